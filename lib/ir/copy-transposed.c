@@ -121,15 +121,15 @@ copy_some (char *to, const char *from, gint64 n)
   {                                                                                                \
     for (guint step = 1; step < n; step *= 2)                                                      \
       {                                                                                            \
-        Row_##type parted[N] = { 0 };                                                              \
+        Row_##type split[N] = { 0 };                                                              \
                                                                                                    \
         UNROLLED (i, n / 2)                                                                        \
           {                                                                                        \
-            parted[i] = __builtin_shufflevector (rows[2 * i], rows[2 * i + 1], EVEN_##N);          \
-            parted[i + n / 2] = __builtin_shufflevector (rows[2 * i], rows[2 * i + 1], ODD_##N);   \
+            split[i] = __builtin_shufflevector (rows[2 * i], rows[2 * i + 1], EVEN_##N);          \
+            split[i + n / 2] = __builtin_shufflevector (rows[2 * i], rows[2 * i + 1], ODD_##N);   \
           }                                                                                        \
         UNROLLED (i, n)                                                                            \
-          rows[i] = parted[i];                                                                     \
+          rows[i] = split[i];                                                                     \
       }                                                                                            \
   }                                                                                                \
                                                                                                    \

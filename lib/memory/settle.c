@@ -206,7 +206,9 @@ settle_join (CleaveStorage *storage, CleaveNode *node)
 
 /* Returns whether another operand is a view of x: it would be overwritten while it is read. */
 static gboolean
-is_read_otherwise (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
+is_read_through_view (const CleaveStorage *storage,
+                      const CleaveNode *node,
+                      const CleaveAssignment *x)
 {
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL && node->operands[i].result != x->result &&
@@ -292,7 +294,7 @@ can_overwrite (const CleaveStorage *storage, const CleaveNode *node, guint opera
   return x != NULL && assignment->last == cleave_storage_position (storage, node) &&
          cleave_view_type_fits (&x->type, &y->result->type) &&
          !holds_more (storage, node, assignment) && can_move (storage, assignment, &y->location) &&
-         !is_read_otherwise (storage, node, assignment) &&
+         !is_read_through_view (storage, node, assignment) &&
          !has_parts_that_stay (storage, node, assignment) && !is_part (assignment);
 }
 

@@ -3,7 +3,7 @@
 #include "quantized-whole.h"
 
 #include "kernels/places.h"
-#include "written-conv.h"
+#include "qdq-conv.h"
 
 /* A kernel, and the call that it was prepared for. */
 typedef struct
@@ -17,10 +17,10 @@ typedef struct
 
 struct _CleaveWhole
 {
-  CleaveWrittenConv *conv; /* the four kinds of kernel, of which one is set */
-  CleaveWrittenTable *table;
-  CleaveWrittenAdd *add;
-  CleaveWrittenMean *mean;
+  CleaveQdqConv *conv; /* the four kinds of kernel, of which one is set */
+  CleaveQdqTable *table;
+  CleaveQdqAdd *add;
+  CleaveQdqMean *mean;
   Step step;  /* the step that reads the group's operands */
   Step after; /* a table from the step's result to the group's result, in place; without a family if
                  no table is needed */
@@ -94,22 +94,22 @@ prepare_conv (CleaveWhole *whole,
               CleaveWeights *weights,
               gsize *n_scratch)
 {
-  whole->conv = cleave_written_conv_find (group);
+  whole->conv = cleave_qdq_conv_find (group);
   if (whole->conv == NULL)
     return FALSE;
   whole->n_from = 1;
-  whole->step.operands[0] = cleave_written_conv_view (whole->conv, &group->operands[0]);
+  whole->step.operands[0] = cleave_qdq_conv_view (whole->conv, &group->operands[0]);
   whole->step.operands[1] = whole->conv->w_view;
-  whole->step.result = cleave_written_conv_view (whole->conv, &group->results[0]);
-  return step_prepare (&whole->step, &cleave_op_written_conv, whole->conv, 2, whole->conv->w,
-                       weights, n_scratch);
+  whole->step.result = cleave_qdq_conv_view (whole->conv, &group->results[0]);
+  return step_prepare (&whole->step, &cleave_op_qdq_conv, whole->conv, 2, whole->conv->w, weights,
+                       n_scratch);
 }
 
 /* Prepares a step that maps each byte of x through a table, into y. x and y may be the same value.
  */
 static gboolean
 prepare_table (Step *step,
-               const CleaveWrittenTable *table,
+               const CleaveQdqTable *table,
                const CleaveView *x,
                const CleaveView *y,
                CleaveWeights *weights,
@@ -117,7 +117,7 @@ prepare_table (Step *step,
 {
   step->operands[0] = *x;
   step->result = *y;
-  return step_prepare (step, &cleave_op_written_table, table, 1, NULL, weights, n_scratch);
+  return step_prepare (step, &cleave_op_qdq_table, table, 1, NULL, weights, n_scratch);
 }
 
 static gboolean
@@ -128,7 +128,7 @@ prepare_function (CleaveWhole *whole,
 {
   const CleaveView *x, *y = &group->results[0];
 
-  whole->table = cleave_written_table_find (group);
+  whole->table = cleave_qdq_table_find (group);
   if (whole->table == NULL)
     return FALSE;
   whole->n_from = 1;
@@ -153,7 +153,7 @@ prepare_add (CleaveWhole *whole,
              CleaveWeights *weights,
              gsize *n_scratch)
 {
-  whole->add = cleave_written_add_find (group);
+  whole->add = cleave_qdq_add_find (group);
   if (whole->add == NULL)
     return FALSE;
   whole->n_from = 2;
@@ -163,8 +163,7 @@ prepare_add (CleaveWhole *whole,
       whole->step.operands[i] = group->operands[whole->from[i]];
     }
   whole->step.result = group->results[0];
-  return step_prepare (&whole->step, &cleave_op_written_add, whole->add, 2, NULL, weights,
-                       n_scratch);
+  return step_prepare (&whole->step, &cleave_op_qdq_add, whole->add, 2, NULL, weights, n_scratch);
 }
 
 static gboolean
@@ -173,15 +172,14 @@ prepare_mean (CleaveWhole *whole,
               CleaveWeights *weights,
               gsize *n_scratch)
 {
-  whole->mean = cleave_written_mean_find (group);
+  whole->mean = cleave_qdq_mean_find (group);
   if (whole->mean == NULL)
     return FALSE;
   whole->n_from = 1;
   whole->from[0] = whole->mean->x.from;
   whole->step.operands[0] = group->operands[whole->from[0]];
   whole->step.result = group->results[0];
-  return step_prepare (&whole->step, &cleave_op_written_mean, whole->mean, 1, NULL, weights,
-                       n_scratch);
+  return step_prepare (&whole->step, &cleave_op_qdq_mean, whole->mean, 1, NULL, weights, n_scratch);
 }
 
 CleaveWhole *
@@ -213,7 +211,7 @@ cleave_whole_free (CleaveWhole *whole)
     return;
   step_clear (&whole->step);
   step_clear (&whole->after);
-  g_clear_pointer (&whole->conv, cleave_written_conv_free);
+  g_clear_pointer (&whole->conv, cleave_qdq_conv_free);
   g_free (whole->table);
   g_free (whole->add);
   g_free (whole->mean);

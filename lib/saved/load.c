@@ -34,7 +34,7 @@ enum {
 typedef struct
 {
   GBytes *bytes; /* the file */
-  GVariant *said;
+  GVariant *metadata;
   guint64 data, n_data;
 } Saved;
 
@@ -42,7 +42,7 @@ static void
 saved_clear (Saved *saved)
 {
   g_clear_pointer (&saved->bytes, g_bytes_unref);
-  g_clear_pointer (&saved->said, g_variant_unref);
+  g_clear_pointer (&saved->metadata, g_variant_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Saved, saved_clear)
@@ -66,9 +66,9 @@ read_header (Saved *saved, CleaveSavedHeader *header, GError **error)
   memcpy (header, bytes, sizeof *header);
   if (header->order != CLEAVE_SAVED_ORDER || header->format != CLEAVE_SAVED_FORMAT)
     return fail_broken (error, "it is a saved program of another format: compile the model again");
-  if (header->n_said > size - sizeof *header || header->data < sizeof *header + header->n_said ||
-      header->data % CLEAVE_SAVED_PAGE != 0 || header->data > size ||
-      header->n_data != size - header->data)
+  if (header->n_metadata > size - sizeof *header ||
+      header->data < sizeof *header + header->n_metadata || header->data % CLEAVE_SAVED_PAGE != 0 ||
+      header->data > size || header->n_data != size - header->data)
     return fail_broken (error, "it is broken: its parts have other sizes than its header says");
   saved->data = header->data;
   saved->n_data = header->n_data;
@@ -90,10 +90,10 @@ open_saved (Saved *saved, const char *path, GError **error)
   saved->bytes = g_mapped_file_get_bytes (file);
   if (!read_header (saved, &header, error))
     return FALSE;
-  part = g_bytes_new_from_bytes (saved->bytes, sizeof header, (gsize) header.n_said);
-  saved->said = g_variant_ref_sink (
+  part = g_bytes_new_from_bytes (saved->bytes, sizeof header, (gsize) header.n_metadata);
+  saved->metadata = g_variant_ref_sink (
       g_variant_new_from_bytes (G_VARIANT_TYPE (CLEAVE_SAVED_TYPE), part, FALSE));
-  return g_variant_is_normal_form (saved->said) ||
+  return g_variant_is_normal_form (saved->metadata) ||
          fail_broken (error, "it is broken: its metadata are not well-formed");
 }
 
@@ -101,11 +101,11 @@ static gboolean
 check_match (const Saved *saved, const char *model, GError **error)
 {
   g_autofree char *library = cleave_saved_dup_library (), *level = cleave_kernel_dup_level ();
-  g_autoptr (GVariant) sources = g_variant_get_child_value (saved->said, SOURCES);
+  g_autoptr (GVariant) sources = g_variant_get_child_value (saved->metadata, SOURCES);
   const char *its_library, *its_level;
 
-  g_variant_get_child (saved->said, LIBRARY, "&s", &its_library);
-  g_variant_get_child (saved->said, LEVEL, "&s", &its_level);
+  g_variant_get_child (saved->metadata, LIBRARY, "&s", &its_library);
+  g_variant_get_child (saved->metadata, LEVEL, "&s", &its_level);
   if (!g_str_equal (library, its_library))
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
                         "it was saved by Cleave %s, but this is %s: compile the model again",
@@ -228,7 +228,7 @@ read_constants (const Saved *saved, GError **error)
 
   for (guint list = TENSORS; list <= CONSTANTS; list++)
     {
-      g_autoptr (GVariant) all = g_variant_get_child_value (saved->said, list);
+      g_autoptr (GVariant) all = g_variant_get_child_value (saved->metadata, list);
 
       for (gsize i = 0; i < g_variant_n_children (all); i++)
         {
@@ -254,8 +254,8 @@ read_graph (const Saved *saved, GError **error)
 
   if (constants == NULL)
     return NULL;
-  g_variant_get_child (saved->said, TEXT, "&s", &text);
-  g_variant_get_child (saved->said, INPUTS, "^a&s", &inputs);
+  g_variant_get_child (saved->metadata, TEXT, "&s", &text);
+  g_variant_get_child (saved->metadata, INPUTS, "^a&s", &inputs);
   graph = cleave_graph_parse_with (text, constants, error);
   if (graph != NULL && !cleave_saved_order_inputs (graph, inputs))
     return fail_broken (error, "it is broken: the graph has other inputs"), NULL;
@@ -269,7 +269,7 @@ read_graph (const Saved *saved, GError **error)
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {
-  g_autoptr (GVariant) list = g_variant_get_child_value (saved->said, child);
+  g_autoptr (GVariant) list = g_variant_get_child_value (saved->metadata, child);
   gsize length;
   gconstpointer data = g_variant_get_fixed_array (list, &length, size);
 
@@ -282,8 +282,8 @@ dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint
 static gboolean
 read_record (const Saved *saved, CleaveRecord *r, GError **error)
 {
-  g_variant_get_child (saved->said, THREADS, "u", &r->n_threads);
-  g_variant_get_child (saved->said, ARENA, "x", &r->n_bytes);
+  g_variant_get_child (saved->metadata, THREADS, "u", &r->n_threads);
+  g_variant_get_child (saved->metadata, ARENA, "x", &r->n_bytes);
   r->order = dup_array (saved, ORDER, sizeof (guint), TRUE, &r->n_steps);
   r->thread = dup_array (saved, THREAD, sizeof (guint), FALSE, &r->n_steps);
   r->begins = dup_array (saved, BEGINS, sizeof (double), FALSE, &r->n_steps);
@@ -297,7 +297,7 @@ read_record (const Saved *saved, CleaveRecord *r, GError **error)
 static gboolean
 read_packed (const Saved *saved, GArray *packed, GError **error)
 {
-  g_autoptr (GVariant) list = g_variant_get_child_value (saved->said, PACKED);
+  g_autoptr (GVariant) list = g_variant_get_child_value (saved->metadata, PACKED);
 
   for (gsize i = 0; i < g_variant_n_children (list); i++)
     {
@@ -323,7 +323,7 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
   g_auto (CleaveRecipe) recipe = { .is_known = TRUE, .packed = cleave_packed_weights_new () };
   CleaveProgramOptions options = { .trace = trace };
 
-  g_variant_get_child (saved->said, REFERENCE, "b", &options.reference);
+  g_variant_get_child (saved->metadata, REFERENCE, "b", &options.reference);
   if (!read_record (saved, &recipe.record, error) || !read_packed (saved, recipe.packed, error))
     return NULL;
   return cleave_program_new_by (graph, &options, &recipe, saved->bytes, error);

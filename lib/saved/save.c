@@ -107,13 +107,13 @@ list_inputs (const CleaveGraph *graph)
 /* Metadata */
 
 static GVariant *
-say_extents (const gint64 *extents, guint n)
+pack_extents (const gint64 *extents, guint n)
 {
   return g_variant_new_fixed_array (G_VARIANT_TYPE_INT64, extents, n, sizeof *extents);
 }
 
 static GVariant *
-say_tensors (Saving *s)
+pack_tensors (Saving *s)
 {
   GVariantBuilder list = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(uaxt)"));
 
@@ -122,14 +122,14 @@ say_tensors (Saving *s)
       const CleaveTensorType *type = cleave_tensor_get_type (s->tensors->pdata[i]);
 
       g_variant_builder_add (&list, "(u@axt)", (guint32) type->element,
-                             say_extents (type->shape.dim, type->shape.rank),
+                             pack_extents (type->shape.dim, type->shape.rank),
                              add_block (s, cleave_tensor_dup_bytes (s->tensors->pdata[i])));
     }
   return g_variant_builder_end (&list);
 }
 
 static GVariant *
-say_constants (const Saving *s)
+pack_constants (const Saving *s)
 {
   GVariantBuilder list = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(uaxax)"));
 
@@ -146,13 +146,13 @@ say_constants (const Saving *s)
         }
       g_variant_builder_add (&list, "(u@ax@ax)",
                              GPOINTER_TO_UINT (g_hash_table_lookup (s->index, base)) - 1,
-                             say_extents (begin, range.rank), say_extents (end, range.rank));
+                             pack_extents (begin, range.rank), pack_extents (end, range.rank));
     }
   return g_variant_builder_end (&list);
 }
 
 static GVariant *
-say_packed (Saving *s, const GArray *packed)
+pack_weights (Saving *s, const GArray *packed)
 {
   GVariantBuilder list = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(stt)"));
 
@@ -167,7 +167,7 @@ say_packed (Saving *s, const GArray *packed)
 }
 
 static GVariant *
-say_sources (const CleaveGraph *graph, GError **error)
+pack_sources (const CleaveGraph *graph, GError **error)
 {
   GVariantBuilder list = G_VARIANT_BUILDER_INIT (G_VARIANT_TYPE ("a(aytxs)"));
 
@@ -186,31 +186,31 @@ say_sources (const CleaveGraph *graph, GError **error)
 }
 
 static GVariant *
-say_array (const GVariantType *type, gconstpointer data, guint n, gsize size)
+pack_array (const GVariantType *type, gconstpointer data, guint n, gsize size)
 {
   return g_variant_new_fixed_array (type, data, n, size);
 }
 
 static GVariant *
-say_all (Saving *s,
-         GVariant *sources,
-         const char *text,
-         char **inputs,
-         const CleaveRecord *r,
-         const CleaveProgram *program,
-         gboolean reference)
+make_metadata (Saving *s,
+               GVariant *sources,
+               const char *text,
+               char **inputs,
+               const CleaveRecord *r,
+               const CleaveProgram *program,
+               gboolean reference)
 {
   g_autofree char *library = cleave_saved_dup_library (), *level = cleave_kernel_dup_level ();
 
   return g_variant_ref_sink (g_variant_new (
       "(ss@a(aytxs)bs^as@a(uaxt)@a(uaxax)u@au@au@ad@ad@axx@a(stt))", library, level, sources,
-      reference, text, inputs, say_tensors (s), say_constants (s), (guint32) r->n_threads,
-      say_array (G_VARIANT_TYPE_UINT32, r->order, r->n_steps, sizeof (guint)),
-      say_array (G_VARIANT_TYPE_UINT32, r->thread, r->n_steps, sizeof (guint)),
-      say_array (G_VARIANT_TYPE_DOUBLE, r->begins, r->n_steps, sizeof (double)),
-      say_array (G_VARIANT_TYPE_DOUBLE, r->ends, r->n_steps, sizeof (double)),
-      say_array (G_VARIANT_TYPE_INT64, r->offsets, r->n_buffers, sizeof (gint64)), r->n_bytes,
-      say_packed (s, cleave_weights_get_packed (program->weights))));
+      reference, text, inputs, pack_tensors (s), pack_constants (s), (guint32) r->n_threads,
+      pack_array (G_VARIANT_TYPE_UINT32, r->order, r->n_steps, sizeof (guint)),
+      pack_array (G_VARIANT_TYPE_UINT32, r->thread, r->n_steps, sizeof (guint)),
+      pack_array (G_VARIANT_TYPE_DOUBLE, r->begins, r->n_steps, sizeof (double)),
+      pack_array (G_VARIANT_TYPE_DOUBLE, r->ends, r->n_steps, sizeof (double)),
+      pack_array (G_VARIANT_TYPE_INT64, r->offsets, r->n_buffers, sizeof (gint64)), r->n_bytes,
+      pack_weights (s, cleave_weights_get_packed (program->weights))));
 }
 
 /* The file */
@@ -226,20 +226,21 @@ write_bytes (GOutputStream *stream, gconstpointer bytes, gsize n, gsize unit, GE
 }
 
 static gboolean
-write_all (const Saving *s, GVariant *said, GOutputStream *stream, GError **error)
+write_all (const Saving *s, GVariant *metadata, GOutputStream *stream, GError **error)
 {
-  gsize n_said = g_variant_get_size (said);
+  gsize n_metadata = g_variant_get_size (metadata);
   CleaveSavedHeader header = { .order = CLEAVE_SAVED_ORDER,
                                .format = CLEAVE_SAVED_FORMAT,
-                               .n_said = n_said,
+                               .n_metadata = n_metadata,
                                .n_data = s->n_data };
-  g_autofree guint8 *front = g_malloc0 (sizeof header + n_said);
+  g_autofree guint8 *front = g_malloc0 (sizeof header + n_metadata);
 
   memcpy (header.magic, CLEAVE_SAVED_MAGIC, sizeof header.magic);
-  header.data = (guint64) cleave_align_up ((gint64) (sizeof header + n_said), CLEAVE_SAVED_PAGE);
+  header.data =
+      (guint64) cleave_align_up ((gint64) (sizeof header + n_metadata), CLEAVE_SAVED_PAGE);
   memcpy (front, &header, sizeof header);
-  g_variant_store (said, front + sizeof header);
-  if (!write_bytes (stream, front, sizeof header + n_said, CLEAVE_SAVED_PAGE, error))
+  g_variant_store (metadata, front + sizeof header);
+  if (!write_bytes (stream, front, sizeof header + n_metadata, CLEAVE_SAVED_PAGE, error))
     return FALSE;
   for (guint i = 0; i < s->blocks->len; i++)
     {
@@ -254,13 +255,13 @@ write_all (const Saving *s, GVariant *said, GOutputStream *stream, GError **erro
 
 /* Replaces the file by a new one instead of writing to it, since others may have mapped it. */
 static gboolean
-write_file (const Saving *s, GVariant *said, const char *path, GError **error)
+write_file (const Saving *s, GVariant *metadata, const char *path, GError **error)
 {
   g_autoptr (GFile) file = g_file_new_for_path (path);
   g_autoptr (GFileOutputStream) stream =
       g_file_replace (file, NULL, FALSE, G_FILE_CREATE_REPLACE_DESTINATION, NULL, error);
 
-  return stream != NULL && write_all (s, said, G_OUTPUT_STREAM (stream), error);
+  return stream != NULL && write_all (s, metadata, G_OUTPUT_STREAM (stream), error);
 }
 
 /**
@@ -298,7 +299,7 @@ cleave_graph_save_program (const CleaveGraph *graph,
   g_auto (CleaveRecipe) recipe = { 0 };
   g_autoptr (CleaveProgram) program = NULL;
   g_autoptr (CleaveGraph) same = NULL;
-  g_autoptr (GVariant) said = NULL, sources = NULL;
+  g_autoptr (GVariant) metadata = NULL, sources = NULL;
   g_auto (GStrv) inputs = list_inputs (graph);
   g_autofree char *text = NULL;
 
@@ -311,10 +312,10 @@ cleave_graph_save_program (const CleaveGraph *graph,
   if (!cleave_saved_order_inputs (same, (const char *const *) inputs))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "two inputs of the graph have one name");
   program = cleave_program_new_by (same, options, &recipe, NULL, error);
-  sources = program == NULL ? NULL : say_sources (graph, error);
+  sources = program == NULL ? NULL : pack_sources (graph, error);
   if (sources == NULL)
     return FALSE;
   g_variant_ref_sink (sources);
-  said = say_all (&s, sources, text, inputs, &recipe.record, program, reference);
-  return write_file (&s, said, path, error);
+  metadata = make_metadata (&s, sources, text, inputs, &recipe.record, program, reference);
+  return write_file (&s, metadata, path, error);
 }

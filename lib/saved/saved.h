@@ -23,7 +23,7 @@ typedef struct
 {
   char magic[8];
   guint32 order, format; /* byte order, and version of the format */
-  guint64 n_said;        /* size of the metadata in bytes; it follows the header */
+  guint64 n_metadata;    /* size of the metadata in bytes; it follows the header */
   guint64 data, n_data;  /* offset and size of the data in bytes; the data ends with the file */
   guint64 unused[3];
 } CleaveSavedHeader;

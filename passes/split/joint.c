@@ -292,7 +292,7 @@ try_levels (CleaveJoint *joint, GArray *roots)
 }
 
 static void
-stay_whole (const CleaveJoint *joint, GArray *roots)
+keep_all_whole (const CleaveJoint *joint, GArray *roots)
 {
   g_autoptr (GString) why = g_string_new (NULL);
   guint m = 0;
@@ -308,7 +308,7 @@ stay_whole (const CleaveJoint *joint, GArray *roots)
       if (root->node != ((Member *) joint->members->pdata[m])->cuts.node)
         continue;
       m++;
-      cleave_root_stay (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
+      cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
     }
 }
 
@@ -319,5 +319,5 @@ cleave_joint_search (CleaveJoint *joint, GArray *roots)
     return;
   cleave_trial_find_bound (joint->trial, (const CleaveRoot *) roots->data, roots->len);
   if (!try_levels (joint, roots))
-    stay_whole (joint, roots);
+    keep_all_whole (joint, roots);
 }

@@ -27,7 +27,7 @@ judge_whole (const CleaveTrial *tried, GArray *roots)
       CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
 
       if (root->ranges != NULL)
-        cleave_root_stay (root, CLEAVE_NOT_SPLIT_CONSTRAINT, trial.why);
+        cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_CONSTRAINT, trial.why);
     }
   return !is_met && tried->has_best &&
                  cleave_constraint_prefers (&trial.limits, tried->best, trial.best)

@@ -12,7 +12,7 @@ cleave_root_clear (gpointer data)
 }
 
 void
-cleave_root_stay (CleaveRoot *root, CleaveNotSplit reason, const char *message)
+cleave_root_keep_whole (CleaveRoot *root, CleaveNotSplit reason, const char *message)
 {
   g_clear_pointer (&root->ranges, g_array_unref);
   g_free (root->message);

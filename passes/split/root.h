@@ -23,7 +23,7 @@ typedef struct
 /* Clears a root; a clear function for GArray. */
 void cleave_root_clear (gpointer data);
 /* Makes a root stay whole, with a reason for the report. */
-void cleave_root_stay (CleaveRoot *root, CleaveNotSplit reason, const char *message);
+void cleave_root_keep_whole (CleaveRoot *root, CleaveNotSplit reason, const char *message);
 /* Returns the bytes of the largest piece of a node cut into these ranges; NULL stands for one
  * range, the whole.  0 if the ranges are not legal. */
 gint64 cleave_root_most_bytes (CleaveNode *node, const GArray *ranges);

@@ -92,9 +92,9 @@ search_root (const CleaveSplitRequest *request,
     }
   root->ranges = cleave_search_ranges (&wanted, &root->most_bytes, why);
   if (root->ranges == NULL)
-    cleave_root_stay (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
+    cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
   else if (root->ranges->len == 1)
-    cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint unsplit");
+    cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint unsplit");
   if (trial != NULL)
     trial->work = policy->work;
   return TRUE;
@@ -134,7 +134,7 @@ begin_joint (const CleaveSplitRequest *request,
     return FALSE;
   if (root->message != NULL && root->reason == CLEAVE_NOT_SPLIT_CONSTRAINT)
     return TRUE;
-  cleave_root_stay (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint unsplit");
+  cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint unsplit");
   cleave_joint_add (joint, request, &space);
   return TRUE;
 }
@@ -169,7 +169,7 @@ make_root (const CleaveSplitRequest *request,
     {
       g_autofree char *message = g_strdup_printf ("%s cannot be split", node->op->name);
 
-      cleave_root_stay (root, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
+      cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_UNSUPPORTED, message);
     }
   else if (!is_search (request))
     root->ranges = find_ranges (request, policy, &wrong);
@@ -184,7 +184,7 @@ make_root (const CleaveSplitRequest *request,
       g_propagate_prefixed_error (error, g_steal_pointer (&wrong), "%s: ", label);
       return FALSE;
     }
-  cleave_root_stay (root, CLEAVE_NOT_SPLIT_REFUSED, wrong->message);
+  cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_REFUSED, wrong->message);
   return TRUE;
 }
 

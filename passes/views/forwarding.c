@@ -428,7 +428,7 @@ is_read_whole (const CleaveResult *value)
  * all parts, and another reader needs their join, it is not: a second join would wait for the same
  * parts and copy them. */
 static gboolean
-is_joined_anew (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
+needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
 {
   CleaveRange hull = cleave_strided_range_hull (window);
   g_autoptr (GArray) found = NULL;
@@ -448,7 +448,7 @@ get_there (CleaveForwarder *forwarder,
            const CleaveStridedRange *window,
            const char *name)
 {
-  if (is_joined_anew (get_join (forwarder, value->node), window, value))
+  if (needs_new_join (get_join (forwarder, value->node), window, value))
     return get_joined (forwarder, value, window, name);
   return get_plain (forwarder, value, window, name);
 }
@@ -468,7 +468,7 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
   step_back_all (forwarder, &there, &window);
   if (there == value && !cleave_strided_range_is_whole (&window, &value->type.shape) &&
       !is_constant (value, &window) &&
-      !is_joined_anew (get_join (forwarder, value->node), &window, value))
+      !needs_new_join (get_join (forwarder, value->node), &window, value))
     return part;
   return get_there (forwarder, there, &window, part->node->name);
 }

@@ -162,7 +162,7 @@ START_TEST (changed_bytes_do_no_harm)
       g_autoptr (CleaveProgram) program = NULL;
 
       for (guint i = 0; i <= trial % 4; i++)
-        changed[g_rand_int_range (random, 0, (gint32) (sizeof header + header.n_said))] =
+        changed[g_rand_int_range (random, 0, (gint32) (sizeof header + header.n_metadata))] =
             trial % 3 == 0 ? (char) g_rand_int (random) : (char) g_rand_int_range (random, 0, 4);
       g_unlink (other);
       ck_assert (g_file_set_contents (other, changed, (gssize) n, NULL));
@@ -222,7 +222,8 @@ START_TEST (another_level_is_refused)
 
   ck_assert (g_file_get_contents (path, &bytes, &n, NULL));
   memcpy (&header, bytes, sizeof header);
-  at = memchr (bytes + sizeof header, '\0', (gsize) header.n_said); /* end of the library's text */
+  at = memchr (bytes + sizeof header, '\0',
+               (gsize) header.n_metadata); /* end of the library's text */
   ck_assert_int_eq (at[1], 'v');
   at[2] = '9';
   ck_assert_ptr_null (load_bytes (bytes, n, &error));

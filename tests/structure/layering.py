@@ -47,10 +47,10 @@ MAY_NAME_INSTRUCTIONS = {
     'lib/runtime/kernels/integers/int-vector.h': 'integers',
     'lib/runtime/kernels/integers/byte-depthwise.h': 'dot products of 16-bit integers',
     'lib/runtime/kernels/byte-table.h': 'looks up bytes in a table',
-    'lib/runtime/kernels/integers/channel-quads.c': 'dot products of bytes, for VNNI',
-    'lib/runtime/kernels/integers/written-again.c': 'dot products of bytes, for VNNI',
-    'lib/runtime/kernels/integers/written-blocks.c': 'dot products of bytes, for VNNI',
-    'lib/runtime/kernels/integers/written-norms.c': 'dot products of bytes, for VNNI',
+    'lib/runtime/kernels/integers/channel-dot4.c': 'dot products of bytes, for VNNI',
+    'lib/runtime/kernels/integers/qdq-recompute.c': 'dot products of bytes, for VNNI',
+    'lib/runtime/kernels/integers/qdq-blocks.c': 'dot products of bytes, for VNNI',
+    'lib/runtime/kernels/integers/qdq-norms.c': 'dot products of bytes, for VNNI',
 }
 
 INCLUDE_FOLDERS = ['include', 'lib/ir', 'lib/ops', 'lib/runtime/kernels']

@@ -7,7 +7,7 @@
 
 /* A loop with fewer iterations or nodes saves less memory than its copies of carried values
  * take. */
-#define MIN_TURNS 3
+#define MIN_ITERATIONS 3
 #define MIN_SAVED 8
 /* Maximum number of periods to try. A plan with a dozen segments has no more. */
 #define MAX_PERIODS 64
@@ -59,7 +59,7 @@ find_in_phase (Search *search, const Stretch *stretch, guint begin)
       guint from = begin + late * stretch->period;
       guint n = from >= stretch->end ? 0 : (stretch->end - from) / stretch->period;
 
-      for (guint fewer = 0; fewer < 4 && n >= MIN_TURNS + fewer; fewer++)
+      for (guint fewer = 0; fewer < 4 && n >= MIN_ITERATIONS + fewer; fewer++)
         {
           g_autoptr (CleaveOnnxRepeat) repeat = repeat_new (from, stretch->period, n - fewer);
 
@@ -152,7 +152,8 @@ add_stretches (const CleaveOnnxList *list, guint period, GArray *stretches)
       while (i + period < list->n_nodes && kinds[i] == kinds[i + period])
         i++;
       stretch.end = i + period;
-      if (stretch.end - stretch.begin >= MIN_TURNS * period && get_saved (&stretch) >= MIN_SAVED)
+      if (stretch.end - stretch.begin >= MIN_ITERATIONS * period &&
+          get_saved (&stretch) >= MIN_SAVED)
         g_array_append_val (stretches, stretch);
     }
 }
@@ -191,7 +192,7 @@ find_distances (const CleaveOnnxList *list)
     {
       Distance distance = { i, counts[i] };
 
-      if (counts[i] >= MIN_TURNS - 1)
+      if (counts[i] >= MIN_ITERATIONS - 1)
         g_array_append_val (distances, distance);
     }
   g_array_sort (distances, compare_distances);

@@ -43,8 +43,8 @@ typedef struct
   GHashTable *is_blocked; /* set of names: blocked values */
   GHashTable *is_stated;  /* set of names: a ReorderOutput states the channels of the value */
   CleaveOnnxBlocked *found;
-  gboolean contradicts; /* the file cannot have this block size */
-  gboolean has_spare;   /* a convolution has a whole short block of zeros at its end */
+  gboolean contradicts;    /* the file cannot have this block size */
+  gboolean has_zero_block; /* a convolution has a whole short block of zeros at its end */
 } Scan;
 
 static gboolean
@@ -139,8 +139,8 @@ read_conv (Scan *scan, const Onnx__NodeProto *node, const CleaveShape *shape, co
                        (!is_blocked && group == 1 && f.n_inputs >= block);
   if (scan->contradicts)
     return;
-  scan->has_spare |= n_all > SHORT_BLOCK &&
-                     is_zero (&f, w, (CleaveSpan){ n_all - SHORT_BLOCK, n_all }, all_inputs);
+  scan->has_zero_block |= n_all > SHORT_BLOCK &&
+                          is_zero (&f, w, (CleaveSpan){ n_all - SHORT_BLOCK, n_all }, all_inputs);
   scan->contradicts |=
       is_stated && n < n_all &&
       (n_all - n >= block || !is_zero (&f, w, (CleaveSpan){ n, n_all }, all_inputs));
@@ -199,7 +199,7 @@ static CleaveOnnxBlocked *
 try_block (Scan *scan, gint64 block)
 {
   scan->found = blocked_new (block);
-  scan->contradicts = scan->has_spare = FALSE;
+  scan->contradicts = scan->has_zero_block = FALSE;
   g_hash_table_remove_all (scan->is_stated);
   for (size_t i = 0; i < scan->graph->n_output; i++)
     if (scan->graph->output[i]->name != NULL)
@@ -228,7 +228,7 @@ static CleaveOnnxBlocked *
 choose (Scan *scan)
 {
   CleaveOnnxBlocked *with_long = try_block (scan, LONG_BLOCK), *with_short;
-  gboolean is_padded = scan->has_spare;
+  gboolean is_padded = scan->has_zero_block;
   gint64 own = is_padded ? LONG_BLOCK : find_own_block ();
 
   with_short = try_block (scan, SHORT_BLOCK);

@@ -3,7 +3,7 @@
 
 #include "cast-lines.h"
 #include "finish.h"
-#include "integers/written-add.h"
+#include "integers/qdq-add.h"
 #include "loops.h"
 #include "quantize-line.h"
 #include "vector.h"
@@ -29,10 +29,10 @@ struct _Convert
 {
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
-  const CleaveWrittenAdd *add; /* an Add of two quantized operands; NULL for another op */
-  const guint8 *table;         /* the table of a table lookup; NULL for another op */
-  CleaveCastLine cast;         /* the loop of a Cast; NULL for another op */
-  CleaveLoops loops;           /* views of y, x and, if present, scale and zero point */
+  const CleaveQdqAdd *add; /* an Add of two quantized operands; NULL for another op */
+  const guint8 *table;     /* the table of a table lookup; NULL for another op */
+  CleaveCastLine cast;     /* the loop of a Cast; NULL for another op */
+  CleaveLoops loops;       /* views of y, x and, if present, scale and zero point */
   CleaveLoops
       parts; /* the views of `loops` with y's own innermost dimension as the line, for parts of y */
   CleaveLoops rows; /* along the first elements of many short lines */

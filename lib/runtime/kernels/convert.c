@@ -132,7 +132,7 @@ static void
 plan_table (Convert *c, const CleaveKernelInstance *instance)
 {
   plan (c, instance, instance->operands, 1);
-  c->table = ((const CleaveWrittenTable *) instance->call.attrs)->table;
+  c->table = ((const CleaveQdqTable *) instance->call.attrs)->table;
   find_rows (c);
 }
 
@@ -160,8 +160,8 @@ prepare (const CleaveKernelInstance *instance,
   } plans[] = { { &cleave_op_quantize_linear, plan_quantize },
                 { &cleave_op_dequantize_linear, plan_dequantize },
                 { &cleave_op_dynamic_quantize_linear, plan_dynamic },
-                { &cleave_op_written_add, plan_add },
-                { &cleave_op_written_table, plan_table },
+                { &cleave_op_qdq_add, plan_add },
+                { &cleave_op_qdq_table, plan_table },
                 { &cleave_op_cast, plan_cast } };
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)

@@ -183,7 +183,7 @@ RUN_LINES (erf)
 /* clang-format on */
 
 /* Elements whose largest magnitude is checked before their sine or cosine is computed. */
-#define TURNS 128
+#define ANGLES 128
 
 /* Returns the largest magnitude. Compares bit patterns, in which a NaN is greater than any
  * number. */
@@ -204,7 +204,7 @@ largest (const float *a, gint64 n)
 /* Computes sines or cosines of a line. If no element is so large that libm must handle it, uses
  * a loop without a branch. */
 static void
-make_line_of_turns (const Box *line, gconstpointer attrs, guint32 quarter, Loop loop)
+apply_angle_line (const Box *line, gconstpointer attrs, guint32 quarter, Loop loop)
 {
   const float *a = line->a;
   float *y = line->y, most = largest (a, line->n);
@@ -226,7 +226,7 @@ make_line_of_turns (const Box *line, gconstpointer attrs, guint32 quarter, Loop 
 }
 
 static void
-make_turns (const Box *box, gconstpointer attrs, guint32 quarter, Loop loop)
+apply_angles (const Box *box, gconstpointer attrs, guint32 quarter, Loop loop)
 {
   Box part = *box;
 
@@ -237,25 +237,25 @@ make_turns (const Box *box, gconstpointer attrs, guint32 quarter, Loop loop)
     }
   part.n_lines = 1;
   for (gint64 line = 0; line < box->n_lines; line++)
-    for (gint64 i = 0; i < box->n; i += TURNS)
+    for (gint64 i = 0; i < box->n; i += ANGLES)
       {
-        part.n = MIN (TURNS, box->n - i);
+        part.n = MIN (ANGLES, box->n - i);
         part.a = box->a + line * box->a_next + i;
         part.y = box->y + line * box->y_next + i;
-        make_line_of_turns (&part, attrs, quarter, loop);
+        apply_angle_line (&part, attrs, quarter, loop);
       }
 }
 
 static void
 run_sin (const Box *box, gconstpointer attrs)
 {
-  make_turns (box, attrs, 0, loop_sin);
+  apply_angles (box, attrs, 0, loop_sin);
 }
 
 static void
 run_cos (const Box *box, gconstpointer attrs)
 {
-  make_turns (box, attrs, 1, loop_cos);
+  apply_angles (box, attrs, 1, loop_cos);
 }
 
 typedef void (*Apply) (const CleaveFusedConsumer *self, float *v, gint64 n);

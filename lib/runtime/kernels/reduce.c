@@ -118,13 +118,13 @@ static void
 run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch)
 {
   const Reduce *reduce = state;
-  Reduce with_room;
+  Reduce with_buffer;
 
   if (reduce->gathers)
     {
-      with_room = *reduce;
-      with_room.block.gathered = scratch;
-      reduce = &with_room;
+      with_buffer = *reduce;
+      with_buffer.block.gathered = scratch;
+      reduce = &with_buffer;
     }
   cleave_loops_run_lines (&reduce->loops, run_line, reduce, instance);
 }

@@ -261,7 +261,7 @@ try_integers (void)
     y[i] = (gint32) ((guint32) sum[i] +
                      (guint32) (x16[2 * i] * w[2 * i] + x16[2 * i + 1] * w[2 * i + 1]));
   expect_ints ("add_pairs",
-               cleave_ints_add_pairs (cleave_ints_load (sum), v, cleave_ints_load_pairs (w)), y);
+               cleave_ints_add_dot2 (cleave_ints_load (sum), v, cleave_ints_load_dot2 (w)), y);
   for (int i = 0; i < N; i++)
     y[i] = (gint32) ((guint32) sum[i] + (guint32) low[i]);
   expect_ints ("add", cleave_ints_add (cleave_ints_load (sum), cleave_ints_load (low)), y);
@@ -310,17 +310,17 @@ try_integers (void)
       y[i] = (gint32) s;
     }
   expect_ints ("add_quads",
-               cleave_ints_add_quads (cleave_ints_load (sum), v,
-                                      cleave_ints_load ((const gint32 *) (gconstpointer) w)),
+               cleave_ints_add_dot4 (cleave_ints_load (sum), v,
+                                     cleave_ints_load ((const gint32 *) (gconstpointer) w)),
                y);
   for (int lane = 0; lane < N; lane++)
     {
       CleaveIntVector all = cleave_ints_all (v[lane]);
       CleaveIntVector by = cleave_ints_load ((const gint32 *) (gconstpointer) w);
 
-      cleave_ints_store (y, cleave_ints_add_quads (cleave_ints_load (sum), all, by));
+      cleave_ints_store (y, cleave_ints_add_dot4 (cleave_ints_load (sum), all, by));
       expect_ints ("add_quads_of_lane",
-                   cleave_ints_add_quads_of_lane (cleave_ints_load (sum), v, lane, by), y);
+                   cleave_ints_add_dot4_of_lane (cleave_ints_load (sum), v, lane, by), y);
     }
 #endif
   {

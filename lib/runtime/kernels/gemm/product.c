@@ -135,9 +135,9 @@ cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns
 static gint64
 parts_of_tap (gint64 k)
 {
-  gint64 wish = (k * CLEAVE_PANEL_MAX_WIDTH + 2 * MAX_CALL_FLOATS - 1) / (2 * MAX_CALL_FLOATS);
+  gint64 fewest = (k * CLEAVE_PANEL_MAX_WIDTH + 2 * MAX_CALL_FLOATS - 1) / (2 * MAX_CALL_FLOATS);
 
-  for (gint64 parts = wish; parts < 2 * wish; parts++)
+  for (gint64 parts = fewest; parts < 2 * fewest; parts++)
     if (k % parts == 0)
       return parts;
   return 1;

@@ -47,7 +47,7 @@ typedef struct
 
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
 
-#if defined(CLEAVE_DOT) && UNIT == CLEAVE_QUAD
+#if defined(CLEAVE_DOT) && UNIT == CLEAVE_DOT4
 /* Adds the products of the units in [at, end) of a tap, four units at a time, with one load of x
  * for all four. Returns the first unit that is left. */
 static inline __attribute__ ((always_inline)) gint64
@@ -75,7 +75,7 @@ add_vectors (const char *const *from,
             by[v] = LOAD (*w + v * UNIT * CLEAVE_LANES);
           CLEAVE_EACH (p, pixels)
             CLEAVE_EACH (v, vectors)
-              sum[p * 2 + v] = cleave_ints_add_quads_of_lane (sum[p * 2 + v], x[p], u, by[v]);
+              sum[p * 2 + v] = cleave_ints_add_dot4_of_lane (sum[p * 2 + v], x[p], u, by[v]);
           *w += w_step;
         }
     }

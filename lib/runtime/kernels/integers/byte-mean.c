@@ -4,7 +4,7 @@
  * the reference kernels: eight partial float sums per channel, or doubles. Double sums are
  * exact, so their order does not matter. */
 
-#include "../../written-conv.h"
+#include "../../qdq-conv.h"
 #include "../level.h"
 #include "../loops.h"
 #include "../places.h"
@@ -20,7 +20,7 @@
 
 typedef struct
 {
-  const CleaveWrittenMean *mean;
+  const CleaveQdqMean *mean;
   CleaveView y; /* the view has the rank of x; each run sets its data */
   guint channel;
   gint64 n_channels, width; /* width: n_channels rounded up to whole vectors */
@@ -94,7 +94,7 @@ prepare (const CleaveKernelInstance *instance,
 
 /* clang-format off */
 #define DEQUANTIZE(word, T)                                                                        \
-  static void dequantize_##word (const T *x, const CleaveWrittenX *by, float *to, gint64 n)        \
+  static void dequantize_##word (const T *x, const CleaveQdqX *by, float *to, gint64 n)        \
   {                                                                                                \
     const gint32 zero = by->zero;                                                                  \
     const float scale = by->scale;                                                                 \
@@ -171,7 +171,7 @@ divide (const Plan *s, const float *sums, float *mean)
 static void
 run_channels (const Plan *s, const char *x, guint8 *y, char *scratch)
 {
-  const CleaveWrittenEnd *end = &s->mean->end;
+  const CleaveQdqEnd *end = &s->mean->end;
   float *floats = (float *) (void *) scratch, *sums = (float *) (void *) (scratch + s->at_sums);
   float *means = (float *) (void *) (scratch + s->at_means);
   gint64 step = s->y.stride[s->channel];

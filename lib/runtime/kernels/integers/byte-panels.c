@@ -31,7 +31,7 @@ gsize
 cleave_byte_panels_n_bytes (const CleaveBytePanels *p)
 {
   return (gsize) n_matrix_bytes (p) +
-         (p->unit == CLEAVE_QUAD ? (gsize) p->n_columns * sizeof (gint32) : 0);
+         (p->unit == CLEAVE_DOT4 ? (gsize) p->n_columns * sizeof (gint32) : 0);
 }
 
 const gint32 *
@@ -89,7 +89,7 @@ cleave_byte_panels_pack (const CleaveBytePanels *p, gconstpointer from, gint8 *t
   for (gint64 begin = 0; begin < p->n_columns; begin += CLEAVE_BYTE_PANEL)
     at = pack_panel (p, bytes + begin * p->column_stride,
                      MIN (CLEAVE_BYTE_PANEL, p->n_columns - begin), at);
-  if (p->unit == CLEAVE_QUAD)
+  if (p->unit == CLEAVE_DOT4)
     add_up (p, to, (gint32 *) (void *) (to + n_matrix_bytes (p)));
 }
 
@@ -189,16 +189,16 @@ cleave_byte_panels_find_unit (CleaveWeights *weights,
                               guint columns,
                               const CleaveBytePanels *panels)
 {
-#if defined(CLEAVE_HAS_QUADS)
+#if defined(CLEAVE_HAS_DOT4)
   if (__builtin_cpu_supports ("avx512vnni"))
-    return CLEAVE_QUAD;
+    return CLEAVE_DOT4;
 #endif
 #if defined(CLEAVE_DOT)
-  return CLEAVE_QUAD;
+  return CLEAVE_DOT4;
 #endif
 #if defined(CLEAVE_AVX2)
   if (constant != NULL && pairs_fit (weights, constant, columns, *panels))
-    return CLEAVE_QUAD;
+    return CLEAVE_DOT4;
 #endif
-  return CLEAVE_PAIR;
+  return CLEAVE_DOT2;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "byte-product.h"
-#include "written.h"
+#include "qdq.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,21 +11,21 @@ typedef void (*RunColumns) (const CleaveByteProduct *product, gint64 begin, gint
 static RunColumns
 find_run (const CleaveByteProduct *product)
 {
-#if defined(CLEAVE_HAS_QUADS)
-  if (product->written != NULL)
-    return cleave_written_run;
-  if (product->panels->unit == CLEAVE_QUAD && __builtin_cpu_supports ("avx512vnni"))
-    return cleave_byte_quads_run;
+#if defined(CLEAVE_HAS_DOT4)
+  if (product->qdq != NULL)
+    return cleave_qdq_run;
+  if (product->panels->unit == CLEAVE_DOT4 && __builtin_cpu_supports ("avx512vnni"))
+    return cleave_byte_dot4_run;
 #endif
 #if defined(CLEAVE_DOT)
-  if (product->panels->unit == CLEAVE_QUAD)
-    return cleave_byte_quads_run;
+  if (product->panels->unit == CLEAVE_DOT4)
+    return cleave_byte_dot4_run;
 #endif
 #if defined(CLEAVE_AVX2)
-  if (product->panels->unit == CLEAVE_QUAD)
-    return cleave_byte_small_quads_run;
+  if (product->panels->unit == CLEAVE_DOT4)
+    return cleave_byte_small_dot4_run;
 #endif
-  return cleave_byte_pairs_run;
+  return cleave_byte_dot2_run;
 }
 
 void

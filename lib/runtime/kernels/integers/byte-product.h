@@ -6,9 +6,9 @@
 #define cleave_byte_product_run CLEAVE_LEVELLED (cleave_byte_product_run)
 #define cleave_byte_finish_tile CLEAVE_LEVELLED (cleave_byte_finish_tile)
 #define cleave_byte_has_odd_scales CLEAVE_LEVELLED (cleave_byte_has_odd_scales)
-#define cleave_byte_pairs_run CLEAVE_LEVELLED (cleave_byte_pairs_run)
-#define cleave_byte_quads_run CLEAVE_LEVELLED (cleave_byte_quads_run)
-#define cleave_byte_small_quads_run CLEAVE_LEVELLED (cleave_byte_small_quads_run)
+#define cleave_byte_dot2_run CLEAVE_LEVELLED (cleave_byte_dot2_run)
+#define cleave_byte_dot4_run CLEAVE_LEVELLED (cleave_byte_dot4_run)
+#define cleave_byte_small_dot4_run CLEAVE_LEVELLED (cleave_byte_small_dot4_run)
 
 /* How integer sums become elements of the result. Arrays have one element for each column, and a
  * panel more that may be read. */
@@ -31,7 +31,7 @@ typedef struct
  *   y[p][m] = finish (sum over taps t, then k, of x[p + t][k] * w[t][k][m])
  *
  * Sums are integers that wrap around, so their order does not matter. x is stored in units:
- * 16-bit integers for CLEAVE_PAIR, unsigned bytes for CLEAVE_QUAD. Reading a tap may go beyond
+ * 16-bit integers for CLEAVE_DOT2, unsigned bytes for CLEAVE_DOT4. Reading a tap may go beyond
  * its end, up to a unit. */
 typedef struct
 {
@@ -46,13 +46,13 @@ typedef struct
   const gint64 *tap_at;
   gint64 n_pixels;
   char *y;
-  const gint64 *y_at;                   /* offset of each pixel in y, in elements */
-  gint64 column_step;                   /* elements between columns of y */
-  gint64 column;                        /* the first column, in y */
-  const gint32 *x_sums;                 /* sum of each pixel's x; used with w_zero */
-  const struct _CleaveWritten *written; /* results must have the bits of float sums (written.h);
+  const gint64 *y_at;           /* offset of each pixel in y, in elements */
+  gint64 column_step;           /* elements between columns of y */
+  gint64 column;                /* the first column, in y */
+  const gint32 *x_sums;         /* sum of each pixel's x; used with w_zero */
+  const struct _CleaveQdq *qdq; /* results must have the bits of float sums (qdq.h);
                                            NULL: integer sums are exact */
-  gpointer written_scratch;
+  gpointer qdq_scratch;
   gint64 n_pixels_most; /* number of pixels for which the scratch is large enough */
   CleaveByteFinish finish;
 } CleaveByteProduct;
@@ -70,7 +70,7 @@ gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
 /* Each function computes columns [begin, end) of the packed form. They are in one panel. */
-void cleave_byte_pairs_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
-void cleave_byte_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
+void cleave_byte_dot2_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
+void cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 /* For weights whose sums of two products fit into 16 bits, on processors without VNNI. */
-void cleave_byte_small_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
+void cleave_byte_small_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);

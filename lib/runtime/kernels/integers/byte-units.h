@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes of x to units: for CLEAVE_PAIR, 16-bit integers minus the zero point; for
- * CLEAVE_QUAD, unsigned bytes (signed ones plus 128). */
+/* Converts bytes of x to units: for CLEAVE_DOT2, 16-bit integers minus the zero point; for
+ * CLEAVE_DOT4, unsigned bytes (signed ones plus 128). */
 
 #include "int-vector.h"
 
@@ -12,7 +12,7 @@
 static inline gint32
 cleave_byte_unit_zero (gint64 unit, CleaveElement element, gint32 zero)
 {
-  return unit == CLEAVE_PAIR ? 0 : element == CLEAVE_INT8 ? zero + 128 : zero;
+  return unit == CLEAVE_DOT2 ? 0 : element == CLEAVE_INT8 ? zero + 128 : zero;
 }
 
 /* Returns the bytes of one element in a unit. */
@@ -36,9 +36,9 @@ cleave_byte_unit_size (gint64 unit)
   }
 #define LESS_ZERO(v) (v) - zero
 #define FLIPPED(v) (v) ^ zero
-UNITS (pairs_signed, gint8, gint16, LESS_ZERO)
-UNITS (pairs, guint8, gint16, LESS_ZERO)
-UNITS (quads, guint8, guint8, FLIPPED)
+UNITS (dot2_signed, gint8, gint16, LESS_ZERO)
+UNITS (dot2, guint8, gint16, LESS_ZERO)
+UNITS (dot4, guint8, guint8, FLIPPED)
 #undef FLIPPED
 #undef LESS_ZERO
 #undef UNITS
@@ -55,12 +55,12 @@ cleave_byte_units_make (gint64 unit,
                         gint64 to_step,
                         gint64 n)
 {
-  if (unit == CLEAVE_QUAD)
-    cleave_byte_units_quads (from, step, element == CLEAVE_INT8 ? 0x80 : 0, to, to_step, n);
+  if (unit == CLEAVE_DOT4)
+    cleave_byte_units_dot4 (from, step, element == CLEAVE_INT8 ? 0x80 : 0, to, to_step, n);
   else if (element == CLEAVE_INT8)
-    cleave_byte_units_pairs_signed (from, step, zero, to, to_step, n);
+    cleave_byte_units_dot2_signed (from, step, zero, to, to_step, n);
   else
-    cleave_byte_units_pairs (from, step, zero, to, to_step, n);
+    cleave_byte_units_dot2 (from, step, zero, to, to_step, n);
 }
 
 /* Stores `n` elements that are the zero point. */
@@ -75,15 +75,15 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
 static inline gint64
 cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
 {
-  const guint8 *quads = from;
-  const gint16 *pairs = from;
+  const guint8 *dot4 = from;
+  const gint16 *dot2 = from;
   gint64 sum = 0;
 
-  if (unit == CLEAVE_PAIR)
+  if (unit == CLEAVE_DOT2)
     for (gint64 i = 0; i < n; i++)
-      sum += pairs[i];
+      sum += dot2[i];
   else
     for (gint64 i = 0; i < n; i++)
-      sum += quads[i] - stands;
+      sum += dot4[i] - stands;
   return sum;
 }

@@ -20,10 +20,10 @@ typedef gint32 CleaveIntVector __attribute__ ((vector_size (CLEAVE_LANES * sizeo
 typedef guint32 CleaveUintVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
 #endif
 
-/* A unit of x in a product of bytes has 4 bytes: two 16-bit integers (CLEAVE_PAIR, dot-2) or
- * four unsigned bytes (CLEAVE_QUAD, dot-4). */
-#define CLEAVE_PAIR 2
-#define CLEAVE_QUAD 4
+/* A unit of x in a product of bytes has 4 bytes: two 16-bit integers (CLEAVE_DOT2, dot-2) or
+ * four unsigned bytes (CLEAVE_DOT4, dot-4). */
+#define CLEAVE_DOT2 2
+#define CLEAVE_DOT4 4
 
 static inline CleaveIntVector
 cleave_ints_load (const gint32 *from)
@@ -88,7 +88,7 @@ cleave_ints_xor (CleaveIntVector a, CleaveIntVector b)
 
 /* Loads two bytes of weights for each lane, as 16-bit integers. */
 static inline CleaveIntVector
-cleave_ints_load_pairs (const gint8 *from)
+cleave_ints_load_dot2 (const gint8 *from)
 {
 #if defined(CLEAVE_AVX512)
   return _mm512_cvtepi8_epi16 (_mm256_loadu_si256 ((const void *) from));
@@ -101,10 +101,10 @@ cleave_ints_load_pairs (const gint8 *from)
 #elif defined(CLEAVE_NEON)
   return (CleaveIntVector) vmovl_s8 (vld1_s8 (from));
 #else
-  gint16 pairs[CLEAVE_PAIR * CLEAVE_LANES];
+  gint16 pairs[CLEAVE_DOT2 * CLEAVE_LANES];
   CleaveIntVector v;
 
-  for (int i = 0; i < CLEAVE_PAIR * CLEAVE_LANES; i++)
+  for (int i = 0; i < CLEAVE_DOT2 * CLEAVE_LANES; i++)
     pairs[i] = from[i];
   __builtin_memcpy (&v, pairs, sizeof v);
   return v;
@@ -113,7 +113,7 @@ cleave_ints_load_pairs (const gint8 *from)
 
 /* Adds two products of 16-bit integers in each lane. */
 static inline CleaveIntVector
-cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+cleave_ints_add_dot2 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
 #if defined(CLEAVE_AVX512)
   return _mm512_add_epi32 (sum, _mm512_madd_epi16 (x, w));
@@ -126,7 +126,7 @@ cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 
   return vaddq_s32 (sum, vpaddq_s32 (low, vmull_high_s16 ((int16x8_t) x, (int16x8_t) w)));
 #else
-  gint16 a[CLEAVE_PAIR * CLEAVE_LANES], b[CLEAVE_PAIR * CLEAVE_LANES];
+  gint16 a[CLEAVE_DOT2 * CLEAVE_LANES], b[CLEAVE_DOT2 * CLEAVE_LANES];
 
   __builtin_memcpy (a, &x, sizeof a);
   __builtin_memcpy (b, &w, sizeof b);
@@ -141,12 +141,12 @@ cleave_ints_add_pairs (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 /* Adds four products of an unsigned and a signed byte in each lane, in vectors of any width.
  * Assembly, because gcc 12 copies each sum of the intrinsic twice and spills some: convolutions
  * take 1.5 times as long. */
-#define CLEAVE_ADD_QUADS(sum, x, w) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w))
+#define CLEAVE_ADD_DOT4(sum, x, w) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w))
 
 static inline CleaveIntVector
-cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
-  CLEAVE_ADD_QUADS (sum, x, w);
+  CLEAVE_ADD_DOT4 (sum, x, w);
   return sum;
 }
 #endif
@@ -154,7 +154,7 @@ cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 #if defined(CLEAVE_DOT)
 /* Does the same on aarch64. Without i8mm, both factors are signed bytes. */
 static inline CleaveIntVector
-cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
 #if defined(CLEAVE_I8MM)
   return vusdotq_s32 (sum, (uint8x16_t) x, (int8x16_t) w);
@@ -167,12 +167,12 @@ cleave_ints_add_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w
 #if defined(CLEAVE_AVX2)
 /* Adds four products of bytes in each lane, if the sum of any two fits into 16 bits. */
 static inline CleaveIntVector
-cleave_ints_add_small_quads (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
+cleave_ints_add_small_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
 #if defined(CLEAVE_AVX512)
-  return cleave_ints_add_pairs (sum, _mm512_maddubs_epi16 (x, w), _mm512_set1_epi16 (1));
+  return cleave_ints_add_dot2 (sum, _mm512_maddubs_epi16 (x, w), _mm512_set1_epi16 (1));
 #else
-  return cleave_ints_add_pairs (sum, _mm256_maddubs_epi16 (x, w), _mm256_set1_epi16 (1));
+  return cleave_ints_add_dot2 (sum, _mm256_maddubs_epi16 (x, w), _mm256_set1_epi16 (1));
 #endif
 }
 #endif
@@ -449,10 +449,10 @@ cleave_bytes_max (CleaveEightBytes a, CleaveEightBytes b)
   vdotq_laneq_s32 (sum, (int8x16_t) (w), (int8x16_t) (x), lane)
 #endif
 
-/* Adds four products of bytes in each lane, as cleave_ints_add_quads (), with one lane of x for all
+/* Adds four products of bytes in each lane, as cleave_ints_add_dot4 (), with one lane of x for all
  * lanes. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
-cleave_ints_add_quads_of_lane (CleaveIntVector sum, CleaveIntVector x, int lane, CleaveIntVector w)
+cleave_ints_add_dot4_of_lane (CleaveIntVector sum, CleaveIntVector x, int lane, CleaveIntVector w)
 {
   switch (lane) /* the instruction contains the lane */
     {

@@ -8,7 +8,7 @@
 
 #include "byte-image.h"
 #include "byte-product.h"
-#include "written.h"
+#include "qdq.h"
 
 #include "../pixels.h"
 
@@ -27,15 +27,14 @@ typedef struct
   gint64 x_batch_step, y_batch_step, y_image; /* y_image: elements between images, if dense */
   gint64 column_step;
   gboolean in_place; /* x is read without a copy */
-  CleaveWritten
-      *written; /* results must have the bits of float sums; NULL: integer sums are exact */
+  CleaveQdq *qdq;    /* results must have the bits of float sums; NULL: integer sums are exact */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
   gint64 *tap_at, *x_at,
       *y_at;         /* offsets for one band: of taps and of x in bytes, of y in elements */
   gboolean is_fixed; /* sums are multiplied in fixed point */
   gsize at_multiplier, at_shift;
-  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_written, at_packed; /* offsets in scratch */
+  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq, at_packed; /* offsets in scratch */
 } Plan;
 
 /* Planning. */
@@ -114,8 +113,8 @@ is_in_place (const Plan *s, const CleaveKernelInstance *instance)
       has_pads = has_pads || axis->n_taps != 1 || axis->pad != 0 ||
                  (axis->n_y - 1) * axis->step >= axis->n_x;
     }
-  return !has_pads && s->image.unit == CLEAVE_QUAD && s->image.channel_step == 1 &&
-         s->group_in % CLEAVE_QUAD == 0 && !s->has_w_zeros;
+  return !has_pads && s->image.unit == CLEAVE_DOT4 && s->image.channel_step == 1 &&
+         s->group_in % CLEAVE_DOT4 == 0 && !s->has_w_zeros;
 }
 
 static gsize
@@ -134,10 +133,10 @@ lay_out (Plan *s)
   s->at_shift = cleave_take_scratch (&n, s->is_fixed ? n_columns : 0);
   s->at_w_zero = cleave_take_scratch (&n, s->has_w_zeros ? n_columns : 0);
   s->at_sums = cleave_take_scratch (&n, s->has_w_zeros ? n_pixels : 0);
-  s->at_written = n;
-#if defined(CLEAVE_HAS_QUADS)
-  if (s->written != NULL)
-    n += (cleave_written_n_scratch (n_pixels, s->in_place ? 0 : n_x) + 63) / 64 * 64;
+  s->at_qdq = n;
+#if defined(CLEAVE_HAS_DOT4)
+  if (s->qdq != NULL)
+    n += (cleave_qdq_n_scratch (n_pixels, s->in_place ? 0 : n_x) + 63) / 64 * 64;
 #endif
   s->at_packed = n;
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
@@ -147,8 +146,8 @@ lay_out (Plan *s)
 static guint
 find_columns (const CleaveKernelInstance *instance)
 {
-  return cleave_written_conv_is (&instance->call)
-             ? ((const CleaveWrittenConv *) instance->call.attrs)->w_columns
+  return cleave_is_qdq_conv (&instance->call)
+             ? ((const CleaveQdqConv *) instance->call.attrs)->w_columns
              : 0;
 }
 
@@ -174,8 +173,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
   s->y_batch_step = y->stride[dims.n];
   s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
   s->column_step = y->stride[dims.c];
-  s->has_w_zeros = !cleave_written_conv_is (&instance->call) &&
-                   cleave_places_have_w_zeros (&s->places, instance);
+  s->has_w_zeros =
+      !cleave_is_qdq_conv (&instance->call) && cleave_places_have_w_zeros (&s->places, instance);
   s->is_fixed = cleave_places_are_fixed (&s->places, instance);
   s->reports_progress = cleave_pixels_are_dense (y, dims);
   s->in_place = is_in_place (s, instance);
@@ -184,36 +183,36 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weights
 static gint32
 find_x_zero (const Plan *s, const CleaveKernelInstance *instance)
 {
-  return s->written != NULL ? ((const CleaveWrittenConv *) instance->call.attrs)->x_zero
-                            : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
+  return s->qdq != NULL ? ((const CleaveQdqConv *) instance->call.attrs)->x_zero
+                        : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
 }
 
 /* Prepares float-exact results if the instance needs them. Returns FALSE if they are needed and
  * not served. */
 static gboolean
-prepare_written (Plan *s, const CleaveKernelInstance *instance)
+prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
-  if (!cleave_written_conv_is (&instance->call))
+  if (!cleave_is_qdq_conv (&instance->call))
     return TRUE;
-#if defined(CLEAVE_HAS_QUADS)
-  if (s->packed != NULL && s->column_step == 1 && s->panels.unit == CLEAVE_QUAD &&
+#if defined(CLEAVE_HAS_DOT4)
+  if (s->packed != NULL && s->column_step == 1 && s->panels.unit == CLEAVE_DOT4 &&
       __builtin_cpu_supports ("avx512vnni"))
     {
-      CleaveWrittenLayout layout = { .panels = &s->panels,
-                                     .packed = s->packed,
-                                     .first = s->first,
-                                     .n = s->n_groups * s->group_out,
-                                     .n_taps = s->n_taps,
-                                     .group_in = s->group_in,
-                                     .group_out = s->group_out,
-                                     .tap_at = s->tap_at,
-                                     .image = &s->image,
-                                     .in_place = s->in_place };
+      CleaveQdqLayout layout = { .panels = &s->panels,
+                                 .packed = s->packed,
+                                 .first = s->first,
+                                 .n = s->n_groups * s->group_out,
+                                 .n_taps = s->n_taps,
+                                 .group_in = s->group_in,
+                                 .group_out = s->group_out,
+                                 .tap_at = s->tap_at,
+                                 .image = &s->image,
+                                 .in_place = s->in_place };
 
-      s->written = cleave_written_new (instance->call.attrs, &layout);
+      s->qdq = cleave_qdq_new (instance->call.attrs, &layout);
     }
 #endif
-  return s->written != NULL;
+  return s->qdq != NULL;
 }
 
 static void
@@ -221,9 +220,9 @@ plan_free (gpointer state)
 {
   Plan *s = state;
 
-#if defined(CLEAVE_HAS_QUADS)
-  if (s->written != NULL)
-    cleave_written_free (s->written);
+#if defined(CLEAVE_HAS_DOT4)
+  if (s->qdq != NULL)
+    cleave_qdq_free (s->qdq);
 #endif
   g_free (s->tap_at);
   g_free (s->x_at);
@@ -250,7 +249,7 @@ prepare (const CleaveKernelInstance *instance,
                                                 find_columns (instance), &s->panels, &s->first);
   list_taps (s);
   list_pixels (s);
-  if (!prepare_written (s, instance))
+  if (!prepare_qdq (s, instance))
     {
       plan_free (s);
       return FALSE;
@@ -292,10 +291,10 @@ read_finish (const Plan *s,
 
   for (gint64 c = 0; s->has_w_zeros && c < n; c++)
     w_zero[c] = (gint32) cleave_places_load (instance, p->w_zero, c) - none;
-  if (s->image.unit == CLEAVE_QUAD)
+  if (s->image.unit == CLEAVE_DOT4)
     for (gint64 c = 0; c < n; c++)
       bias[c] = (gint32) ((guint32) bias[c] -
-                          (guint32) cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, x_zero) *
+                          (guint32) cleave_byte_unit_zero (CLEAVE_DOT4, s->image.element, x_zero) *
                               (guint32) sums[c]);
   *f = (CleaveByteFinish){ .element = instance->results[0].type.element,
                            .bias = bias,
@@ -344,8 +343,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
                                       .y_at = s->y_at,
                                       .column_step = s->column_step,
                                       .x_sums = work.sums,
-                                      .written = s->written,
-                                      .written_scratch = scratch + s->at_written,
+                                      .qdq = s->qdq,
+                                      .qdq_scratch = scratch + s->at_qdq,
                                       .n_pixels_most = s->image.band * s->image.axis[2].n_y };
   read_finish (s, instance, work.x_zero, scratch, packed, &work.product.finish);
   return work;
@@ -385,9 +384,9 @@ run_band (Work *work, const char *x, char *y, gint64 n_rows)
       product->first = s->first + product->column;
       if (s->has_w_zeros)
         add_up (work, product->x);
-#if defined(CLEAVE_HAS_QUADS)
-      if (s->written != NULL)
-        cleave_written_read_norms (product, s->in_place ? NULL : &s->image, n_rows);
+#if defined(CLEAVE_HAS_DOT4)
+      if (s->qdq != NULL)
+        cleave_qdq_read_norms (product, s->in_place ? NULL : &s->image, n_rows);
 #endif
       cleave_byte_product_run (product);
     }
@@ -460,9 +459,9 @@ add_memory (gconstpointer state, GArray *lines)
   cleave_memory_lines_add (lines, s->tap_at, (gsize) s->n_taps * sizeof *s->tap_at);
   cleave_memory_lines_add (lines, s->x_at, n);
   cleave_memory_lines_add (lines, s->y_at, n);
-#if defined(CLEAVE_HAS_QUADS)
-  if (s->written != NULL)
-    cleave_written_add_memory (s->written, lines);
+#if defined(CLEAVE_HAS_DOT4)
+  if (s->qdq != NULL)
+    cleave_qdq_add_memory (s->qdq, lines);
 #endif
 }
 

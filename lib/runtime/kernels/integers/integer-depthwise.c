@@ -8,7 +8,7 @@
 #include "byte-depthwise.h"
 #include "byte-image.h"
 #include "byte-product.h"
-#include "channel-quads.h"
+#include "channel-dot4.h"
 
 #include "../pixels.h"
 
@@ -16,7 +16,7 @@
 
 #include "../../../ops/reference.h"
 #include "../../digest.h"
-#include "../../written-conv.h"
+#include "../../qdq-conv.h"
 
 enum { X };
 
@@ -149,7 +149,7 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->places = cleave_places_find (&instance->call);
   w = &instance->operands[s->places.w];
   s->n_out = w->type.shape.dim[0];
-  s->image.unit = CLEAVE_PAIR;
+  s->image.unit = CLEAVE_DOT2;
   s->image.multiplier = s->n_out / MAX (x->type.shape.dim[dims.c], 1);
   cleave_byte_image_init (&s->image, instance, w, dims);
   s->n_batches = x->type.shape.dim[dims.n];
@@ -177,17 +177,17 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
 
-/* Uses channel-quads.c if the processor has AVX512-VNNI. */
+/* Uses channel-dot4.c if the processor has AVX512-VNNI. */
 static gboolean
 prepare_better (Plan *s,
                 const CleaveKernelInstance *instance,
                 CleaveWeights *weights,
                 gsize *n_scratch)
 {
-#if defined(CLEAVE_HAS_QUADS)
+#if defined(CLEAVE_HAS_DOT4)
   if (__builtin_cpu_supports ("avx512vnni") &&
-      cleave_kernel_channel_quads.prepare (instance, weights, &s->state, n_scratch))
-    s->better = &cleave_kernel_channel_quads;
+      cleave_kernel_channel_dot4.prepare (instance, weights, &s->state, n_scratch))
+    s->better = &cleave_kernel_channel_dot4;
 #endif
   return s->better != NULL;
 }
@@ -217,7 +217,7 @@ prepare (const CleaveKernelInstance *instance,
   *state = s;
   if (!has_factors (instance) && prepare_better (s, instance, weights, n_scratch))
     return TRUE;
-  if (cleave_written_conv_is (&instance->call))
+  if (cleave_is_qdq_conv (&instance->call))
     {
       g_free (s);
       return FALSE;

@@ -92,11 +92,11 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
                                 .extent = { 1, 1, 1, s->length },
                                 .stride = { 0, 0, 0, s->b.k_stride },
                                 .n_tap_dims = 3,
-                                .unit = CLEAVE_PAIR };
+                                .unit = CLEAVE_DOT2 };
   /* A piece of one column has no stride of its own, so use that of the whole operand. */
   if (constant != NULL)
     panels->column_stride = b->stride[s->b_columns_dim];
-  /* Rows with zero points of their own need CLEAVE_PAIR. */
+  /* Rows with zero points of their own need CLEAVE_DOT2. */
   if (!varies_by_row (s, &s->a_zero))
     panels->unit = cleave_byte_panels_find_unit (weights, constant, s->b_columns_dim, panels);
   if (constant != NULL)
@@ -241,7 +241,7 @@ begin_batch (Work *work)
                                 (gint32) get (work, &s->a_zero, 0, 0));
   for (gint64 j = 0; j < s->n_columns; j++)
     work->bias[j] =
-        plan->panels.unit == CLEAVE_PAIR ? 0 : (gint32) (0 - (guint32) zero * (guint32) sums[j]);
+        plan->panels.unit == CLEAVE_DOT2 ? 0 : (gint32) (0 - (guint32) zero * (guint32) sums[j]);
   read_scales (work, 0);
 }
 

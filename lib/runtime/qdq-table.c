@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "written-conv.h"
+#include "qdq-conv.h"
 
 #include "../ir/view.h"
 #include "../memory/quantized-group.h"
@@ -23,13 +23,13 @@ static const char *const operand_names[] = { "x", NULL };
 static const char *const result_names[] = { "y", NULL };
 
 /* The record of an op that only kernels use; no graph contains its nodes. */
-const CleaveOp cleave_op_written_table = { .name = "WrittenTable",
-                                           .operands = operand_names,
-                                           .results = result_names,
-                                           .min_operands = 1,
-                                           .flags = CLEAVE_OP_NOT_ONNX,
-                                           .attrs_size = sizeof (CleaveWrittenTable),
-                                           .kernel = kernel };
+const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
+                                       .operands = operand_names,
+                                       .results = result_names,
+                                       .min_operands = 1,
+                                       .flags = CLEAVE_OP_NOT_ONNX,
+                                       .attrs_size = sizeof (CleaveQdqTable),
+                                       .kernel = kernel };
 
 /* The evaluation of a group on all 256 bytes. They are stored along the largest dimension of the
  * result, which must have more than one element. All calls go element by element along it. */
@@ -121,7 +121,7 @@ evaluate_call (Evaluation *e, guint index, guint *outer)
 }
 
 static gboolean
-evaluate (Evaluation *e, CleaveWrittenTable *to)
+evaluate (Evaluation *e, CleaveQdqTable *to)
 {
   guint n = e->body.calls->len;
   gboolean fits = TRUE;
@@ -165,11 +165,11 @@ find_pool (Evaluation *e, guint index)
   return value > 0 && isfinite (value);
 }
 
-CleaveWrittenTable *
-cleave_written_table_find (const CleaveKernelInstance *group)
+CleaveQdqTable *
+cleave_qdq_table_find (const CleaveKernelInstance *group)
 {
   Evaluation e = { .group = group, .body = cleave_group_get_body (&group->call) };
-  g_autofree CleaveWrittenTable *table = g_new0 (CleaveWrittenTable, 1);
+  g_autofree CleaveQdqTable *table = g_new0 (CleaveQdqTable, 1);
 
   if (cleave_element_size (group->results[0].type.element) != 1 || !find_shape (&e))
     return NULL;

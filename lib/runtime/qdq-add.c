@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "written-search.h"
+#include "qdq-search.h"
 
 #include "../ops/axes.h"
 
@@ -22,17 +22,17 @@ static const char *const operand_names[] = { "x", "y", NULL };
 static const char *const result_names[] = { "z", NULL };
 
 /* Records of ops that only kernels use; no graph contains their nodes. */
-const CleaveOp cleave_op_written_add = { .name = "WrittenAdd",
-                                         .operands = operand_names,
-                                         .results = result_names,
-                                         .min_operands = 2,
-                                         .flags = CLEAVE_OP_NOT_ONNX,
-                                         .attrs_size = sizeof (CleaveWrittenAdd),
-                                         .kernel = kernel_of_add };
+const CleaveOp cleave_op_qdq_add = { .name = "QdqAdd",
+                                     .operands = operand_names,
+                                     .results = result_names,
+                                     .min_operands = 2,
+                                     .flags = CLEAVE_OP_NOT_ONNX,
+                                     .attrs_size = sizeof (CleaveQdqAdd),
+                                     .kernel = kernel_of_add };
 
 /* Reads a float constant of moderate magnitude (at most MOST). */
 static gboolean
-read_constant (const CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
+read_constant (const CleaveQdqSearch *s, guint from, CleaveQdqX *x)
 {
   g_autoptr (CleaveTensor) dense = NULL;
   const CleaveTensorType *type;
@@ -51,19 +51,19 @@ read_constant (const CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
       return FALSE;
     else
       most = MAX (most, fabsf (data[i]));
-  *x = (CleaveWrittenX){ .from = from, .element = CLEAVE_FLOAT32, .scale = 1, .most = most };
+  *x = (CleaveQdqX){ .from = from, .element = CLEAVE_FLOAT32, .scale = 1, .most = most };
   return TRUE;
 }
 
 static gboolean
-read_terms (CleaveWrittenSearch *s, const CleaveBodyCall *call, CleaveWrittenAdd *to)
+read_terms (CleaveQdqSearch *s, const CleaveBodyCall *call, CleaveQdqAdd *to)
 {
   guint n_constants = 0;
 
   for (guint i = 0; i < 2; i++)
     if (read_constant (s, call->from[i], &to->x[i]))
       n_constants++;
-    else if (!cleave_written_read_x (s, call->from[i], &to->x[i]) ||
+    else if (!cleave_qdq_read_x (s, call->from[i], &to->x[i]) ||
              !(fabsf (to->x[i].scale) <= (float) MOST))
       return FALSE;
   return n_constants < 2;
@@ -77,13 +77,13 @@ read_terms (CleaveWrittenSearch *s, const CleaveBodyCall *call, CleaveWrittenAdd
  * the operations with them round as much. At most 12 of these roundings are of the largest
  * magnitude. */
 static void
-plan_few_steps (CleaveWrittenAdd *add)
+plan_few_steps (CleaveQdqAdd *add)
 {
   double factor[2], largest[2], zero[2], most, sure, all = 1 / (double) add->end.scale;
 
   for (guint i = 0; i < 2; i++)
     {
-      const CleaveWrittenX *x = &add->x[i];
+      const CleaveQdqX *x = &add->x[i];
 
       factor[i] = x->element == CLEAVE_FLOAT32 ? 1 : x->scale;
       zero[i] = x->zero + (x->element == CLEAVE_INT8 ? 128 : 0);
@@ -106,19 +106,19 @@ plan_few_steps (CleaveWrittenAdd *add)
   add->sure = sure >= SURE_LEAST ? (float) sure : 0;
 }
 
-CleaveWrittenAdd *
-cleave_written_add_find (const CleaveKernelInstance *group)
+CleaveQdqAdd *
+cleave_qdq_add_find (const CleaveKernelInstance *group)
 {
-  CleaveWrittenSearch s = { group, cleave_group_get_body (&group->call), 0 };
-  g_autofree CleaveWrittenAdd *add = g_new0 (CleaveWrittenAdd, 1);
+  CleaveQdqSearch s = { group, cleave_group_get_body (&group->call), 0 };
+  g_autofree CleaveQdqAdd *add = g_new0 (CleaveQdqAdd, 1);
   const CleaveBodyCall *call;
   guint from;
 
-  if (!cleave_written_read_end (&s, &add->end, &from))
+  if (!cleave_qdq_read_end (&s, &add->end, &from))
     return NULL;
-  if ((call = cleave_written_find_call (&s, from, &cleave_op_add)) == NULL)
+  if ((call = cleave_qdq_find_call (&s, from, &cleave_op_add)) == NULL)
     {
-      call = cleave_written_find_call (&s, from, &cleave_op_mul);
+      call = cleave_qdq_find_call (&s, from, &cleave_op_mul);
       add->is_product = TRUE;
     }
   if (call == NULL || !read_terms (&s, call, add) || s.n_seen != s.body.calls->len)
@@ -133,13 +133,13 @@ kernel_of_mean (const CleaveCall *call)
   return CLEAVE_KERNEL_BYTE_MEAN;
 }
 
-const CleaveOp cleave_op_written_mean = { .name = "WrittenMean",
-                                          .operands = operand_names,
-                                          .results = result_names,
-                                          .min_operands = 1,
-                                          .flags = CLEAVE_OP_NOT_ONNX,
-                                          .attrs_size = sizeof (CleaveWrittenMean),
-                                          .kernel = kernel_of_mean };
+const CleaveOp cleave_op_qdq_mean = { .name = "QdqMean",
+                                      .operands = operand_names,
+                                      .results = result_names,
+                                      .min_operands = 1,
+                                      .flags = CLEAVE_OP_NOT_ONNX,
+                                      .attrs_size = sizeof (CleaveQdqMean),
+                                      .kernel = kernel_of_mean };
 
 static guint
 axes_of_pool (const CleaveBodyCall *call)
@@ -164,28 +164,28 @@ axes_of_mean (const CleaveBodyCall *call)
   return axes;
 }
 
-CleaveWrittenMean *
-cleave_written_mean_find (const CleaveKernelInstance *group)
+CleaveQdqMean *
+cleave_qdq_mean_find (const CleaveKernelInstance *group)
 {
-  CleaveWrittenSearch s = { group, cleave_group_get_body (&group->call), 0 };
-  g_autofree CleaveWrittenMean *mean = g_new0 (CleaveWrittenMean, 1);
+  CleaveQdqSearch s = { group, cleave_group_get_body (&group->call), 0 };
+  g_autofree CleaveQdqMean *mean = g_new0 (CleaveQdqMean, 1);
   const CleaveBodyCall *call;
   guint from;
 
-  if (!cleave_written_read_end (&s, &mean->end, &from))
+  if (!cleave_qdq_read_end (&s, &mean->end, &from))
     return NULL;
-  if ((call = cleave_written_find_call (&s, from, &cleave_op_global_average_pool)) != NULL)
+  if ((call = cleave_qdq_find_call (&s, from, &cleave_op_global_average_pool)) != NULL)
     {
       mean->axes = axes_of_pool (call);
       mean->keepdims = TRUE;
     }
-  else if ((call = cleave_written_find_call (&s, from, &cleave_op_reduce_mean)) != NULL)
+  else if ((call = cleave_qdq_find_call (&s, from, &cleave_op_reduce_mean)) != NULL)
     {
       mean->axes = axes_of_mean (call);
       mean->keepdims = ((const CleaveReduceAttrs *) call->attrs)->keepdims;
       mean->has_doubles = TRUE;
     }
-  if (call == NULL || mean->axes == 0 || !cleave_written_read_x (&s, call->from[0], &mean->x) ||
+  if (call == NULL || mean->axes == 0 || !cleave_qdq_read_x (&s, call->from[0], &mean->x) ||
       s.n_seen != s.body.calls->len ||
       !(mean->x.scale >= (float) (1 / MOST) && mean->x.scale <= (float) MOST))
     return NULL;

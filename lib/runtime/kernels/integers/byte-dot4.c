@@ -5,18 +5,18 @@
 
 #include "../isa.h"
 
-#define UNIT CLEAVE_QUAD
+#define UNIT CLEAVE_DOT4
 #if defined(CLEAVE_DOT) && !defined(CLEAVE_I8MM)
 #define HAS_SIGNED_X /* the instruction multiplies signed bytes */
 #endif
 #define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))
-#define ADD cleave_ints_add_quads
+#define ADD cleave_ints_add_dot4
 #define FLIP(unit, flip) cleave_ints_xor (unit, flip)
 
 #include "byte-blocks.h"
 
 void
-cleave_byte_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
+cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
 {
   run_columns (product, begin, end);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts integer sums to bytes and finds ambiguous ones (written.h), in vectors of any width.
+/* Converts integer sums to bytes and finds ambiguous ones (qdq.h), in vectors of any width.
  * The including file defines NAME(), V() and the types. WORDS() loads 16 bits for each column of
  * two vectors of floats. COLUMNS is the number of columns between these vectors. */
 
@@ -21,13 +21,13 @@ NAME (word_order) (gint16 upper)
 /* Converts one or two vectors of sums to fixed-point numbers whose upper 16 bits are the signed
  * byte. Returns a bit for each ambiguous lane. */
 static inline __attribute__ ((always_inline)) guint32
-NAME (finish_written) (const CleaveWrittenColumns *c,
-                       gint64 column,
-                       CleaveWrittenKind kind,
-                       VECTOR growth,
-                       guint32 norm,
-                       int vectors,
-                       VECTOR *sum)
+NAME (finish_qdq) (const CleaveQdqColumns *c,
+                   gint64 column,
+                   CleaveQdqKind kind,
+                   VECTOR growth,
+                   guint32 norm,
+                   int vectors,
+                   VECTOR *sum)
 {
   VECTOR margin = WORDS (c->margin + column), order = NAME (word_order) (0);
   guint32 doubt;
@@ -41,10 +41,10 @@ NAME (finish_written) (const CleaveWrittenColumns *c,
       f = V (min_ps) (V (max_ps) (f, V (set1_ps) (c->least)), V (set1_ps) (c->most));
       sum[v] = V (cvtps_epi32) (f);
     }
-  if (kind != CLEAVE_WRITTEN_CONSTANT)
+  if (kind != CLEAVE_QDQ_CONSTANT)
     margin = V (adds_epu16) (
         margin, V (mulhi_epu16) (V (set1_epi32) ((gint32) norm), WORDS (c->by_norm + column)));
-  if (kind == CLEAVE_WRITTEN_GROWTH)
+  if (kind == CLEAVE_QDQ_GROWTH)
     margin = V (adds_epu16) (margin, growth);
   doubt =
       V (cmplt_epu16_mask) (V (abs_epi16) (V (permutex2var_epi16) (sum[0], order, sum[1])), margin);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes one row for channel-quads.c, with vectors of 64 or 32 bytes. The including file
+/* Computes one row for channel-dot4.c, with vectors of 64 or 32 bytes. The including file
  * defines NAME(), V() and the types. */
 
-#include "written-finish.h"
+#include "qdq-finish.h"
 
 #define BYTES ((gint64) sizeof (VECTOR))
 #define PLACE (4 * BYTES) /* bytes of one position in scratch */
@@ -99,7 +99,7 @@ NAME (finish) (const Row *r, const VECTOR *sum, gboolean odd, char *to)
   VECTOR whole[4], low, high;
 
   CLEAVE_EACH (k, 4)
-    whole[k] = NAME (round) (sum[k], r->scale + k * QUAD_LANES, odd);
+    whole[k] = NAME (round) (sum[k], r->scale + k * DOT4_LANES, odd);
   low = V (adds_epi16) (V (packs_epi32) (whole[0], whole[1]), zero);
   high = V (adds_epi16) (V (packs_epi32) (whole[2], whole[3]), zero);
   NAME (store) (r, r->is_signed ? V (packs_epi16) (low, high) : V (packus_epi16) (low, high), to);
@@ -123,9 +123,9 @@ NAME (store_whole) (const Row *r, const VECTOR *sum, char *to)
 static void
 NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
 {
-  const CleaveWrittenConv *conv = r->conv;
+  const CleaveQdqConv *conv = r->conv;
   gint64 channel = lane / 4 * 16 + k * 4 + lane % 4;
-  const gint8 *w = r->w + (k * QUAD_LANES + lane) * 4;
+  const gint8 *w = r->w + (k * DOT4_LANES + lane) * 4;
   float sum;
 
   if (channel >= r->n)
@@ -137,12 +137,12 @@ NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
         gint64 at = pixel * r->stride + j, place = MIN (at / 2, r->n_places - 1);
         guint8 x = *(const guint8 *) (r->x + r->row_at[t] + place * PLACE + k * BYTES + lane * 4 +
                                       at - 2 * place);
-        gint8 by = w[(t * r->n_quads + j / 4) * QUAD_BLOCK + j % 4];
+        gint8 by = w[(t * r->n_groups + j / 4) * DOT4_BLOCK + j % 4];
 
         sum = __builtin_fmaf ((float) (x - r->x_stands) * conv->x_scale,
                               (float) by * conv->w_scale[r->column + channel], sum);
       }
-  r->y[pixel * r->y_step + channel] = (char) (cleave_written_conv_round (conv, sum) + r->y_zero);
+  r->y[pixel * r->y_step + channel] = (char) (cleave_qdq_conv_round (conv, sum) + r->y_zero);
 }
 
 /* Recomputes the ambiguous sums of a row. */
@@ -171,19 +171,19 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* Does the same as finish_written() for constant errors. Bounds are those of bytes and are
+/* Does the same as finish_qdq() for constant errors. Bounds are those of bytes and are
  * applied last, so a sum beyond them may also count as ambiguous, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {
-  const CleaveWrittenColumns *c = &r->columns;
+  const CleaveQdqColumns *c = &r->columns;
   const VECTOR order = NAME (word_order) (0), upper = NAME (pack_order) ();
   VECTOR whole[4], words[2], bytes;
   guint64 lanes[2];
 
   CLEAVE_EACH (k, 4)
     {
-      gint64 lane = r->lane + k * QUAD_LANES;
+      gint64 lane = r->lane + k * DOT4_LANES;
       FLOATS f = V (fmadd_ps) (V (cvtepi32_ps) (sum[k]), V (loadu_ps) (c->factor + lane),
                                V (loadu_ps) (c->addend + lane));
 
@@ -195,7 +195,7 @@ NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
       VECTOR rest = V (abs_epi16) (V (permutex2var_epi16) (low, order, high));
 
       words[i] = V (permutex2var_epi16) (low, upper, high);
-      lanes[i] = V (cmplt_epu16_mask) (rest, WORDS (c->margin + r->lane + 2 * i * QUAD_LANES));
+      lanes[i] = V (cmplt_epu16_mask) (rest, WORDS (c->margin + r->lane + 2 * i * DOT4_LANES));
     }
   r->lanes[pixel] = lanes[0] | lanes[1] << BYTES / 2;
   if (r->is_signed)
@@ -214,7 +214,7 @@ NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
  * the same groups. */
 static inline __attribute__ ((always_inline)) void
 NAME (run_pixels) (
-    const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_written)
+    const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_qdq)
 {
   VECTOR sum[PIXELS][4];
   gint64 at[PIXELS];
@@ -224,32 +224,32 @@ NAME (run_pixels) (
     at[p] = (pixel + p) * r->stride / 2 * PLACE;
   CLEAVE_EACH (p, n)
     CLEAVE_EACH (k, 4)
-      sum[p][k] = NAME (load) (r->bias + k * QUAD_LANES);
+      sum[p][k] = NAME (load) (r->bias + k * DOT4_LANES);
   for (gint64 t = 0; t < r->n_rows; t++)
-    for (gint64 q = 0; q < r->n_quads; q++)
+    for (gint64 q = 0; q < r->n_groups; q++)
       {
-        const gint8 *w = r->w + (t * r->n_quads + q) * QUAD_BLOCK;
+        const gint8 *w = r->w + (t * r->n_groups + q) * DOT4_BLOCK;
         const char *x = r->x + r->row_at[t] + q * 2 * PLACE;
 
         CLEAVE_EACH (k, 4)
           {
-            VECTOR even = NAME (load) (w + k * QUAD_BYTES), later = even, from = even;
+            VECTOR even = NAME (load) (w + k * DOT4_BYTES), later = even, from = even;
 
             if (odd)
-              later = NAME (load) (w + r->later + k * QUAD_BYTES);
+              later = NAME (load) (w + r->later + k * DOT4_BYTES);
             CLEAVE_EACH (p, n)
               {
                 if (!shared || p % 2 == 0)
                   from = NAME (load) (x + at[p] + k * BYTES);
                 if (p % 2 == 0)
-                  CLEAVE_ADD_QUADS (sum[p][k], from, even);
+                  CLEAVE_ADD_DOT4 (sum[p][k], from, even);
                 else
-                  CLEAVE_ADD_QUADS (sum[p][k], from, later);
+                  CLEAVE_ADD_DOT4 (sum[p][k], from, later);
               }
           }
       }
   CLEAVE_EACH (p, n)
-    if (is_written)
+    if (is_qdq)
       NAME (finish_sums) (r, sum[p], pixel + p, to + p * r->y_step);
     else if (r->is_whole)
       NAME (store_whole) (r, sum[p], to + p * r->y_step);
@@ -260,28 +260,28 @@ NAME (run_pixels) (
 }
 
 static inline __attribute__ ((always_inline)) void
-NAME (run_all) (const Row *of, gboolean odd, gboolean shared, gboolean is_written)
+NAME (run_all) (const Row *of, gboolean odd, gboolean shared, gboolean is_qdq)
 {
   const Row row = *of, *r = &row; /* a local copy, which stores cannot alias */
   gint64 pixel = 0;
 
   for (; pixel + PIXELS <= r->n_pixels; pixel += PIXELS)
-    NAME (run_pixels) (r, pixel, PIXELS, odd, shared, is_written);
+    NAME (run_pixels) (r, pixel, PIXELS, odd, shared, is_qdq);
   for (; pixel + 2 <= r->n_pixels; pixel += 2)
-    NAME (run_pixels) (r, pixel, 2, odd, shared, is_written);
+    NAME (run_pixels) (r, pixel, 2, odd, shared, is_qdq);
   if (pixel < r->n_pixels)
-    NAME (run_pixels) (r, pixel, 1, odd, shared, is_written);
+    NAME (run_pixels) (r, pixel, 1, odd, shared, is_qdq);
 }
 
 static inline __attribute__ ((always_inline)) void
-NAME (run_strides) (const Row *r, gboolean is_written)
+NAME (run_strides) (const Row *r, gboolean is_qdq)
 {
   if (r->stride == 1)
-    NAME (run_all) (r, TRUE, TRUE, is_written);
+    NAME (run_all) (r, TRUE, TRUE, is_qdq);
   else if (r->stride % 2 == 1)
-    NAME (run_all) (r, TRUE, FALSE, is_written);
+    NAME (run_all) (r, TRUE, FALSE, is_qdq);
   else
-    NAME (run_all) (r, FALSE, FALSE, is_written);
+    NAME (run_all) (r, FALSE, FALSE, is_qdq);
 }
 
 static void

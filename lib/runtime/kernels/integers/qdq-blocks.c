@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Integer sums for float-exact results, with a check of which are ambiguous: see written.h. */
+/* Integer sums for float-exact results, with a check of which are ambiguous: see qdq.h. */
 
-#include "written.h"
+#include "qdq.h"
 
 #define NAME(name) name##_512
 #define V(name) _mm512_##name
@@ -10,14 +10,14 @@
 #define FLOATS __m512
 #define COLUMNS CLEAVE_LANES
 #define WORDS(from) _mm512_loadu_si512 (from)
-#include "written-finish.h"
+#include "qdq-finish.h"
 
 /* Pixels processed at once; each has two vectors of sums in registers. */
 #define PIXELS 8
 
 /* Adds the units between two checkpoints. */
 static inline __attribute__ ((always_inline)) const gint8 *
-add_units (const CleaveWrittenPanel *panel,
+add_units (const CleaveQdqPanel *panel,
            const char *const *from,
            gint64 at,
            gint64 end,
@@ -29,19 +29,19 @@ add_units (const CleaveWrittenPanel *panel,
 {
   gint64 w_step = panel->w_step;
 
-  for (; at < end; at += CLEAVE_QUAD, w += w_step)
+  for (; at < end; at += CLEAVE_DOT4, w += w_step)
     {
       __m512i by[2];
 
       __asm__("" : "+r"(at)); /* keeps one index for all pixels */
       CLEAVE_EACH (v, vectors)
-        by[v] = _mm512_loadu_si512 (w + v * CLEAVE_QUAD * CLEAVE_LANES);
+        by[v] = _mm512_loadu_si512 (w + v * CLEAVE_DOT4 * CLEAVE_LANES);
       CLEAVE_EACH (p, pixels)
         {
           __m512i unit = cleave_ints_unit (from[p] + at) ^ flip;
 
           CLEAVE_EACH (v, vectors)
-            CLEAVE_ADD_QUADS (sum[p * 2 + v], unit, by[v]);
+            CLEAVE_ADD_DOT4 (sum[p * 2 + v], unit, by[v]);
         }
     }
   return w;
@@ -93,7 +93,7 @@ weigh_growth (const float *by, const __m512 *growth, int vectors)
 
 /* Adds all units, one chunk after the other, with a checkpoint after each. */
 static inline __attribute__ ((always_inline)) void
-add_chunks (const CleaveWrittenPanel *panel,
+add_chunks (const CleaveQdqPanel *panel,
             const char *const *from,
             __m512i flip,
             int pixels,
@@ -102,18 +102,18 @@ add_chunks (const CleaveWrittenPanel *panel,
             __m512 *growth)
 {
   const CleaveByteProduct *product = panel->product;
-  const CleaveWritten *s = panel->s;
+  const CleaveQdq *s = panel->s;
   const gint32 *bias = s->chunk_bias == NULL ? NULL : s->chunk_bias + panel->column;
   const gint8 *w = panel->w;
-  gint64 t = 0, chunk = CLEAVE_QUAD * s->chunk;
+  gint64 t = 0, chunk = CLEAVE_DOT4 * s->chunk;
 
   for (gint64 last = s->taps_at_once; t < s->n_taps; last = MIN (last + s->taps_at_once, s->n_taps))
     {
-      gint64 at = product->tap_at[t], end = at + CLEAVE_QUAD * s->n_units;
+      gint64 at = product->tap_at[t], end = at + CLEAVE_DOT4 * s->n_units;
 
       if (bias != NULL)
         add_bias (bias, pixels, vectors, sum);
-      for (; t + 1 < last; at = product->tap_at[++t], end = at + CLEAVE_QUAD * s->n_units)
+      for (; t + 1 < last; at = product->tap_at[++t], end = at + CLEAVE_DOT4 * s->n_units)
         w = add_units (panel, from, at, end, w, flip, pixels, vectors, sum);
       for (gint64 next = MIN (at + chunk, end); at < end; at = next, next = MIN (at + chunk, end))
         {
@@ -129,7 +129,7 @@ add_chunks (const CleaveWrittenPanel *panel,
 }
 
 static inline __attribute__ ((always_inline)) void
-add_flipped (const CleaveWrittenPanel *panel,
+add_flipped (const CleaveQdqPanel *panel,
              const char *const *from,
              __m512i flip,
              int pixels,
@@ -140,7 +140,7 @@ add_flipped (const CleaveWrittenPanel *panel,
 {
   const gint64 *tap_at = panel->product->tap_at, *end = tap_at + panel->s->n_taps;
   const gint8 *w = panel->w;
-  gint64 tap_bytes = CLEAVE_QUAD * panel->s->n_units;
+  gint64 tap_bytes = CLEAVE_DOT4 * panel->s->n_units;
 
   if (has_growth)
     add_chunks (panel, from, flip, pixels, vectors, sum, growth);
@@ -150,7 +150,7 @@ add_flipped (const CleaveWrittenPanel *panel,
 }
 
 static inline __attribute__ ((always_inline)) void
-add_all (const CleaveWrittenPanel *panel,
+add_all (const CleaveQdqPanel *panel,
          gint64 pixel,
          int pixels,
          int vectors,
@@ -188,10 +188,9 @@ store (const __m512i *whole, gint64 n, char *to)
 }
 
 static inline __attribute__ ((always_inline)) void
-run_block (
-    const CleaveWrittenPanel *panel, gint64 pixel, int pixels, int vectors, CleaveWrittenKind kind)
+run_block (const CleaveQdqPanel *panel, gint64 pixel, int pixels, int vectors, CleaveQdqKind kind)
 {
-  CleaveWrittenColumns columns;
+  CleaveQdqColumns columns;
   const gint64 *y_at;
   const guint32 *norm;
   guint32 *lanes;
@@ -200,7 +199,7 @@ run_block (
   __m512i sum[PIXELS * 2] = { 0 };
   __m512 growth[PIXELS * 2] = { 0 };
 
-  add_all (panel, pixel, pixels, vectors, kind == CLEAVE_WRITTEN_GROWTH, sum, growth);
+  add_all (panel, pixel, pixels, vectors, kind == CLEAVE_QDQ_GROWTH, sum, growth);
   columns = panel->s->columns;
   column = panel->column;
   y_at = panel->product->y_at + pixel;
@@ -212,19 +211,18 @@ run_block (
     {
       __m512i by_growth = weigh_growth (columns.by_growth + column, &growth[p * 2], vectors);
 
-      lanes[p] =
-          finish_written_512 (&columns, column, kind, by_growth, norm[p], vectors, &sum[p * 2]);
+      lanes[p] = finish_qdq_512 (&columns, column, kind, by_growth, norm[p], vectors, &sum[p * 2]);
       store (&sum[p * 2], n, y + y_at[p]);
     }
 }
 
-typedef void (*RunBlock) (const CleaveWrittenPanel *panel, gint64 pixel);
+typedef void (*RunBlock) (const CleaveQdqPanel *panel, gint64 pixel);
 
 /* clang-format off */
 #define BLOCK(pixels, vectors, kind)                                                               \
-  static void block_##pixels##_##vectors##_##kind (const CleaveWrittenPanel *panel, gint64 pixel)        \
+  static void block_##pixels##_##vectors##_##kind (const CleaveQdqPanel *panel, gint64 pixel)        \
   {                                                                                                \
-    run_block (panel, pixel, pixels, vectors, CLEAVE_WRITTEN_##kind);                              \
+    run_block (panel, pixel, pixels, vectors, CLEAVE_QDQ_##kind);                              \
   }
 #define KINDS(pixels, vectors)                                                                     \
   BLOCK (pixels, vectors, CONSTANT) BLOCK (pixels, vectors, NORMS) BLOCK (pixels, vectors, GROWTH)
@@ -248,27 +246,27 @@ static const RunBlock run_blocks[2][3][PIXELS + 1] = {
 /* clang-format on */
 
 void
-cleave_written_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
+cleave_qdq_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
 {
   const CleaveBytePanels *panels = product->panels;
-  const CleaveWritten *s = product->written;
+  const CleaveQdq *s = product->qdq;
   gint64 start = begin / CLEAVE_BYTE_PANEL * CLEAVE_BYTE_PANEL, n_at_once;
   gint64 width = MIN (CLEAVE_BYTE_PANEL, panels->n_columns - start);
   const RunBlock *run = run_blocks[end - begin > CLEAVE_LANES][s->kind];
-  CleaveWrittenPanel panel = { .s = s,
-                               .product = product,
-                               .scratch = cleave_written_find_scratch (product),
-                               .w = product->w +
-                                    (start * s->n_taps * s->n_units + begin - start) * CLEAVE_QUAD,
-                               .w_step = width * CLEAVE_QUAD,
-                               .column = product->column + begin - product->first,
-                               .n = end - begin,
-                               .mask = (guint32) ((G_GUINT64_CONSTANT (1) << (end - begin)) - 1) };
+  CleaveQdqPanel panel = { .s = s,
+                           .product = product,
+                           .scratch = cleave_qdq_find_scratch (product),
+                           .w = product->w +
+                                (start * s->n_taps * s->n_units + begin - start) * CLEAVE_DOT4,
+                           .w_step = width * CLEAVE_DOT4,
+                           .column = product->column + begin - product->first,
+                           .n = end - begin,
+                           .mask = (guint32) ((G_GUINT64_CONSTANT (1) << (end - begin)) - 1) };
 
   for (gint64 pixel = 0; pixel < product->n_pixels; pixel += n_at_once)
     {
       n_at_once = MIN (PIXELS, product->n_pixels - pixel);
       run[n_at_once](&panel, pixel);
     }
-  cleave_written_run_again (&panel);
+  cleave_qdq_recompute (&panel);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "written-search.h"
+#include "qdq-search.h"
 
 #include "../ops/conv-parts.h"
 
@@ -11,14 +11,14 @@ extern const CleaveOp cleave_op_conv, cleave_op_matmul, cleave_op_gemm, cleave_o
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
-  const CleaveWrittenConv *conv = call->attrs;
+  const CleaveQdqConv *conv = call->attrs;
 
   return !conv->is_product && cleave_conv_is_depthwise (call) ? CLEAVE_KERNEL_INTEGER_DEPTHWISE
                                                               : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
 gboolean
-cleave_written_conv_is (const CleaveCall *call)
+cleave_is_qdq_conv (const CleaveCall *call)
 {
   return call->op->kernel == kernel;
 }
@@ -27,17 +27,17 @@ static const char *const operand_names[] = { "x", "w", NULL };
 static const char *const result_names[] = { "y", NULL };
 
 /* The record of an op that only kernels use; no graph contains its nodes. */
-const CleaveOp cleave_op_written_conv = { .name = "WrittenConv",
-                                          .operands = operand_names,
-                                          .results = result_names,
-                                          .min_operands = 2,
-                                          .flags = CLEAVE_OP_NOT_ONNX,
-                                          .attrs_size = sizeof (CleaveWrittenConv),
-                                          .attrs = cleave_conv_attrs,
-                                          .kernel = kernel };
+const CleaveOp cleave_op_qdq_conv = { .name = "QdqConv",
+                                      .operands = operand_names,
+                                      .results = result_names,
+                                      .min_operands = 2,
+                                      .flags = CLEAVE_OP_NOT_ONNX,
+                                      .attrs_size = sizeof (CleaveQdqConv),
+                                      .attrs = cleave_conv_attrs,
+                                      .kernel = kernel };
 
 void
-cleave_written_conv_free (CleaveWrittenConv *conv)
+cleave_qdq_conv_free (CleaveQdqConv *conv)
 {
   if (conv == NULL)
     return;
@@ -49,7 +49,7 @@ cleave_written_conv_free (CleaveWrittenConv *conv)
 
 /* Reads the bias, which is dequantized or a float constant. */
 static gboolean
-read_bias (CleaveWrittenSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias)
+read_bias (CleaveQdqSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias)
 {
   enum { B = 2 };
   const CleaveBodyCall *call;
@@ -58,16 +58,16 @@ read_bias (CleaveWrittenSearch *s, const CleaveBodyCall *conv, gint64 n, float *
   guint from = B < conv->n_operands ? conv->from[B] : CLEAVE_BODY_ABSENT;
 
   if (from != CLEAVE_BODY_ABSENT &&
-      (call = cleave_written_find_call (s, from, &cleave_op_dequantize_linear)) != NULL)
+      (call = cleave_qdq_find_call (s, from, &cleave_op_dequantize_linear)) != NULL)
     {
-      if (!cleave_written_read_numbers (s, call, VALUE, n, value) ||
-          !cleave_written_read_scales (s, call, n, scale, zero))
+      if (!cleave_qdq_read_numbers (s, call, VALUE, n, value) ||
+          !cleave_qdq_read_scales (s, call, n, scale, zero))
         return FALSE;
       for (gint64 c = 0; c < n; c++)
         bias[c] = (float) (value[c] - zero[c]) * (float) scale[c];
       return TRUE;
     }
-  if (!cleave_written_read_numbers (s, conv, B, n, value))
+  if (!cleave_qdq_read_numbers (s, conv, B, n, value))
     return FALSE;
   for (gint64 c = 0; c < n; c++)
     bias[c] = (float) value[c];
@@ -88,7 +88,7 @@ find_columns (const CleaveBodyCall *call)
 
 /* Reads the weights: 8-bit constants whose zero point is the one that packing subtracts. */
 static gboolean
-read_weights (const CleaveBodyCall *conv, gint64 n, CleaveWrittenConv *to)
+read_weights (const CleaveBodyCall *conv, gint64 n, CleaveQdqConv *to)
 {
   g_autofree double *scale = g_new (double, n), *zero = g_new (double, n);
   CleaveElement element;
@@ -96,8 +96,8 @@ read_weights (const CleaveBodyCall *conv, gint64 n, CleaveWrittenConv *to)
   if (conv->w_bytes == NULL || conv->w_scale == NULL ||
       (conv->w_axis != to->w_columns &&
        cleave_shape_n_elements (&cleave_tensor_get_type (conv->w_scale)->shape) != 1) ||
-      !cleave_written_read_constant (conv->w_scale, n, scale) ||
-      !cleave_written_read_constant (conv->w_zero, n, zero))
+      !cleave_qdq_read_constant (conv->w_scale, n, scale) ||
+      !cleave_qdq_read_constant (conv->w_zero, n, zero))
     return FALSE;
   element = cleave_tensor_get_type (conv->w_bytes)->element;
   for (gint64 c = 0; c < n; c++)
@@ -111,7 +111,7 @@ read_weights (const CleaveBodyCall *conv, gint64 n, CleaveWrittenConv *to)
 }
 
 gint32
-cleave_written_conv_round (const CleaveWrittenConv *conv, float sum)
+cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum)
 {
   const float beyond = 1 << 20; /* beyond all 8-bit values, and exact as an integer */
   float value = MIN (sum / conv->y_scale, beyond);
@@ -131,7 +131,7 @@ is_of_rows (const CleaveShape *shape)
 }
 
 CleaveView
-cleave_written_conv_view (const CleaveWrittenConv *conv, const CleaveView *view)
+cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *view)
 {
   guint rank = view->type.shape.rank;
   CleaveView pixels = *view;
@@ -164,25 +164,25 @@ is_product (const CleaveBodyCall *call)
 }
 
 static const CleaveBodyCall *
-find_main (CleaveWrittenSearch *s, guint from, CleaveWrittenConv *to)
+find_main (CleaveQdqSearch *s, guint from, CleaveQdqConv *to)
 {
-  const CleaveBodyCall *call = cleave_written_find_call (s, from, &cleave_op_conv);
+  const CleaveBodyCall *call = cleave_qdq_find_call (s, from, &cleave_op_conv);
 
   if (call != NULL)
     {
       to->conv = *(const CleaveConvAttrs *) call->attrs;
       return call;
     }
-  call = cleave_written_find_call (s, from, &cleave_op_matmul);
+  call = cleave_qdq_find_call (s, from, &cleave_op_matmul);
   if (call == NULL)
-    call = cleave_written_find_call (s, from, &cleave_op_gemm);
+    call = cleave_qdq_find_call (s, from, &cleave_op_gemm);
   to->is_product = TRUE;
   return call != NULL && is_product (call) ? call : NULL;
 }
 
 /* Makes the view of the weights. The weights of a product are [K, N] or [N, K]. */
 static void
-view_weights (CleaveWrittenConv *to)
+view_weights (CleaveQdqConv *to)
 {
   CleaveView w = cleave_view_tensor (to->w);
   guint n = to->w_columns, k = 1 - n;
@@ -197,21 +197,21 @@ view_weights (CleaveWrittenConv *to)
 }
 
 static gboolean
-read_group (CleaveWrittenSearch *s, CleaveWrittenConv *to)
+read_group (CleaveQdqSearch *s, CleaveQdqConv *to)
 {
   const CleaveBodyCall *conv;
-  CleaveWrittenEnd end;
-  CleaveWrittenX x;
+  CleaveQdqEnd end;
+  CleaveQdqX x;
   guint from;
   gint64 n;
 
-  if (!cleave_written_read_end (s, &end, &from) || (conv = find_main (s, from, to)) == NULL)
+  if (!cleave_qdq_read_end (s, &end, &from) || (conv = find_main (s, from, to)) == NULL)
     return FALSE;
   to->w_columns = find_columns (conv);
   n = conv->operands[1].shape.dim[to->w_columns];
   to->w_scale = g_new0 (float, n);
   to->bias = g_new0 (float, n);
-  if (!cleave_written_read_x (s, conv->from[0], &x) || x.from != 0 || !read_weights (conv, n, to) ||
+  if (!cleave_qdq_read_x (s, conv->from[0], &x) || x.from != 0 || !read_weights (conv, n, to) ||
       !read_bias (s, conv, n, to->bias) || s->n_seen != s->body.calls->len)
     return FALSE;
   to->x_scale = x.scale;
@@ -224,14 +224,14 @@ read_group (CleaveWrittenSearch *s, CleaveWrittenConv *to)
   return TRUE;
 }
 
-CleaveWrittenConv *
-cleave_written_conv_find (const CleaveKernelInstance *group)
+CleaveQdqConv *
+cleave_qdq_conv_find (const CleaveKernelInstance *group)
 {
-  CleaveWrittenSearch s = { group, cleave_group_get_body (&group->call), 0 };
-  CleaveWrittenConv *conv = g_new0 (CleaveWrittenConv, 1);
+  CleaveQdqSearch s = { group, cleave_group_get_body (&group->call), 0 };
+  CleaveQdqConv *conv = g_new0 (CleaveQdqConv, 1);
 
   if (read_group (&s, conv))
     return conv;
-  cleave_written_conv_free (conv);
+  cleave_qdq_conv_free (conv);
   return NULL;
 }

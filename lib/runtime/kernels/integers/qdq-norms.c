@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Layout of a product's scratch, and the norms of the elements that pixels read: see written.h. */
+/* Layout of a product's scratch, and the norms of the elements that pixels read: see qdq.h. */
 
-#include "written.h"
+#include "qdq.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,29 +10,29 @@
 /* Scratch. */
 
 gsize
-cleave_written_n_scratch (gint64 n_pixels, gint64 n_x)
+cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x)
 {
   return (gsize) (4 * (n_pixels + CLEAVE_LANES) + n_x) * 4;
 }
 
-CleaveWrittenScratch
-cleave_written_find_scratch (const CleaveByteProduct *product)
+CleaveQdqScratch
+cleave_qdq_find_scratch (const CleaveByteProduct *product)
 {
   gint64 n = product->n_pixels_most + CLEAVE_LANES;
-  guint32 *norm = product->written_scratch;
+  guint32 *norm = product->qdq_scratch;
 
-  return (CleaveWrittenScratch){ .norm = norm,
-                                 .lanes = norm + n,
-                                 .doubtful = (gint32 *) (void *) (norm + 2 * n),
-                                 .doubtful_lanes = norm + 3 * n,
-                                 .squares = (float *) (void *) (norm + 4 * n) };
+  return (CleaveQdqScratch){ .norm = norm,
+                             .lanes = norm + n,
+                             .doubtful = (gint32 *) (void *) (norm + 2 * n),
+                             .doubtful_lanes = norm + 3 * n,
+                             .squares = (float *) (void *) (norm + 4 * n) };
 }
 
 /* Norms. */
 
 /* Returns weighted squares of a pixel's bytes, in lanes that must be added up. */
 static inline __attribute__ ((always_inline)) __m512
-add_squares (const CleaveWritten *s, const char *from, __m256i flips, __m512i less)
+add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
 {
   __m512i sum = _mm512_setzero_si512 ();
 
@@ -55,7 +55,7 @@ add_squares (const CleaveWritten *s, const char *from, __m256i flips, __m512i le
 
 /* Computes the sum of squares for each of the first `n` pixels; `from` has PIXELS of them. */
 static void
-add_all_squares (const CleaveWritten *s, const char *const *from, guint8 flip, gint64 n, float *to)
+add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
   const __m512i less = _mm512_set1_epi16 ((gint16) s->stands);
   const __m256i flips = _mm256_set1_epi8 ((char) flip);
@@ -80,7 +80,7 @@ add_all_squares (const CleaveWritten *s, const char *const *from, guint8 flip, g
 static void
 read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, gint64 n, float *to)
 {
-  const CleaveWritten *s = product->written;
+  const CleaveQdq *s = product->qdq;
 
   for (gint64 i = 0; i < n; i += PIXELS)
     {
@@ -103,7 +103,7 @@ read_squares (const CleaveByteProduct *product,
               gint64 n_rows,
               float *to)
 {
-  const CleaveWritten *s = product->written;
+  const CleaveQdq *s = product->qdq;
   gint64 n = image->n_columns, reach = cleave_byte_axis_reach (&image->axis[1], n_rows);
 
   for (gint64 t = 0; t < image->axis[0].n_taps; t++)
@@ -121,7 +121,7 @@ read_squares (const CleaveByteProduct *product,
 
 /* Adds up the sums of squares of the pixels that each result pixel reads. */
 static void
-add_taps (const CleaveWritten *s,
+add_taps (const CleaveQdq *s,
           const CleaveByteImage *image,
           gint64 n_rows,
           const float *squares,
@@ -147,12 +147,12 @@ add_taps (const CleaveWritten *s,
 }
 
 void
-cleave_written_read_norms (const CleaveByteProduct *product,
-                           const CleaveByteImage *image,
-                           gint64 n_rows)
+cleave_qdq_read_norms (const CleaveByteProduct *product,
+                       const CleaveByteImage *image,
+                       gint64 n_rows)
 {
-  const CleaveWritten *s = product->written;
-  CleaveWrittenScratch scratch = cleave_written_find_scratch (product);
+  const CleaveQdq *s = product->qdq;
+  CleaveQdqScratch scratch = cleave_qdq_find_scratch (product);
   float *squares = (float *) (void *) scratch.lanes; /* this memory is later used for the lanes */
 
   if (!s->has_norms)

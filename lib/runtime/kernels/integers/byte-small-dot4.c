@@ -8,15 +8,15 @@
 
 #if defined(CLEAVE_AVX2)
 
-#define UNIT CLEAVE_QUAD
+#define UNIT CLEAVE_DOT4
 #define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))
-#define ADD cleave_ints_add_small_quads
+#define ADD cleave_ints_add_small_dot4
 #define FLIP(unit, flip) cleave_ints_xor (unit, flip)
 
 #include "byte-blocks.h"
 
 void
-cleave_byte_small_quads_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
+cleave_byte_small_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
 {
   run_columns (product, begin, end);
 }

@@ -659,7 +659,7 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "written-conv", weights_of_parts_stay_bytes, poolings_are_those_of_floats,
+  cleave_add_case (suite, "qdq-conv", weights_of_parts_stay_bytes, poolings_are_those_of_floats,
                    means_are_those_of_floats, products_are_those_of_floats,
                    functions_of_a_byte_are_those_of_floats,
                    sums_and_products_of_two_values_are_those_of_floats, bits_are_those_of_floats,
@@ -668,4 +668,4 @@ add_tests (Suite *suite)
                    sums_of_channels_may_rise, sums_of_products_may_rise, NULL);
 }
 
-CLEAVE_TEST_SUITE ("written-conv", add_tests)
+CLEAVE_TEST_SUITE ("qdq-conv", add_tests)

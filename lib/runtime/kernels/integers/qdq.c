@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes the constants of the error bounds: see written.h. */
+/* Computes the constants of the error bounds: see qdq.h. */
 
-#include "written.h"
+#include "qdq.h"
 
 #include <math.h>
 #include <string.h>
@@ -49,7 +49,7 @@ is_tame (double value)
 #define ALIGNMENT 64
 
 void
-cleave_written_columns_init (CleaveWrittenColumns *columns, const CleaveWrittenSums *sums, gint64 n)
+cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, gint64 n)
 {
   gsize n_all = ((gsize) n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   double zero = sums->conv->y_zero + HALF;
@@ -72,13 +72,13 @@ set_word (double value, guint16 *to)
 }
 
 gboolean
-cleave_written_columns_set (CleaveWrittenColumns *columns,
-                            const CleaveWrittenSums *sums,
-                            CleaveWrittenColumn numbers,
-                            gint64 channel,
-                            gint64 column)
+cleave_qdq_columns_set (CleaveQdqColumns *columns,
+                        const CleaveQdqSums *sums,
+                        CleaveQdqColumn numbers,
+                        gint64 channel,
+                        gint64 column)
 {
-  const CleaveWrittenConv *conv = sums->conv;
+  const CleaveQdqConv *conv = sums->conv;
   double scale = (double) conv->x_scale * conv->w_scale[channel], by = scale / conv->y_scale;
   double bias = fabs ((double) conv->bias[channel] / conv->y_scale);
   double addend = (double) conv->bias[channel] / conv->y_scale + numbers.zero * by, rest, by_growth;
@@ -104,13 +104,13 @@ cleave_written_columns_set (CleaveWrittenColumns *columns,
 }
 
 void
-cleave_written_columns_clear (CleaveWrittenColumns *columns)
+cleave_qdq_columns_clear (CleaveQdqColumns *columns)
 {
   g_aligned_free (columns->factor);
 }
 
 void
-cleave_written_columns_add_memory (const CleaveWrittenColumns *columns, GArray *lines)
+cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines)
 {
   gsize n_all = (gsize) (columns->addend - columns->factor);
 
@@ -123,14 +123,14 @@ cleave_written_columns_add_memory (const CleaveWrittenColumns *columns, GArray *
 /* Returns the first unit of a column: the two or four weights that are multiplied at once. The next
  * unit is `step` bytes later. */
 static const gint8 *
-find_column (const CleaveWrittenLayout *l, gint64 column, gint64 *step)
+find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
 {
   const CleaveBytePanels *p = l->panels;
   gint64 n = l->n_taps * cleave_byte_panels_n_units (p);
   gint64 panel = column / CLEAVE_BYTE_PANEL * CLEAVE_BYTE_PANEL;
 
-  *step = MIN (CLEAVE_BYTE_PANEL, p->n_columns - panel) * CLEAVE_QUAD;
-  return l->packed + (panel * n + column - panel) * CLEAVE_QUAD;
+  *step = MIN (CLEAVE_BYTE_PANEL, p->n_columns - panel) * CLEAVE_DOT4;
+  return l->packed + (panel * n + column - panel) * CLEAVE_DOT4;
 }
 
 /* Returns the units of a chunk. Prefers chunks that end where pixels end: then norms of pixels
@@ -139,20 +139,20 @@ static gint64
 find_chunk (gint64 n_units, gint64 pixel_length)
 {
   for (gint64 chunk = MIN (MAX_CHUNK, n_units); chunk >= MIN_CHUNK; chunk--)
-    if (pixel_length % (CLEAVE_QUAD * chunk) == 0)
+    if (pixel_length % (CLEAVE_DOT4 * chunk) == 0)
       return chunk;
   return MIN (MAX_CHUNK, n_units);
 }
 
 static gint64
-chunks_of_tap (const CleaveWritten *s)
+chunks_of_tap (const CleaveQdq *s)
 {
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* Returns the weight c of element i of a chunk: see written.h. */
+/* Returns the weight c of element i of a chunk: see qdq.h. */
 static gint64
-count_sums (const CleaveWritten *s, gint64 i, gint64 length)
+count_sums (const CleaveQdq *s, gint64 i, gint64 length)
 {
   gint64 half = (length + 1) / 2;
 
@@ -163,7 +163,7 @@ count_sums (const CleaveWritten *s, gint64 i, gint64 length)
 
 /* Returns the largest weight. Stored weights are halved. */
 static gint64
-heaviest_weight (const CleaveWritten *s, gint64 longest)
+heaviest_weight (const CleaveQdq *s, gint64 longest)
 {
   return s->n_chunks == 0 ? longest + 2 : (longest + 1) / 2 + 2;
 }
@@ -171,9 +171,9 @@ heaviest_weight (const CleaveWritten *s, gint64 longest)
 /* Sets the weight of each element of a pixel: by its position in its chunk, or the largest
  * weight for all. */
 static void
-weigh (CleaveWritten *s, gint64 longest, gboolean are_aligned)
+weigh (CleaveQdq *s, gint64 longest, gboolean are_aligned)
 {
-  gint64 n = s->pixel_length, chunk = s->chunk * CLEAVE_QUAD;
+  gint64 n = s->pixel_length, chunk = s->chunk * CLEAVE_DOT4;
 
   s->weight = g_new0 (gint16, n + 32);
   for (gint64 i = 0; i < n; i++)
@@ -188,7 +188,7 @@ weigh (CleaveWritten *s, gint64 longest, gboolean are_aligned)
 /* Returns the number of units in the chunk of a unit. Sets `at` to the number of units before
  * it. */
 static gint64
-find_chunk_of (const CleaveWritten *s, gint64 unit, gint64 *at, gint64 *chunk)
+find_chunk_of (const CleaveQdq *s, gint64 unit, gint64 *at, gint64 *chunk)
 {
   gint64 tap = unit / s->n_units, first = tap / s->taps_at_once * s->taps_at_once;
   gint64 in_tap = unit % s->n_units;
@@ -200,18 +200,17 @@ find_chunk_of (const CleaveWritten *s, gint64 unit, gint64 *at, gint64 *chunk)
 }
 
 static void
-read_unit (
-    CleaveWritten *s, const gint8 *w, gint64 unit, gint64 c, gint64 n, CleaveWrittenColumn *column)
+read_unit (CleaveQdq *s, const gint8 *w, gint64 unit, gint64 c, gint64 n, CleaveQdqColumn *column)
 {
   gint64 at, chunk, length = find_chunk_of (s, unit, &at, &chunk), sum = 0;
 
-  for (gint64 e = 0; e < CLEAVE_QUAD; e++)
+  for (gint64 e = 0; e < CLEAVE_DOT4; e++)
     {
-      gint64 place = unit % s->n_units * CLEAVE_QUAD + e;
+      gint64 place = unit % s->n_units * CLEAVE_DOT4 + e;
 
       if (s->weight == NULL)
         column->norm +=
-            (double) (count_sums (s, at * CLEAVE_QUAD + e, length * CLEAVE_QUAD) * abs (w[e]));
+            (double) (count_sums (s, at * CLEAVE_DOT4 + e, length * CLEAVE_DOT4) * abs (w[e]));
       else if (place < n)
         column->norm += (double) (2 * s->weight[place % s->pixel_length] * w[e] * w[e]);
       column->most += abs (w[e]);
@@ -223,15 +222,15 @@ read_unit (
 }
 
 static gint64
-find_x_most (const CleaveWritten *s)
+find_x_most (const CleaveQdq *s)
 {
   return MAX (abs (s->stands), abs (255 - s->stands));
 }
 
-static CleaveWrittenColumn
-read_column (CleaveWritten *s, const CleaveWrittenLayout *l, gint64 c)
+static CleaveQdqColumn
+read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
 {
-  CleaveWrittenColumn column = { 0 };
+  CleaveQdqColumn column = { 0 };
   gint64 step, n = cleave_byte_panels_length (l->panels);
   const gint8 *w = find_column (l, l->first + c, &step);
 
@@ -246,7 +245,7 @@ read_column (CleaveWritten *s, const CleaveWrittenLayout *l, gint64 c)
 }
 
 static void
-init_places (CleaveWritten *s, const CleaveWrittenLayout *l)
+init_places (CleaveQdq *s, const CleaveQdqLayout *l)
 {
   s->pixel = l->in_place ? 0 : cleave_byte_image_pixel (l->image);
   s->pixel_length = l->group_in;
@@ -257,7 +256,7 @@ init_places (CleaveWritten *s, const CleaveWrittenLayout *l)
 }
 
 static void
-init_norms (CleaveWritten *s, CleaveWrittenSums *sums, gint64 longest)
+init_norms (CleaveQdq *s, CleaveQdqSums *sums, gint64 longest)
 {
   gboolean is_one_pixel = s->n_taps * s->n_beside == 1;
   double most = (double) find_x_most (s), weight = 0;
@@ -275,16 +274,16 @@ init_norms (CleaveWritten *s, CleaveWrittenSums *sums, gint64 longest)
 }
 
 static gboolean
-wants_norms (const CleaveWritten *s, gint64 length)
+wants_norms (const CleaveQdq *s, gint64 length)
 {
   return length > MAX_COARSE && s->pixel_length >= MIN_PIXEL && s->pixel_length <= MAX_PIXEL &&
          (s->n_taps * s->n_beside > 1 || s->n_columns - CLEAVE_BYTE_PANEL >= MIN_COLUMNS);
 }
 
 static void
-init_sums (CleaveWritten *s, const CleaveWrittenConv *conv, CleaveWrittenSums *sums)
+init_sums (CleaveQdq *s, const CleaveQdqConv *conv, CleaveQdqSums *sums)
 {
-  gint64 length = s->n_taps * s->n_units * CLEAVE_QUAD, longest;
+  gint64 length = s->n_taps * s->n_units * CLEAVE_DOT4, longest;
   gboolean is_single;
 
   s->has_norms = wants_norms (s, length);
@@ -293,22 +292,20 @@ init_sums (CleaveWritten *s, const CleaveWrittenConv *conv, CleaveWrittenSums *s
   s->taps_at_once = is_single ? s->n_taps : CLAMP (MAX_CHUNK / s->n_units, 1, s->n_taps);
   s->n_chunks =
       is_single ? 0 : (s->n_taps + s->taps_at_once - 1) / s->taps_at_once * chunks_of_tap (s);
-  longest = is_single ? length : s->taps_at_once * s->chunk * CLEAVE_QUAD;
-  *sums = (CleaveWrittenSums){ .conv = conv,
-                               .length = length,
-                               .half = is_single ? 0 : (longest + 1) / 2,
-                               .n_chunks = s->n_chunks };
+  longest = is_single ? length : s->taps_at_once * s->chunk * CLEAVE_DOT4;
+  *sums = (CleaveQdqSums){ .conv = conv,
+                           .length = length,
+                           .half = is_single ? 0 : (longest + 1) / 2,
+                           .n_chunks = s->n_chunks };
   init_norms (s, sums, longest);
-  s->kind = !is_single     ? CLEAVE_WRITTEN_GROWTH
-            : s->has_norms ? CLEAVE_WRITTEN_NORMS
-                           : CLEAVE_WRITTEN_CONSTANT;
+  s->kind = !is_single ? CLEAVE_QDQ_GROWTH : s->has_norms ? CLEAVE_QDQ_NORMS : CLEAVE_QDQ_CONSTANT;
 }
 
-CleaveWritten *
-cleave_written_new (const CleaveWrittenConv *conv, const CleaveWrittenLayout *l)
+CleaveQdq *
+cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *l)
 {
-  CleaveWritten *s = g_new0 (CleaveWritten, 1);
-  CleaveWrittenSums sums;
+  CleaveQdq *s = g_new0 (CleaveQdq, 1);
+  CleaveQdqSums sums;
   gboolean fits;
 
   s->n_taps = l->n_taps;
@@ -329,22 +326,22 @@ cleave_written_new (const CleaveWrittenConv *conv, const CleaveWrittenLayout *l)
   memcpy (s->bias, conv->bias, (gsize) l->n * sizeof (float));
   if (s->stands != 0 && s->n_chunks > 0)
     s->chunk_bias = g_new0 (gint32, s->n_columns * s->n_chunks);
-  cleave_written_columns_init (&s->columns, &sums, s->n_columns);
+  cleave_qdq_columns_init (&s->columns, &sums, s->n_columns);
   fits = sums.length > 0 && sums.length <= MAX_LENGTH;
   for (gint64 c = 0; fits && c < l->n; c++)
-    fits = cleave_written_columns_set (&s->columns, &sums, read_column (s, l, c), c, c);
+    fits = cleave_qdq_columns_set (&s->columns, &sums, read_column (s, l, c), c, c);
   if (fits)
     return s;
-  cleave_written_free (s);
+  cleave_qdq_free (s);
   return NULL;
 }
 
 void
-cleave_written_free (CleaveWritten *s)
+cleave_qdq_free (CleaveQdq *s)
 {
   if (s == NULL)
     return;
-  cleave_written_columns_clear (&s->columns);
+  cleave_qdq_columns_clear (&s->columns);
   g_free (s->chunk_bias);
   g_free (s->weight);
   g_free (s->tap_pixel);
@@ -354,10 +351,10 @@ cleave_written_free (CleaveWritten *s)
 }
 
 void
-cleave_written_add_memory (const CleaveWritten *s, GArray *lines)
+cleave_qdq_add_memory (const CleaveQdq *s, GArray *lines)
 {
   cleave_memory_lines_add (lines, s, sizeof *s);
-  cleave_written_columns_add_memory (&s->columns, lines);
+  cleave_qdq_columns_add_memory (&s->columns, lines);
   cleave_memory_lines_add (lines, s->chunk_bias,
                            (gsize) (s->n_columns * s->n_chunks) * sizeof *s->chunk_bias);
   cleave_memory_lines_add (lines, s->tap_pixel, (gsize) s->n_taps * sizeof *s->tap_pixel);

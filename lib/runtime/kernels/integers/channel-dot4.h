@@ -3,8 +3,8 @@
 
 #include "byte-product.h"
 
-#define cleave_kernel_channel_quads CLEAVE_LEVELLED (cleave_kernel_channel_quads)
+#define cleave_kernel_channel_dot4 CLEAVE_LEVELLED (cleave_kernel_channel_dot4)
 
 /* Depthwise convolutions of bytes, four taps of a row at once. Compiled for AVX512-VNNI, and
  * called if the processor has it. integer-depthwise.c serves what this family does not. */
-extern const CleaveKernelFamily cleave_kernel_channel_quads;
+extern const CleaveKernelFamily cleave_kernel_channel_dot4;

@@ -11,11 +11,11 @@
  *
  * Over 400 lines: sums and results depend on the layout of weights and rows. */
 
-#include "channel-quads.h"
+#include "channel-dot4.h"
 
 #include "../pixels.h"
 #include "byte-image.h"
-#include "written.h"
+#include "qdq.h"
 
 #include "../../../ops/reference.h"
 #include "../../digest.h"
@@ -24,9 +24,9 @@
 
 enum { X };
 
-#define QUAD_BYTES 64               /* bytes of a vector */
-#define QUAD_LANES (QUAD_BYTES / 4) /* channels of a vector */
-#define QUAD_BLOCK (4 * QUAD_BYTES) /* four taps of 64 channels */
+#define DOT4_BYTES 64               /* bytes of a vector */
+#define DOT4_LANES (DOT4_BYTES / 4) /* channels of a vector */
+#define DOT4_BLOCK (4 * DOT4_BYTES) /* four taps of 64 channels */
 #define PIXELS 4                    /* pixels computed at once */
 #define MAX_ROWS 16                 /* rows of taps in the ring */
 #define MAX_PARTS 3                 /* parts of 8 bits of the difference of two bytes */
@@ -38,14 +38,14 @@ typedef struct
   const gint8 *packed;
   const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors */
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
-  gint64 n_places, n_quads, n_variants, n_ring; /* n_ring: rows in the ring */
-  gint64 n_rows;                                /* rows of taps for each part of the weights */
+  gint64 n_places, n_groups, n_variants, n_ring; /* n_ring: rows in the ring */
+  gint64 n_rows;                                 /* rows of taps for each part of the weights */
   gint64 band;
   gboolean reports_progress;
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* offsets in scratch */
-  const CleaveWrittenConv
+  const CleaveQdqConv
       *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
-  CleaveWrittenColumns columns; /* one for each channel, in the order of the vectors */
+  CleaveQdqColumns columns; /* one for each channel, in the order of the vectors */
 } Plan;
 
 /* Planning. */
@@ -55,13 +55,13 @@ typedef struct
 static gint64
 block_bytes (const Plan *s)
 {
-  return s->n_variants * s->n_rows * s->n_quads * QUAD_BLOCK;
+  return s->n_variants * s->n_rows * s->n_groups * DOT4_BLOCK;
 }
 
 static gint64
 n_blocks (const Plan *s)
 {
-  return (s->n_channels + QUAD_BYTES - 1) / QUAD_BYTES;
+  return (s->n_channels + DOT4_BYTES - 1) / DOT4_BYTES;
 }
 
 /* Returns the index of a channel of a block among its lanes. Each 128-bit lane of a vector has
@@ -69,7 +69,7 @@ n_blocks (const Plan *s)
 static gint64
 find_lane (gint64 channel)
 {
-  return channel % 16 / 4 * QUAD_LANES + channel / 16 * 4 + channel % 4;
+  return channel % 16 / 4 * DOT4_LANES + channel / 16 * 4 + channel % 4;
 }
 
 typedef struct
@@ -84,7 +84,7 @@ find_zero (const Packing *p, gint64 channel)
 {
   guint w = p->plan->places.w;
 
-  if (cleave_written_conv_is (&p->instance->call))
+  if (cleave_is_qdq_conv (&p->instance->call))
     return p->instance->operands[w].type.element == CLEAVE_UINT8 ? 128 : 0;
   return (gint32) cleave_places_load (p->instance, p->plan->places.w_zero, channel);
 }
@@ -131,7 +131,7 @@ pack_channel (const Packing *p, gint64 channel, gint8 *to)
   gint64 n_taps = s->image.axis[1].n_taps, n = s->image.axis[2].n_taps;
   gint32 zero = find_zero (p, channel);
 
-  to += channel / QUAD_BYTES * block_bytes (s) + find_lane (channel % QUAD_BYTES) * 4;
+  to += channel / DOT4_BYTES * block_bytes (s) + find_lane (channel % DOT4_BYTES) * 4;
   for (gint64 t = 0; t < n_taps; t++)
     for (gint64 j = 0; j < n; j++)
       {
@@ -142,7 +142,7 @@ pack_channel (const Packing *p, gint64 channel, gint8 *to)
             gint8 part = (gint8) CLAMP (left, G_MININT8, G_MAXINT8);
 
             for (gint64 v = 0; v < s->n_variants; v++)
-              to[((v * s->n_rows + row) * s->n_quads + (j + v) / 4) * QUAD_BLOCK + (j + v) % 4] =
+              to[((v * s->n_rows + row) * s->n_groups + (j + v) / 4) * DOT4_BLOCK + (j + v) % 4] =
                   part;
             left -= part;
           }
@@ -167,15 +167,15 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
   const Packing *p = data;
   const Plan *s = p->plan;
-  gint64 n_quads = n_blocks (s) * block_bytes (s);
-  gint32 *sums = (gint32 *) (void *) ((char *) to + n_quads);
+  gint64 n_groups = n_blocks (s) * block_bytes (s);
+  gint32 *sums = (gint32 *) (void *) ((char *) to + n_groups);
 
-  memset (to, 0, (gsize) n_quads);
-  memset (sums, 0, (gsize) (n_blocks (s) * QUAD_BYTES) * sizeof *sums);
+  memset (to, 0, (gsize) n_groups);
+  memset (sums, 0, (gsize) (n_blocks (s) * DOT4_BYTES) * sizeof *sums);
   for (gint64 c = 0; c < s->n_channels; c++)
     {
       pack_channel (p, c, to);
-      sums[c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES)] = sum_weights (p, c);
+      sums[c / DOT4_BYTES * DOT4_BYTES + find_lane (c % DOT4_BYTES)] = sum_weights (p, c);
     }
 }
 
@@ -186,7 +186,7 @@ pack_weights (Plan *s,
               gboolean has_zeros)
 {
   Packing packing = { s, instance };
-  gint64 n_quads;
+  gint64 n_groups;
   g_autofree char *key = NULL, *zeros = NULL;
 
   s->n_rows = s->image.axis[1].n_taps * (has_zeros ? count_parts (&packing) : 1);
@@ -197,13 +197,13 @@ pack_weights (Plan *s,
                          zeros != NULL ? zeros
                          : has_zeros   ? "none"
                                        : "middle of the type");
-  n_quads = n_blocks (s) * block_bytes (s);
-  s->packed =
-      cleave_weights_get (weights, instance->constants[s->places.w], key,
-                          (gsize) n_quads + (gsize) (n_blocks (s) * QUAD_BYTES) * sizeof *s->w_sums,
-                          pack_constant, &packing);
+  n_groups = n_blocks (s) * block_bytes (s);
+  s->packed = cleave_weights_get (weights, instance->constants[s->places.w], key,
+                                  (gsize) n_groups +
+                                      (gsize) (n_blocks (s) * DOT4_BYTES) * sizeof *s->w_sums,
+                                  pack_constant, &packing);
   if (s->packed != NULL)
-    s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_quads);
+    s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_groups);
 }
 
 /* Returns whether y may overlap x: each row must be read before it is written, for every
@@ -251,8 +251,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->y_batch_step = y->stride[dims.n];
   s->y_image = cleave_shape_n_elements (&y->type.shape) / MAX (s->n_batches, 1);
   s->n_variants = 1 + columns->stride % 2;
-  s->n_quads = (columns->n_taps + s->n_variants - 1 + 3) / 4;
-  last = (columns->n_y - 1) * columns->stride / 2 + 2 * (s->n_quads - 1);
+  s->n_groups = (columns->n_taps + s->n_variants - 1 + 3) / 4;
+  last = (columns->n_y - 1) * columns->stride / 2 + 2 * (s->n_groups - 1);
   s->n_places = MAX (last, 0) + 1;
   s->n_ring = cleave_byte_axis_reach (&s->image.axis[1], 1);
   s->band = CLEAVE_BYTE_BAND / MAX (columns->n_y * s->n_channels, 1);
@@ -266,14 +266,14 @@ static void
 add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {
   const gint8 *w =
-      s->packed + channel / QUAD_BYTES * block_bytes (s) + find_lane (channel % QUAD_BYTES) * 4;
+      s->packed + channel / DOT4_BYTES * block_bytes (s) + find_lane (channel % DOT4_BYTES) * 4;
   gint64 n_rows = s->n_rows, n_columns = s->image.axis[2].n_taps;
 
   *sum = *weighed = 0;
   for (gint64 t = 0; t < n_rows; t++)
     for (gint64 j = 0; j < n_columns; j++)
       {
-        gint64 by = w[(t * s->n_quads + j / 4) * QUAD_BLOCK + j % 4];
+        gint64 by = w[(t * s->n_groups + j / 4) * DOT4_BLOCK + j % 4];
 
         *sum += by;
         *weighed += (n_rows * n_columns - t * n_columns - j + 2) * ABS (by);
@@ -282,25 +282,24 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 
 /* Prepares float-exact results. With 9 taps, one sum of 2000 is ambiguous. */
 static gboolean
-prepare_written (Plan *s, const CleaveKernelInstance *instance)
+prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
-  const CleaveWrittenConv *conv = instance->call.attrs;
+  const CleaveQdqConv *conv = instance->call.attrs;
   gint64 n_taps = s->image.axis[1].n_taps * s->image.axis[2].n_taps;
-  gint32 stands = cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, conv->x_zero);
-  CleaveWrittenSums sums = { .conv = conv, .length = n_taps };
+  gint32 stands = cleave_byte_unit_zero (CLEAVE_DOT4, s->image.element, conv->x_zero);
+  CleaveQdqSums sums = { .conv = conv, .length = n_taps };
   gboolean fits = TRUE;
 
   sums.x_norm = MAX (abs (stands), abs (255 - stands));
-  cleave_written_columns_init (&s->columns, &sums, n_blocks (s) * QUAD_BYTES);
+  cleave_qdq_columns_init (&s->columns, &sums, n_blocks (s) * DOT4_BYTES);
   for (gint64 c = 0; fits && c < s->n_channels; c++)
     {
-      gint64 lane = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES), sum, weighed;
+      gint64 lane = c / DOT4_BYTES * DOT4_BYTES + find_lane (c % DOT4_BYTES), sum, weighed;
 
       add_weights (s, c, &sum, &weighed);
-      fits = cleave_written_columns_set (
+      fits = cleave_qdq_columns_set (
           &s->columns, &sums,
-          (CleaveWrittenColumn){ .norm = (double) weighed, .zero = -(double) (stands * sum) }, c,
-          lane);
+          (CleaveQdqColumn){ .norm = (double) weighed, .zero = -(double) (stands * sum) }, c, lane);
     }
   s->conv = conv;
   return fits;
@@ -309,13 +308,13 @@ prepare_written (Plan *s, const CleaveKernelInstance *instance)
 static gsize
 lay_out (Plan *s)
 {
-  gint64 n_lanes = 2 * n_blocks (s) * QUAD_BYTES; /* bytes in vector order and in channel order */
+  gint64 n_lanes = 2 * n_blocks (s) * DOT4_BYTES; /* bytes in vector order and in channel order */
   gsize n = 0;
 
-  s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * QUAD_LANES * 4);
+  s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * DOT4_LANES * 4);
   s->at_bias = cleave_take_scratch (&n, n_lanes);
   s->at_scale = cleave_take_scratch (&n, n_lanes);
-  s->at_pad = cleave_take_scratch (&n, QUAD_LANES);
+  s->at_pad = cleave_take_scratch (&n, DOT4_LANES);
   s->at_lanes = cleave_take_scratch (&n, s->conv == NULL ? 0 : 2 * s->image.axis[2].n_y);
   return n;
 }
@@ -325,7 +324,7 @@ plan_free (gpointer state)
 {
   Plan *s = state;
 
-  cleave_written_columns_clear (&s->columns);
+  cleave_qdq_columns_clear (&s->columns);
   g_free (s);
 }
 
@@ -338,7 +337,7 @@ prepare (const CleaveKernelInstance *instance,
   const CleaveConvAttrs *a = instance->call.attrs;
   CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
   CleavePlaces places = cleave_places_find (&instance->call);
-  gboolean is_written = cleave_written_conv_is (&instance->call);
+  gboolean is_qdq = cleave_is_qdq_conv (&instance->call);
   Plan *s;
 
   if (dims.n_spatial > 2 || !serves (instance, &places, dims))
@@ -346,9 +345,8 @@ prepare (const CleaveKernelInstance *instance,
   s = g_new0 (Plan, 1);
   s->places = places;
   init_plan (s, instance, dims);
-  pack_weights (s, instance, weights,
-                !is_written && cleave_places_have_w_zeros (&places, instance));
-  if (is_written && s->packed != NULL && !prepare_written (s, instance))
+  pack_weights (s, instance, weights, !is_qdq && cleave_places_have_w_zeros (&places, instance));
+  if (is_qdq && s->packed != NULL && !prepare_qdq (s, instance))
     {
       plan_free (s);
       return FALSE;
@@ -384,7 +382,7 @@ typedef struct
 {
   const char *x;
   gint64 row_at[MAX_ROWS * MAX_PARTS]; /* offset of each row of taps in the ring */
-  gint64 n_rows, n_columns, n_quads, n_places, stride, n_pixels;
+  gint64 n_rows, n_columns, n_groups, n_places, stride, n_pixels;
   const gint8 *w;
   gint64 later; /* bytes from the weights for even positions to those for odd positions */
   const gint32 *bias;
@@ -394,9 +392,9 @@ typedef struct
   char *y;
   gint64 y_step, n; /* bytes between pixels; number of channels */
   guint64 mask;
-  const CleaveWrittenConv
+  const CleaveQdqConv
       *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
-  CleaveWrittenColumns columns;
+  CleaveQdqColumns columns;
   gint64 column, lane; /* indices of the first column and of the first lane */
   gint32 x_stands;
   guint64 *lanes; /* ambiguous lanes of each pixel */
@@ -433,9 +431,9 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define FLOATS __m512
 #define MASK __mmask64
 #define LANE_MASK __mmask16
-#define COLUMNS QUAD_LANES
+#define COLUMNS DOT4_LANES
 #define WORDS(from) _mm512_loadu_si512 (from)
-#include "channel-quads-rows.h"
+#include "channel-dot4-rows.h"
 
 /* Computes the remaining channels if they are at most half a block. */
 #define NAME(name) name##_32
@@ -444,10 +442,10 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define FLOATS __m256
 #define MASK __mmask32
 #define LANE_MASK __mmask8
-#define COLUMNS QUAD_LANES
+#define COLUMNS DOT4_LANES
 #define WORDS(from)                                                                                \
-  _mm256_loadu2_m128i ((const void *) ((from) + QUAD_LANES), (const void *) (from))
-#include "channel-quads-rows.h"
+  _mm256_loadu2_m128i ((const void *) ((from) + DOT4_LANES), (const void *) (from))
+#include "channel-dot4-rows.h"
 
 /* The state of one run. */
 typedef struct
@@ -469,7 +467,7 @@ read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
 
   if (s->conv != NULL)
     {
-      memset (work->bias, 0, (gsize) (n_blocks (s) * QUAD_BYTES) * sizeof *bias);
+      memset (work->bias, 0, (gsize) (n_blocks (s) * DOT4_BYTES) * sizeof *bias);
       return;
     }
   work->row.is_whole =
@@ -478,7 +476,7 @@ read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
       !work->row.is_whole && cleave_byte_has_odd_scales (scale, s->n_channels);
   for (gint64 c = 0; c < s->n_channels; c++)
     {
-      gint64 to = c / QUAD_BYTES * QUAD_BYTES + find_lane (c % QUAD_BYTES);
+      gint64 to = c / DOT4_BYTES * DOT4_BYTES + find_lane (c % DOT4_BYTES);
 
       work->bias[to] = (gint32) ((guint32) bias[c] - (guint32) x_stands * (guint32) s->w_sums[to]);
       if (!work->row.is_whole)
@@ -495,7 +493,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
       s->conv != NULL ? s->conv->x_zero : (gint32) cleave_places_load (instance, p->x_zero, 0);
   gint32 y_zero =
       s->conv != NULL ? s->conv->y_zero : (gint32) cleave_places_load (instance, p->y_zero, 0);
-  gint32 x_stands = cleave_byte_unit_zero (CLEAVE_QUAD, s->image.element, x_zero);
+  gint32 x_stands = cleave_byte_unit_zero (CLEAVE_DOT4, s->image.element, x_zero);
   CleaveElement y_element = instance->results[0].type.element;
   Work work = {
     .s = s,
@@ -510,7 +508,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
     .row = { .x = scratch + s->at_ring,
              .n_rows = s->n_rows,
              .n_columns = columns->n_taps,
-             .n_quads = s->n_quads,
+             .n_groups = s->n_groups,
              .n_places = s->n_places,
              .stride = columns->stride,
              .n_pixels = columns->n_y,
@@ -524,9 +522,9 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
              .y_step = columns->y_step * (gint64) cleave_element_size (y_element) },
   };
 
-  memset (scratch + s->at_pad, x_zero, QUAD_BYTES);
-  read_finish (&work, x_stands, work.bias + n_blocks (s) * QUAD_BYTES,
-               work.scale + n_blocks (s) * QUAD_BYTES);
+  memset (scratch + s->at_pad, x_zero, DOT4_BYTES);
+  read_finish (&work, x_stands, work.bias + n_blocks (s) * DOT4_BYTES,
+               work.scale + n_blocks (s) * DOT4_BYTES);
   if (s->conv != NULL)
     {
       work.row.least = (char) (s->conv->least + y_zero);
@@ -541,9 +539,9 @@ run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 en
 {
   const Plan *s = work->s;
   const CleaveByteAxis *rows = &s->image.axis[1];
-  gint64 filled = begin * rows->stride, row_bytes = s->n_places * QUAD_BLOCK;
+  gint64 filled = begin * rows->stride, row_bytes = s->n_places * DOT4_BLOCK;
   gint64 size = work->row.is_whole ? sizeof (gint32) : 1;
-  gboolean is_half = work->row.n <= QUAD_BYTES / 2;
+  gboolean is_half = work->row.n <= DOT4_BYTES / 2;
 
   for (gint64 i = begin; i < end; i++)
     {
@@ -567,14 +565,14 @@ run_band (Work *work, const char *x, char *y, gint64 begin, gint64 end)
 {
   const Plan *s = work->s;
 
-  for (gint64 c = 0; c < s->n_channels; c += QUAD_BYTES)
+  for (gint64 c = 0; c < s->n_channels; c += DOT4_BYTES)
     {
-      gint64 n = MIN (s->n_channels - c, QUAD_BYTES);
+      gint64 n = MIN (s->n_channels - c, DOT4_BYTES);
 
       work->fill.mask = work->row.mask = n == 64 ? G_MAXUINT64 : ((guint64) 1 << n) - 1;
       work->row.n = n;
       work->row.column = work->row.lane = c;
-      work->row.w = s->packed + c / QUAD_BYTES * block_bytes (s);
+      work->row.w = s->packed + c / DOT4_BYTES * block_bytes (s);
       work->row.bias = work->bias + c;
       work->row.scale = work->scale + c;
       run_block (work, x, y, c, begin, end);
@@ -625,10 +623,10 @@ add_memory (gconstpointer state, GArray *lines)
 {
   const Plan *s = state;
 
-  cleave_written_columns_add_memory (&s->columns, lines);
+  cleave_qdq_columns_add_memory (&s->columns, lines);
 }
 
-const CleaveKernelFamily cleave_kernel_channel_quads = {
+const CleaveKernelFamily cleave_kernel_channel_dot4 = {
   .prepare = prepare,
   .run = run,
   .free = plan_free,

@@ -4,7 +4,7 @@
 /* Adds or multiplies two lines of dequantized bytes, or one of bytes and one of floats, and
  * quantizes the result. The operations on floats are those of the separate ops, in registers. */
 
-#include "../../written-conv.h"
+#include "../../qdq-conv.h"
 #include "../quantize-line.h"
 
 #include <string.h>
@@ -17,9 +17,9 @@ typedef struct
 } CleaveAddLine;
 
 static inline float
-cleave_add_load (const CleaveAddLine *l, const CleaveWrittenAdd *add, int term, gint64 i)
+cleave_add_load (const CleaveAddLine *l, const CleaveQdqAdd *add, int term, gint64 i)
 {
-  const CleaveWrittenX *x = &add->x[term];
+  const CleaveQdqX *x = &add->x[term];
 
   i *= l->x_step[term];
   if (x->element == CLEAVE_FLOAT32)
@@ -32,7 +32,7 @@ cleave_add_load (const CleaveAddLine *l, const CleaveWrittenAdd *add, int term, 
 
 #if defined(CLEAVE_HAS_FMA)
 static inline __attribute__ ((always_inline)) CleaveVector
-cleave_add_load_bytes (const guint8 *from, const CleaveWrittenX *x)
+cleave_add_load_bytes (const guint8 *from, const CleaveQdqX *x)
 {
   CleaveIntVector v = cleave_ints_load_bytes (from, x->element == CLEAVE_INT8);
   CleaveVector f = cleave_ints_to_floats (cleave_ints_subtract (v, cleave_ints_all (x->zero)));
@@ -43,7 +43,7 @@ cleave_add_load_bytes (const guint8 *from, const CleaveWrittenX *x)
 /* Loads a vector of a term; returns `one` if the term is a scalar (step 0). */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_load_vector (
-    const CleaveAddLine *l, const CleaveWrittenAdd *add, int term, CleaveVector one, gint64 i)
+    const CleaveAddLine *l, const CleaveQdqAdd *add, int term, CleaveVector one, gint64 i)
 {
   if (l->x_step[term] == 0)
     return one;
@@ -54,7 +54,7 @@ cleave_add_load_vector (
 
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_add_vectors (const CleaveAddLine *l,
-                    const CleaveWrittenAdd *add,
+                    const CleaveQdqAdd *add,
                     const CleaveVector *one,
                     const CleaveDivisor *by,
                     gboolean is_tame,
@@ -72,7 +72,7 @@ cleave_add_vectors (const CleaveAddLine *l,
 /* Computes two vectors of the result. */
 static inline __attribute__ ((always_inline)) void
 cleave_add_pair (const CleaveAddLine *l,
-                 const CleaveWrittenAdd *add,
+                 const CleaveQdqAdd *add,
                  const CleaveVector *one,
                  const CleaveDivisor *by,
                  gboolean is_tame,
@@ -86,7 +86,7 @@ cleave_add_pair (const CleaveAddLine *l,
 
 static inline __attribute__ ((always_inline)) void
 cleave_add_pairs (const CleaveAddLine *l,
-                  const CleaveWrittenAdd *add,
+                  const CleaveQdqAdd *add,
                   const CleaveDivisor *by,
                   gint64 begin)
 {
@@ -109,7 +109,7 @@ typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSe
 typedef struct
 {
   const CleaveAddLine *l;
-  const CleaveWrittenAdd *add;
+  const CleaveQdqAdd *add;
   const guint8 *first;
   gconstpointer second;
   gint32 zero[2]; /* zero points of the bytes after `flip` */
@@ -145,7 +145,7 @@ cleave_add_in_few (const CleaveAddSteps *s, CleaveAddSecond second, gboolean is_
 }
 
 static inline __attribute__ ((always_inline)) CleaveIntVector
-cleave_add_bound (const CleaveWrittenAdd *add, CleaveVector v)
+cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
 {
   return cleave_ints_clamp (cleave_ints_of_floats (v), add->end.least, add->end.most);
 }
@@ -165,7 +165,7 @@ cleave_add_few (const CleaveAddSteps *steps,
 {
   const CleaveAddSteps copy = *steps, *s = &copy;
   const CleaveAddLine *l = s->l;
-  const CleaveWrittenAdd *add = s->add;
+  const CleaveQdqAdd *add = s->add;
   const CleaveVector one[2] = { cleave_vector_all (cleave_add_load (l, add, 0, 0)),
                                 cleave_vector_all (cleave_add_load (l, add, 1, 0)) };
   gint64 i = 0, unsure = 0;
@@ -216,7 +216,7 @@ cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 
 /* Computes as much as possible on the fast path; returns the index reached. */
 static inline gint64
-cleave_add_start (const CleaveAddLine *l, const CleaveWrittenAdd *add, const CleaveDivisor *by)
+cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {
   static gint64 (*const run[2][3]) (const CleaveAddSteps *s, const CleaveDivisor *by) = {
     { cleave_add_few_bytes, cleave_add_few_floats, cleave_add_few_one },
@@ -230,7 +230,7 @@ cleave_add_start (const CleaveAddLine *l, const CleaveWrittenAdd *add, const Cle
     return 0;
   for (int i = 0; i < 2; i++)
     {
-      const CleaveWrittenX *x = &add->x[i == 0 ? first : 1 - first];
+      const CleaveQdqX *x = &add->x[i == 0 ? first : 1 - first];
 
       s.flip[i] = x->element == CLEAVE_INT8 ? 0x80 : 0;
       s.zero[i] = x->zero + s.flip[i];
@@ -247,7 +247,7 @@ cleave_add_start (const CleaveAddLine *l, const CleaveWrittenAdd *add, const Cle
 
 /* Computes the remaining elements by way of a line of two vectors. */
 static inline void
-cleave_add_rest (const CleaveAddLine *l, const CleaveWrittenAdd *add, const CleaveDivisor *by)
+cleave_add_rest (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {
   enum { LENGTH = 2 * CLEAVE_LANES };
   gint64 n = l->n % LENGTH, at = l->n - n;
@@ -271,11 +271,11 @@ cleave_add_rest (const CleaveAddLine *l, const CleaveWrittenAdd *add, const Clea
 #endif
 
 static inline void
-cleave_add_line (const CleaveAddLine *line, const CleaveWrittenAdd *numbers)
+cleave_add_line (const CleaveAddLine *line, const CleaveQdqAdd *numbers)
 {
   const CleaveAddLine copy = *line, *l = &copy; /* a local copy, which stores cannot alias */
-  const CleaveWrittenAdd add = *numbers;
-  const CleaveWrittenEnd *end = &add.end;
+  const CleaveQdqAdd add = *numbers;
+  const CleaveQdqEnd *end = &add.end;
 
 #if defined(CLEAVE_HAS_FMA)
   if (l->n > 0 && l->y_step == 1 && l->x_step[0] <= 1 && l->x_step[1] <= 1 &&

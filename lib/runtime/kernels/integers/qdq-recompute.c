@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Recomputes in float, in reference order, the sums that are ambiguous in integers: see
- * written.h. */
+ * qdq.h. */
 
-#include "written.h"
+#include "qdq.h"
 
 /* A vector of sums: each lane has its own pixel and column of a panel. */
 typedef struct
 {
-  const CleaveWritten *s;
+  const CleaveQdq *s;
   const char *from[CLEAVE_LANES]; /* address of x for each lane */
   __m512i column;
   __m512 scale; /* scales of w */
@@ -51,8 +51,8 @@ add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
     {
       __m512i one = _mm512_set1_epi32 (1 << 8 * e), x_byte = less, w_byte = _mm512_setzero_si512 ();
 
-      CLEAVE_ADD_QUADS (x_byte, x, one);
-      CLEAVE_ADD_QUADS (w_byte, one, w);
+      CLEAVE_ADD_DOT4 (x_byte, x, one);
+      CLEAVE_ADD_DOT4 (w_byte, one, w);
       sum = _mm512_fmadd_ps (_mm512_mul_ps (_mm512_cvtepi32_ps (x_byte), x_scale),
                              _mm512_mul_ps (_mm512_cvtepi32_ps (w_byte), l->scale), sum);
     }
@@ -60,13 +60,13 @@ add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
 }
 
 static __m512
-add_all (const Lanes *l, const CleaveWrittenPanel *panel, __m512 sum)
+add_all (const Lanes *l, const CleaveQdqPanel *panel, __m512 sum)
 {
   const gint8 *w = panel->w;
 
   for (gint64 t = 0; t < l->s->n_taps; t++)
     for (gint64 u = 0, at = panel->product->tap_at[t]; u < l->s->n_units;
-         u += 4, at += 4 * CLEAVE_QUAD)
+         u += 4, at += 4 * CLEAVE_DOT4)
       {
         gint64 n = MIN (4, l->s->n_units - u);
         __m512i x[4];
@@ -77,7 +77,7 @@ add_all (const Lanes *l, const CleaveWrittenPanel *panel, __m512 sum)
             {
               __m512i columns =
                   _mm512_permutex2var_epi32 (_mm512_loadu_si512 (w), l->column,
-                                             _mm512_loadu_si512 (w + CLEAVE_QUAD * CLEAVE_LANES));
+                                             _mm512_loadu_si512 (w + CLEAVE_DOT4 * CLEAVE_LANES));
 
               sum = add_unit (l, x[i], columns, sum);
               w += panel->w_step;
@@ -88,10 +88,10 @@ add_all (const Lanes *l, const CleaveWrittenPanel *panel, __m512 sum)
 
 /* Recomputes up to CLEAVE_LANES sums. */
 static void
-run_some (const CleaveWrittenPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
+run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
 {
   const CleaveByteProduct *product = panel->product;
-  const CleaveWritten *s = panel->s;
+  const CleaveQdq *s = panel->s;
   gint32 columns[CLEAVE_LANES], bytes[CLEAVE_LANES];
   Lanes l = { .s = s, .flip = _mm512_set1_epi32 (product->flip) };
   __m512i at, y;
@@ -121,7 +121,7 @@ run_some (const CleaveWrittenPanel *panel, const gint32 *pixel, const gint32 *co
 /* Lists the pixels with ambiguous columns, and those columns. Both lists have room for a vector
  * more. */
 static gint64
-list_doubtful (const CleaveWrittenPanel *panel, gint32 *pixel, guint32 *lanes)
+list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {
   const __m512i mask = _mm512_set1_epi32 ((gint32) panel->mask);
   const guint32 *of = panel->scratch.lanes;
@@ -143,7 +143,7 @@ list_doubtful (const CleaveWrittenPanel *panel, gint32 *pixel, guint32 *lanes)
 }
 
 void
-cleave_written_run_again (const CleaveWrittenPanel *panel)
+cleave_qdq_recompute (const CleaveQdqPanel *panel)
 {
   gint32 pixel[CLEAVE_LANES], column[CLEAVE_LANES];
   gint32 *doubtful = panel->scratch.doubtful;

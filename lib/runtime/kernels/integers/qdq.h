@@ -40,28 +40,24 @@
 #include "byte-image.h"
 #include "byte-product.h"
 
-#include "../../written-conv.h"
+#include "../../qdq-conv.h"
 
-#define cleave_written_new CLEAVE_LEVELLED (cleave_written_new)
-#define cleave_written_add_memory CLEAVE_LEVELLED (cleave_written_add_memory)
-#define cleave_written_columns_add_memory CLEAVE_LEVELLED (cleave_written_columns_add_memory)
-#define cleave_written_free CLEAVE_LEVELLED (cleave_written_free)
-#define cleave_written_n_scratch CLEAVE_LEVELLED (cleave_written_n_scratch)
-#define cleave_written_find_scratch CLEAVE_LEVELLED (cleave_written_find_scratch)
-#define cleave_written_read_norms CLEAVE_LEVELLED (cleave_written_read_norms)
-#define cleave_written_run CLEAVE_LEVELLED (cleave_written_run)
-#define cleave_written_run_again CLEAVE_LEVELLED (cleave_written_run_again)
-#define cleave_written_columns_init CLEAVE_LEVELLED (cleave_written_columns_init)
-#define cleave_written_columns_set CLEAVE_LEVELLED (cleave_written_columns_set)
-#define cleave_written_columns_clear CLEAVE_LEVELLED (cleave_written_columns_clear)
+#define cleave_qdq_new CLEAVE_LEVELLED (cleave_qdq_new)
+#define cleave_qdq_add_memory CLEAVE_LEVELLED (cleave_qdq_add_memory)
+#define cleave_qdq_columns_add_memory CLEAVE_LEVELLED (cleave_qdq_columns_add_memory)
+#define cleave_qdq_free CLEAVE_LEVELLED (cleave_qdq_free)
+#define cleave_qdq_n_scratch CLEAVE_LEVELLED (cleave_qdq_n_scratch)
+#define cleave_qdq_find_scratch CLEAVE_LEVELLED (cleave_qdq_find_scratch)
+#define cleave_qdq_read_norms CLEAVE_LEVELLED (cleave_qdq_read_norms)
+#define cleave_qdq_run CLEAVE_LEVELLED (cleave_qdq_run)
+#define cleave_qdq_recompute CLEAVE_LEVELLED (cleave_qdq_recompute)
+#define cleave_qdq_columns_init CLEAVE_LEVELLED (cleave_qdq_columns_init)
+#define cleave_qdq_columns_set CLEAVE_LEVELLED (cleave_qdq_columns_set)
+#define cleave_qdq_columns_clear CLEAVE_LEVELLED (cleave_qdq_columns_clear)
 
 /* The sources of the error bound: the column alone; also the norm of each pixel; also
  * checkpoints. */
-typedef enum {
-  CLEAVE_WRITTEN_CONSTANT,
-  CLEAVE_WRITTEN_NORMS,
-  CLEAVE_WRITTEN_GROWTH
-} CleaveWrittenKind;
+typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } CleaveQdqKind;
 
 /* Constants for each column, to convert sums to bytes. */
 typedef struct
@@ -71,17 +67,17 @@ typedef struct
   guint16 *by_norm;       /* error per unit of the norm, times 2^16 */
   guint16 *margin;        /* constant part of the error */
   float least, most;
-} CleaveWrittenColumns;
+} CleaveQdqColumns;
 
 /* Numbers that all columns share. */
 typedef struct
 {
-  const CleaveWrittenConv *conv;
+  const CleaveQdqConv *conv;
   gint64 length, half;
   gint64 n_chunks;    /* 0: there are no checkpoints */
   double x_norm;      /* norm of x; 0: it is computed for each pixel */
   double x_norm_most; /* upper bound on the norm, which is stored as 65535 */
-} CleaveWrittenSums;
+} CleaveQdqSums;
 
 /* Numbers of one column's weights. */
 typedef struct
@@ -89,23 +85,21 @@ typedef struct
   double norm; /* factor of the pixel's norm in the error bound */
   double zero; /* numbers added to the sums */
   double most; /* largest possible sum, if there are checkpoints */
-} CleaveWrittenColumn;
+} CleaveQdqColumn;
 
-void cleave_written_columns_init (CleaveWrittenColumns *columns,
-                                  const CleaveWrittenSums *sums,
-                                  gint64 n);
+void cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, gint64 n);
 /* Sets the constants of one output channel. Returns FALSE if numbers are too large or too small
  * for the bound. */
-gboolean cleave_written_columns_set (CleaveWrittenColumns *columns,
-                                     const CleaveWrittenSums *sums,
-                                     CleaveWrittenColumn numbers,
-                                     gint64 channel,
-                                     gint64 column);
-void cleave_written_columns_clear (CleaveWrittenColumns *columns);
+gboolean cleave_qdq_columns_set (CleaveQdqColumns *columns,
+                                 const CleaveQdqSums *sums,
+                                 CleaveQdqColumn numbers,
+                                 gint64 channel,
+                                 gint64 column);
+void cleave_qdq_columns_clear (CleaveQdqColumns *columns);
 /* Adds the memory that runs read. */
-void cleave_written_columns_add_memory (const CleaveWrittenColumns *columns, GArray *lines);
+void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines);
 
-typedef struct _CleaveWritten
+typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
   gint64 chunk; /* units; several short taps form one chunk */
@@ -114,8 +108,8 @@ typedef struct _CleaveWritten
   gint32 stands;   /* effective zero point of x */
   gint64 n_columns;
   gint32 *chunk_bias; /* for each chunk and column: the initial value of a sum; NULL: all are 0 */
-  CleaveWrittenColumns columns;
-  CleaveWrittenKind kind;
+  CleaveQdqColumns columns;
+  CleaveQdqKind kind;
   gboolean has_norms;
   gint64 pixel;        /* bytes of a pixel of x */
   gint64 pixel_length; /* elements of a pixel that the group reads */
@@ -127,7 +121,7 @@ typedef struct _CleaveWritten
   gboolean bias_is_last; /* the bias is added last, as in matrix products */
   float x_scale, y_scale;
   gint32 y_zero, least, most;
-} CleaveWritten;
+} CleaveQdq;
 
 /* The arrays that a product keeps in scratch. For each pixel: its norm, twice in 16 bits, its
  * ambiguous columns of a panel, and the sum of squares of x. Besides, there is the list of pixels
@@ -138,9 +132,9 @@ typedef struct
   gint32 *doubtful;
   guint32 *doubtful_lanes;
   float *squares;
-} CleaveWrittenScratch;
+} CleaveQdqScratch;
 
-CleaveWrittenScratch cleave_written_find_scratch (const CleaveByteProduct *product);
+CleaveQdqScratch cleave_qdq_find_scratch (const CleaveByteProduct *product);
 
 /* The layout of a convolution's operands. */
 typedef struct
@@ -152,34 +146,33 @@ typedef struct
   const gint64 *tap_at;
   const CleaveByteImage *image;
   gboolean in_place;
-} CleaveWrittenLayout;
+} CleaveQdqLayout;
 
 /* Computes all constants. Returns NULL if numbers are too large or too small for the bound. */
-CleaveWritten *cleave_written_new (const CleaveWrittenConv *conv,
-                                   const CleaveWrittenLayout *layout);
-void cleave_written_free (CleaveWritten *written);
+CleaveQdq *cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *layout);
+void cleave_qdq_free (CleaveQdq *qdq);
 /* Adds the memory that runs read, except for ambiguous sums. */
-void cleave_written_add_memory (const CleaveWritten *written, GArray *lines);
+void cleave_qdq_add_memory (const CleaveQdq *qdq, GArray *lines);
 /* Returns the bytes of scratch for a number of result pixels and of pixels of x. */
-gsize cleave_written_n_scratch (gint64 n_pixels, gint64 n_x);
+gsize cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x);
 /* Computes the norms of the elements that each pixel reads, into the product's scratch. `image`
  * has rows for `n_rows` rows of the result. NULL: x is read in place. */
-void cleave_written_read_norms (const CleaveByteProduct *product,
-                                const CleaveByteImage *image,
-                                gint64 n_rows);
+void cleave_qdq_read_norms (const CleaveByteProduct *product,
+                            const CleaveByteImage *image,
+                            gint64 n_rows);
 /* Computes columns [begin, end) of the packed form, which are in one panel. */
-void cleave_written_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
+void cleave_qdq_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 
 /* Columns of a panel that are processed together. */
 typedef struct
 {
-  const CleaveWritten *s;
+  const CleaveQdq *s;
   const CleaveByteProduct *product;
-  CleaveWrittenScratch scratch;
+  CleaveQdqScratch scratch;
   const gint8 *w;
   gint64 w_step, column, n; /* n: number of columns */
   guint32 mask;             /* mask of the lanes that are columns */
-} CleaveWrittenPanel;
+} CleaveQdqPanel;
 
 /* Recomputes the ambiguous sums in float. */
-void cleave_written_run_again (const CleaveWrittenPanel *panel);
+void cleave_qdq_recompute (const CleaveQdqPanel *panel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "written-search.h"
+#include "qdq-search.h"
 
 #include "../ops/quantized.h"
 #include "../ops/reference.h"
@@ -12,7 +12,7 @@ extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_quantize_linear,
     cleave_op_dequantize_linear;
 
 const CleaveBodyCall *
-cleave_written_find_call (CleaveWrittenSearch *s, guint from, const CleaveOp *op)
+cleave_qdq_find_call (CleaveQdqSearch *s, guint from, const CleaveOp *op)
 {
   guint index;
 
@@ -25,7 +25,7 @@ cleave_written_find_call (CleaveWrittenSearch *s, guint from, const CleaveOp *op
 }
 
 gboolean
-cleave_written_read_constant (const CleaveTensor *constant, gint64 n, double *to)
+cleave_qdq_read_constant (const CleaveTensor *constant, gint64 n, double *to)
 {
   CleaveView view;
   gint64 n_there;
@@ -48,8 +48,8 @@ cleave_written_read_constant (const CleaveTensor *constant, gint64 n, double *to
 }
 
 gboolean
-cleave_written_read_numbers (
-    const CleaveWrittenSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to)
+cleave_qdq_read_numbers (
+    const CleaveQdqSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to)
 {
   guint from = operand < call->n_operands ? call->from[operand] : CLEAVE_BODY_ABSENT;
   const CleaveTensor *constant = NULL;
@@ -60,35 +60,35 @@ cleave_written_read_numbers (
       if (constant == NULL)
         return FALSE;
     }
-  return cleave_written_read_constant (constant, n, to);
+  return cleave_qdq_read_constant (constant, n, to);
 }
 
 gboolean
-cleave_written_read_scales (
-    const CleaveWrittenSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero)
+cleave_qdq_read_scales (
+    const CleaveQdqSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero)
 {
   const CleaveAxisAttrs *a = call->attrs;
 
   if (n > 1 && a->axis != 0 && cleave_shape_n_elements (&call->operands[SCALE].shape) != 1)
     return FALSE;
-  return cleave_written_read_numbers (s, call, SCALE, n, scale) &&
-         cleave_written_read_numbers (s, call, ZERO, n, zero);
+  return cleave_qdq_read_numbers (s, call, SCALE, n, scale) &&
+         cleave_qdq_read_numbers (s, call, ZERO, n, zero);
 }
 
 /* Reads the Relus and Clips before the end as bounds. The search goes backwards: the op of each
  * further bound runs before the ops of the bounds found so far. */
 static gboolean
-read_bounds (CleaveWrittenSearch *s, guint *from, float *least, float *most)
+read_bounds (CleaveQdqSearch *s, guint *from, float *least, float *most)
 {
   *least = -INFINITY;
   *most = INFINITY;
   for (;;)
     {
       CleaveClipAttrs inner = { .min = 0, .max = INFINITY };
-      const CleaveBodyCall *call = cleave_written_find_call (s, *from, &cleave_op_relu);
+      const CleaveBodyCall *call = cleave_qdq_find_call (s, *from, &cleave_op_relu);
       float low = *least, high = *most;
 
-      if (call == NULL && (call = cleave_written_find_call (s, *from, &cleave_op_clip)) != NULL)
+      if (call == NULL && (call = cleave_qdq_find_call (s, *from, &cleave_op_clip)) != NULL)
         inner = *(const CleaveClipAttrs *) call->attrs;
       if (call == NULL)
         return TRUE;
@@ -101,26 +101,26 @@ read_bounds (CleaveWrittenSearch *s, guint *from, float *least, float *most)
 }
 
 gboolean
-cleave_written_read_x (CleaveWrittenSearch *s, guint from, CleaveWrittenX *x)
+cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x)
 {
-  const CleaveBodyCall *call = cleave_written_find_call (s, from, &cleave_op_dequantize_linear);
+  const CleaveBodyCall *call = cleave_qdq_find_call (s, from, &cleave_op_dequantize_linear);
   double scale, zero;
 
   if (call == NULL || call->from[VALUE] >= s->body.n_outer ||
       s->group->constants[call->from[VALUE]] != NULL ||
       cleave_element_size (call->operands[0].element) != 1 ||
-      !cleave_written_read_scales (s, call, 1, &scale, &zero))
+      !cleave_qdq_read_scales (s, call, 1, &scale, &zero))
     return FALSE;
-  *x = (CleaveWrittenX){ .from = call->from[VALUE],
-                         .element = call->operands[0].element,
-                         .scale = (float) scale,
-                         .zero = (gint32) zero };
+  *x = (CleaveQdqX){ .from = call->from[VALUE],
+                     .element = call->operands[0].element,
+                     .scale = (float) scale,
+                     .zero = (gint32) zero };
   return TRUE;
 }
 
 /* Returns the quantized value minus the zero point. */
 static gint32
-quantize (float value, const CleaveWrittenEnd *end)
+quantize (float value, const CleaveQdqEnd *end)
 {
   gint8 byte = 0;
 
@@ -129,7 +129,7 @@ quantize (float value, const CleaveWrittenEnd *end)
 }
 
 gboolean
-cleave_written_read_end (CleaveWrittenSearch *s, CleaveWrittenEnd *to, guint *from)
+cleave_qdq_read_end (CleaveQdqSearch *s, CleaveQdqEnd *to, guint *from)
 {
   const CleaveBodyCall *end = cleave_body_at (&s->body, s->body.calls->len - 1);
   double scale, zero;
@@ -139,10 +139,10 @@ cleave_written_read_end (CleaveWrittenSearch *s, CleaveWrittenEnd *to, guint *fr
   *from = end->from[VALUE];
   if (!cleave_body_call_is (end, &cleave_op_quantize_linear) ||
       cleave_element_size (end->result.element) != 1 ||
-      !cleave_written_read_scales (s, end, 1, &scale, &zero) ||
-      !read_bounds (s, from, &least, &most) || !((float) scale > 0))
+      !cleave_qdq_read_scales (s, end, 1, &scale, &zero) || !read_bounds (s, from, &least, &most) ||
+      !((float) scale > 0))
     return FALSE;
-  *to = (CleaveWrittenEnd){ end->result.element, (float) scale, (gint32) zero, 0, 0 };
+  *to = (CleaveQdqEnd){ end->result.element, (float) scale, (gint32) zero, 0, 0 };
   to->least = quantize (least, to);
   to->most = quantize (most, to);
   return TRUE;
