@@ -17,7 +17,7 @@ typedef struct
 
 struct _CleavePipeline
 {
-  GArray *steps; /* CleavePipelineStep */
+  GArray *steps; /* of CleavePipelineStep */
 };
 
 CleavePipeline *cleave_pipeline_new (void);

@@ -9,7 +9,7 @@
 /* Prints, for each smaller part of the ranges, the extents, the MACs and the peak of the
  * activations. Does nothing if there is no range. */
 gboolean cleave_bounds_print (const char *path, const CleaveModelOptions *model, GError **error);
-/* Does the same as cleave_bounds_print(), as a list of JSON. */
+/* Adds the lines of cleave_bounds_print() to JSON, as a list. */
 gboolean cleave_bounds_add_json (CleaveJson *json,
                                  const char *path,
                                  const CleaveModelOptions *model,

@@ -25,7 +25,7 @@ typedef struct
   CleaveModelOptions model;
   char *texts[MAX_SPLIT_OPTIONS]; /* values of the options of the pass */
   gboolean flags[MAX_SPLIT_OPTIONS];
-  GHashTable *given; /* name of a given option to its text */
+  GHashTable *given; /* from the name of each given option to its text */
   char **nodes;
   gboolean all, check, as_json, keep_going, dry_run, verbose;
   char *output, *dot_before, *dot_after, *report, *for_threads;

@@ -43,8 +43,8 @@ gboolean cleave_execute (const CleaveGraph *graph,
                          guint repeat,
                          CleaveExecution *execution,
                          GError **error);
-/* Does the same as cleave_execute(), but takes ownership of the graph and frees it before the first
- * run, so that it takes no memory. */
+/* Runs a graph as cleave_execute() does, but takes ownership of it and frees it before the first
+ * run. So the graph takes no memory during a run. */
 gboolean cleave_execute_take (CleaveGraph *graph,
                               const GPtrArray *inputs,
                               guint n_threads,

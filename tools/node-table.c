@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* The live bytes while each node runs, by the name of its step. If several steps have a name, the
- * one with the most live bytes. */
+/* The live bytes while each node runs, by the name of its step. If several steps have the same
+ * name, the table has the one with the most live bytes. */
 typedef struct
 {
   CleaveMemoryTimeline *timeline;

@@ -25,7 +25,7 @@ typedef struct
 
 typedef struct
 {
-  GPtrArray *nodes; /* CleaveNode */
+  GPtrArray *nodes; /* of CleaveNode */
   gint64 macs, bytes;
 } Box;
 
@@ -38,9 +38,9 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  GHashTable *pieces; /* by node: Piece */
-  GHashTable *places; /* by node: Place */
-  Box *boxes;         /* by frame */
+  GHashTable *pieces; /* keyed by node: Piece */
+  GHashTable *places; /* keyed by node: Place */
+  Box *boxes;         /* indexed by frame */
   guint n_frames;
 } Page;
 
@@ -174,7 +174,7 @@ list_edges (const Page *page, guint frame, GArray *edges)
 static void
 list_frame_edges (const Page *page, GArray *edges, GArray *cross)
 {
-  /* by frame: the last frame that was found to read from it, plus 1 */
+  /* indexed by frame: the last frame that was found to read from it, plus 1 */
   g_autofree guint *noted = g_new0 (guint, page->n_frames + 1);
 
   for (guint f = 0; f < page->n_frames; f++)

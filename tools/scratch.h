@@ -7,7 +7,8 @@
  * threads together, on this machine. -1: there is not enough memory to compile the graph, or its
  * weights take more than 1 GiB: compiling it would read all of them. */
 gint64 cleave_scratch_find (const CleaveGraph *graph, guint n_threads);
-/* Does the same as cleave_scratch_find(), for the graph after the plan is applied to a copy of it.
+/* Returns the bytes of scratch memory as cleave_scratch_find() does, for a copy of the graph to
+ * which the plan was applied.
  * */
 gint64
 cleave_scratch_find_planned (const CleaveGraph *graph, const CleaveFitPlan *plan, guint n_threads);

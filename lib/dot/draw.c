@@ -34,12 +34,12 @@ typedef struct
   const CleaveDotOptions *options;
   CleaveLabelStyle style;
   Agraph_t *root;
-  CleaveFrames *frames;     /* NULL: none are drawn */
-  Agnode_t **vertex;        /* by node id */
-  Agraph_t **clusters;      /* by frame */
-  CleaveDotRanks *ranks;    /* NULL: ranks are not drawn */
-  gboolean *is_near;        /* by node id: the node is near `around`; NULL: draw all nodes */
-  CleavePiecePlace *places; /* by node id */
+  CleaveFrames *frames;  /* NULL: none are drawn */
+  Agnode_t **vertex;     /* indexed by node id */
+  Agraph_t **clusters;   /* indexed by frame */
+  CleaveDotRanks *ranks; /* NULL: ranks are not drawn */
+  gboolean *is_near;     /* indexed by node id: the node is near `around`; NULL: draw all nodes */
+  CleavePiecePlace *places; /* indexed by node id */
 } Drawing;
 
 /* Vertices */

@@ -17,7 +17,7 @@ struct _CleaveFrames
 {
   const CleaveGraph *graph;
   guint n_ids;
-  guint *of;      /* by node id: index of its frame */
+  guint *of;      /* indexed by node id: index of its frame */
   GArray *frames; /* Frame */
 };
 

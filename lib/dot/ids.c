@@ -9,7 +9,7 @@ typedef struct
 {
   Agraph_t *root;
   GPtrArray *names;   /* cgraph strings, HTML or plain text, by number / 2 - 1 */
-  GHashTable *number; /* by name */
+  GHashTable *number; /* keyed by name */
   guint64 n_unnamed;
 } Ids;
 

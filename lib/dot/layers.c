@@ -24,9 +24,9 @@ typedef struct
   double gap;
   guint n_boxes, n_layers;
   Ends from, to;
-  guint *layer;          /* by box */
+  guint *layer;          /* indexed by box */
   guint *first, *boxes;  /* boxes of layer l: boxes[first[l]] to boxes[first[l + 1]], exclusive */
-  double *x, *wanted;    /* by box */
+  double *x, *wanted;    /* indexed by box */
   double *offset, *mean; /* working memory of place_in_order(), by position in the layer */
   guint *count;
 } Layers;

@@ -22,9 +22,9 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  CleavePiecePlace *places; /* by node id */
-  Box *boxes;               /* by frame */
-  Agnode_t **inputs;        /* by node id */
+  CleavePiecePlace *places; /* indexed by node id */
+  Box *boxes;               /* indexed by frame */
+  Agnode_t **inputs;        /* indexed by node id */
   guint n_prefix;
   Agraph_t *root;
   GHashTable *edges; /* pairs of vertices that have an edge, as text: "from to" (addresses) */

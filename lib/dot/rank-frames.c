@@ -9,9 +9,9 @@ struct _CleaveDotRanks
   Agraph_t *root;
   const char *word;      /* word for a rank in titles */
   int of_outputs;        /* the rank of the graph's outputs */
-  int *rank;             /* by node id */
-  GHashTable *clusters;  /* by rank + 1 */
-  GHashTable *receivers; /* by value: the set of the ranks that receive it, each plus 1 */
+  int *rank;             /* indexed by node id */
+  GHashTable *clusters;  /* keyed by rank + 1 */
+  GHashTable *receivers; /* keyed by value: the set of the ranks that receive it, each plus 1 */
 };
 
 CleaveDotRanks *

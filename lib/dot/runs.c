@@ -13,9 +13,9 @@
 typedef struct
 {
   const GPtrArray *order;
-  guint *of; /* by node id */
+  guint *of; /* indexed by node id */
   guint next;
-  guint *position; /* by node id */
+  guint *position; /* indexed by node id */
 } Search;
 
 static gboolean

@@ -9,10 +9,10 @@
 typedef struct
 {
   const guint *band;
-  guint *strip;       /* by node id: number of its strip */
-  guint *n;           /* by band */
-  guint *parts;       /* by band: operands of the current join so far */
-  gboolean *hands_on; /* by band */
+  guint *strip;       /* indexed by node id: number of its strip */
+  guint *n;           /* indexed by band */
+  guint *parts;       /* indexed by band: operands of the current join so far */
+  gboolean *hands_on; /* indexed by band */
 } Search;
 
 static const CleaveNode *

@@ -53,8 +53,8 @@ struct _CleaveGraph
   CleaveSlab *slab; /* memory of the nodes and their names */
   guint n_nodes, n_ids;
   CleaveNode *first, *last;
-  GPtrArray *inputs;        /* CleaveResult */
-  GPtrArray *outputs;       /* CleaveOutput */
+  GPtrArray *inputs;        /* of CleaveResult */
+  GPtrArray *outputs;       /* of CleaveOutput */
   GHashTable *output_names; /* set of the names of the outputs */
   GHashTable *nodes;        /* CleaveNode by name */
   GHashTable *values;       /* CleaveResult by name, for results that have a name of their own */

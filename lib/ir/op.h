@@ -29,7 +29,7 @@ typedef enum {
   CLEAVE_ATTR_ENUMS,   /* CleaveInts, each an enum */
   CLEAVE_ATTR_DOUBLE,  /* double; a float in ONNX */
   CLEAVE_ATTR_INTS,    /* CleaveInts; a list of only default values is stored as an empty list */
-  CLEAVE_ATTR_DOUBLES, /* CleaveDoubles */
+  CLEAVE_ATTR_DOUBLES, /* a CleaveDoubles: a list of doubles */
   CLEAVE_ATTR_ARRAY,   /* GArray of gint64, reference-counted; never changes once it is set */
   CLEAVE_ATTR_RANGES,  /* GArray of CleaveRange, reference-counted; not in ONNX */
   CLEAVE_ATTR_STRING,  /* char *, owned by the struct */

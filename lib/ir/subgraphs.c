@@ -21,14 +21,14 @@ typedef struct
 {
   const CleaveGraph *graph;
   GPtrArray *order;
-  GPtrArray *work;  /* by position */
+  GPtrArray *work;  /* indexed by position */
   gboolean *in_use; /* whether a node depends on an input, and an output depends on it */
-  gint *position;   /* by node: its position among the nodes that compute; NONE if it computes
-                     * nothing */
-  gint *next;       /* smallest position among the work after a node; G_MAXINT: none */
-  gint *prev;       /* largest position among the work before a node; NONE: none */
-  gboolean *alone;  /* by position */
-  gboolean *out;    /* whether a node is removed before components are found */
+  gint *position; /* indexed by node: its position among the nodes that compute; NONE if it computes
+                   * nothing */
+  gint *next;     /* smallest position among the work after a node; G_MAXINT: none */
+  gint *prev;     /* largest position among the work before a node; NONE: none */
+  gboolean *alone; /* indexed by position */
+  gboolean *out;   /* whether a node is removed before components are found */
   guint *component;
   guint n_components;
   guint *parent; /* of each component: a union-find forest of components that are one subgraph */

@@ -34,7 +34,7 @@ struct _CleaveTensor
   gint64 stride[CLEAVE_MAX_RANK];
   gpointer data;
   gpointer owned; /* aligned memory that the tensor owns */
-  GBytes *bytes;  /* bytes that others may share */
+  GBytes *bytes;  /* bytes that other tensors may share */
   Deferred *deferred;
   CleaveTensor *base; /* the tensor of which this one is a slice; no slice itself */
   CleaveRange range;  /* the range of the base */

@@ -38,9 +38,9 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
-  guint base;     /* the value that this one is a view of, or itself; a view moves with its base */
-  guint last;     /* of a base: last position that uses it or a view of it; n_nodes for an output */
-  guint deadline; /* of a base: position of the node that overwrites it, or CLEAVE_NEVER */
+  guint base; /* the value that this one is a view of, or itself; a view moves with its base */
+  guint last; /* for a base: last position that uses it or a view of it; n_nodes for an output */
+  guint deadline;    /* for a base: position of the node that overwrites it, or CLEAVE_NEVER */
   guint whole, part; /* if it was moved into a join, or is staged until it is copied into one: the
                         value of the join, and the operand's index */
   guint copied;      /* the step that copies a staged operand, or CLEAVE_NEVER */
@@ -94,37 +94,38 @@ typedef struct
   CleaveGraphFacts *of_graph; /* borrowed; valid only while the storage is made */
   guint n_nodes, n_values;
   CleaveNode *const *nodes; /* nodes in the order in which they run */
-  const guint *position;    /* by node id: position in that order */
-  const guint *done;        /* by node id: position after which only joins read the result, or
-                               CLEAVE_NEVER; NULL if there is none */
-  const guint *first_value; /* by position: index of the node's first result; n_nodes + 1 entries */
-  const GPtrArray *joins;   /* CleaveNode, in order */
-  const CleaveMemoryOrder *orders; /* by value: preferred memory order; 0: any */
+  const guint *position;    /* indexed by node id: position in that order */
+  const guint *done; /* indexed by node id: position after which only joins read the result, or
+                        CLEAVE_NEVER; NULL if there is none */
+  const guint
+      *first_value; /* indexed by position: index of the node's first result; n_nodes + 1 entries */
+  const GPtrArray *joins;          /* CleaveNode, in order */
+  const CleaveMemoryOrder *orders; /* indexed by value: preferred memory order; 0: any */
   CleaveAssignment *assignments;
   CleavePool *strides;  /* strides of all locations that `facts` does not hold */
   const gint64 *stride; /* strides that were added last, shared by the next location if equal */
   guint rank;           /* number of dimensions of `stride` */
-  GArray *steps;        /* CleaveStep */
-  GArray *boxes;        /* CleaveRange */
-  GArray *buffers;      /* CleaveBuffer */
-  guint *buffer;      /* by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a step
-                         touches */
+  GArray *steps;        /* of CleaveStep */
+  GArray *boxes;        /* of CleaveRange */
+  GArray *buffers;      /* of CleaveBuffer */
+  guint *buffer; /* indexed by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a
+                    step touches */
   GArray *lap_edges;  /* CleaveLapEdge; NULL without laps */
   GArray *lap_moves;  /* CleaveLapMove; NULL without laps */
-  gint64 *live;       /* by step: bytes of all buffers in use */
+  gint64 *live;       /* indexed by step: bytes of all buffers in use */
   gint64 *live_apart; /* `live` before laps; NULL without laps */
   gint64 copied_bytes, peak;
   gboolean materializes;    /* whether views that would keep a whole value alive for a few rows are
                                copied */
-  const gboolean *staged;   /* by value: kept apart until copied; NULL: none */
-  const gboolean *overlaid; /* by position: result overlays an operand; NULL: none */
+  const gboolean *staged;   /* indexed by value: kept apart until copied; NULL: none */
+  const gboolean *overlaid; /* indexed by position: result overlays an operand; NULL: none */
 } CleaveStorage;
 
 /* Assigns buffers for `order`, which has every node of the graph, and applies all means that lower
  * the peak. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
-/* Does the same as cleave_storage_new(), but does not try to lower a peak of more than `cutoff`
- * bytes. */
+/* Assigns buffers as cleave_storage_new() does, but does not try to lower a peak of more than
+ * `cutoff` bytes. */
 CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,

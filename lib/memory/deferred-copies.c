@@ -102,10 +102,10 @@ typedef struct
 typedef struct
 {
   const CleaveStorage *storage;
-  guint *scarce; /* by step: the next step at which memory is scarce, this one included, or
+  guint *scarce; /* indexed by step: the next step at which memory is scarce, this one included, or
                     CLEAVE_NEVER */
-  Wait *waits;   /* by buffer */
-  guint *latest; /* by value: the value that has overwritten it by the end of the wait, or
+  Wait *waits;   /* indexed by buffer */
+  guint *latest; /* indexed by value: the value that has overwritten it by the end of the wait, or
                     CLEAVE_NEVER */
 } Waiting;
 

@@ -8,10 +8,10 @@
 struct _CleaveGraphFacts
 {
   CleavePool *pool;
-  CleaveJoinFacts **joins; /* by node id; NULL: not computed yet */
-  CleaveViewFacts **views; /* by node id, an array by result; NULL: not computed yet */
-  guint *position;         /* by node id: position in the graph's list */
-  guint *first_value;      /* by position: index of the node's first result */
+  CleaveJoinFacts **joins; /* indexed by node id; NULL: not computed yet */
+  CleaveViewFacts **views; /* indexed by node id, an array by result; NULL: not computed yet */
+  guint *position;         /* indexed by node id: position in the graph's list */
+  guint *first_value;      /* indexed by position: index of the node's first result */
   CleaveMemoryOrder *orders;
 };
 

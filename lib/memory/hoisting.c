@@ -97,8 +97,8 @@ cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order)
 /* The positions of nodes at which buffers begin or end. */
 typedef struct
 {
-  gboolean *begins, *ends; /* by position */
-  guint *from, *to;        /* by buffer: position */
+  gboolean *begins, *ends; /* indexed by position */
+  guint *from, *to;        /* indexed by buffer: position */
 } Lives;
 
 static void
@@ -374,7 +374,8 @@ cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage
         continue;
       at = find_delay (&group, &levels);
       for (; i < group.end; i++)
-        g_array_index (slots, Slot, i).at = MAX (2 * at + 1, 2 * i); /* right after node `at` */
+        g_array_index (slots, Slot, i).at =
+            MAX (2 * at + 1, 2 * i); /* the slot right after node `at` */
       for (; i <= at; i++)
         {
           levels.during[i] += group.n_whole - group.n_carried;

@@ -52,10 +52,10 @@ typedef struct
   CleaveStorage *storage;
   gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer; 0:
                     * conservative */
-  gint64 *live;    /* by step: bytes in use */
-  GArray *edges;   /* CleaveLapEdge */
+  gint64 *live;    /* indexed by step: bytes in use */
+  GArray *edges;   /* of CleaveLapEdge */
   GArray *places;  /* Place, by their first step */
-  guint *place_of; /* by buffer: index of its place, or CLEAVE_NEVER */
+  guint *place_of; /* indexed by buffer: index of its place, or CLEAVE_NEVER */
   GArray *alive;   /* guint: indices of places in use that were moved into no other */
   const CleaveStep *step;
   guint at;

@@ -18,7 +18,7 @@ add_sources (const GPtrArray *from, GPtrArray *to)
 typedef struct
 {
   CleaveOrderCandidate *candidate;
-  const guint *rank; /* by node id: position in the first order, not counting sources */
+  const guint *rank; /* indexed by node id: position in the first order, not counting sources */
   guint begin, next, n, furthest;
   gint64 peak; /* bytes, since position `begin` */
 } Walker;

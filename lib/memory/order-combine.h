@@ -9,7 +9,7 @@
 typedef struct
 {
   GPtrArray *order;
-  gint64 *live; /* by position, in bytes */
+  gint64 *live; /* indexed by position, in bytes */
   gint64 peak;
   gint64 cutoff;     /* bytes; the peak was not optimized if it is above this */
   gboolean is_bound; /* `live` and `peak` are lower bounds: the order was not measured */

@@ -13,8 +13,8 @@ cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GE
 /* Returns the order with the lowest peak, either one of `orders` or a combination of them
  * (order-combine.h). Each must have all nodes. */
 GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders);
-/* Does the same as cleave_order_with_storage(), for a program of one thread: values that are
- * computed strip by strip may share memory with values that die meanwhile (laps.c). */
+/* Returns the order as cleave_order_with_storage() does, for a program of one thread: values that
+ * are computed strip by strip may share memory with values that die meanwhile (laps.c). */
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 /* Works as cleave_order_with_laps(), but stops at the first order whose peak before laps is

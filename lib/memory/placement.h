@@ -11,7 +11,7 @@ typedef struct
 {
   guint root; /* the value for which the buffer was made */
   gint64 offset;
-  const gint64 *stride; /* by dimension, in elements; may be shared with other locations */
+  const gint64 *stride; /* indexed by dimension, in elements; may be shared with other locations */
 } CleaveLocation;
 
 /* The place of a dimension of a VIEW op's operand in the result. */

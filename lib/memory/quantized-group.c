@@ -4,7 +4,7 @@
 
 typedef struct
 {
-  GArray *calls; /* CleaveBodyCall */
+  GArray *calls; /* of CleaveBodyCall */
 } GroupAttrs;
 
 static void

@@ -112,8 +112,8 @@ CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrA
 
 /* Returns the graph with its groups merged into nodes; NULL if it has none or has a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
-/* Does the same as cleave_group_quantized(). `*nodes` receives, by id of each old node, the new
- * node that does its work. */
+/* Merges groups as cleave_group_quantized() does. `*nodes` is indexed by the id of an old node and
+ * has the new node that does its work. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
 /* Returns the graph in which data movement (views, joins, reshapes) before sums is done on 8-bit
  * values and dequantization after it. `order` is an order of the graph. `*nodes` is as in

@@ -17,7 +17,7 @@
 
 typedef struct
 {
-  GArray *calls;      /* CleaveBodyCall */
+  GArray *calls;      /* of CleaveBodyCall */
   GPtrArray *members; /* CleaveNode: the node of each call */
   GPtrArray *outer;   /* CleaveResult: the operands of the group */
   CleaveNode *name;   /* node whose name the group gets */
@@ -25,7 +25,7 @@ typedef struct
 
 typedef struct
 {
-  const guint *position; /* by node id, as all arrays below */
+  const guint *position; /* indexed by node id, as all arrays below */
   guint *n_seen;         /* number of uses of a node by the current group */
   gboolean *cheap;
   guint *number;          /* index of a member's call */

@@ -16,10 +16,10 @@ typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 typedef struct
 {
   CleaveGraph *to;
-  CleaveNode **nodes;    /* by node id, as all arrays below: the node in `to` that does the
+  CleaveNode **nodes;    /* indexed by node id, as all arrays below: the node in `to` that does the
                             same, or NULL */
   CleaveResult **bytes;  /* the 8-bit value in `to` of a value that is dequantized later */
-  const CleaveNode **by; /* by node id: the DequantizeLinear that reads its result */
+  const CleaveNode **by; /* indexed by node id: the DequantizeLinear that reads its result */
   Wanted *wanted;        /* the readers of its result, also through data movement; BY_NONE if
                             some want floats */
   guint n_moved;

@@ -18,9 +18,9 @@ typedef struct
 {
   GArray *stack; /* Visit */
   GPtrArray *order;
-  gboolean *seen;       /* by node id */
-  const gint64 *weight; /* by node id; the walk visits the heaviest operand first; NULL: operands in
-                           their own order */
+  gboolean *seen;       /* indexed by node id */
+  const gint64 *weight; /* indexed by node id; the walk visits the heaviest operand first; NULL:
+                           operands in their own order */
 } Walk;
 
 static void
@@ -203,10 +203,10 @@ cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 typedef struct
 {
   GPtrArray *order;   /* CleaveNode: those that have run */
-  gboolean *seen;     /* by node id */
-  CleaveNode **base;  /* by node id: the node that a view reads from in the end, or the node
+  gboolean *seen;     /* indexed by node id */
+  CleaveNode **base;  /* indexed by node id: the node that a view reads from in the end, or the node
                          itself */
-  guint *n_missing;   /* by node id: number of operands whose base has not run */
+  guint *n_missing;   /* indexed by node id: number of operands whose base has not run */
   GPtrArray *ready;   /* CleaveNode: runnable; the last runs next */
   GPtrArray *pending; /* CleaveNode: views that are being followed */
   GPtrArray *uses;    /* CleaveOperand: uses of the current result */

@@ -41,7 +41,7 @@ typedef struct
 typedef struct
 {
   _Alignas(LINE) char key[KEY_BYTES]; /* random, unique to this board */
-  Entry entries[];                    /* by message; only those that the owner sends are used */
+  Entry entries[]; /* indexed by message; only those that the owner sends are used */
 } Board;
 
 /* The data that each rank sends to all others in order to share memory. A `pid` of -1 means that
@@ -66,7 +66,7 @@ struct _CleaveNear
   gsize board_bytes;
   int board_fd;
   Board *board;
-  Peer *peers;    /* by rank */
+  Peer *peers;    /* indexed by rank */
   char *can_read; /* [reader * n_ranks + sender]: whether the reader can read the sender's memory */
 };
 

@@ -69,7 +69,7 @@ signed_to_odd (gint64 a)
 #define AS_IS(a) (a)
 #define IS_TRUE(a) ((a) != 0)
 
-/* X (element type, type in memory, wide type, conversion to the wide type) */
+/* Lists the element types: X (element type, type in memory, wide type, conversion to the wide type). */
 #define STORAGES(X)                                            \
   X (FLOAT32, float, float, AS_IS)                             \
   X (FLOAT64, double, double, AS_IS)                           \

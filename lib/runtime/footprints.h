@@ -20,8 +20,9 @@ typedef struct
  * run prefetches the footprint of the next step while it computes one. */
 typedef struct
 {
-  guint *next;   /* by step: the next one on its thread with a footprint; itself if there is none */
-  gsize *first;  /* by step: index of its first lines; one more entry holds the end */
+  guint *next;   /* indexed by step: the next one on its thread with a footprint; itself if there is
+                    none */
+  gsize *first;  /* indexed by step: index of its first lines; one more entry holds the end */
   GArray *lines; /* CleaveMemoryLines; NULL: few enough to stay in the cache */
 } CleaveFootprints;
 

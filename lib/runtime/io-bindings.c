@@ -11,8 +11,9 @@ typedef struct
   CleaveProgram *program;
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets;    /* by buffer, in bytes */
-  CleaveBinding **bindings; /* by buffer: the binding whose tensor may replace it, or NULL */
+  const gint64 *offsets; /* indexed by buffer, in bytes */
+  CleaveBinding *
+      *bindings; /* indexed by buffer: the binding whose tensor may replace it, or NULL */
 } Finding;
 
 static guint

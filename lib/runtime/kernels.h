@@ -43,7 +43,8 @@ typedef struct
   gboolean w_is_one;
   gboolean begins_pattern, w_is_before; /* w: v at the begin of the pattern */
   void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: n values */
-  void (*gate) (float *v, gint64 n); /* FUNCTION: multiplies v by its result at once; or NULL */
+  void (*gate) (float *v,
+                gint64 n); /* FUNCTION: computes v * f (v) in one pass; NULL: no such code */
 } CleaveEpilogueOp;
 
 /* A fused consumer: a step that runs range by range with the step before it, whose result is still
@@ -62,7 +63,7 @@ struct _CleaveKernelInstance
 {
   CleaveCall call;
   CleaveView *operands, *results;
-  CleaveTensor **constants; /* by operand: the constant, or NULL; only for prepare */
+  CleaveTensor **constants; /* indexed by operand: the constant, or NULL; only for prepare */
   guint n_fused;
   const CleaveFusedConsumer
       *fused;           /* fused consumers in order; their results are laid out as this one's */
@@ -81,8 +82,8 @@ struct _CleaveKernelFamily
                        gsize *n_scratch);
   void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
-  /* Does the same as run for the elements [begin, end) of the result, counted from its first
-   * one. NULL if the family needs scratch or cannot do so; then it cannot be a fused consumer. */
+  /* Computes the elements [begin, end) of the result, counted from its first one. NULL if the
+   * family needs scratch or cannot compute parts; then it cannot be a fused consumer. */
   void (*run_part) (gconstpointer state,
                     const CleaveKernelInstance *instance,
                     gint64 begin,

@@ -11,12 +11,12 @@ typedef struct
   CleaveProgram *program;
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets; /* by buffer, in bytes */
+  const gint64 *offsets; /* indexed by buffer, in bytes */
   gboolean reference;
   gint64 output_bytes;
   CleaveConstants *constants;
   const CleaveNode *join; /* the join whose operands are in `parts` */
-  CleaveRange *parts;     /* by operand: its range in the join */
+  CleaveRange *parts;     /* indexed by operand: its range in the join */
 } Preparing;
 
 static char *

@@ -85,21 +85,21 @@ struct _CleaveProgram
 
   guint n_tasks; /* number of tasks, including joins, which only wait */
   CleaveTask *tasks;
-  CleaveFusedConsumer *fused; /* by task */
+  CleaveFusedConsumer *fused; /* indexed by task */
   CleaveSchedule *schedule;
   CleaveWaits waits; /* waits of each step for values, and for memory that is reused */
   CleaveFootprints footprints;
-  CleaveProgress *progress; /* by thread */
+  CleaveProgress *progress; /* indexed by thread */
 
   CleaveWeights *weights;
   GPtrArray *constants; /* CleaveTensor: read unpacked by steps */
   GBytes *bytes;        /* holds the packed weights, or NULL if they have memory of their own */
   char *arena;
   int arena_fd;   /* file descriptor of a shared arena; -1: the arena is not shared */
-  char **scratch; /* by thread */
+  char **scratch; /* indexed by thread */
 
-  CleaveTraceEvent *events; /* by task; NULL: no trace was requested */
-  char **names;             /* by task, if there are events */
+  CleaveTraceEvent *events; /* indexed by task; NULL: no trace was requested */
+  char **names;             /* indexed by task, if there are events */
 };
 
 /* The results of searching and packing: an input if they are known from a saved program, else an

@@ -34,7 +34,7 @@ typedef struct
   float x_scale, y_scale;
   gint32 x_zero, y_zero;
   gint32 least, most;    /* bounds of the result minus its zero point */
-  float *w_scale, *bias; /* by channel of the result */
+  float *w_scale, *bias; /* indexed by channel of the result */
   CleaveTensor *w;       /* 8-bit weights */
   CleaveView w_view;     /* view of `w` as weights of a convolution */
   guint w_columns;       /* the dimension of w with the channels of the result */

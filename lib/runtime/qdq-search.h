@@ -33,5 +33,6 @@ gboolean cleave_qdq_read_scales (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero);
 /* Matches a value that is dequantized with a single scale. Returns FALSE if it is not. */
 gboolean cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x);
-/* Matches the end of the group and its bounds. Sets `from` to the value before these. */
+/* Matches the QuantizeLinear that ends the group and a Clip or Relu before it. Sets `from` to the
+ * value that they read. */
 gboolean cleave_qdq_read_end (CleaveQdqSearch *s, CleaveQdqEnd *end, guint *from);

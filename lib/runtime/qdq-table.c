@@ -41,7 +41,7 @@ typedef struct
   const CleaveBodyCall *pool; /* the MaxPool, which is treated as the identity; NULL if there
                                  is none */
   guint8 bytes[N_BYTES];
-  CleaveView *values; /* by call */
+  CleaveView *values; /* indexed by call */
 } Evaluation;
 
 static gboolean

@@ -40,7 +40,7 @@ G_STATIC_ASSERT (sizeof (CleaveSavedHeader) == 64);
   "s"         /* the graph, as text */                                                             \
   "as"        /* names of its inputs, in order */                                                  \
   "a(uaxt)"   /* tensors: element type, shape, offset in the data */                               \
-  "a(uaxax)"  /* constants, by index= in the text: the tensor, and begin and end of the part */        \
+  "a(uaxax)"  /* constants, numbered by index= in the text: tensor, begin and end of the slice */        \
   "u"         /* threads */                                                                        \
   "au" "au"   /* steps: order, thread */                                                           \
   "ad" "ad"   /* steps: estimated begin, end */                                                    \

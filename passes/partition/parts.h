@@ -21,7 +21,7 @@ struct _CleavePartition
 {
   CleaveGraph *whole; /* a reference */
   GArray *parts;
-  int *part;                /* by node id: the node's part, or -1 */
+  int *part;                /* indexed by node id: the node's part, or -1 */
   GPtrArray *output_values; /* names of the graph's output values */
 };
 

@@ -27,7 +27,8 @@ typedef struct
   GHashTable *measured; /* bytes of a part, by both its ends; a part that cannot be measured is not
                          * in it */
   GArray *positions;
-  guint *reach; /* by index of a position: index of the furthest end of a part that begins there */
+  guint *reach; /* indexed by index of a position: index of the furthest end of a part that begins
+                   there */
 } Search;
 
 static void

@@ -29,7 +29,7 @@ typedef struct
   double *time;     /* estimated nanoseconds of the nodes before the position */
   gint64 *bytes;    /* bytes that cross the cuts if k parts end at the position */
   gint64 *next;     /* bytes that cross the cuts if k + 1 parts end at the position */
-  guint *from;      /* by number of parts and position: where the last part begins */
+  guint *from;      /* indexed by number of parts and position: where the last part begins */
   guint *queue;
 } EvenCut;
 

@@ -17,10 +17,11 @@ typedef struct
   GPtrArray *order;       /* all nodes of the graph */
   CleaveStorage *storage; /* the buffers of values in that order */
   GPtrArray *nodes;       /* CleaveNode: those that belong to parts, in that order */
-  guint *place;           /* by node id: index in `nodes`, or CLEAVE_NEVER */
-  gint64 *crossing;       /* by position: bytes of values that a node before it computes and a node
-                             after it reads */
-  guint *first, *last;    /* by buffer: index of the first node that touches it and the last one */
+  guint *place;           /* indexed by node id: index in `nodes`, or CLEAVE_NEVER */
+  gint64 *crossing; /* indexed by position: bytes of values that a node before it computes and a
+                       node after it reads */
+  guint *first,
+      *last; /* indexed by buffer: index of the first node that touches it and the last one */
 } CleaveRow;
 
 /* Returns NULL and an error on a cycle. */
@@ -41,8 +42,8 @@ typedef struct
   guint begin, run;                 /* position, and number of the part that is measured */
   gint64 weight_bytes, peak;        /* bytes of weights, and peak, of the nodes so far */
   gint64 live;                      /* bytes of the buffers in use after the last node */
-  guint *buffer_seen, *buffer_done; /* by buffer: the last runs that counted and freed it */
-  guint *fixed_seen;                /* by node id: the last run that counted it */
+  guint *buffer_seen, *buffer_done; /* indexed by buffer: the last runs that counted and freed it */
+  guint *fixed_seen;                /* indexed by node id: the last run that counted it */
   GPtrArray *stack;
 } CleaveRowMeter;
 

@@ -20,7 +20,7 @@ typedef struct
 
 typedef struct
 {
-  guint *first; /* by node id: number of its first result among all results */
+  guint *first; /* indexed by node id: number of its first result among all results */
   Place (*places)[CLEAVE_MAX_RANK];
 } Bands;
 

@@ -12,10 +12,11 @@
 typedef struct
 {
   const CleavePlacement *p;
-  guint *position; /* by node id: position in the order */
-  guint *last; /* by node id: position of the last read on its rank, of its result, a view of it or
-                  a join with it */
-  guint *hold; /* by node id: position of the last read of the memory that the result lies in */
+  guint *position; /* indexed by node id: position in the order */
+  guint *last; /* indexed by node id: position of the last read on its rank, of its result, a view
+                  of it or a join with it */
+  guint *hold; /* indexed by node id: position of the last read of the memory that the result lies
+                  in */
 } Uses;
 
 static gboolean

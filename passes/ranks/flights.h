@@ -8,7 +8,7 @@
  * `finished`. */
 typedef struct
 {
-  guint *expected, *finished; /* by message */
+  guint *expected, *finished; /* indexed by message */
 } CleaveFlights;
 
 void cleave_flights_init (CleaveFlights *flights, const CleavePlacement *p);

@@ -13,10 +13,10 @@
 typedef struct
 {
   const GPtrArray *order;
-  const guint *rank;  /* by node id */
-  gint64 *missing;    /* by node id: bytes of the parts that are not on the current rank */
-  gboolean *has_part; /* by node id: some part is on the current rank */
-  gboolean *is_made;  /* by node id: the current rank makes its own copy */
+  const guint *rank;  /* indexed by node id */
+  gint64 *missing;    /* indexed by node id: bytes of the parts that are not on the current rank */
+  gboolean *has_part; /* indexed by node id: some part is on the current rank */
+  gboolean *is_made;  /* indexed by node id: the current rank makes its own copy */
 } Spread;
 
 static gboolean
@@ -41,7 +41,8 @@ count_bytes (const CleaveNode *node)
   return n_bytes;
 }
 
-/* Sets `missing` and `has_part` of a node for a rank; a view has one part, its first operand. */
+/* Sets `missing` to the bytes of the parts of a join or view that are not on `rank`, and `has_part`
+ * to whether some part is. The only part of a view is its first operand. */
 static void
 find_missing (Spread *s, const CleaveNode *node, guint rank)
 {

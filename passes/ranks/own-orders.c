@@ -12,7 +12,7 @@
 /* A list of nodes in the order in which they are added. */
 typedef struct
 {
-  gboolean *is_done; /* by node id */
+  gboolean *is_done; /* indexed by node id */
   GPtrArray *order;
 } List;
 
@@ -82,8 +82,9 @@ typedef struct
 {
   CleaveGraph *graph;
   GHashTable *origins; /* from nodes of the rank's graph to nodes of the whole graph */
-  CleaveNode **copies; /* by node id of the whole graph: the node in the rank's graph, or NULL */
-  gboolean *is_sent;   /* by node id: it takes no time, and only other ranks read it */
+  CleaveNode *
+      *copies; /* indexed by node id of the whole graph: the node in the rank's graph, or NULL */
+  gboolean *is_sent; /* indexed by node id: it takes no time, and only other ranks read it */
 } Alone;
 
 /* Returns whether a node takes no time.  Such nodes run when they are read, so that orders which
@@ -203,8 +204,8 @@ find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *or
 typedef struct
 {
   List list;
-  GPtrArray **of_rank; /* by rank: its nodes in its own order */
-  guint *next;         /* by rank: index of its next node */
+  GPtrArray **of_rank; /* indexed by rank: its nodes in its own order */
+  guint *next;         /* indexed by rank: index of its next node */
 } Merge;
 
 /* Adds nodes of a rank until one waits for another rank.  Returns whether it added any. */

@@ -39,14 +39,14 @@ typedef struct
 {
   const CleaveNetwork *network;
   double hope, stickiness;
-  const gint *band; /* by node id: the rank that the node must run on, or CLEAVE_NO_BAND; NULL: any
-                       node may run on any rank */
-  guint *rank;      /* by node id */
+  const gint *band; /* indexed by node id: the rank that the node must run on, or CLEAVE_NO_BAND;
+                       NULL: any node may run on any rank */
+  guint *rank;      /* indexed by node id */
   double *end;
-  guint *first_result;  /* by node id: number of its first result among all results */
+  guint *first_result;  /* indexed by node id: number of its first result among all results */
   GHashTable *arrivals; /* from number of a value and rank to its time of arrival */
-  double *free_at;      /* by rank and thread: when it is free */
-  double *link_free_at; /* by rank: when its link is free */
+  double *free_at;      /* indexed by rank and thread: when it is free */
+  double *link_free_at; /* indexed by rank: when its link is free */
 } Placing;
 
 static double

@@ -10,15 +10,16 @@
 struct _CleavePlacement
 {
   CleaveGraph *given;
-  guint *given_rank;  /* by node id: rank of each node; meaningless for constant expressions, which
-                         run on every rank that reads them */
-  CleaveGraph *graph; /* `given`, or a copy with more joins (joins.h) */
+  guint *given_rank; /* indexed by node id: rank of each node; meaningless for constant expressions,
+                        which run on every rank that reads them */
+  CleaveGraph *graph; /* `given`, or a copy of it with more joins (joins.h) */
   guint n_ranks;
-  guint *rank;       /* rank of each node of `graph`, by id; arrays below are of `graph` as well */
-  GPtrArray *all;    /* CleaveNode: topological order that needs little memory */
-  GPtrArray *order;  /* CleaveNode: topological order without constant expressions */
-  double *begin;     /* by node id: begin in a simulation, in nanoseconds; ascending in `order` */
-  double *cost;      /* by node id: nanoseconds from a profile; NULL: use the cost model */
+  guint *rank;      /* rank of each node of `graph`, by id; arrays below are of `graph` as well */
+  GPtrArray *all;   /* CleaveNode: topological order that needs little memory */
+  GPtrArray *order; /* CleaveNode: topological order without constant expressions */
+  double
+      *begin; /* indexed by node id: begin in a simulation, in nanoseconds; ascending in `order` */
+  double *cost;      /* indexed by node id: nanoseconds from a profile; NULL: use the cost model */
   GArray *messages;  /* CleaveMessage; messages of one value are consecutive */
   GPtrArray *values; /* CleaveResult: value of each message */
   GHashTable *first_of; /* from CleaveResult to its first message, counted from 1 */

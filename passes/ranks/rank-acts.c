@@ -18,9 +18,9 @@ typedef struct
 {
   const CleavePlacement *p;
   CleaveActs *acts;
-  GArray **expects, **finishes; /* by position in the order: numbers of messages */
-  gboolean *is_received;        /* by message */
-  guint *rank_index;            /* by rank: number of its nodes listed so far */
+  GArray **expects, **finishes; /* indexed by position in the order: numbers of messages */
+  gboolean *is_received;        /* indexed by message */
+  guint *rank_index;            /* indexed by rank: number of its nodes listed so far */
 } Listing;
 
 static void

@@ -13,9 +13,9 @@ typedef struct
 {
   const CleaveNetwork *network;
   guint n;        /* number of nodes */
-  double *cost;   /* by position: nanoseconds on all threads of a rank */
-  double *across; /* by position: time to send all values that are computed up to it and read after
-                     it */
+  double *cost;   /* indexed by position: nanoseconds on all threads of a rank */
+  double *across; /* indexed by position: time to send all values that are computed up to it and
+                     read after it */
 } Chain;
 
 static guint

@@ -16,8 +16,8 @@ gint64 cleave_ranks_find_memory (const CleavePlacement *p);
 /* The times of a simulated run, in nanoseconds. */
 typedef struct
 {
-  double *begin;          /* by node id */
-  double *busy, *sending; /* by rank */
+  double *begin;          /* indexed by node id */
+  double *busy, *sending; /* indexed by rank */
   double duration;
 } CleaveRankTimes;
 

@@ -20,11 +20,11 @@ typedef struct
 typedef struct
 {
   CleaveActs acts;
-  guint *n_done;         /* by rank: number of acts done */
-  double *now;           /* by rank: time of the last act */
-  CleaveFlight *flights; /* by message */
-  double *end;           /* by node id: when its results are complete */
-  GArray **rests;        /* by rank: rests of large messages, by when they may leave */
+  guint *n_done;         /* indexed by rank: number of acts done */
+  double *now;           /* indexed by rank: time of the last act */
+  CleaveFlight *flights; /* indexed by message */
+  double *end;           /* indexed by node id: when its results are complete */
+  GArray **rests;        /* indexed by rank: rests of large messages, by when they may leave */
   GArray *ranks;         /* ranks that may be able to do further acts */
 } CleaveReplay;
 
@@ -33,23 +33,24 @@ typedef struct
   const CleavePlacement *p;
   const CleaveNetwork *network;
   CleaveRankTimes *times;
-  const double *cost;     /* by node id: nanoseconds; NULL: use the cost model */
-  const double *priority; /* by node id; NULL: use the order of the placement */
+  const double *cost;     /* indexed by node id: nanoseconds; NULL: use the cost model */
+  const double *priority; /* indexed by node id; NULL: use the order of the placement */
   CleaveReplay *replay;   /* set if `priority` is NULL; else NULL */
-  double *ready;          /* by node id: when the operands that are computed so far have arrived */
-  guint *n_missing;       /* by node id: number of operands not computed yet */
-  gboolean *goes_first;   /* by node id: it takes no time and another rank may wait for it */
-  guint window;           /* how many nodes of a rank may be overtaken; 0: any number */
-  guint *rank_index;      /* by node id: its index among the nodes of its rank */
+  double *ready; /* indexed by node id: when the operands that are computed so far have arrived */
+  guint *n_missing;     /* indexed by node id: number of operands not computed yet */
+  gboolean *goes_first; /* indexed by node id: it takes no time and another rank may wait for it */
+  guint window;         /* how many nodes of a rank may be overtaken; 0: any number */
+  guint *rank_index;    /* indexed by node id: its index among the nodes of its rank */
   gboolean *is_done;
-  GPtrArray **of_rank; /* by rank: its nodes (CleaveNode) in the order of the placement */
-  guint *first;        /* by rank: index of the first node that is not done */
+  GPtrArray **of_rank; /* indexed by rank: its nodes (CleaveNode) in the order of the placement */
+  guint *first;        /* indexed by rank: index of the first node that is not done */
   guint *position;
-  GArray **waiting, **able; /* by rank: nodes that will be ready (by time), and nodes that are ready
-                               (by priority) */
-  double *free_at;          /* by rank and thread: when it is free */
-  double *link_free_at;     /* by rank: when its link is free */
-  double *received; /* by rank: time to copy the messages that arrived since its last node */
+  GArray **waiting, **able; /* indexed by rank: nodes that will be ready (by time), and nodes that
+                               are ready (by priority) */
+  double *free_at;          /* indexed by rank and thread: when it is free */
+  double *link_free_at;     /* indexed by rank: when its link is free */
+  double
+      *received; /* indexed by rank: time to copy the messages that arrived since its last node */
 } CleaveSimulation;
 
 void cleave_simulation_init (CleaveSimulation *s);

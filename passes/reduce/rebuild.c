@@ -12,7 +12,7 @@ typedef struct
   const CleaveReduction *reduction;
   CleaveGraph *graph;   /* the new one */
   GHashTable *values;   /* from results of the old graph to results of the new one */
-  guint8 *is_live;      /* by node id: some output needs the node */
+  guint8 *is_live;      /* indexed by node id: some output needs the node */
   GHashTable *readable; /* set of CleaveResult of the old graph that something reads */
 } Builder;
 

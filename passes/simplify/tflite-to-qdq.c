@@ -430,7 +430,8 @@ lower_lookup (const CleaveNode *node)
               &(CleaveAxisAttrs){ 0 });
 }
 
-/* A factor of its own below the zero point is the slope of a PRelu. */
+/* Lowers a TfliteRescale. If values below the zero point have another factor, it becomes the slope
+ * of a PRelu. */
 static CleaveResult *
 lower_rescale (const CleaveNode *node)
 {

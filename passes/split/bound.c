@@ -10,8 +10,9 @@
 typedef struct
 {
   const CleaveGraph *graph;
-  guint *depth;     /* by node id: distance from a root in nodes, a root has 1; 0: not reached */
-  gboolean *in_use; /* by node id: the node depends on an input */
+  guint
+      *depth; /* indexed by node id: distance from a root in nodes, a root has 1; 0: not reached */
+  gboolean *in_use; /* indexed by node id: the node depends on an input */
 } Bound;
 
 /* Sets `depth` of the roots and of the nodes above them, at most `depth` nodes deep. */

@@ -73,7 +73,7 @@ typedef struct
   const guint *subgraph;   /* subgraph of each node, by id; G_MAXUINT: none */
   GPtrArray *alone;        /* CleaveGraph, by subgraph */
   GPtrArray *copies;       /* copies of fixed nodes, by subgraph */
-  CleaveResult ***results; /* by node id, then result: its copy */
+  CleaveResult ***results; /* indexed by node id, then result: its copy */
 } Extract;
 
 /* Returns the name of a value for messages. */

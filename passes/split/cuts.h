@@ -38,9 +38,9 @@ typedef struct
 {
   gint64 n, align;
   CleaveLarger larger;
-  gint64 *low;           /* by value: its factor in the chunk that reads most */
-  gint64 *high;          /* by value: its largest factor in any chunk; NULL: not computed yet */
-  GArray *kinds;         /* CleaveKind; NULL: not computed yet */
+  gint64 *low;   /* indexed by value: its factor in the chunk that reads most */
+  gint64 *high;  /* indexed by value: its largest factor in any chunk; NULL: not computed yet */
+  GArray *kinds; /* CleaveKind; NULL: not computed yet */
   gboolean is_refused;   /* one of its chunks is not legal */
   gboolean is_dominated; /* dominated: another cut has at most as many chunks, and no larger factor
                             for any value */
@@ -63,11 +63,12 @@ typedef struct
   guint n_values;
   CleaveCutValue *values;
   CleaveCutsToList list;
-  GArray *cuts[CLEAVE_MAX_RANK];  /* CleaveCut, from few chunks to many; the first leaves the
-                                     dimension whole */
-  gint64 *least[CLEAVE_MAX_RANK]; /* by value: the smallest factor of any cut, listed or not */
-  gboolean is_truncated;          /* there are finer cuts that are not listed */
-  gboolean is_surprised; /* a cut with a legal sample had another chunk that was not legal */
+  GArray *cuts[CLEAVE_MAX_RANK]; /* CleaveCut, from few chunks to many; the first leaves the
+                                    dimension whole */
+  gint64
+      *least[CLEAVE_MAX_RANK]; /* indexed by value: the smallest factor of any cut, listed or not */
+  gboolean is_truncated;       /* there are finer cuts that are not listed */
+  gboolean is_surprised;       /* a cut with a legal sample had another chunk that was not legal */
 } CleaveCuts;
 
 /* Lists the cuts that a space allows.  Cost: at most some thousand cuts a dimension, whatever the

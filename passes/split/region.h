@@ -77,7 +77,7 @@ struct _CleaveRegionNode
   guint *covers;
   gboolean is_split;     /* the node is cut into pieces; if not, it stays whole or is passed */
   CleaveSource *sources; /* indexed by piece and operand; for a passed view, by demand */
-  CleaveResult **values; /* by piece and result; NULL until built */
+  CleaveResult **values; /* indexed by piece and result; NULL until built */
   CleaveResult **whole;  /* join of the pieces of each result; NULL: not needed */
   char *name;            /* name of the node, set when it is removed */
 };
@@ -111,8 +111,8 @@ typedef struct
   GString *why;          /* buffer for the reason why the current node is not split */
   GArray *strips;        /* CleaveStrip, by chunk index */
   guint n_bands;
-  gboolean *wide; /* by node id: its rows are computed again for the next row of tiles, not carried;
-                     NULL: all rows are carried */
+  gboolean *wide; /* indexed by node id: its rows are computed again for the next row of tiles, not
+                     carried; NULL: all rows are carried */
   gint64 macs, added_macs;
   CleaveMadeLimit limit;
   gint64 n_made;                  /* nodes that applying the region makes, estimated */

@@ -46,7 +46,7 @@ typedef struct
   gint64 *taken[CLEAVE_MAX_RANK + 1];
   gint64 *least[CLEAVE_MAX_RANK + 1];
   guint n_tries;
-  gboolean has_fitting;  /* a combination tried meets the limits on its pieces */
+  gboolean has_fitting;  /* some combination meets the limits on its pieces */
   gboolean is_capped;    /* a combination was skipped because it has too many pieces */
   gint64 least_bytes;    /* bytes of the smallest largest piece found; G_MAXINT64: none was found */
   Combination least_one; /* the combination of cuts that has this largest piece */

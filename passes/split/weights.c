@@ -9,9 +9,9 @@
 /* Glow's rule: each chunk begins with the minimum; then each further unit goes to the chunk that is
  * furthest below its share, the first of several.
  *
- * Every unit lowers the lack of a chunk by the same amount.  So all but the last few units of each
- * chunk are known at once: units are poured until all chunks that get any lack the same.  The last
- * units follow the rule one by one. */
+ * Every unit brings a chunk closer to its share by the same amount. So most units are assigned at
+ * once: until all chunks that get any units are equally far below their shares. The last few units
+ * follow the rule one by one. */
 
 typedef struct
 {

@@ -13,7 +13,7 @@
 /* Largest number of nodes between a part that is read and the constant that it is stored as. */
 #define MAX_STORED 8
 
-/* The key of a part that was made before. */
+/* The key of a part that the forwarder already made: the value and the window that it reads. */
 typedef struct
 {
   CleaveResult *value;
@@ -27,7 +27,7 @@ struct _CleaveForwarder
   GHashTable *parts;       /* from Part to the CleaveResult that holds it */
   GHashTable *joins;       /* from CleaveNode to its CleaveJoin, or to NULL if it has none */
   GQueue pending;          /* CleaveResult: Slices that may be read further up */
-  GHashTable *stops;       /* CleaveNode */
+  GHashTable *stops;       /* of CleaveNode */
   GHashTable *other_stops; /* set of CleaveNode, owned by the caller; NULL: none */
   GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
   CleaveNode *made;

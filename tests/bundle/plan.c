@@ -92,8 +92,8 @@ START_TEST (a_chain_of_overlays_moves_to_and_fro)
 }
 END_TEST
 
-/* Counts the ends that lie after the value under them. A kernel that works in place writes a row
- * from its begin on, so such a row must not overlap the row under it. */
+/* Counts the overlays that begin after the value that they overwrite. A kernel that works in place
+ * writes a row from its begin on, so such a row must not overlap the row under it. */
 static guint
 check_upward_ends (const CleaveBundle *bundle)
 {

@@ -167,7 +167,8 @@ tell_failure (const Plan *plan, const Report *report, guint n_failures)
     shrink (report->seed, report->way, report->verdict, plan);
 }
 
-/* Looks after a job. Returns TRUE if it has nothing left to do. */
+/* Starts the worker of a job, or reports its failure after it ended. Returns TRUE if the job has no
+ * seeds left. */
 static gboolean
 attend (const Plan *plan, Job *job, gboolean stop, guint *n_failures)
 {

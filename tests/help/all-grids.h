@@ -6,7 +6,7 @@
 /* A grid whose chunks differ by at most one in each dimension, and its totals. */
 typedef struct
 {
-  gint64 n, n_bytes, macs; /* pieces; bytes of the largest one; MACs of all */
+  gint64 n, n_bytes, macs; /* number of pieces, bytes of the largest piece, MACs of all pieces */
   gboolean first;          /* larger chunks come first in each dimension */
   guint hash;              /* hash of the ranges */
 } CleaveGrid;

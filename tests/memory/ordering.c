@@ -152,7 +152,8 @@ START_TEST (eager_orders_have_every_node_after_its_operands)
 }
 END_TEST
 
-/* Random graphs have points that all paths pass, and orders that differ between them. */
+/* In random graphs, all paths pass some points, and the candidate orders differ between these
+ * points. */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
@@ -212,8 +213,8 @@ find_position (GPtrArray *order, const CleaveResult *value)
   return position;
 }
 
-/* The memory of the part is allocated already because of the other part, and nothing else reads
- * its operand. */
+/* The memory of the part is already in use for the other part of the join. Nothing else reads its
+ * operand. */
 START_TEST (a_node_that_frees_memory_is_hoisted)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

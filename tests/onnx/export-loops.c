@@ -421,7 +421,8 @@ add_tests (Suite *suite)
                    results_of_iterations_count_twice_in_the_memory_estimate, NULL);
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
-  tcase_add_loop_test (random, random_fits_compute_the_same, 787, 788); /* phases alternate */
+  tcase_add_loop_test (random, random_fits_compute_the_same, 787,
+                       788); /* a seed whose strips have two alternating phases */
   suite_add_tcase (suite, random);
 }
 

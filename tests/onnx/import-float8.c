@@ -17,7 +17,7 @@ model_with (gint32 type, const guint8 *bytes)
   return model;
 }
 
-/* Returns the constant that the only output is. */
+/* Returns the only output, which is a constant. */
 static CleaveTensor *
 get_output (const CleaveGraph *graph)
 {

@@ -274,7 +274,8 @@ END_TEST
 START_TEST (values_are_those_computed_by_hand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 4), 0, 1); /* 0 1 2 3, 4 5 6 7 */
+  CleaveResult *x =
+      cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 4), 0, 1); /* channels 0 1 2 3 and 4 5 6 7 */
   CleaveResult *w = cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2), 1, 1); /* 1 2, 3 4 */
   CleaveResult *b = cleave_case_steps (graph, CLEAVE_SHAPE (1), 100, 0);
   CleaveResult *depthwise = cleave_case_steps (graph, CLEAVE_SHAPE (2, 1, 1), 2, 8); /* 2, 10 */

@@ -142,7 +142,7 @@ make_dense (Net *net)
   run_output (net->graph, add_conv (net, add_x (net, sizes.group * n, draw (net, 5, 9)), &sizes));
 }
 
-/* The second one may overlay the first. */
+/* Two depthwise convolutions; the result of the second may overlay that of the first. */
 static void
 make_depthwise (Net *net)
 {

@@ -7,7 +7,7 @@ import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
-# Intended circles of files, each with its reason.
+# Files that may depend on each other in a circle, each with the reason.
 CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',

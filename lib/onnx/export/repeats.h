@@ -31,7 +31,7 @@ typedef struct
   CleaveOnnxExport *export;
   Onnx__NodeProto **nodes;
   guint n_nodes;
-  GHashTable *ids;             /* name -> value + 1 */
+  GHashTable *ids;             /* from the name of a value to its number plus 1 */
   GPtrArray *names;            /* name of each value */
   GPtrArray *constants;        /* Onnx__TensorProto of each value; NULL: no constant */
   GArray *makers;              /* guint: node that computes each value; CLEAVE_NO_VALUE: none */
@@ -72,8 +72,8 @@ typedef struct
 typedef struct
 {
   guint begin, period, n_iterations;
-  GArray *states; /* CleaveOnnxState */
-  GArray *stacks; /* CleaveOnnxStack */
+  GArray *states; /* of CleaveOnnxState */
+  GArray *stacks; /* of CleaveOnnxStack */
 } CleaveOnnxRepeat;
 
 void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);

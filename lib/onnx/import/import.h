@@ -73,7 +73,7 @@ typedef struct
   const Onnx__GraphProto *whole;
   GHashTable *read;      /* names that a node or output reads; NULL: not computed yet */
   CleavePool *pool;      /* owns values and their names */
-  GPtrArray *all_values; /* CleaveOnnxValue */
+  GPtrArray *all_values; /* of CleaveOnnxValue */
   GHashTable *values_of; /* CleaveNode -> its computed values (CleaveTensor) */
   GHashTable *shared;    /* in bodies: TensorProto or Constant node -> its value; NULL: none */
   gsize n_unrolled;      /* nodes added so far by iterations of loops */
@@ -124,7 +124,7 @@ typedef struct CleaveOnnxNode
   const char *doc;     /* NULL: none */
   GPtrArray *operands; /* CleaveOnnxValue, by ONNX operand index; NULL: absent */
   GPtrArray *rest;  /* operands that are not attributes in our op; set by cleave_onnx_node_make() */
-  GPtrArray *attrs; /* CleaveOnnxAttr */
+  GPtrArray *attrs; /* of CleaveOnnxAttr */
   const char *result; /* name of the first result in the file; NULL: an upgrade added the node */
   guint n_results;    /* number of results, without trailing ones that nobody reads */
   guint n_declared;   /* number of results that the file declares */
@@ -281,7 +281,7 @@ gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
 
 /* Interpreting */
 
-/* Counts a tensor that a value holds, and no longer holds. */
+/* Count a tensor when a value begins to hold it, and when the value releases it. */
 void cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor);
 void cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor);
 /* Computes a node by the function of the caller, as a graph of its own. Returns its results; NULL

@@ -59,7 +59,8 @@ typedef struct
 {
   gint64 n_heads;
   gboolean is_causal;
-  CleaveOnnxAttention core;         /* k, v: without, later with the past keys, values */
+  CleaveOnnxAttention
+      core; /* its k and v first lack the past keys and values; a later step adds them */
   CleaveOnnxValue *past_k, *past_v; /* B×N×P×H; NULL: none */
   CleaveOnnxValue *mask;            /* the operand of the file; NULL: none */
   CleaveOnnxValue *y;               /* the first result of the node */

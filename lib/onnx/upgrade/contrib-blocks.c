@@ -35,7 +35,7 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
 /* The numbers of a tensor that is unpacked when it is first read. */
 typedef struct
 {
-  CleaveTensor *packed; /* NULL: all numbers are `number` */
+  CleaveTensor *packed; /* NULL: all numbers have the value `number` */
   Blocks blocks;
   gint64 n, n_padded; /* numbers per row, without and with padding */
   guint8 number;

@@ -17,7 +17,8 @@
 /* Elements of a row compared while its best value is in a register. */
 #define STEPS 4
 
-/* X (element, E, the unsigned type of its size) */
+/* Lists the element types: X (element, E, U), where E is the C type, and U is unsigned and has its
+ * size. */
 /* clang-format off */
 #define ARG_INTEGERS(X)                                                                            \
   X (INT8, gint8, guint8)                                                                                  \

@@ -15,8 +15,8 @@ typedef struct
 {
   gpointer y;
   gconstpointer x[3];
-  gint64 n, y_step, step[3];       /* along a line */
-  gint64 n_lines, y_next, next[3]; /* from one line to the next */
+  gint64 n, y_step, step[3];       /* number of elements of a line, and the steps between them */
+  gint64 n_lines, y_next, next[3]; /* number of lines, and the steps from one line to the next */
 } Box;
 
 typedef void (*Run) (const Box *box, gconstpointer attrs);

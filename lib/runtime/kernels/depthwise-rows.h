@@ -34,7 +34,7 @@ typedef struct
 {
   const float *x, *w, *bias; /* address of the first tap; the bias may be NULL */
   float *y;
-  gint64 n_planes, n_rows, n_columns; /* numbers of taps */
+  gint64 n_planes, n_rows, n_columns; /* taps along planes, rows and columns */
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column, w_channel;
   gint64 y_pixel;

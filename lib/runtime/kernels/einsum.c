@@ -153,8 +153,8 @@ add_dim (CleaveView *view, gint64 extent, gint64 stride)
   view->stride[d] = stride;
 }
 
-/* Makes the three views of the product with operand `a` as A. Returns FALSE if there are too
- * many dimensions. */
+/* Makes the views of A, B and Y of the product. Operand `a` becomes A. Returns FALSE if there are
+ * too many dimensions. */
 static gboolean
 make_views (const Parts *parts, guint a, CleaveView *views)
 {

@@ -21,8 +21,9 @@ typedef struct
 {
   const float *a, *b;
   float *y;
-  gint64 n, a_step, b_step, y_step;       /* along a line */
-  gint64 n_lines, a_next, b_next, y_next; /* from one line to the next */
+  gint64 n, a_step, b_step, y_step; /* number of elements of a line, and the steps between them */
+  gint64 n_lines, a_next, b_next,
+      y_next; /* number of lines, and the steps from one line to the next */
 } Box;
 
 typedef void (*Loop) (const Box *box, gconstpointer attrs);

@@ -120,7 +120,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Returns the summand of one element. */
+/* Returns the value that an element adds to the sum. */
 static inline float
 term (float x, float mean, gboolean squares)
 {

@@ -22,7 +22,7 @@ typedef struct
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 to[CLEAVE_MAX_RANK];     /* bytes of the result between positions */
   gint64 *place[CLEAVE_MAX_RANK]; /* offset of each position in the operand */
-  gint64 begin;                   /* offset in the operand that dimensions of one element add */
+  gint64 begin; /* offset in the operand of the dimensions that have one element */
 } Nearest;
 
 static void

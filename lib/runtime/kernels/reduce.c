@@ -94,7 +94,8 @@ prepare (const CleaveKernelInstance *instance,
         r->block.n *= x->type.shape.dim[d];
         first.type.shape.dim[d] = 1;
       }
-  cleave_loops_init_along (&r->loops, &first, &y, &first, 1); /* along x, which is larger than y */
+  cleave_loops_init_along (&r->loops, &first, &y, &first,
+                           1); /* in the order of x, which is larger than y */
   cleave_lines_init_dims (&r->block.lines, &x, 1, axes);
   r->block.row_step = r->loops.step[X_AT];
   r->gathers = gathers (r, x->type.element);

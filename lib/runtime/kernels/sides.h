@@ -32,8 +32,8 @@ typedef struct
   CleaveSide y; /* the result */
   double alpha, beta;
   gint64 n_columns, length; /* N and K */
-  guint columns_dim;        /* the dimension of y; its rank if there is none */
-  guint b_columns_dim;      /* the dimension of B; its rank if there is none */
+  guint columns_dim;   /* dimension of y that holds the columns; the rank of y if there is none */
+  guint b_columns_dim; /* dimension of B that holds the columns; the rank of B if there is none */
   CleaveSideDims batches, rows;
 } CleaveSides;
 

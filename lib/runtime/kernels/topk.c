@@ -134,7 +134,7 @@ sort_heap (Kept *heap, gint64 size)
     }
 }
 
-/* X (element, E) */
+/* Lists the element types: X (element, E), where E is the C type. */
 /* clang-format off */
 #define INTEGERS(X)                                                                                \
   X (INT8, gint8)                                                                                  \

@@ -408,7 +408,8 @@ cleave_vector_permute (CleaveVector v, CleaveMask index)
 #endif
 }
 
-/* Does the same for lanes that stay within their group of four, where a permutation is cheaper. */
+/* Returns the lanes of v that `index` names, each of which is in its own group of four: this
+ * permutation is cheaper. */
 static inline CleaveVector
 cleave_vector_permute_in_fours (CleaveVector v, CleaveMask index)
 {
@@ -710,7 +711,7 @@ cleave_factor_load (const float *from)
 {
   float value;
 
-  /* gcc would load it into all lanes. */
+  /* gcc would copy the scalar to all lanes. */
   __asm__("ldr %s0, %1" : "=w"(value) : "m"(*from));
   return value;
 }

@@ -7,7 +7,7 @@
 /* The waits of a buffer: list[begin … end - 1]. */
 typedef struct
 {
-  const GArray *list; /* CleaveWait */
+  const GArray *list; /* of CleaveWait */
   guint begin, end;
 } Uses;
 
@@ -15,11 +15,11 @@ typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  Uses *after;       /* by buffer: the uses of the buffers that had its memory before */
+  Uses *after;       /* indexed by buffer: the uses of the buffers that had its memory before */
   GArray *united;    /* CleaveWait: merged uses of several buffers */
   GArray *old;       /* guint: the buffers from which the current one takes memory */
-  guint *counts;     /* by thread: working memory for the current step or buffer */
-  gboolean *is_used; /* by buffer */
+  guint *counts;     /* indexed by thread: working memory for the current step or buffer */
+  gboolean *is_used; /* indexed by buffer */
 } Waiting;
 
 /* A range of the arena, and the buffer that used it last. */
@@ -75,7 +75,8 @@ find_tenure (const GArray *tenures, gint64 at)
   return low;
 }
 
-/* Returns the merged uses of all old buffers. Most buffers follow a single one, and share its list.
+/* Returns the merged uses of all old buffers. Most buffers have a single predecessor, whose list
+ * they share.
  */
 static Uses
 unite_uses (const Waiting *w)

@@ -13,10 +13,11 @@ typedef struct
 {
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets;    /* by buffer, in bytes */
-  const guint *order;       /* the buffers by first use in the schedule's order */
-  const CleaveWaits *used;  /* by buffer: number of steps of each thread up to its last use */
-  const gboolean *left_out; /* by step: it uses only memory that earlier steps use as well;
+  const gint64 *offsets; /* indexed by buffer, in bytes */
+  const guint *order;    /* the buffers by first use in the schedule's order */
+  const CleaveWaits
+      *used; /* indexed by buffer: number of steps of each thread up to its last use */
+  const gboolean *left_out; /* indexed by step: it uses only memory that earlier steps use as well;
                                NULL: no step does */
 } CleaveReuse;
 

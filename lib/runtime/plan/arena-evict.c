@@ -32,7 +32,7 @@ typedef struct
   guint n_edges;
   guint *away;    /* unplaced conflicts of the current buffer */
   guint *waiting; /* all unplaced buffers */
-  double *ranks;  /* by buffer: the lowest rank is placed next */
+  double *ranks;  /* indexed by buffer: the lowest rank is placed next */
   guint n_waiting;
   gint64 n_owed; /* lower bound on the visits needed to place all unplaced buffers */
   gint64 n_visits;

@@ -21,7 +21,7 @@ typedef struct
 {
   CleaveArenaThreads *threads;
   const CleaveStorage *storage;
-  guint *number; /* by buffer: its number in `order` */
+  guint *number; /* indexed by buffer: its number in `order` */
   guint step, thread;
 } Reaching;
 

@@ -50,7 +50,7 @@ typedef struct
   guint n_blocks;
   guint *away;             /* unplaced conflicts of the current buffer */
   guint *placed, n_placed; /* placed buffers that are not empty, by offset */
-  guint *asked, n_asked;   /* by buffer: the last query in which it was a conflict */
+  guint *asked, n_asked;   /* indexed by buffer: the last query in which it was a conflict */
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;

@@ -10,7 +10,7 @@ typedef struct
 {
   guint n_buffers;
   const gint64 *n_bytes;
-  const guint *time; /* by buffer: rank by first use */
+  const guint *time; /* indexed by buffer: rank by first use */
   const guint *begin;
   const guint *conflicts;
   gboolean quick; /* stop the search for a smaller arena early */

@@ -15,9 +15,9 @@ typedef struct
 {
   const CleaveSchedule *schedule;
   guint *latest;   /* [thread][thread]: the clock of the step of the thread that began last */
-  guint *current;  /* by thread: the row that equals its latest clock, or CLEAVE_NO_ROW */
-  guint *row;      /* by step: its row, or CLEAVE_NO_ROW */
-  guint *n_waits;  /* by step: number of waits for it that are still to come */
+  guint *current;  /* indexed by thread: the row that equals its latest clock, or CLEAVE_NO_ROW */
+  guint *row;      /* indexed by step: its row, or CLEAVE_NO_ROW */
+  guint *n_waits;  /* indexed by step: number of waits for it that are still to come */
   GArray *counts;  /* guint: n_threads of each row */
   GArray *n_users; /* guint: by row, the number of steps and threads that refer to it */
   GArray *unused;  /* guint: rows without a user */

@@ -24,8 +24,8 @@ typedef struct
   const CleaveStorage *storage;
   const guint *sequence; /* the steps of one thread */
   guint n;
-  CleaveFusedConsumer *fused; /* by index in `sequence`: the step as a consumer */
-  gboolean *is_epilogue_op;   /* by step */
+  CleaveFusedConsumer *fused; /* indexed by index in `sequence`: the step as a consumer */
+  gboolean *is_epilogue_op;   /* indexed by step */
 } Finding;
 
 /* A head and its consumers. */
@@ -34,8 +34,8 @@ typedef struct
   CleaveTask *head;
   guint first;          /* the head's step */
   guint along;          /* the dimension of y that its epilogue ops are limited to */
-  gboolean is_overlaid; /* the head's result overlays an operand, whose overwritten part it has
-                           read */
+  gboolean is_overlaid; /* the head's result overlays an operand; the head reads each part before it
+                           overwrites it */
   guint n_fused;
   const CleaveFusedConsumer *fused;
 } Group;

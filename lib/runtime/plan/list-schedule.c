@@ -11,17 +11,18 @@ typedef struct
   const CleaveScheduleTask *task;
   CleaveSchedule *schedule;
   guint n_placed;
-  guint *n_missing; /* by step: number of predecessors that are not done */
+  guint *n_missing; /* indexed by step: number of predecessors that are not done */
   guint *first_succ, *succs;
   GPtrArray *ready; /* a heap for each thread, and one for steps that no thread owns */
-  guint *owner;     /* by group: the thread that took its first step, or n_threads */
-  guint *running;   /* by thread: its current step, or G_MAXUINT */
-  guint *along;     /* by thread: the step that should run right after its last one, or G_MAXUINT */
-  double *free_at;  /* by thread: time */
+  guint *owner;     /* indexed by group: the thread that took its first step, or n_threads */
+  guint *running;   /* indexed by thread: its current step, or G_MAXUINT */
+  guint *along;     /* indexed by thread: the step that should run right after its last one, or
+                       G_MAXUINT */
+  double *free_at;  /* indexed by thread: time */
   guint n_running;
   gint64 live;     /* bytes of all live buffers */
-  guint *n_begun;  /* by buffer: number of its users that have begun */
-  guint *n_unused; /* by buffer: number of its users that are not done */
+  guint *n_begun;  /* indexed by buffer: number of its users that have begun */
+  guint *n_unused; /* indexed by buffer: number of its users that are not done */
 } Simulation;
 
 static void

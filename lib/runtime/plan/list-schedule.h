@@ -12,20 +12,20 @@ typedef struct
   guint n_steps;
   const guint *begin, *preds;
   const double *cost;
-  const guint *along; /* by step: the step whose result it continues or overwrites, best run
+  const guint *along; /* indexed by step: the step whose result it continues or overwrites, best run
                          right after that one; G_MAXUINT: none; NULL: no step does */
-  const guint *group; /* by step: the parallel subgraph that it is in, or G_MAXUINT; NULL: none
-                         is in any */
+  const guint *group; /* indexed by step: the parallel subgraph that it is in, or G_MAXUINT; NULL:
+                         none is in any */
   guint n_groups;
   /* Memory. Step s uses the buffers touched[touch_begin[s] … touch_begin[s + 1] - 1]. A buffer is
    * live from when its first user begins until its last user ends. */
   const guint *touch_begin, *touched;
   guint n_buffers;
-  const gint64 *n_bytes; /* by buffer */
+  const gint64 *n_bytes; /* indexed by buffer */
   gint64 budget;         /* limit in bytes for all live buffers; 0: none */
   gboolean in_order;     /* take the smallest ready step, even if another thread made it ready */
-  const guint *rank;     /* by step: steps of smaller rank run first; NULL: the step's number */
-  const guint *by_rank;  /* by rank: the step */
+  const guint *rank; /* indexed by step: steps of smaller rank run first; NULL: the step's number */
+  const guint *by_rank; /* indexed by rank: the step */
 } CleaveScheduleTask;
 
 typedef struct
@@ -37,7 +37,7 @@ typedef struct
 typedef struct
 {
   guint *first;
-  GArray *list; /* CleaveWait */
+  GArray *list; /* of CleaveWait */
 } CleaveWaits;
 
 /* A schedule: which thread runs which steps, and in which order. It does not depend on OpenMP, and
@@ -46,12 +46,12 @@ typedef struct
 {
   guint n_threads, n_steps;
   guint *order;     /* all steps, in an order in which one thread could run them */
-  guint *thread;    /* by step */
-  guint *index;     /* by step: its index in the thread's sequence */
-  guint **sequence; /* by thread: its steps */
+  guint *thread;    /* indexed by step */
+  guint *index;     /* indexed by step: its index in the thread's sequence */
+  guint **sequence; /* indexed by thread: its steps */
   guint *n_sequence;
   CleaveWaits needs;     /* waits for values that other threads compute */
-  double *begins, *ends; /* by step: estimated times */
+  double *begins, *ends; /* indexed by step: estimated times */
 } CleaveSchedule;
 
 /* Simulates a run of `n_threads` threads and returns its schedule. A free thread takes the first

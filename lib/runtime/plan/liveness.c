@@ -23,13 +23,13 @@ typedef struct
   const CleaveGraph *graph;
   const CleaveSchedule *schedule;
   guint step, position;
-  guint *first, *last; /* by buffer: positions in the schedule's order */
-  guint *gone;         /* by buffer: first position that begins after all uses have ended */
-  guint *late;         /* by buffer: the value of `gone` if all uses ended later by the slack */
-  GArray *touches;     /* Touch, by position */
-  CleaveWaits used;    /* by buffer: number of steps of each thread up to its last use */
-  const guint *clock;  /* by thread: number of its steps that are done when the current step
-                          begins */
+  guint *first, *last; /* indexed by buffer: positions in the schedule's order */
+  guint *gone;         /* indexed by buffer: first position that begins after all uses have ended */
+  guint *late;     /* indexed by buffer: the value of `gone` if all uses ended later by the slack */
+  GArray *touches; /* Touch, by position */
+  CleaveWaits used;   /* indexed by buffer: number of steps of each thread up to its last use */
+  const guint *clock; /* indexed by thread: number of its steps that are done when the current step
+                         begins */
   guint *sure; /* [buffer][thread]: number of steps of the thread that are done whenever a step uses
                   the buffer; NULL if there is no slack */
 } Lifetimes;

@@ -10,23 +10,24 @@
 /* The arena of a scheduled graph: the offsets of its buffers, and when each is in use. */
 typedef struct
 {
-  gint64 *offsets;  /* by buffer, in bytes */
+  gint64 *offsets;  /* indexed by buffer, in bytes */
   gint64 n_bytes;   /* size of the arena */
   gint64 peak;      /* largest sum of bytes of buffers in use at once */
   guint *order;     /* the buffers by first use in the schedule's order */
-  CleaveWaits used; /* by buffer: number of steps of each thread up to its last use */
-  guint *first;     /* by buffer: the position in the schedule's order from which it is in use */
-  guint *gone;      /* by buffer: the first position at which it is no longer in use */
-  double slack;     /* nanoseconds that a thread may be late before others wait for its memory */
+  CleaveWaits used; /* indexed by buffer: number of steps of each thread up to its last use */
+  guint
+      *first;  /* indexed by buffer: the position in the schedule's order from which it is in use */
+  guint *gone; /* indexed by buffer: the first position at which it is no longer in use */
+  double slack; /* nanoseconds that a thread may be late before others wait for its memory */
 } CleaveArena;
 
 void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
                         const CleaveSchedule *schedule);
-/* Does the same as cleave_arena_init(), but lets threads be late by `slack` nanoseconds before
- * others wait for their memory. Returns FALSE and changes nothing if that takes more than `at_most`
- * bytes. */
+/* Plans the arena as cleave_arena_init() does, but threads may be late by `slack` nanoseconds
+ * before other threads wait for their memory. Returns FALSE and changes nothing if the arena takes
+ * more than `at_most` bytes. */
 gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveStorage *storage,
                                        const CleaveGraph *graph,

@@ -8,9 +8,9 @@
 typedef struct
 {
   guint n_threads, n_steps, n_buffers;
-  guint *order, *thread; /* by position: the step; by step: its thread */
-  double *begins, *ends; /* by step: estimated times */
-  gint64 *offsets;       /* by buffer */
+  guint *order, *thread; /* indexed by position: the step; by step: its thread */
+  double *begins, *ends; /* indexed by step: estimated times */
+  gint64 *offsets;       /* indexed by buffer */
   gint64 n_bytes;        /* size of the arena */
 } CleaveRecord;
 

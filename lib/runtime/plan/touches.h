@@ -11,8 +11,8 @@ typedef struct
   const CleaveStorage *storage;
   guint *begin;
   GArray *touched;
-  gint64 *n_bytes; /* by buffer */
-  guint *seen;     /* by buffer: 1 + the step that used it last */
+  gint64 *n_bytes; /* indexed by buffer */
+  guint *seen;     /* indexed by buffer: 1 + the step that used it last */
   guint step;
 } CleaveTouches;
 

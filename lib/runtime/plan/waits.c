@@ -11,7 +11,7 @@ typedef struct
   const CleaveSchedule *schedule;
   const CleaveWaits *asked;
   const CleaveWaitSource *more; /* NULL: none */
-  guint *counts;                /* by thread, for `more` */
+  guint *counts;                /* indexed by thread, for `more` */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait, in the schedule's order */
 } Waiting;

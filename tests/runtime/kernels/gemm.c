@@ -250,8 +250,8 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
   instance->sliced_dim = instance->constants == 1 ? MAX (instance->operands[0].shape.rank, 2) - 2
                                                   : instance->operands[1].shape.rank - 1;
   instance->row_major = (guint) draw (rand, 0, 3);
-  instance->y_row_major =
-      g_rand_boolean (rand); /* either the rows of y are contiguous, or nothing is */
+  instance->y_row_major = g_rand_boolean (
+      rand); /* if the rows of y are not contiguous, y has no contiguous dimension */
   instance->gap = draw (rand, 0, 2);
 }
 

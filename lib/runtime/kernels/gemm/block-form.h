@@ -25,7 +25,7 @@ typedef struct
 gboolean cleave_block_find (const float *w, gint64 n, CleaveBlock *block);
 /* Reads up to CLEAVE_BLOCK_TOGETHER columns from `column` on, each into contiguous floats.
  * Returns how many columns it read. */
-#define CLEAVE_BLOCK_TOGETHER 16 /* these members share a cache line */
+#define CLEAVE_BLOCK_TOGETHER 16 /* floats of a row in one cache line */
 gint64
 cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64 column, float *to);
 /* Finds the form of a matrix of floats, with the longest blocks possible. */

@@ -11,7 +11,7 @@ typedef struct
 {
   gint64 n_y, n_x, n_taps;
   gint64 stride, dilation, pad;
-  gint64 x_step, y_step; /* elements in memory between positions */
+  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements */
 } Axis;
 
 /* A tap of one axis, and the operand position that it reads for the first pixel of a span. */

@@ -9,7 +9,7 @@ typedef struct
 {
   gint64 n_y, n_x, n_taps;
   gint64 stride, dilation, pad;
-  gint64 x_step, y_step; /* elements in memory between positions */
+  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements */
 } Axis;
 
 /* Pixels [begin, end) of an axis, all of which read taps [first, last). */

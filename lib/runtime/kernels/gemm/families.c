@@ -41,7 +41,7 @@ cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size)
   return TRUE;
 }
 
-/* The families. */
+/* The kernel families */
 
 static void
 brgemm_free (gpointer state)

@@ -42,7 +42,7 @@ typedef struct
 /* A row of x that is read. */
 typedef struct
 {
-  const float *x; /* first channel; address that pixel 0 of a tap with x = 0 reads */
+  const float *x; /* address of the first channel that pixel 0 reads at a tap with x = 0 */
   const float *a;
 } CleaveNarrowRow;
 

@@ -186,8 +186,9 @@ static gint64
 piece_length (gint64 n, gint64 x_step)
 {
   gint64 most = CLAMP (MAX_PIECE_FLOATS / MAX (x_step, 1), MIN_PIECE, MAX_PIECE);
-  gint64 n_pieces = (2 * n + 3 * most - 1) /
-                    (3 * most); /* pieces up to half longer, rather than a short last one */
+  gint64 n_pieces =
+      (2 * n + 3 * most - 1) /
+      (3 * most); /* pieces may be up to half longer, which avoids a short last piece */
 
   return ((n + n_pieces - 1) / n_pieces + 2) / 3 * 3; /* three pixels are in registers at a time */
 }

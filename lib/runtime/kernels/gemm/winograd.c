@@ -27,7 +27,7 @@ typedef struct
   guint c; /* dimension of the channels */
   gboolean has_bias, nests;
   gint64 n_images, x_image, y_image;
-  gint64 n_x[2], x_step[2]; /* rows, columns */
+  gint64 n_x[2], x_step[2]; /* along rows and along columns */
   gint64 n_y[2], y_step[2];
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
@@ -163,8 +163,8 @@ winograd_free (gpointer state)
   g_free (plan);
 }
 
-/* Transforms n channels from c on. Lanes after the last channel may be read in zeros, but not in
- * x. */
+/* Transforms n channels from c on. May read beyond the last channel in the array of zeros, but not
+ * in x. */
 static CLEAVE_SPECIALISED void
 transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step, float *to)
 {

@@ -18,8 +18,8 @@
 #define STARTS FALSE
 #endif
 
-/* The most pixels that leave registers for a row of weights, a unit of x and a product. An
- * integer addition takes one cycle, so a few sums keep a core busy. */
+/* The most pixels whose sums fit into registers beside a row of weights, a unit of x and a product.
+ * An integer addition takes one cycle, so a few sums keep a core busy. */
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #elif defined(CLEAVE_AVX2)

@@ -152,7 +152,8 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 #endif
 
 #if defined(CLEAVE_DOT)
-/* Does the same on aarch64. Without i8mm, both factors are signed bytes. */
+/* Adds four products of bytes in each lane on aarch64. Without i8mm, both factors are signed bytes.
+ */
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
