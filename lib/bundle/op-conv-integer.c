@@ -224,6 +224,8 @@ describe_tflite_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError *
                                      .pads = a->conv.pads };
   gint64 strides[2];
 
+  if (node->n_operands > B + 1)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel for zero points of weights");
   set_kernel (w, &conv);
   strides[1] = conv.kernel[0] * conv.kernel[1];
   strides[0] = conv.in * strides[1];
@@ -249,6 +251,8 @@ describe_tflite_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GEr
                                      .is_transposed = TRUE };
   gint64 strides[2];
 
+  if (node->n_operands > B + 1)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel for zero points of weights");
   set_kernel (w, &conv);
   strides[0] = conv.kernel[0] * conv.kernel[1];
   strides[1] = conv.out * strides[0];

@@ -3,17 +3,18 @@
 /* TfliteConv: CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED on integers. TfliteConvTranspose:
  * TRANSPOSE_CONV on integers.
  *
- * Adds up (x - x_zero_point) * w, and the bias, in wrapping integers of 32 bits, or of 64 with
- * `wide`, so that no order matters; padding is skipped. Multiplies the sum by a multiplier and a
- * shift of the channel (fixed-point.h), adds y_zero_point, and clamps to [min, max]. The result has
- * the element type of y_zero_point. Source: reference/integer_ops/conv.h and transpose_conv.h. */
+ * Adds up (x - x_zero_point) * (w - w_zero_point), and the bias, in wrapping integers of 32 bits,
+ * or of 64 with `wide`, so that no order matters; padding is skipped. Multiplies the sum by a
+ * multiplier and a shift of the channel (fixed-point.h), adds y_zero_point, and clamps to [min,
+ * max]. The result has the element type of y_zero_point. Source: reference/integer_ops/conv.h and
+ * transpose_conv.h. */
 
 #include "conv-transpose.h"
 #include "quantized.h"
 #include "reference.h"
 #include "tflite.h"
 
-enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B };
+enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 
 /* The bounds of the result, and the width of the sums. */
 typedef struct
@@ -58,6 +59,8 @@ check_channels (const CleaveCall *call, gint64 channels, End end, GError **error
          cleave_quantized_check (call, Y_ZERO, CLEAVE_ELEMENT_BIT (y), 1, error) &&
          cleave_quantized_check (call, MULTIPLIER, integer, channels, error) &&
          cleave_quantized_check (call, SHIFT, integer, channels, error) &&
+         cleave_quantized_check (call, W_ZERO, CLEAVE_ELEMENT_BIT (call->operands[W].element),
+                                 channels, error) &&
          cleave_tflite_check_bounds (y, end.min, end.max, error) &&
          cleave_conv_check_bias (call, B, end.wide ? CLEAVE_INT64 : CLEAVE_INT32, channels, error);
 }
@@ -108,7 +111,7 @@ typedef struct
   const CleaveCall *call;
   CleaveElement x, w, y;
   gint64 channel;
-  gint32 x_zero, y_zero;
+  gint32 x_zero, w_zero, y_zero;
   guint64 sum; /* unsigned, so that it wraps around */
 } State;
 
@@ -118,6 +121,7 @@ begin (gpointer self, gint64 channel)
   State *s = self;
 
   s->channel = channel;
+  s->w_zero = (gint32) cleave_quantized_load (s->call, s->operands, W_ZERO, channel);
   s->sum = !cleave_call_has (s->call, B)
                ? 0
                : (guint64) cleave_integer_load (s->operands[B].type.element,
@@ -132,7 +136,8 @@ begin (gpointer self, gint64 channel)
       const W *weights = w;                                                                        \
                                                                                                    \
       for (gint64 i = 0; i < n; i++)                                                               \
-        sum += (guint64) ((gint64) (values[i * x_stride] - s->x_zero) * weights[i * w_stride]);    \
+        sum += (guint64) ((gint64) (values[i * x_stride] - s->x_zero) *                            \
+                          (weights[i * w_stride] - s->w_zero));                                    \
     }                                                                                              \
   while (0)
 
@@ -140,7 +145,7 @@ static void
 add (gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n)
 {
   State *s = self;
-  CleaveByteDot dot = { x, w, x_stride, w_stride, s->x_zero, 0 };
+  CleaveByteDot dot = { x, w, x_stride, w_stride, s->x_zero, s->w_zero };
   guint64 sum = 0;
 
   if (s->x == CLEAVE_INT8 && s->w == CLEAVE_INT8)
@@ -238,8 +243,9 @@ kernel (const CleaveCall *call)
                                          : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
-static const char *const operand_names[] = { "x",     "x_zero_point", "w", "multiplier",
-                                             "shift", "y_zero_point", "B", NULL };
+static const char *const operand_names[] = { "x",          "x_zero_point", "w",
+                                             "multiplier", "shift",        "y_zero_point",
+                                             "B",          "w_zero_point", NULL };
 static const char *const result_names[] = { "y", NULL };
 
 const CleaveOp cleave_op_tflite_conv = {

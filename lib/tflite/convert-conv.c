@@ -88,8 +88,6 @@ read_conv (CleaveTfliteImport *import, Conv *c, GError **error)
     return FALSE;
   if (cleave_tflite_input_type (import, X)->element == CLEAVE_FLOAT32)
     c->w = cleave_tflite_float_weights (import, W, c->w, error);
-  else
-    c->w = cleave_tflite_center_weights (import, W, c->w, error);
   c->w = turn_weights (import, c->w, c->is_depthwise, error);
   return c->w != NULL;
 }
@@ -191,7 +189,9 @@ cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                 (b == NULL || cleave_result_get_type (b)->element == CLEAVE_INT64);
   parts->operands[1] = cleave_tflite_add_integer (import, x->type.element, scales.x.zero);
   parts->operands[5] = cleave_tflite_add_integer (import, x->type.element, scales.y.zero);
-  parts->n_operands = b == NULL ? 6 : 7;
+  if (!cleave_tflite_add_weights_zero (import, w, parts, error))
+    return FALSE;
+  parts->n_operands = parts->operands[7] != NULL ? 8 : b != NULL ? 7 : 6;
   return TRUE;
 }
 
@@ -299,7 +299,6 @@ cleave_tflite_convert_integer_fully_connected (CleaveTfliteImport *import, GErro
   x_shape = CLEAVE_SHAPE (1, rows, w->dim[1]);
   w_shape = CLEAVE_SHAPE (w->dim[0], w->dim[1], 1);
   c.x = cleave_tflite_add_reshape (import, c.x, &x_shape, error);
-  c.w = cleave_tflite_center_weights (import, W, c.w, error);
   c.w =
       cleave_tflite_fold (import, cleave_tflite_add_reshape (import, c.w, &w_shape, error), error);
   if (c.x == NULL || c.w == NULL)

@@ -66,8 +66,6 @@ read_transposed (
     return FALSE;
   if (cleave_tflite_input_type (import, inputs[X])->element == CLEAVE_FLOAT32)
     t->w = cleave_tflite_float_weights (import, inputs[W], t->w, error);
-  else
-    t->w = cleave_tflite_center_weights (import, inputs[W], t->w, error);
   t->w =
       cleave_tflite_fold (import, cleave_tflite_add_transpose (import, t->w, &perm, error), error);
   return t->w != NULL;

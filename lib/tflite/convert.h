@@ -18,16 +18,19 @@ typedef struct
 /* The operands of a TfliteConv or TfliteConvTranspose, and a part of its attributes. */
 typedef struct
 {
-  CleaveResult *operands[7]; /* x, zero point, w, multiplier, shift, zero point, bias */
+  /* x, zero point, w, multiplier, shift, zero point, bias, zero point of w */
+  CleaveResult *operands[8];
   guint n_operands;
   gint64 min, max;
   gboolean wide;
 } CleaveTfliteConvParts;
 
-/* Subtracts the zero point of input `i`, weights, whose value is `w`. Differences beyond int8
- * become int16 (weights.c). Returns `w` if the zero point is 0. NULL on error. */
-CleaveResult *
-cleave_tflite_center_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
+/* Adds the zero point of the weights, whose tensor in the file is `tensor`, if it is not 0, or
+ * subtracts it from them (weights.c). */
+gboolean cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
+                                         const CleaveTfliteTensor *tensor,
+                                         CleaveTfliteConvParts *parts,
+                                         GError **error);
 /* Completes the parts; x, w and bias are given. */
 gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         const CleaveTfliteConvInputs *inputs,

@@ -231,9 +231,9 @@ lower_conv (const CleaveNode *node)
   g_autoptr (CleaveTensor) zero = read (node, Y_ZERO);
   gint64 n = cleave_result_get_type (node->operands[W].result)->shape.dim[0];
 
-  return zero == NULL ? NULL
-                      : finish (node, convolve (node, "Conv", &a->conv, 0, n), load (zero, 0),
-                                a->min, a->max);
+  if (zero == NULL || node->n_operands > B + 1) /* zero points of weights */
+    return NULL;
+  return finish (node, convolve (node, "Conv", &a->conv, 0, n), load (zero, 0), a->min, a->max);
 }
 
 static CleaveResult *
@@ -243,7 +243,7 @@ lower_conv_transpose (const CleaveNode *node)
   g_autoptr (CleaveTensor) zero = read (node, Y_ZERO);
   gint64 n = cleave_result_get_type (node->operands[W].result)->shape.dim[1];
 
-  if (zero == NULL || a->conv.group != 1)
+  if (zero == NULL || a->conv.group != 1 || node->n_operands > B + 1)
     return NULL;
   return finish (node, convolve (node, "ConvTranspose", &a->conv, 1, n), load (zero, 0), a->min,
                  a->max);

@@ -63,8 +63,11 @@ make_conv (CleaveGraph *graph, GRand *rand)
           add_shaped (graph, "yz", y_element, &scalar),
           pick (rand, 0, 1) == 0
               ? NULL
-              : add_shaped (graph, "b", a.wide ? CLEAVE_INT64 : CLEAVE_INT32, &channels) },
-      7, 1, &a, NULL);
+              : add_shaped (graph, "b", a.wide ? CLEAVE_INT64 : CLEAVE_INT32, &channels),
+          pick (rand, 0, 1) == 0
+              ? NULL
+              : add_shaped (graph, "wz", w_element, pick (rand, 0, 1) == 0 ? &scalar : &channels) },
+      8, 1, &a, NULL);
 }
 
 static CleaveNode *
@@ -90,8 +93,9 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
           add_shaped (graph, "m", CLEAVE_INT32, &channels),
           add_shaped (graph, "s", CLEAVE_INT32, &scalar),
           add_shaped (graph, "yz", element, &scalar),
-          add_shaped (graph, "b", a.wide ? CLEAVE_INT64 : CLEAVE_INT32, &channels) },
-      7, 1, &a, NULL);
+          add_shaped (graph, "b", a.wide ? CLEAVE_INT64 : CLEAVE_INT32, &channels),
+          pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "wz", CLEAVE_INT8, &channels) },
+      8, 1, &a, NULL);
 }
 
 static CleaveNode *
