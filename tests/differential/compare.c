@@ -218,3 +218,66 @@ compare_outputs (const Trial *trial, GPtrArray *got, GPtrArray *expected, GStrin
       return FALSE;
   return TRUE;
 }
+
+GPtrArray *
+compare_run_tail (const Trial *trial,
+                  const CleaveGraph *graph,
+                  guint n_threads,
+                  gboolean reference,
+                  guint poison,
+                  GString *what)
+{
+  g_autoptr (GPtrArray) got = compare_run (trial, graph, n_threads, reference, poison, what);
+  g_autoptr (GPtrArray) inputs = make_inputs (trial, graph);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) values = g_ptr_array_new ();
+  g_autoptr (GError) error = NULL;
+  GPtrArray *outputs;
+
+  if (got == NULL || cleave_onnx_get_dynamic (graph) == NULL)
+    return g_steal_pointer (&got);
+  for (guint i = 0; i < inputs->len; i++)
+    {
+      g_ptr_array_add (names, cleave_result_dup_name (cleave_graph_get_input (graph, i)));
+      g_ptr_array_add (values, inputs->pdata[i]);
+    }
+  for (guint i = 0; i < got->len; i++)
+    {
+      g_ptr_array_add (names, g_strdup (cleave_graph_get_output_name (graph, i)));
+      g_ptr_array_add (values, got->pdata[i]);
+    }
+  outputs = cleave_onnx_dynamic_run (
+      cleave_onnx_get_dynamic (graph), (const char *const *) names->pdata,
+      (CleaveTensor *const *) values->pdata, values->len, NULL, NULL, NULL, &error);
+  if (outputs == NULL)
+    g_string_append (what, error->message);
+  return outputs;
+}
+
+GPtrArray *
+compare_fold_tail (const Trial *trial, GBytes *model)
+{
+  g_autoptr (GArray) given = g_array_new (FALSE, FALSE, sizeof (CleaveOnnxGiven));
+  g_autoptr (CleaveGraph) open =
+      cleave_onnx_parse (model, NULL, &(CleaveOnnxOptions){ .dynamic = TRUE }, NULL);
+  g_autoptr (GPtrArray) inputs = open == NULL ? NULL : make_inputs (trial, open);
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GString) what = g_string_new (NULL);
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  for (guint i = 0; inputs != NULL && i < inputs->len; i++)
+    {
+      CleaveOnnxGiven one = { .value = inputs->pdata[i] };
+
+      g_ptr_array_add (names, cleave_result_dup_name (cleave_graph_get_input (open, i)));
+      one.name = names->pdata[i];
+      g_array_append_val (given, one);
+    }
+  if (inputs != NULL)
+    graph = cleave_onnx_parse (
+        model, NULL,
+        &(CleaveOnnxOptions){ .values = (const CleaveOnnxGiven *) (gpointer) given->data,
+                              .n_values = given->len },
+        NULL);
+  return graph == NULL ? NULL : compare_run (trial, graph, 1, TRUE, 0, what);
+}

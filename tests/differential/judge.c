@@ -121,8 +121,89 @@ run_way (Case *at, Way *way)
   return verdict;
 }
 
+/* Tails: nodes whose shapes depend on data */
+
+/* Picks a tail and the value that it reads. Returns FALSE if no value can be read. */
+static gboolean
+pick_tail (Trial *trial, Tape *tape)
+{
+  g_autoptr (GArray) values = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  for (guint v = 1; v < trial->values->len; v++)
+    {
+      const TrialValue *value = &g_array_index (trial->values, TrialValue, v);
+
+      if (value->kind == TRIAL_RESULT && value->type.element == F32 && value->type.rank > 0)
+        g_array_append_val (values, v);
+    }
+  if (values->len == 0)
+    return FALSE;
+  trial->tail = 1 + tape_draw (tape, TRIAL_N_TAILS);
+  trial->tail_of = g_array_index (values, guint, tape_draw (tape, values->len));
+  return TRUE;
+}
+
+/* Runs the changed static part and the dynamic part. The outputs must have the bits that the import
+ * computes if all inputs are constants. */
 static Verdict
-try_way (Case *at, Tape *tape)
+run_tail (Case *at, Way *way, GBytes *model)
+{
+  g_autoptr (GString) what = g_string_new (NULL);
+  guint n_threads = 1 + tape_draw (way->tape, 3), poison = tape_draw (way->tape, 4);
+  g_autoptr (GPtrArray) want = compare_fold_tail (&at->trial, model);
+  g_autoptr (GPtrArray) got =
+      compare_run_tail (&at->trial, way->graph, n_threads, FALSE, poison, what);
+  Verdict verdict = VERDICT_GOOD;
+
+  counts_way (way->counts, "tail", want == NULL);
+  counts_way (way->counts, "dynamic", cleave_onnx_get_dynamic (way->graph) == NULL);
+  way->counts->programs++;
+  if (got == NULL)
+    verdict = VERDICT_NOT_RUN;
+  for (guint i = 0; got != NULL && want != NULL && i < want->len; i++)
+    if (got->len != want->len || !cleave_tensor_equal (got->pdata[i], want->pdata[i]))
+      {
+        g_string_append_printf (what, "; output %u of a model with a tail differs", i);
+        verdict = VERDICT_WRONG_BITS;
+      }
+  if (verdict != VERDICT_GOOD)
+    {
+      g_string_append_printf (way->text, "\n%s", what->str);
+      tell (at->report, verdict, way->text->str, NULL);
+    }
+  return verdict;
+}
+
+static Verdict
+try_tail (Case *at, Tape *tape)
+{
+  g_autoptr (GString) failure = g_string_new (NULL), text = g_string_new (NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) model = NULL;
+  Way way = { tape, NULL, &at->report->counts, text, at->trial.deep };
+  Verdict verdict;
+
+  if (!pick_tail (&at->trial, tape))
+    return VERDICT_GOOD;
+  model = trial_write (&at->trial, FALSE);
+  g_string_append_printf (text, "tail %u of v%u", at->trial.tail, at->trial.tail_of);
+  at->trial.tail = 0;
+  way.graph = cleave_onnx_parse (model, NULL, &(CleaveOnnxOptions){ .dynamic = TRUE }, &error);
+  if (way.graph == NULL)
+    return tell (at->report, VERDICT_NOT_READ, text->str, error->message);
+  if (way_change (&way, failure))
+    verdict = run_tail (at, &way, model);
+  else
+    {
+      g_string_append_printf (text, "\n%s", failure->str);
+      verdict = tell (at->report, VERDICT_NOT_CHANGED, text->str, NULL);
+    }
+  cleave_graph_unref (way.graph);
+  return verdict;
+}
+
+static Verdict
+try_graph (Case *at, Tape *tape)
 {
   GString *failure = g_string_new (NULL);
   gboolean all_inputs = tape_chance (tape, 15), change = tape_chance (tape, 75);
@@ -147,6 +228,13 @@ try_way (Case *at, Tape *tape)
   g_string_free (way.text, TRUE);
   g_string_free (failure, TRUE);
   return verdict;
+}
+
+/* Every twelfth graph gets a tail. */
+static Verdict
+try_way (Case *at, Tape *tape)
+{
+  return tape_chance (tape, 8) ? try_tail (at, tape) : try_graph (at, tape);
 }
 
 static void

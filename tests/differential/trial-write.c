@@ -156,6 +156,93 @@ trial_is_input (const TrialValue *value, gboolean all_inputs)
          (all_inputs && value->kind == TRIAL_CONSTANT && !value->fixed);
 }
 
+/* Tails. A node is "op operands > results attributes"; `@` is the value that the tail reads. The
+ * result `out` is an output of the model. */
+static const char *const tails[TRIAL_N_TAILS] = {
+  "Greater @,zero > above;NonZero above > where;Transpose where > rows perm=1,0;"
+  "GatherND @,rows > values;Relu values > out",
+  "Reshape @,flat > all;Less all,zero > below;Compress all,below > some axis=0;Abs some > out",
+  "Reshape @,flat > all;Floor all > whole;Unique whole > values;Neg values > out",
+  "Reshape @,flat > all;Greater all,zero > above;Cast above > ones to=7;ReduceSum ones > k;"
+  "TopK all,k > best,places;Mul best,two > out",
+  "Reshape @,flat > all;Less all,zero > below;Cast below > ones to=7;ReduceSum ones > end;"
+  "Slice all,first,end > part;Add part,two > out",
+  "Reshape @,flat > all;Greater all,zero > above;NonZero above > where;Cast where > places to=1;"
+  "Shape where > sizes;ConstantOfShape sizes > zeros;Concat places,zeros > joined axis=0;"
+  "Softmax joined > spread axis=0;ReduceSum spread,first > out",
+};
+
+static void
+put_tail_attr (GByteArray *node, const char *text)
+{
+  g_auto (GStrv) pair = g_strsplit (text, "=", 2);
+  g_auto (GStrv) numbers = g_strsplit (pair[1], ",", -1);
+  gboolean is_list = numbers[1] != NULL;
+  GByteArray *attr = g_byte_array_new ();
+
+  put_string (attr, 1, pair[0]);
+  for (guint i = 0; numbers[i] != NULL; i++)
+    put_int (attr, is_list ? 8 : 3, g_ascii_strtoll (numbers[i], NULL, 10));
+  put_int (attr, 20, is_list ? 7 : 2);
+  put_message (node, 5, attr);
+}
+
+static void
+put_tail_node (GByteArray *graph, const Trial *trial, const char *text)
+{
+  g_auto (GStrv) words = g_strsplit (text, " ", -1);
+  g_auto (GStrv) operands = g_strsplit (words[1], ",", -1);
+  g_auto (GStrv) results = g_strsplit (words[3], ",", -1);
+  GByteArray *node = g_byte_array_new ();
+
+  for (guint i = 0; operands[i] != NULL; i++)
+    if (g_str_equal (operands[i], "@"))
+      put_name (node, 1, trial->tail_of);
+    else
+      put_string (node, 1, operands[i]);
+  for (guint i = 0; results[i] != NULL; i++)
+    put_string (node, 2, results[i]);
+  put_string (node, 3, results[0]);
+  put_string (node, 4, words[0]);
+  for (guint i = 4; words[i] != NULL; i++)
+    put_tail_attr (node, words[i]);
+  put_message (graph, 1, node);
+}
+
+static void
+put_tail_constant (GByteArray *graph, const char *name, guint element, gconstpointer data)
+{
+  GByteArray *tensor = g_byte_array_new ();
+
+  put_int (tensor, 1, 1);
+  put_int (tensor, 2, element);
+  put_string (tensor, 8, name);
+  put_bytes (tensor, 9, data, element_size (element));
+  put_message (graph, 5, tensor);
+}
+
+/* Writes the nodes, the constants and the output of the tail. */
+static void
+put_tail (GByteArray *graph, const Trial *trial)
+{
+  g_auto (GStrv) nodes = g_strsplit (tails[trial->tail - 1], ";", -1);
+  const gint64 first = 0, flat = -1;
+  const float zero = 0, two = 2;
+  GByteArray *type = g_byte_array_new (), *tensor = g_byte_array_new (), *out = g_byte_array_new ();
+
+  for (guint i = 0; nodes[i] != NULL; i++)
+    put_tail_node (graph, trial, nodes[i]);
+  put_tail_constant (graph, "first", I64, &first);
+  put_tail_constant (graph, "flat", I64, &flat);
+  put_tail_constant (graph, "zero", F32, &zero);
+  put_tail_constant (graph, "two", F32, &two);
+  put_int (tensor, 1, F32);
+  put_message (type, 1, tensor);
+  put_string (out, 1, "out");
+  put_message (out, 2, type);
+  put_message (graph, 12, out);
+}
+
 static GByteArray *
 make_graph (const Trial *trial, gboolean all_inputs)
 {
@@ -179,6 +266,8 @@ make_graph (const Trial *trial, gboolean all_inputs)
 
       put_message (out, 12, make_info (&g_array_index (trial->values, TrialValue, v), v));
     }
+  if (trial->tail > 0)
+    put_tail (out, trial);
   return out;
 }
 

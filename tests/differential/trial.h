@@ -94,7 +94,11 @@ typedef struct
   gboolean deep;    /* a chain of values of some KiB, which strips make smaller */
   gboolean qdq;     /* float results are quantized and dequantized */
   gboolean failed;  /* the current addition is impossible */
+  guint tail; /* nodes after the others whose shapes depend on data: 1 … TRIAL_N_TAILS; 0: none */
+  guint tail_of; /* the float32 value that the tail reads */
 } Trial;
+
+#define TRIAL_N_TAILS 6
 
 /* One op of a table. `grow` adds nodes to the trial, or sets `failed`. */
 typedef struct

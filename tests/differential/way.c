@@ -33,7 +33,7 @@ go_through_file (Way *way, GString *failure)
       g_clear_error (&error);
       return TRUE;
     }
-  graph = cleave_onnx_parse (bytes, NULL, NULL, &error);
+  graph = cleave_onnx_parse (bytes, NULL, &(CleaveOnnxOptions){ .dynamic = TRUE }, &error);
   if (graph == NULL)
     return fail (failure, "cannot be read again", error);
   cleave_graph_unref (way->graph);
