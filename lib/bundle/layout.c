@@ -172,7 +172,7 @@ cleave_bundle_layout_new (const CleaveBundleModel *model,
 {
   CleaveBundleLayout *layout = g_new0 (CleaveBundleLayout, 1);
   g_autofree guint *segment_of = g_new0 (guint, MAX (model->steps->len, 1));
-  CleaveBundlePlacement placement = { memories, align, memories->n == 0 ? plan->peak_bytes : 0 };
+  CleaveBundlePlacement placement = { memories, align, plan->peak_bytes };
   Builder b = { model, plan, align, g_array_new (FALSE, TRUE, sizeof (CleaveBundleBuffer)),
                 segment_of };
 

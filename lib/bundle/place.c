@@ -17,7 +17,7 @@
 /* The number of orders of placement that are tried before the best one is taken. Plans of chains
  * are placed at their lower bound by the first one. */
 #define MAX_ORDERS 2000
-/* The number for several memories, where no bound ends the search. */
+/* The number for several memories, where the bound seldom ends the search. */
 #define MAX_ORDERS_OF_MEMORIES 200
 
 gint64
@@ -176,23 +176,49 @@ find_neighbors (const CleaveBundleBuffer *buffer,
   return n_neighbors;
 }
 
-/* Returns the costs of an order: the bytes of the arena. With several memories, the accesses to
- * memories behind the first one. G_MAXINT64: a buffer has no place. */
-static gint64
-place_all (const CleaveBundlePlacement *p, CleaveBundleBuffer **order, guint n)
+/* The costs of a placement. */
+typedef struct
+{
+  gint64 accesses; /* accesses to memories, each times the index of the memory */
+  gint64 n_bytes;  /* bytes of the arena, or of all memories */
+} Cost;
+
+static gboolean
+is_less_or_equal (const Cost *a, const Cost *b)
+{
+  return a->accesses != b->accesses ? a->accesses < b->accesses : a->n_bytes <= b->n_bytes;
+}
+
+/* Adds a buffer to the costs. `ends` are the ends of the buffers in each memory. */
+static void
+add_cost (const CleaveBundlePlacement *p,
+          const CleaveBundleBuffer *buffer,
+          gint64 *ends,
+          Cost *cost)
+{
+  guint memory = cleave_bundle_memory_find (p->memories, buffer->offset);
+  gint64 end = buffer->offset + buffer->n_bytes - cleave_bundle_memory_begin (p->memories, memory);
+
+  cost->accesses += buffer->accesses * (gint64) memory;
+  cost->n_bytes += MAX (end - ends[memory], 0);
+  ends[memory] = MAX (ends[memory], end);
+}
+
+/* Places the buffers in an order. Returns FALSE if one of them has no place. */
+static gboolean
+place_all (const CleaveBundlePlacement *p, CleaveBundleBuffer **order, guint n, Cost *cost)
 {
   g_autofree CleaveBundleBuffer **neighbors = g_new (CleaveBundleBuffer *, MAX (n, 1));
-  gint64 n_bytes = 0, accesses = 0;
+  g_autofree gint64 *ends = g_new0 (gint64, MAX (p->memories->n, 1));
 
+  *cost = (Cost){ 0, 0 };
   for (guint i = 0; i < n; i++)
     {
       if (!place (p, order[i], neighbors, find_neighbors (order[i], order, i, neighbors)))
-        return G_MAXINT64;
-      n_bytes = MAX (n_bytes, order[i]->offset + order[i]->n_bytes);
-      accesses +=
-          order[i]->accesses * (gint64) cleave_bundle_memory_find (p->memories, order[i]->offset);
+        return FALSE;
+      add_cost (p, order[i], ends, cost);
     }
-  return p->memories->n == 0 ? n_bytes : accesses;
+  return TRUE;
 }
 
 static int
@@ -273,22 +299,20 @@ cleave_bundle_place (const CleaveBundlePlacement *p, GArray *buffers)
   guint n = buffers->len, n_orders = p->memories->n == 0 ? MAX_ORDERS : MAX_ORDERS_OF_MEMORIES;
   g_autofree CleaveBundleBuffer **order = g_new (CleaveBundleBuffer *, MAX (n, 1));
   g_autofree CleaveBundleBuffer **best_order = g_new (CleaveBundleBuffer *, MAX (n, 1));
-  gint64 least = G_MAXINT64;
+  const Cost bound = { 0, p->bound };
+  Cost least = { G_MAXINT64, G_MAXINT64 }, cost;
   guint32 seed = 1;
 
   for (guint i = 0; i < n; i++)
     best_order[i] = order[i] = &g_array_index (buffers, CleaveBundleBuffer, i);
-  for (guint trial = 0; n > 0 && trial < n_orders && least > p->bound; trial++)
+  for (guint trial = 0; n > 0 && trial < n_orders && !is_less_or_equal (&least, &bound); trial++)
     {
-      gint64 cost;
-
       set_order (order, best_order, n, trial, &seed);
-      cost = place_all (p, order, n);
-      if (cost <= least)
+      if (place_all (p, order, n, &cost) && is_less_or_equal (&cost, &least))
         {
           least = cost;
           memcpy (best_order, order, n * sizeof *order);
         }
     }
-  return n == 0 || place_all (p, best_order, n) < G_MAXINT64;
+  return n == 0 || place_all (p, best_order, n, &cost);
 }

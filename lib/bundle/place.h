@@ -32,7 +32,7 @@ typedef struct
 {
   const CleaveBundleMemories *memories;
   gint64 align;
-  gint64 bound; /* the search ends at this cost; no placement has a lower one */
+  gint64 bound; /* bytes of the arena, or of all memories, at which the search ends */
 } CleaveBundlePlacement;
 
 /* Returns the first offset of a memory; the end of the last one for `index` n. */

@@ -56,7 +56,7 @@ def find_run(folder):
 def compile_parts(folder, name, prefix, flags, out):
     """Compiles the bundle without warnings. Returns the objects, and the bytes of code and tables."""
     objects, size = [], 0
-    for source in sorted(glob.glob(os.path.join(folder, '*.c'))):
+    for source in sorted(glob.glob(os.path.join(folder, '*.[cS]'))):
         if source.endswith('-test.c'):
             continue
         target = os.path.join(out, os.path.basename(source)[:-2] + '.o')
@@ -64,7 +64,7 @@ def compile_parts(folder, name, prefix, flags, out):
         if result.returncode != 0:
             sys.exit(result.stdout)
         objects.append(target)
-        if not source.endswith('-weights.c'):
+        if not source.endswith(('-weights.c', '-weights.S')):
             text, data, bss = run([prefix + 'size', target]).stdout.split('\n')[1].split()[:3]
             size += int(text) + int(data)
             if int(data) + int(bss) > 0:

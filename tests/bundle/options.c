@@ -255,6 +255,21 @@ START_TEST (two_memories_have_the_bits_of_one)
 }
 END_TEST
 
+START_TEST (one_memory_has_the_bytes_of_an_arena_with_its_limit)
+{
+  static const char *const one[] = { "max-memory=1MiB", "input=apart", NULL };
+  static const char *const large[] = { "memory=all=1MiB", "input=apart", NULL };
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = network_random (seed);
+      g_autoptr (CleaveBundle) arena = make (graph, one), memory = make (graph, large);
+
+      ck_assert_int_eq (memory->stats.arena_bytes, arena->stats.arena_bytes);
+    }
+}
+END_TEST
+
 START_TEST (memories_that_are_too_small_name_the_least)
 {
   static const char *const one[] = { "input=apart", NULL };
@@ -316,6 +331,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "types", conversions_at_the_ends_are_removed_and_added,
                    types_that_the_model_has_no_scale_for_are_refused, NULL);
   cleave_add_case (suite, "memories", two_memories_have_the_bits_of_one,
+                   one_memory_has_the_bytes_of_an_arena_with_its_limit,
                    memories_that_are_too_small_name_the_least, NULL);
   cleave_add_case (suite, "mistakes", wrong_texts_are_refused_by_name, NULL);
 }
