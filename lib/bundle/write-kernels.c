@@ -132,7 +132,7 @@ append_kernels (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Appends what the kernels need to know before the headers. */
+/* Appends the macros that the headers of the kernels read. */
 static void
 append_defines (const CleaveBundle *bundle, GString *out)
 {
@@ -220,7 +220,7 @@ cleave_bundle_make_single (const CleaveBundle *bundle)
 
 /* README */
 
-/* Returns the source files that a program compiles, but for the test: "net.c net-weights.c …". */
+/* Returns the names of the source files, without that of the test, separated by blanks. */
 static char *
 dup_sources (const CleaveBundle *bundle)
 {

@@ -19,7 +19,7 @@ typedef struct
   gint64 at;   /* intermediate: offset in the scratch memory, in bytes */
 } Source;
 
-/* A call of a kind, ready to run. */
+/* One call of the group, prepared for the tiles of one kind. */
 typedef struct
 {
   CleaveKernelInstance instance;    /* each tile sets the pointers of the views */

@@ -275,8 +275,8 @@ subtract_carried (const CleaveFitState *state,
 
 /* Finds the range of result 0 that a node computes for each sample: the required region, less what
  * pieces carry from earlier pieces.  If each tile of a strip needs the same region, the first tile
- * computes it, and all values that only it depends on: there the first tile is the sample, and no
- * tile is left of it. */
+ * computes it, and all values that only this region depends on. There, the first tile is the
+ * sample, and no tile is left of it. */
 static void
 find_made (const CleaveFitState *state,
            const CleaveFitNode *node,

@@ -4,7 +4,7 @@
 
 #include "../../lib/memory/cost.h"
 
-/* How much longer than in the most even cut the largest part may take. */
+/* The largest part may take this many times as long as in the most even cut. */
 #define MAX_UNEVEN 1.25
 
 /* Entries of the table of the dynamic program, 4 bytes each. A longer row is cut at fewer positions

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The wheel calls the library by ctypes, from a table of the introspection data. Here both bindings are in one process:
-# PyGObject's is the oracle. CLEAVE_GIR and CLEAVE_LIBRARY are files of the build.
+# The wheel calls the library by ctypes, from a table of the introspection data. These tests also load the
+# bindings of PyGObject, and compare both. CLEAVE_GIR and CLEAVE_LIBRARY are files of the build.
 import importlib.util
 import os
 import pathlib

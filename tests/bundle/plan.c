@@ -281,7 +281,8 @@ START_TEST (graphs_that_a_bundle_cannot_compute_are_refused)
     const char *text, *message;
   } cases[] = {
     { "%x = Input : int8 1x0x4x4\n%y = MaxPool %x kernel_shape=2,2\noutput %y\n", "is empty" },
-    { "%x = Input : int8 1x2x4x4\n%c = Constant : int8 2\noutput %c\n", "but this one is constant" },
+    { "%x = Input : int8 1x2x4x4\n%c = Constant : int8 2\noutput %c\n",
+      "but this one is constant" },
     { "%x = Input : float32 4x4\n%y = Input : float32 4x4\n%z = Input : float32 4x4\n"
       "%s = Gemm %x, %y, %z\noutput %s\n",
       "more than two operands that vary" },

@@ -37,7 +37,8 @@ make_part (const CleaveTensorType *type)
   return cleave_tensor_new_slice (whole, &range);
 }
 
-/* Runs a graph with one input on dense tensors, on parts of others, and on dense ones again. */
+/* Runs a graph with one input on dense tensors, then on slices of larger tensors, then on dense
+ * tensors again. */
 static void
 check_graph (CleaveGraph *graph, gboolean in_direct, gboolean out_direct)
 {

@@ -46,7 +46,8 @@ START_TEST (a_packed_base_lives_until_it_is_released)
 
   cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
   cleave_tensor_unref (a);
-  a = cleave_random_tensor (&type, 2, FALSE); /* must not get the address of the previous one */
+  a = cleave_random_tensor (&type, 2, FALSE); /* the new tensor must have another address than the
+                                                 freed one: its base is not released */
   ck_assert_mem_eq (cleave_weights_get (weights, a, "x", 8, pack, &n_calls),
                     cleave_tensor_get_data (a), 8);
   ck_assert_uint_eq (n_calls, 2);

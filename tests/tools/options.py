@@ -204,7 +204,7 @@ class Effects(command.CommandTest):
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
         '--state': 'all', '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100', '--weights': 'object',
     }
-    # Options whose effect BARE has without them. All others change the output, or are refused.
+    # Options that do not change the output of the command in BARE, each with the reason. All other options change it, or are refused.
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
         ('memory', '--threads'): 'nothing is parallel',

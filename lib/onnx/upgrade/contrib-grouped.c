@@ -41,7 +41,8 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
   g->is_smooth = cleave_onnx_node_take_int (node, "smooth_softmax", 0) != 0;
   g->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   g->core.softcap = cleave_onnx_node_take_real (node, "softcap", 0);
-  cleave_onnx_node_take_real (node, "qk_norm_epsilon", 0); /* for operands that Cleave refuses */
+  cleave_onnx_node_take_real (node, "qk_norm_epsilon",
+                              0); /* only used by operands that Cleave refuses */
   cleave_onnx_node_take_int (node, "kv_cache_bit_width", 0);
   if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
       (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))

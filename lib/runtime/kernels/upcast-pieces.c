@@ -24,7 +24,8 @@ typedef struct
   gint64 offset;     /* bytes from the whole's first element */
   CleaveView floats; /* the float copy; without data if the kernel uses the part itself */
   gsize at;          /* offset in scratch */
-  gboolean is_upcast, is_packed; /* conversion of the part; both FALSE: it is float32 */
+  gboolean is_upcast,
+      is_packed; /* how the part is converted; if both are FALSE, it is float32 already */
 } Side;
 
 typedef struct

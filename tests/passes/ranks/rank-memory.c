@@ -49,7 +49,8 @@ find_most (const CleavePlacement *placement, const CleaveNetwork *network)
   return most;
 }
 
-/* Blocks of large windows on 3 MB: a band that recomputed its halo would compute a third more. */
+/* Convolutions with windows of 5x5 on values of 3 MB. If the bands recomputed their halos, they
+ * would compute a third more. */
 static CleaveGraph *
 make_blocks (guint n)
 {
