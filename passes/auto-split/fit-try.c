@@ -202,9 +202,10 @@ apply (const GPtrArray *parts,
       cleave_segment_cut (segments->pdata[i], graph, stops, report);
       cleave_fit_pieces_note (pieces, graph, i);
     }
-  cleave_share_carried (graph);
-  cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
+  /* copies first: a copy of a whole piece is then cut like the rows that other pieces read of it */
   cleave_copy_carried (graph, pieces);
+  cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
+  cleave_share_carried (graph);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   if (parts->len > 0) /* else the graph does not change */
     cleave_fit_pieces_list (pieces, graph, ends);
