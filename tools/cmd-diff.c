@@ -49,7 +49,11 @@ share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *input
         }
       if (tensor == NULL)
         {
-          cleave_argument_fail (error, "the first model has no input '%s'", name);
+          g_auto (GStrv) names = cleave_input_list_names (a);
+          g_autofree char *hint = cleave_input_dup_hint (name, names);
+
+          cleave_argument_fail (error, "the first model has no input '%s' of the second%s", name,
+                                hint);
           return NULL;
         }
       g_ptr_array_add (shared, tensor);

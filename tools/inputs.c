@@ -27,6 +27,9 @@ const CleaveArgumentNeed cleave_input_needs[] = {
 
 /* Names */
 
+/* Names that a message lists, at most. */
+#define MAX_LISTED 8
+
 /* Returns whether `name` is an input with a default value. Its value was set when the model was
  * loaded. */
 static gboolean
@@ -62,6 +65,19 @@ list_names (const CleaveGraph *graph)
   return names;
 }
 
+char *
+cleave_input_dup_hint (const char *name, char *const *names)
+{
+  g_autofree char *hint = cleave_argument_dup_hint (name, (const char *const *) names);
+  guint n = g_strv_length ((char **) names);
+  g_autofree char *list = NULL;
+
+  if (*hint != '\0' || n == 0 || n > MAX_LISTED)
+    return g_steal_pointer (&hint);
+  list = g_strjoinv ("', '", (char **) names);
+  return g_strdup_printf ("; it has '%s'", list);
+}
+
 /* Finds the input of this name, or the only input if `name` is NULL. */
 static gboolean
 find_input (char **names, const char *name, const char *path, guint *index, GError **error)
@@ -81,11 +97,32 @@ find_input (char **names, const char *name, const char *path, guint *index, GErr
         *index = i;
         return TRUE;
       }
-  hint = cleave_argument_dup_hint (name, (const char *const *) names);
+  hint = cleave_input_dup_hint (name, names);
   return cleave_argument_fail (error, "--input: the model has no input '%s'%s", name, hint);
 }
 
 /* Tensors */
+
+/* Returns how to change an array of numpy if only its element type or only a dimension of 1 is
+ * wrong. */
+static const char *
+find_cure (const CleaveTensorType *want, const CleaveTensorType *got)
+{
+  CleaveTensorType same = *got, larger = *got;
+
+  same.element = want->element;
+  if (cleave_tensor_type_equal (want, &same))
+    return "; in numpy, array.astype() changes the element type";
+  if (got->shape.rank < CLEAVE_MAX_RANK)
+    {
+      larger.shape.rank++;
+      larger.shape.dim[0] = 1;
+      memcpy (larger.shape.dim + 1, got->shape.dim, got->shape.rank * sizeof (gint64));
+    }
+  return cleave_tensor_type_equal (want, &larger)
+             ? "; in numpy, array[None] adds the first dimension"
+             : "";
+}
 
 static gboolean
 place (const CleaveGraph *graph, GPtrArray *tensors, guint i, CleaveTensor *tensor, GError **error)
@@ -103,7 +140,8 @@ place (const CleaveGraph *graph, GPtrArray *tensors, guint i, CleaveTensor *tens
     }
   want_text = cleave_tensor_type_to_string (want);
   got_text = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
-  return cleave_argument_fail (error, "--input '%s' must be %s, not %s", name, want_text, got_text);
+  return cleave_argument_fail (error, "--input '%s' must be %s, not %s%s", name, want_text,
+                               got_text, find_cure (want, cleave_tensor_get_type (tensor)));
 }
 
 GArray *

@@ -26,6 +26,8 @@ CleaveGraph *cleave_model_load_for_inputs (const char *path,
 
 /* Returns the names that --input accepts: inputs, and inputs with default values. */
 char **cleave_input_list_names (const CleaveGraph *graph);
+/* Returns a hint for a name that is no input: the nearest name, or all names if they are few. */
+char *cleave_input_dup_hint (const char *name, char *const *names);
 /* Returns the entries (CleaveNpzEntry) of a .npz file. */
 GArray *cleave_input_load_archive (const char *path, GError **error);
 

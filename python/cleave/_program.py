@@ -41,6 +41,11 @@ def load_program(path, model=None, trace=False):
     return program
 
 
+def name_all(names):
+    """Returns the end of a message that lists the names, if they are few."""
+    return "; it has '" + "', '".join(names) + "'" if 0 < len(names) <= 8 else ''
+
+
 def arrange(known, args, inputs):
     """Returns the value of each input by name, from the arguments of a call. `known` has the names of all inputs."""
     given = dict(inputs)
@@ -54,7 +59,7 @@ def arrange(known, args, inputs):
     for name in given:
         if name not in known:
             near = Cleave.text_find_nearest(name, list(known))
-            fail(f"the model has no input '{name}'" + (f"; did you mean '{near}'?" if near else ''))
+            fail(f"the model has no input '{name}'" + (f"; did you mean '{near}'?" if near else name_all(known)))
     missing = [name for name in known if name not in given]
     if missing:
         fail("no value is given for input '" + "', '".join(missing) + "'")

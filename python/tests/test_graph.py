@@ -250,6 +250,11 @@ def test_wrong_numbers_name_the_argument(graph):
         graph.diff('out.onnx')
 
 
+def test_a_wrong_name_of_an_input_is_answered_by_the_names(graph):
+    with pytest.raises(cleave.Error, match="the model has no input 'picture'; it has 'x'"):
+        graph.compile()(picture=numpy.zeros((1, 3, 16, 16), 'float32'))
+
+
 def test_parts_in_a_row_compute_the_results_of_the_whole(graph):
     x = numpy.ones((1, 3, 16, 16), 'float32')
     want = graph.compile()(x=x)['y']

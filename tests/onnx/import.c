@@ -560,7 +560,8 @@ START_TEST (an_input_without_a_shape_needs_one)
   g_autoptr (Model) deep = model_new (13);
 
   model_add_input (model, "x", NULL);
-  model_assert_error (model, CLEAVE_ERROR_MODEL, "input 'x' has no shape (give its shape)");
+  model_assert_error (model, CLEAVE_ERROR_MODEL,
+                      "input 'x' has no shape (give its shape, such as 1,3,224,224)");
   model_add_input (deep, "x", "1x1x1x1x1x1x1x1x1");
   model_assert_error (deep, CLEAVE_ERROR_MODEL, "input 'x' has rank 9, more than 8");
 }

@@ -102,6 +102,24 @@ class Hands(command.CommandTest):
         self.bad('write a size and its unit as one word', 'fit', self.chain, '--max-memory', '1', 'kib')
         self.bad("found 2 files: 'a.onnx', 'b.onnx'\n", 'fit', 'a.onnx', 'b.onnx')
 
+    def test_inputs_that_do_not_fit_the_model(self):
+        def array(kind, shape, n):
+            head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b'\n'
+            return b'\x93NUMPY\1\0' + struct.pack('<H', len(head)) + head + bytes(n)
+        self.write('double.npy', array('<f8', (1, 3, 16, 16), 3 * 256 * 8))
+        self.write('rank3.npy', array('<f4', (3, 16, 16), 3 * 256 * 4))
+        self.write('other.npy', array('<f4', (16, 16, 3), 3 * 256 * 4))
+        says = "--input 'x' must be float32 1x3x16x16, not float"
+        self.bad(f'{says}64 1x3x16x16; in numpy, array.astype() changes the element type\n', 'run', self.chain, '--input', 'double.npy')
+        self.bad(f'{says}32 3x16x16; in numpy, array[None] adds the first dimension\n', 'run', self.chain, '--input', 'rank3.npy')
+        self.bad(f'{says}32 16x16x3\n', 'run', self.chain, '--input', 'other.npy')
+        self.bad("the model has no input 'picture'; it has 'x'\n", 'run', self.chain, '--input', 'picture=rank3.npy')
+        nodes = [node('Relu', ['picture'], ['y'], 'relu')]
+        self.write('named.onnx', model(nodes, [value_info('picture', [1, 3, 16, 16])], [value_info('y', [1, 3, 16, 16])]))
+        self.bad("the first model has no input 'picture' of the second; it has 'x'\n", 'diff', self.chain, 'named.onnx')
+        self.write('shapeless.onnx', model(nodes, [block(1, 'picture') + block(2, block(1, number(1, 1)))], [value_info('y', [1])]))
+        self.bad("input 'picture' has no shape (give --shape picture=1,3,224,224)", 'info', 'shapeless.onnx')
+
     def test_options_without_a_command(self):
         self.bad("did you mean '--version'?", '--verison')
         self.bad("did you mean '--version'?", '-V')

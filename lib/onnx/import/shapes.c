@@ -134,7 +134,8 @@ read_shape (const CleaveOnnxImport *import,
   const Onnx__TensorShapeProto *proto = find_shape (info);
 
   if (proto == NULL)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "input '%s' has no shape (give its shape)",
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "input '%s' has no shape (give its shape, such as 1,3,224,224)",
                         info->name);
   if (proto->n_dim > CLEAVE_MAX_RANK)
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
