@@ -6,8 +6,8 @@
  * network. cleave_placement_build() makes the graph of one rank, in which a node sends or receives
  * each message. A CleaveTransport carries the messages. <cleave/cleave-mpi.h> has one over MPI. */
 
-#include <cleave/cleave-graph.h>
 #include <cleave/cleave-program.h>
+#include <cleave/cleave-split.h>
 
 G_BEGIN_DECLS
 
@@ -190,6 +190,9 @@ CLEAVE_API gboolean cleave_placement_estimate (const CleavePlacement *placement,
                                                guint rank,
                                                CleaveRankEstimate *estimate,
                                                GError **error);
+
+CLEAVE_API CleaveSplitReport *
+cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePlacement, cleave_placement_unref)
 

@@ -11,7 +11,7 @@
  * CleaveSplitReport what happened to each node. A recursive split cuts the producers of a node as
  * well, so that pieces form chains that need no join between them. */
 
-#include <cleave/cleave-placement.h>
+#include <cleave/cleave-graph.h>
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
@@ -400,13 +400,11 @@ CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
                                             CleaveRecursion *recursion,
                                             GError **error);
 
-/* Split for threads and ranks */
+/* Split for threads */
 
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);
 CLEAVE_API gboolean cleave_split_to_run (CleaveGraph *graph, guint *n_threads, GError **error);
-CLEAVE_API CleaveSplitReport *
-cleave_split_for_ranks (CleaveGraph *graph, const CleaveNetwork *network, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTiling, cleave_tiling_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSplitReport, cleave_split_report_unref)

@@ -2,7 +2,7 @@
 
 #include "../info.h"
 
-#include <cleave/cleave-split.h>
+#include <cleave/cleave-placement.h>
 #include <cleave/cleave-text.h>
 
 #include <math.h>

@@ -2,7 +2,6 @@
 
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-placement.h>
-#include <cleave/cleave-split.h>
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/max-threads.h"
