@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <cleave/cleave.h>
+#include <glib.h>
 #include <math.h>
 
 /* The twiddle factors of one bin of a Fourier transform: cos and sin of 2 * pi * bin * sample /

@@ -76,6 +76,26 @@ cleave_axis_of (guint i,
                        .y_step = y->stride[dims.h + i] };
 }
 
+/* Initializes axes for D, H and W. Dimensions that x lacks have extent 1; they come first. */
+static inline void
+cleave_axes_init_three (CleaveAxis axes[3],
+                        const CleaveKernelInstance *instance,
+                        CleaveDims dims,
+                        const CleaveInts *strides,
+                        const CleaveInts *dilations,
+                        const CleaveInts *pads)
+{
+  enum { X, W };
+  guint missing = 3 - dims.n_spatial;
+
+  for (guint i = 0; i < 3; i++)
+    axes[i] =
+        i < missing
+            ? (CleaveAxis) CLEAVE_AXIS_NONE
+            : cleave_axis_of (i - missing, &instance->operands[X], &instance->results[0], dims,
+                              instance->operands[W].type.shape.dim + 2, strides, dilations, pads);
+}
+
 /* Initializes axes for the innermost two spatial dimensions, H and W. With a single one, H has
  * extent 1. */
 static inline void

@@ -11,11 +11,6 @@
 
 enum { X, W, B };
 
-typedef struct
-{
-  gint64 n_x, n_y, n_taps, stride, pad, x_step, y_step;
-} Axis;
-
 /* A phase of one axis: the result elements that use the taps tap, tap + stride, ... */
 typedef struct
 {
@@ -33,21 +28,21 @@ typedef struct
 typedef struct
 {
   CleaveDepthwisePlan base;
-  Axis axis[3];
+  CleaveAxis axis[3];
   gint64 n_channels, w_channels; /* channels of the result; channels of the packed weights */
   gint64 n_batches, x_batch_step, y_batch_step;
   Part parts[];
 } Plan;
 
 static gint64
-phase_of (const Axis *axis, gint64 pixel)
+phase_of (const CleaveAxis *axis, gint64 pixel)
 {
   return (pixel + axis->pad) % axis->stride;
 }
 
 /* Returns the phase that uses tap `tap`: its result elements and their number of taps. */
 static Phase
-find_phase (const Axis *axis, gint64 tap)
+find_phase (const CleaveAxis *axis, gint64 tap)
 {
   gint64 first = (tap - axis->pad % axis->stride + axis->stride) % axis->stride;
   gint64 n = first < axis->n_y ? (axis->n_y - 1 - first) / axis->stride + 1 : 0;
@@ -64,7 +59,7 @@ find_phase (const Axis *axis, gint64 tap)
 }
 
 static gint64
-count_phases (const Axis axis[3])
+count_phases (const CleaveAxis axis[3])
 {
   return axis[0].stride * axis[1].stride * axis[2].stride;
 }
@@ -110,7 +105,7 @@ pack (const Plan *plan, const CleaveView *w, float *to)
 
       for (guint i = n; i-- > 0;)
         {
-          const Axis *axis = &plan->axis[3 - n + i];
+          const CleaveAxis *axis = &plan->axis[3 - n + i];
           Phase phase = find_phase (axis, rest % axis->stride);
 
           rest /= axis->stride;
@@ -154,28 +149,6 @@ pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 
 /* Preparing. */
 
-static void
-init_axes (Axis axes[3], const CleaveKernelInstance *instance, CleaveDims dims)
-{
-  const CleaveConvTransposeAttrs *a = instance->call.attrs;
-  const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
-
-  for (guint i = 0; i < 3; i++)
-    axes[i] = (Axis){ .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1 };
-  for (guint i = 0; i < dims.n_spatial; i++)
-    {
-      Axis *axis = &axes[3 - dims.n_spatial + i];
-
-      *axis = (Axis){ .n_x = x->type.shape.dim[dims.h + i],
-                      .n_y = y->type.shape.dim[dims.h + i],
-                      .n_taps = instance->operands[W].type.shape.dim[2 + i],
-                      .stride = cleave_ints_at (&a->strides, i, 1),
-                      .pad = cleave_ints_at (&a->pads, i, 0),
-                      .x_step = x->stride[dims.h + i],
-                      .y_step = y->stride[dims.h + i] };
-    }
-}
-
 static gboolean
 can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
 {
@@ -196,12 +169,12 @@ cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
   const CleaveConvTransposeAttrs *a = instance->call.attrs;
   const CleaveView *x = &instance->operands[X], *y = &instance->results[0];
   CleaveDims dims = cleave_layout_dims (a->layout, x->type.shape.rank);
-  Axis axis[3];
+  CleaveAxis axis[3];
   Plan *plan;
 
   if (!can_serve (instance, dims))
     return FALSE;
-  init_axes (axis, instance, dims);
+  cleave_axes_init_three (axis, instance, dims, &a->strides, &a->dilations, &a->pads);
   plan = g_malloc0 (sizeof *plan + (gsize) count_phases (axis) * sizeof (Part));
   plan->base.is_transposed = TRUE;
   for (guint i = 0; i < G_N_ELEMENTS (axis); i++)
@@ -223,7 +196,7 @@ cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
 
 /* Returns the position of a result element within its reversed phase. */
 static gint64
-place_of (const Axis *axis, const CleaveAxis *phase, gint64 pixel)
+place_of (const CleaveAxis *axis, const CleaveAxis *phase, gint64 pixel)
 {
   return phase->n_y - 1 - pixel / axis->stride;
 }
@@ -239,7 +212,7 @@ run_row (const Plan *plan,
          gint64 i,
          float *y)
 {
-  const Axis *columns = &plan->axis[2];
+  const CleaveAxis *columns = &plan->axis[2];
 
   for (gint64 k = 0; k < columns->stride; k++)
     {
@@ -264,7 +237,7 @@ cleave_depthwise_transpose_run (gconstpointer state,
                                 gpointer scratch)
 {
   const Plan *plan = state;
-  const Axis *depth = &plan->axis[0], *rows = &plan->axis[1], *columns = &plan->axis[2];
+  const CleaveAxis *depth = &plan->axis[0], *rows = &plan->axis[1], *columns = &plan->axis[2];
   const float *x = instance->operands[X].data, *w = plan->base.w;
   CleaveDepthwiseRow row = { .bias = cleave_call_has (&instance->call, B)
                                          ? instance->operands[B].data

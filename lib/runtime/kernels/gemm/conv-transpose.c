@@ -5,14 +5,9 @@
 
 #include "plans.h"
 
-enum { X, W, B };
+#include "../axis.h"
 
-typedef struct
-{
-  gint64 n_y, n_x, n_taps;
-  gint64 stride, dilation, pad;
-  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements */
-} Axis;
+enum { X, W, B };
 
 /* A tap of one axis, and the operand position that it reads for the first pixel of a span. */
 typedef struct
@@ -29,7 +24,7 @@ typedef struct
 
 typedef struct
 {
-  Axis axis[3];
+  CleaveAxis axis[3];
   gint64 n_in, group_in, lda; /* n_in: channels of x; group_in: channels of x that a channel of y
                                  reads; lda: floats between rows of a panel */
 } Plan;
@@ -41,7 +36,7 @@ span_clear (gpointer data)
 }
 
 static GArray *
-taps_of (const Axis *axis, gint64 pixel)
+taps_of (const CleaveAxis *axis, gint64 pixel)
 {
   GArray *taps = g_array_new (FALSE, FALSE, sizeof (AxisTap));
 
@@ -69,7 +64,7 @@ meets_the_same (const GArray *a, const GArray *b)
 
 /* Cuts an axis into spans, one phase after the other. */
 static GArray *
-cut_axis (const Axis *axis)
+cut_axis (const CleaveAxis *axis)
 {
   GArray *spans = g_array_new (FALSE, FALSE, sizeof (Span));
 
@@ -95,7 +90,7 @@ static GArray *
 list_taps (const Plan *plan, const Span *span[3], gint64 *x_offset)
 {
   GArray *taps = g_array_new (FALSE, FALSE, sizeof (CleaveTap));
-  const Axis *axis = plan->axis;
+  const CleaveAxis *axis = plan->axis;
 
   for (guint i = 0; i < span[0]->taps->len; i++)
     for (guint j = 0; j < span[1]->taps->len; j++)
@@ -127,7 +122,7 @@ add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
   region.taps = (const CleaveTap *) (gpointer) taps->data;
   for (guint d = 0; d < 3; d++)
     {
-      const Axis *axis = &plan->axis[d];
+      const CleaveAxis *axis = &plan->axis[d];
 
       region.extent[d] = span[d]->count;
       region.x_step[d] = axis->x_step;
@@ -182,27 +177,6 @@ add_columns (const Plan *plan,
       }
 }
 
-static void
-init_axes (Plan *plan, const CleaveKernelInstance *instance, CleaveDims dims)
-{
-  const CleaveConvTransposeAttrs *a = instance->call.attrs;
-  const CleaveView *x = &instance->operands[X];
-  const CleaveView *y = &instance->results[0];
-
-  for (guint i = 0; i < 3; i++)
-    plan->axis[i] = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
-  for (guint i = 0; i < dims.n_spatial; i++)
-    plan->axis[3 - dims.n_spatial + i] =
-        (Axis){ .n_y = y->type.shape.dim[dims.h + i],
-                .n_x = x->type.shape.dim[dims.h + i],
-                .n_taps = instance->operands[W].type.shape.dim[2 + i],
-                .stride = cleave_ints_at (&a->strides, i, 1),
-                .dilation = cleave_ints_at (&a->dilations, i, 1),
-                .pad = cleave_ints_at (&a->pads, i, 0),
-                .x_step = x->stride[dims.h + i],
-                .y_step = y->stride[dims.h + i] };
-}
-
 static gboolean
 can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
 {
@@ -247,7 +221,7 @@ cleave_brgemm_plan_conv_transpose (const CleaveKernelInstance *instance,
       return TRUE;
     }
   plan.lda = panels.width;
-  init_axes (&plan, instance, dims);
+  cleave_axes_init_three (plan.axis, instance, dims, &a->strides, &a->dilations, &a->pads);
   brgemm->product = cleave_product_new (panels.width, TRUE, cleave_call_has (&instance->call, B));
   add_columns (&plan, &panels, first, w->dim[1], brgemm->product);
   add_regions (&plan, brgemm->product);

@@ -2,15 +2,9 @@
 
 #include "plans.h"
 
-enum { X, W, B };
+#include "../axis.h"
 
-/* One spatial axis. A convolution with fewer than three has outer axes of extent 1. */
-typedef struct
-{
-  gint64 n_y, n_x, n_taps;
-  gint64 stride, dilation, pad;
-  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements */
-} Axis;
+enum { X, W, B };
 
 /* Pixels [begin, end) of an axis, all of which read taps [first, last). */
 typedef struct
@@ -20,12 +14,11 @@ typedef struct
 
 typedef struct
 {
-  const CleaveKernelInstance *instance;
-  CleaveDims dims;
-  Axis axis[3];
+  CleaveAxis axis[3];                   /* D, H and W */
   gint64 n_groups, group_in, group_out; /* number of groups, and channels of each in x and y */
   CleaveSpan channels;                  /* input channels of each group that are read */
   gint64 lda;
+  gboolean has_bias;
   gboolean nests;      /* steps of each axis of y are in memory one after the other */
   gint64 y_size;       /* elements from one image of y to the next, if `nests` */
   gboolean joins_taps; /* the taps of one kernel row are read as one long tap */
@@ -37,33 +30,8 @@ typedef struct
 /* With this many channels or fewer, the overhead of each tap is greater than its sums. */
 #define FEW_CHANNELS 8
 
-static void
-init_axes (Plan *plan)
-{
-  const CleaveConvAttrs *a = plan->instance->call.attrs;
-  const CleaveView *x = &plan->instance->operands[X];
-  const CleaveView *y = &plan->instance->results[0];
-  guint n = plan->dims.n_spatial;
-
-  for (guint i = 0; i < 3; i++)
-    plan->axis[i] = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
-  for (guint i = 0; i < n; i++)
-    {
-      guint d = plan->dims.h + i;
-
-      plan->axis[3 - n + i] = (Axis){ .n_y = y->type.shape.dim[d],
-                                      .n_x = x->type.shape.dim[d],
-                                      .n_taps = plan->instance->operands[W].type.shape.dim[2 + i],
-                                      .stride = cleave_ints_at (&a->strides, i, 1),
-                                      .dilation = cleave_ints_at (&a->dilations, i, 1),
-                                      .pad = cleave_ints_at (&a->pads, i, 0),
-                                      .x_step = x->stride[d],
-                                      .y_step = y->stride[d] };
-    }
-}
-
 static gboolean
-reads_one_tap (const Axis *axis)
+reads_one_tap (const CleaveAxis *axis)
 {
   return axis->n_taps == 1 && axis->pad == 0 && (axis->n_y - 1) * axis->stride < axis->n_x;
 }
@@ -72,11 +40,11 @@ reads_one_tap (const Axis *axis)
 static void
 join_rows (Plan *plan)
 {
-  Axis *inner = &plan->axis[2];
+  CleaveAxis *inner = &plan->axis[2];
 
   for (guint i = 2; i-- > 0;)
     {
-      Axis *outer = &plan->axis[i];
+      CleaveAxis *outer = &plan->axis[i];
 
       if (!reads_one_tap (inner) || !reads_one_tap (outer) ||
           (outer->n_y > 1 &&
@@ -85,7 +53,7 @@ join_rows (Plan *plan)
         return;
       inner->n_y *= outer->n_y;
       inner->n_x = (inner->n_y - 1) * inner->stride + 1;
-      *outer = (Axis){ .n_y = 1, .n_x = 1, .n_taps = 1, .stride = 1, .dilation = 1 };
+      *outer = (CleaveAxis) CLEAVE_AXIS_NONE;
     }
 }
 
@@ -98,7 +66,7 @@ find_nesting (Plan *plan)
   plan->y_size = plan->n_groups * plan->group_out;
   for (guint i = 3; i-- > 0;)
     {
-      Axis *axis = &plan->axis[i];
+      CleaveAxis *axis = &plan->axis[i];
 
       if (axis->n_y == 1)
         axis->y_step = plan->y_size;
@@ -107,25 +75,15 @@ find_nesting (Plan *plan)
     }
 }
 
-static Span
-taps_of (const Axis *axis, gint64 pixel)
-{
-  gint64 at = pixel * axis->stride - axis->pad;
-  gint64 first = at >= 0 ? 0 : (-at + axis->dilation - 1) / axis->dilation;
-  gint64 last = at >= axis->n_x ? 0 : (axis->n_x - 1 - at) / axis->dilation + 1;
-
-  last = MIN (last, axis->n_taps);
-  return first < last ? (Span){ pixel, pixel + 1, first, last } : (Span){ pixel, pixel + 1, 0, 0 };
-}
-
 static GArray *
-cut_axis (const Axis *axis, gint64 begin, gint64 end)
+cut_axis (const CleaveAxis *axis, gint64 begin, gint64 end)
 {
   GArray *spans = g_array_new (FALSE, FALSE, sizeof (Span));
 
   for (gint64 pixel = begin; pixel < end; pixel++)
     {
-      Span span = taps_of (axis, pixel);
+      CleaveTaps taps = cleave_axis_taps (axis, pixel);
+      Span span = { pixel, pixel + 1, taps.first, taps.last };
       Span *before = spans->len == 0 ? NULL : &g_array_index (spans, Span, spans->len - 1);
 
       if (before != NULL && before->first == span.first && before->last == span.last)
@@ -140,7 +98,7 @@ static GArray *
 list_taps (const Plan *plan, const Span *span[3])
 {
   GArray *taps = g_array_new (FALSE, FALSE, sizeof (CleaveTap));
-  const Axis *axis = plan->axis;
+  const CleaveAxis *axis = plan->axis;
   gint64 last = plan->joins_taps ? MIN (span[2]->first + 1, span[2]->last) : span[2]->last;
 
   for (gint64 d = span[0]->first; d < span[0]->last; d++)
@@ -173,7 +131,7 @@ add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
 
   for (guint d = 0; d < 3; d++)
     {
-      const Axis *axis = &plan->axis[d];
+      const CleaveAxis *axis = &plan->axis[d];
       gint64 first = span[d]->begin * axis->stride - axis->pad + span[d]->first * axis->dilation;
 
       region.extent[d] = span[d]->end - span[d]->begin;
@@ -190,7 +148,7 @@ add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
 static CleaveSpan
 band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
 {
-  const Axis *axis = &plan->axis[outer];
+  const CleaveAxis *axis = &plan->axis[outer];
   gint64 first = begin * axis->stride - axis->pad;
   gint64 last = (end - 1) * axis->stride - axis->pad + (axis->n_taps - 1) * axis->dilation + 1;
   gint64 size = axis->n_x * axis->x_step;
@@ -237,7 +195,7 @@ add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, g
 static void
 add_bands (const Plan *plan, CleaveProduct *product)
 {
-  const Axis *axis = plan->axis;
+  const CleaveAxis *axis = plan->axis;
   guint outer = axis[0].n_y > 1 ? 0 : axis[1].n_y > 1 ? 1 : 2;
   gint64 n_taps = axis[0].n_taps * axis[1].n_taps * axis[2].n_taps;
   gint64 n_weights = n_taps * plan->group_in * plan->group_out * plan->n_groups;
@@ -309,15 +267,15 @@ init_plan (Plan *plan, const CleaveKernelInstance *instance, const CleaveSpan *c
 {
   const CleaveConvAttrs *a = instance->call.attrs;
   const CleaveShape *w = &instance->operands[W].type.shape;
-  const Axis *inner = &plan->axis[2];
+  CleaveDims dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
+  const CleaveAxis *inner = &plan->axis[2];
 
-  plan->instance = instance;
-  plan->dims = cleave_layout_dims (a->layout, instance->operands[X].type.shape.rank);
   plan->n_groups = MAX (a->group, 1);
   plan->group_in = w->dim[1];
   plan->group_out = w->dim[0] / plan->n_groups;
   plan->channels = *channels;
-  init_axes (plan);
+  plan->has_bias = cleave_call_has (&instance->call, B);
+  cleave_axes_init_three (plan->axis, instance, dims, &a->strides, &a->dilations, &a->pads);
   join_rows (plan);
   find_nesting (plan);
   plan->joins_taps = inner->n_taps > 1 && inner->dilation == 1 && inner->x_step == plan->group_in &&
@@ -328,8 +286,7 @@ init_plan (Plan *plan, const CleaveKernelInstance *instance, const CleaveSpan *c
 static CleaveProduct *
 make_product (Plan *plan, const CleavePanels *panels, gint64 first)
 {
-  CleaveProduct *product =
-      cleave_product_new (panels->width, TRUE, cleave_call_has (&plan->instance->call, B));
+  CleaveProduct *product = cleave_product_new (panels->width, TRUE, plan->has_bias);
 
   plan->lda = panels->width;
   cleave_brgemm_add_columns (product, panels, first, plan->n_groups, plan->group_in,
