@@ -1,22 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies of nodes and of graphs. */
+/* Copies of graphs. */
 
+#include "extract.h"
 #include "graph-private.h"
-
-CleaveNode *
-cleave_graph_add_like (CleaveGraph *graph,
-                       const CleaveNode *node,
-                       const char *name,
-                       CleaveResult *const *operands)
-{
-  g_autofree CleaveTensorType *types = g_new (CleaveTensorType, node->n_results + 1);
-
-  for (guint i = 0; i < node->n_results; i++)
-    types[i] = node->results[i].type;
-  return cleave_graph_add_checked (graph, node->op, name, operands, node->n_operands, types,
-                                   node->n_results, cleave_attrs_copy (node->op, node->attrs));
-}
 
 /* Copies a node with its names and types, but without operands, since the nodes that compute them
  * may not be copied yet. */
@@ -51,7 +38,6 @@ cleave_graph_copy (const CleaveGraph *graph)
   CleaveGraph *copy = cleave_graph_new (graph->name);
   g_autofree CleaveNode **nodes = g_new (CleaveNode *, graph->n_ids + 1);
 
-  copy->exclude_inputs = graph->exclude_inputs;
   if (graph->origin != NULL)
     cleave_graph_set_origin (copy, g_atomic_rc_box_acquire (graph->origin), graph->origin_clear);
   if (graph->defaults != NULL)
@@ -74,19 +60,6 @@ cleave_graph_copy (const CleaveGraph *graph)
           cleave_operand_attach (&nodes[node->id]->operands[i],
                                  &nodes[from->node->id]->results[from->index]);
       }
-  for (guint i = 0; i < graph->inputs->len; i++)
-    {
-      const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
-
-      g_ptr_array_add (copy->inputs, &nodes[input->node->id]->results[0]);
-    }
-  for (guint i = 0; i < graph->outputs->len; i++)
-    {
-      const CleaveResult *from = cleave_graph_get_output (graph, i)->result;
-
-      cleave_graph_add_output (copy, cleave_graph_get_output_name (graph, i),
-                               &nodes[from->node->id]->results[from->index], NULL);
-    }
-  copy->keeps_order = graph->keeps_order;
+  cleave_extract_ends (copy, graph, cleave_extract_map_by_id, nodes);
   return copy;
 }

@@ -7,6 +7,7 @@
  *
  * Over 400 lines: groups are found and made into nodes by the same lists. */
 
+#include "../ir/extract.h"
 #include "../ir/node-queries.h"
 #include "../ir/topology.h"
 #include "quantized-group.h"
@@ -329,11 +330,7 @@ add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
   CleaveNode *node;
 
   for (guint i = 0; i < group->outer->len; i++)
-    {
-      const CleaveResult *from = group->outer->pdata[i];
-
-      operands[i] = &nodes[from->node->id]->results[from->index];
-    }
+    operands[i] = cleave_extract_map_by_id (nodes, group->outer->pdata[i]);
   node = cleave_group_add (graph, group->name->name, g_steal_pointer (&group->calls), operands,
                            group->outer->len);
   for (guint m = 0; m < group->members->len; m++)
@@ -342,26 +339,6 @@ add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
 
       *member = *member == NULL ? node : *member;
     }
-}
-
-static CleaveNode *
-add_copy (CleaveGraph *graph, const CleaveNode *node, CleaveNode *const *nodes)
-{
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
-  CleaveNode *copy;
-
-  for (guint i = 0; i < node->n_operands; i++)
-    {
-      const CleaveResult *from = node->operands[i].result;
-
-      if (from != NULL)
-        operands[i] = &nodes[from->node->id]->results[from->index];
-    }
-  copy = cleave_graph_add_like (graph, node, node->name, operands);
-  for (guint i = 0; i < node->n_results; i++)
-    if (node->results[i].name != NULL)
-      cleave_result_set_name (&copy->results[i], node->results[i].name);
-  return copy;
 }
 
 /* Returns, by node id, the nodes that the lowered graph needs: they end a group, are read outside
@@ -405,23 +382,9 @@ make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l,
       if (wanted[node->id] && l->groups[node->id] != NULL)
         add_group (lowered, l->groups[node->id], nodes);
       else if (wanted[node->id])
-        nodes[node->id] = add_copy (lowered, node, nodes);
+        nodes[node->id] = cleave_extract_node (lowered, node, cleave_extract_map_by_id, nodes);
     }
-  lowered->keeps_order = graph->keeps_order;
-  lowered->exclude_inputs = graph->exclude_inputs;
-  for (guint i = 0; i < graph->inputs->len; i++)
-    {
-      const CleaveResult *input = g_ptr_array_index (graph->inputs, i);
-
-      g_ptr_array_add (lowered->inputs, &nodes[input->node->id]->results[0]);
-    }
-  for (guint i = 0; i < graph->outputs->len; i++)
-    {
-      const CleaveResult *from = cleave_graph_get_output (graph, i)->result;
-
-      cleave_graph_add_output (lowered, cleave_graph_get_output_name (graph, i),
-                               &nodes[from->node->id]->results[from->index], NULL);
-    }
+  cleave_extract_ends (lowered, graph, cleave_extract_map_by_id, nodes);
   return lowered;
 }
 

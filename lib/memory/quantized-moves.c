@@ -8,6 +8,7 @@
  * Does so for convolutions and matrix products, and for values that are quantized again, which a
  * table of bytes can do. */
 
+#include "../ir/extract.h"
 #include "quantized-group.h"
 
 /* The kind of reader that wants a value as bytes. If there are several kinds, the lowest counts. */
@@ -132,8 +133,9 @@ find_dequantize (const Sinking *s, const CleaveNode *node)
 
 /* Returns the value in the new graph. Dequantizes a moved value when it is first read as floats. */
 static CleaveResult *
-find_value (Sinking *s, const CleaveResult *value)
+find_value (gpointer data, CleaveResult *value)
 {
+  Sinking *s = data;
   guint id = value->node->id;
   const CleaveNode *by = s->by[id];
 
@@ -184,9 +186,7 @@ add_moved (Sinking *s, const CleaveNode *node, const CleaveNode *by)
 static void
 add_node (Sinking *s, const CleaveNode *node)
 {
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, MAX (node->n_operands, 1));
   const CleaveNode *by = s->wanted[node->id] != BY_NONE ? find_dequantize (s, node) : NULL;
-  CleaveNode *copy;
 
   if (by != NULL)
     {
@@ -200,26 +200,7 @@ add_node (Sinking *s, const CleaveNode *node)
       if (cleave_node_is_used (node) && node->results[0].n_uses > 0)
         return;
     }
-  for (guint i = 0; i < node->n_operands; i++)
-    if (node->operands[i].result != NULL)
-      operands[i] = find_value (s, node->operands[i].result);
-  copy = cleave_graph_add_like (s->to, node, node->name, operands);
-  for (guint i = 0; i < node->n_results; i++)
-    if (node->results[i].name != NULL)
-      cleave_result_set_name (&copy->results[i], node->results[i].name);
-  s->nodes[node->id] = copy;
-}
-
-static void
-add_ends (Sinking *s, const CleaveGraph *graph)
-{
-  s->to->keeps_order = graph->keeps_order;
-  s->to->exclude_inputs = graph->exclude_inputs;
-  for (guint i = 0; i < graph->inputs->len; i++)
-    g_ptr_array_add (s->to->inputs, find_value (s, g_ptr_array_index (graph->inputs, i)));
-  for (guint i = 0; i < graph->outputs->len; i++)
-    cleave_graph_add_output (s->to, cleave_graph_get_output_name (graph, i),
-                             find_value (s, cleave_graph_get_output (graph, i)->result), NULL);
+  s->nodes[node->id] = cleave_extract_node (s->to, node, find_value, s);
 }
 
 CleaveGraph *
@@ -246,7 +227,7 @@ cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, Cleave
   s.nodes = g_new0 (CleaveNode *, n);
   for (guint i = 0; i < order->len; i++)
     add_node (&s, order->pdata[i]);
-  add_ends (&s, graph);
+  cleave_extract_ends (s.to, graph, find_value, &s);
   if (s.n_moved > 0)
     {
       *nodes = s.nodes;

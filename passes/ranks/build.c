@@ -2,6 +2,7 @@
 
 /* Builds the graph of one rank: its nodes, and those that send and receive. */
 
+#include "../../lib/ir/extract.h"
 #include "../../lib/ir/fixed.h"
 #include "../../lib/memory/transfer.h"
 #include "own-weights.h"
@@ -75,12 +76,11 @@ find_fixed (Builder *b, const CleaveResult *value)
 }
 
 static CleaveResult *
-find_value (Builder *b, CleaveResult *value)
+find_value (gpointer data, CleaveResult *value)
 {
+  Builder *b = data;
   CleaveResult *own;
 
-  if (value == NULL)
-    return NULL;
   if (cleave_node_is_fixed (value->node))
     return find_fixed (b, value);
   own = g_hash_table_lookup (b->values, value);
@@ -143,20 +143,12 @@ do_acts (Builder *b, const GArray *acts, guint *n_done, guint rank_index)
 static void
 add_node (Builder *b, CleaveNode *node)
 {
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
-  CleaveNode *copy;
+  CleaveNode *copy = cleave_extract_node (b->transfers.graph, node, find_value, b);
 
-  for (guint i = 0; i < node->n_operands; i++)
-    operands[i] = find_value (b, node->operands[i].result);
-  copy = cleave_graph_add_like (b->transfers.graph, node, node->name, operands);
   if (b->origins != NULL)
     g_hash_table_insert (b->origins, copy, node);
   for (guint r = 0; r < node->n_results; r++)
-    {
-      g_hash_table_insert (b->values, &node->results[r], &copy->results[r]);
-      if (node->results[r].name != NULL)
-        cleave_result_set_name (&copy->results[r], node->results[r].name);
-    }
+    g_hash_table_insert (b->values, &node->results[r], &copy->results[r]);
 }
 
 static void
