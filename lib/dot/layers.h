@@ -5,6 +5,17 @@
 
 /* Lays out boxes in layers, so that edges lead downwards, in time linear in boxes and edges. For
  * drawings that take Graphviz too long.
+ *
+ * The layout of igraph by Sugiyama, with the layers found here, is worse for split models: pieces
+ * of a node do not stay in their order. MobileNet-v2 in strips has 1,404 boxes, and in tiles
+ * 13,699:
+ *
+ *   layout                    crossings  mean edge      width         processor time
+ *   here, strips                    962        206      6,254 points    1 ms
+ *   igraph, 10 iterations         3,275        549     19,588          22 ms
+ *   here, tiles                 215,108      2,733     82,361          37 ms
+ *   igraph, 10 iterations       431,299      4,961    239,363         366 ms
+ *
  * `sizes` has width and height of each box, and `edges` the source and the target box of each edge;
  * the edges may form cycles. `gap` is the horizontal and the vertical distance between boxes.
  * Writes x and y of each box to `centers`, with y downwards, in a rectangle from 0 to `extent`. */

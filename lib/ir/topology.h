@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Graph algorithms: topological order, connected components, reachability. */
+/* Graph algorithms: topological order, connected components, reachability. igraph finds the
+ * components. It was measured for the other questions on 200,001 nodes with 299,000 operands, and
+ * is not used where it is slower or gives another answer. It first needs all edges, in 18 ms.
+ *
+ *   question             here                     igraph, after its edges
+ *   order                7 ms as built, 44 edited 13 ms; ties in another order
+ *   cycle                part of the order        8 ms; names no nodes
+ *   reachability         13 ms                    14 ms
+ *   layers of a drawing  lib/dot/layers.h has the figures */
 
 #include <cleave/cleave-graph.h>
 
