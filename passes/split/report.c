@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: a fifth of the file documents the API. */
+/* Fills reports of splits; report-access.c reads them. */
 
 #include "report.h"
 
@@ -10,17 +10,6 @@
 #include "../../lib/ir/boxed.h"
 #include "../../lib/ir/pool.h"
 #include "../../lib/ir/subgraphs.h"
-
-struct _CleaveSplitReport
-{
-  CleavePool *pool;     /* owns the elements of the lists */
-  GPtrArray *split;     /* of CleaveSplitNode */
-  GPtrArray *not_split; /* of CleaveUnsplitNode */
-  GArray *limits;       /* of CleaveSplitLimit */
-  GHashTable *lists;    /* RangeList: each distinct list once, since the nodes of a chain often have
-                           equal ones */
-  CleaveSplitTotals totals;
-};
 
 static void
 let_pieces_go (gpointer data)
@@ -299,24 +288,6 @@ cleave_split_report_add_work (CleaveSplitReport *report, const CleaveWork *work)
   report->totals.search_gave_up = work->gave_up;
 }
 
-/**
- * cleave_not_split_get_name:
- * @reason: why a node was not split
- *
- * Returns: (transfer none): `unsupported`, `refused`, `constraint`, `one-piece` or `outside-user`
- *
- * Since: 0.1
- */
-const char *
-cleave_not_split_get_name (CleaveNotSplit reason)
-{
-  static const char *const names[] = { "unsupported", "refused", "constraint", "one-piece",
-                                       "outside-user" };
-
-  g_return_val_if_fail (reason < G_N_ELEMENTS (names), NULL);
-  return names[reason];
-}
-
 static void
 clear (gpointer data)
 {
@@ -350,158 +321,3 @@ clear (gpointer data)
  */
 
 CLEAVE_DEFINE_COUNTED (CleaveSplitReport, split_report, clear)
-
-/**
- * cleave_split_report_get_n_split:
- * @report: a report
- *
- * Returns: the number of nodes that were split
- *
- * Since: 0.1
- */
-guint
-cleave_split_report_get_n_split (const CleaveSplitReport *report)
-{
-  g_return_val_if_fail (report != NULL, 0);
-  return report->split->len;
-}
-
-/**
- * cleave_split_report_get_split:
- * @report: a report
- * @index: index of a node that was split
- *
- * Gets a node that was split. The report keeps the pieces alive; a piece that was removed since
- * then, by [func@Cleave.clean_up] for example, belongs to no graph.
- *
- * Returns: (transfer none): its name, op and pieces
- *
- * Since: 0.1
- */
-const CleaveSplitNode *
-cleave_split_report_get_split (const CleaveSplitReport *report, guint index)
-{
-  g_return_val_if_fail (report != NULL, NULL);
-  g_return_val_if_fail (index < report->split->len, NULL);
-  return g_ptr_array_index (report->split, index);
-}
-
-/**
- * cleave_split_report_get_range:
- * @report: a report
- * @index: index of a node that was split
- * @piece: index of a piece of the node
- *
- * Returns: (transfer none): the part of result 0 of the node that the piece computes
- *
- * Since: 0.1
- */
-const CleaveRange *
-cleave_split_report_get_range (const CleaveSplitReport *report, guint index, guint piece)
-{
-  const CleaveSplitNode *node = cleave_split_report_get_split (report, index);
-
-  g_return_val_if_fail (node != NULL && piece < node->n_pieces, NULL);
-  return &node->ranges[piece];
-}
-
-/**
- * cleave_split_report_get_n_not_split:
- * @report: a report
- *
- * Returns: the number of nodes that were requested, or reached by a recursive split, and not split
- *
- * Since: 0.1
- */
-guint
-cleave_split_report_get_n_not_split (const CleaveSplitReport *report)
-{
-  g_return_val_if_fail (report != NULL, 0);
-  return report->not_split->len;
-}
-
-/**
- * cleave_split_report_get_not_split:
- * @report: a report
- * @index: index of a node that was not split
- *
- * Returns: (transfer none): the name and op of the node, and the reason
- *
- * Since: 0.1
- */
-const CleaveUnsplitNode *
-cleave_split_report_get_not_split (const CleaveSplitReport *report, guint index)
-{
-  g_return_val_if_fail (report != NULL, NULL);
-  g_return_val_if_fail (index < report->not_split->len, NULL);
-  return g_ptr_array_index (report->not_split, index);
-}
-
-/**
- * cleave_limit_kind_get_name:
- * @kind: one of the limits of a constraint
- *
- * Returns: (transfer none): `max-memory`, `max-subgraph-memory`, `max-schedule-memory`,
- * `max-added-macs` or `max-pieces`
- *
- * Since: 0.1
- */
-const char *
-cleave_limit_kind_get_name (CleaveLimitKind kind)
-{
-  static const char *const names[] = { "max-memory", "max-subgraph-memory", "max-schedule-memory",
-                                       "max-added-macs", "max-pieces" };
-
-  g_return_val_if_fail (kind < G_N_ELEMENTS (names), NULL);
-  return names[kind];
-}
-
-/**
- * cleave_split_report_get_n_limits:
- * @report: a report
- *
- * Returns: the number of limits of the constraint that were set
- *
- * Since: 0.1
- */
-guint
-cleave_split_report_get_n_limits (const CleaveSplitReport *report)
-{
-  g_return_val_if_fail (report != NULL, 0);
-  return report->limits->len;
-}
-
-/**
- * cleave_split_report_get_limit:
- * @report: a report
- * @index: index of a limit
- *
- * Gets a limit and the value reached. For @max_memory, the value is the size of the largest piece
- * of the requested nodes, in bytes. For a node that stays whole, it is the smallest value that a
- * search can reach, or the bytes of the whole node.
- *
- * Returns: (transfer none): the limit asked for, the value reached, and whether the limit is met
- *
- * Since: 0.1
- */
-const CleaveSplitLimit *
-cleave_split_report_get_limit (const CleaveSplitReport *report, guint index)
-{
-  g_return_val_if_fail (report != NULL && index < report->limits->len, NULL);
-  return &g_array_index (report->limits, CleaveSplitLimit, index);
-}
-
-/**
- * cleave_split_report_get_totals:
- * @report: a report
- *
- * Returns: (transfer none): totals of the whole graph before and after the split
- *
- * Since: 0.1
- */
-const CleaveSplitTotals *
-cleave_split_report_get_totals (const CleaveSplitReport *report)
-{
-  g_return_val_if_fail (report != NULL, NULL);
-  return &report->totals;
-}

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "../../lib/ir/pool.h"
 #include "region.h"
 #include "work.h"
 
 /* Fills the report of a split: which nodes were split into which pieces, which stayed whole and
  * why, and totals of the graph before and after. */
+
+struct _CleaveSplitReport
+{
+  CleavePool *pool;     /* owns the elements of the lists */
+  GPtrArray *split;     /* of CleaveSplitNode */
+  GPtrArray *not_split; /* of CleaveUnsplitNode */
+  GArray *limits;       /* of CleaveSplitLimit */
+  GHashTable *lists;    /* RangeList: each distinct list once, since the nodes of a chain often have
+                           equal ones */
+  CleaveSplitTotals totals;
+};
 
 /* Creates a report with the totals of the graph before the split. */
 CleaveSplitReport *cleave_split_report_new (const CleaveGraph *graph);

@@ -1,68 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one search, and its messages if it finds nothing. */
-
-#include "search.h"
-
-#include "constraint.h"
-#include "cuts.h"
-
-#include <string.h>
-
 /* Finds the split with the fewest pieces that meets a constraint.  The search tries combinations of
  * the cuts of each dimension, from few pieces to many; combinations with equally many pieces in the
  * order of their largest piece.  It plans one chunk of each kind, since a grid of thousands of
  * chunks has few kinds.  If no combination meets the constraint, the search finds the one whose
- * largest piece is smallest: the message has its size. */
+ * largest piece is smallest: the message has its size.
+ *
+ * Over 400 lines: the search and the bounds that keep it short. */
+
+#include "search-state.h"
+
+#include "constraint.h"
+
+#include <string.h>
 
 #define MAX_TRIES 1000u
 /* Number of combinations that are looked at in the time in which one chunk is planned. */
 #define PER_UNIT 64u
 
-/* A combination: one cut for each dimension, as an index into its cuts. */
-typedef struct
-{
-  gint64 n_bytes;
-  guint at[CLEAVE_MAX_RANK];
-} Combination;
-
-typedef struct
-{
-  CleaveCuts cuts;
-  const CleaveConstraint *constraint;
-  CleaveTrial *trial; /* measures the peak of the graph; NULL: it has no limit */
-  CleaveWork *work;
-  gint64 work_end;  /* the search pauses when this much work is done */
-  guint n_looks;    /* combinations looked at */
-  gint64 max_bytes; /* limit on the largest piece; 0: none */
-  gint64 max_n;     /* pieces */
-  gboolean all;     /* look at dominated cuts, too */
-  gint64 more_than; /* combinations with at most this many pieces were tried */
-  gint64 fewest;    /* fewest pieces of a combination found that may fit */
-  GArray *found;    /* Combination: those with `fewest` pieces */
-  guint at[CLEAVE_MAX_RANK];
-  /* taken[d][v]: bytes of an element of value v times the factors of the cuts chosen for dimensions
-   * before d.  least[d][v]: product of the smallest factors of the dimensions from d on. */
-  gint64 *taken[CLEAVE_MAX_RANK + 1];
-  gint64 *least[CLEAVE_MAX_RANK + 1];
-  guint n_tries;
-  gboolean has_fitting;  /* some combination meets the limits on its pieces */
-  gboolean is_capped;    /* a combination was skipped because it has too many pieces */
-  gint64 least_bytes;    /* bytes of the smallest largest piece found; G_MAXINT64: none was found */
-  Combination least_one; /* the combination of cuts that has this largest piece */
-  GString *why;
-} Search;
-
 /* Work. */
 
 static gboolean
-is_over (const Search *search)
+is_over (const CleaveSearch *search)
 {
   return search->work->done >= search->work_end;
 }
 
 static void
-count_look (Search *search)
+count_look (CleaveSearch *search)
 {
   if (++search->n_looks % PER_UNIT == 0)
     cleave_work_add (search->work, 1);
@@ -70,32 +35,8 @@ count_look (Search *search)
 
 /* Bounds. */
 
-static gboolean
-fits (const Search *search, gint64 n_bytes)
-{
-  return search->max_bytes == 0 || n_bytes <= search->max_bytes;
-}
-
-/* Returns a lower bound on the bytes of a value in the largest chunk: dimensions from `d` on are
- * cut as finely as possible. */
-static gint64
-value_bytes (const Search *search, guint d, guint v)
-{
-  return search->taken[d][v] * search->least[d][v];
-}
-
-static gint64
-chunk_bytes (const Search *search, guint d)
-{
-  gint64 n = 0;
-
-  for (guint v = 0; v < search->cuts.n_values; v++)
-    n += value_bytes (search, d, v);
-  return n;
-}
-
 static void
-init_bounds (Search *search)
+init_bounds (CleaveSearch *search)
 {
   const CleaveCuts *cuts = &search->cuts;
   guint rank = cuts->shape.rank;
@@ -117,9 +58,10 @@ init_bounds (Search *search)
 /* Combinations. */
 
 static void
-add_found (Search *search, gint64 n)
+add_found (CleaveSearch *search, gint64 n)
 {
-  Combination combination = { .n_bytes = chunk_bytes (search, search->cuts.shape.rank) };
+  CleaveCombination combination = { .n_bytes = cleave_search_chunk_bytes (
+                                        search, search->cuts.shape.rank) };
 
   if (n < search->fewest)
     g_array_set_size (search->found, 0);
@@ -131,7 +73,7 @@ add_found (Search *search, gint64 n)
 /* Adds the combinations that may fit and make no more pieces than the fewest so far.  The cuts of
  * the dimensions before `d` are chosen.  Recursion is as deep as the rank. */
 static void
-try_dimension (Search *search, guint d, gint64 n)
+try_dimension (CleaveSearch *search, guint d, gint64 n)
 {
   const CleaveCuts *cuts = &search->cuts;
 
@@ -153,7 +95,7 @@ try_dimension (Search *search, guint d, gint64 n)
       for (guint v = 0; v < cuts->n_values; v++)
         search->taken[d + 1][v] = search->taken[d][v] * cut->low[v];
       search->at[d] = i;
-      if (fits (search, chunk_bytes (search, d + 1)))
+      if (cleave_search_fits (search, cleave_search_chunk_bytes (search, d + 1)))
         try_dimension (search, d + 1, n * cut->n);
     }
 }
@@ -163,7 +105,7 @@ try_dimension (Search *search, guint d, gint64 n)
 static int
 compare_combinations (gconstpointer a, gconstpointer b)
 {
-  const Combination *c = a, *e = b;
+  const CleaveCombination *c = a, *e = b;
 
   if (c->n_bytes != e->n_bytes)
     return c->n_bytes < e->n_bytes ? -1 : 1;
@@ -176,7 +118,7 @@ compare_combinations (gconstpointer a, gconstpointer b)
 /* Finds the combinations with the next larger number of pieces.  It first looks without the
  * dominated cuts, which is fast and gives an upper bound of that number. */
 static gboolean
-find_next (Search *search)
+find_next (CleaveSearch *search)
 {
   gboolean all = search->all;
 
@@ -198,7 +140,10 @@ find_next (Search *search)
 
 /* Lists one chunk of each kind, and the number of chunks of that kind. */
 static void
-list_kinds (const Search *search, const Combination *combination, GArray *ranges, GArray *counts)
+list_kinds (const CleaveSearch *search,
+            const CleaveCombination *combination,
+            GArray *ranges,
+            GArray *counts)
 {
   const CleaveCuts *cuts = &search->cuts;
   CleaveRange whole = cleave_range_whole (&cuts->shape);
@@ -227,7 +172,7 @@ list_kinds (const Search *search, const Combination *combination, GArray *ranges
 }
 
 static gboolean
-allows_macs (const Search *search, const CleavePlan *plan, const GArray *counts, GString *why)
+allows_macs (const CleaveSearch *search, const CleavePlan *plan, const GArray *counts, GString *why)
 {
   const CleaveNode *node = search->cuts.node;
   gint64 added = -cleave_node_get_macs (node);
@@ -244,7 +189,7 @@ allows_macs (const Search *search, const CleavePlan *plan, const GArray *counts,
 /* Plans one chunk of each kind.  Returns NULL, with the reason in `why`, if a chunk is not legal or
  * the halo adds too many MACs. */
 static CleavePlan *
-plan_kinds (Search *search, const Combination *combination)
+plan_kinds (CleaveSearch *search, const CleaveCombination *combination)
 {
   g_autoptr (GArray) ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
   g_autoptr (GArray) counts = g_array_new (FALSE, FALSE, sizeof (gint64));
@@ -267,7 +212,7 @@ plan_kinds (Search *search, const Combination *combination)
 }
 
 static gboolean
-allows_kinds (Search *search, const Combination *combination)
+allows_kinds (CleaveSearch *search, const CleaveCombination *combination)
 {
   g_autoptr (CleavePlan) plan = plan_kinds (search, combination);
   gint64 n_bytes;
@@ -275,15 +220,16 @@ allows_kinds (Search *search, const Combination *combination)
   if (plan == NULL)
     return FALSE;
   n_bytes = cleave_plan_get_most_bytes (plan);
-  return fits (search, n_bytes) || cleave_refuse (search->why,
-                                                  "the largest piece would need %" G_GINT64_FORMAT
-                                                  " bytes, the limit is %" G_GINT64_FORMAT,
-                                                  n_bytes, MAX (search->max_bytes, 0));
+  return cleave_search_fits (search, n_bytes) ||
+         cleave_refuse (search->why,
+                        "the largest piece would need %" G_GINT64_FORMAT
+                        " bytes, the limit is %" G_GINT64_FORMAT,
+                        n_bytes, MAX (search->max_bytes, 0));
 }
 
 /* Asks the predicate and the trial, which need all chunks. */
 static gboolean
-allows_all (Search *search, GArray *ranges)
+allows_all (CleaveSearch *search, GArray *ranges)
 {
   const CleaveRoot root = { .node = search->cuts.node,
                             .ranges = ranges,
@@ -302,7 +248,7 @@ allows_all (Search *search, GArray *ranges)
 }
 
 static GArray *
-try_combination (Search *search, const Combination *combination)
+try_combination (CleaveSearch *search, const CleaveCombination *combination)
 {
   g_autoptr (GArray) ranges = NULL;
 
@@ -316,21 +262,22 @@ try_combination (Search *search, const Combination *combination)
 }
 
 static gboolean
-may_go_on (const Search *search)
+may_go_on (const CleaveSearch *search)
 {
   return search->n_tries < MAX_TRIES && !is_over (search) &&
          (search->trial == NULL || !cleave_trial_is_done (search->trial));
 }
 
 static GArray *
-find_fewest (Search *search)
+find_fewest (CleaveSearch *search)
 {
-  if (!fits (search, chunk_bytes (search, 0)))
+  if (!cleave_search_fits (search, cleave_search_chunk_bytes (search, 0)))
     return NULL;
   for (; may_go_on (search) && find_next (search); search->more_than = search->fewest)
     for (guint i = 0; i < search->found->len && may_go_on (search); i++)
       {
-        GArray *ranges = try_combination (search, &g_array_index (search->found, Combination, i));
+        GArray *ranges =
+            try_combination (search, &g_array_index (search->found, CleaveCombination, i));
 
         if (ranges != NULL)
           return ranges;
@@ -343,9 +290,9 @@ find_fewest (Search *search)
 /* The smallest piece that can be reached. */
 
 static void
-judge_least (Search *search)
+judge_least (CleaveSearch *search)
 {
-  Combination combination = { 0 };
+  CleaveCombination combination = { 0 };
   g_autoptr (CleavePlan) plan = NULL;
 
   memcpy (combination.at, search->at, sizeof combination.at);
@@ -361,7 +308,7 @@ judge_least (Search *search)
  * leaves out combinations that cannot be smaller than the smallest found.  The order does not
  * depend on the limit, so that all limits get the same answer. */
 static void
-find_least (Search *search, guint d, gint64 n)
+find_least (CleaveSearch *search, guint d, gint64 n)
 {
   const CleaveCuts *cuts = &search->cuts;
 
@@ -381,103 +328,15 @@ find_least (Search *search, guint d, gint64 n)
       for (guint v = 0; v < cuts->n_values; v++)
         search->taken[d + 1][v] = search->taken[d][v] * cut->low[v];
       search->at[d] = i;
-      if (chunk_bytes (search, d + 1) < search->least_bytes)
+      if (cleave_search_chunk_bytes (search, d + 1) < search->least_bytes)
         find_least (search, d + 1, n * cut->n);
-    }
-}
-
-/* Returns the bytes of a value in the largest piece of a combination; NULL stands for the finest
- * cut of each dimension. */
-static gint64
-taken_bytes (const Search *search, const Combination *combination, guint v)
-{
-  gint64 n = search->taken[0][v] * (combination == NULL ? search->least[0][v] : 1);
-
-  for (guint d = 0; d < search->cuts.shape.rank && combination != NULL; d++)
-    n *= cleave_cuts_get (&search->cuts, d, combination->at[d])->low[v];
-  return n;
-}
-
-/* Appends the bytes that a piece needs, and the operand that takes most of them. */
-static void
-explain_piece (Search *search, const char *what, gint64 n_bytes, const Combination *combination)
-{
-  gint64 most = 0;
-  const char *name = "no value";
-
-  for (guint v = 0; v < search->cuts.n_values; v++)
-    {
-      gint64 n = taken_bytes (search, combination, v);
-
-      if (n <= most)
-        continue;
-      most = n;
-      name = search->cuts.values[v].name;
-    }
-  g_string_append_printf (search->why,
-                          "%s needs %" G_GINT64_FORMAT " bytes, %" G_GINT64_FORMAT
-                          " of them for %s; the limit is %" G_GINT64_FORMAT,
-                          what, n_bytes, most, name, MAX (search->max_bytes, 0));
-}
-
-/* Returns a lower bound on the number of pieces: the bytes of the result divided by the limit. */
-static gint64
-count_least_pieces (const Search *search)
-{
-  gint64 n_bytes = cleave_tensor_type_n_bytes (&search->cuts.node->results[0].type);
-  gint64 limit = MAX (search->max_bytes, 1);
-
-  return n_bytes / limit + (n_bytes % limit != 0);
-}
-
-/* Says that the limit needs more pieces than are allowed, how small the allowed pieces can be, and
- * what to do. */
-static void
-explain_too_many (Search *search)
-{
-  gint64 n = MAX (count_least_pieces (search), search->max_n + 1);
-  gboolean by_request = search->constraint->max_pieces > 0 &&
-                        search->max_n == (gint64) search->constraint->max_pieces;
-  g_autofree char *capped =
-      g_strdup_printf ("too many pieces: it would be %" G_GINT64_FORMAT
-                       " or more, at most %" G_GINT64_FORMAT " may be made; the largest of these",
-                       n, search->max_n);
-
-  explain_piece (search, capped, search->least_bytes, &search->least_one);
-  g_string_append_printf (search->why, "; ask for larger pieces, or raise the limit on %s",
-                          by_request ? "the number of pieces" : "the work of the search");
-}
-
-/* Says that no piece can be as small as the limit, or not with the number of pieces allowed, and
- * what size is possible. */
-static void
-explain_least (Search *search)
-{
-  gint64 bound = chunk_bytes (search, 0);
-  gboolean is_capped =
-      bound < search->least_bytes && (search->is_capped || search->cuts.is_truncated);
-
-  g_string_truncate (search->why, 0);
-  if (is_capped && search->max_n == cleave_work_max_pieces (search->work))
-    cleave_work_give_up (search->work);
-  if (!is_capped)
-    explain_piece (search, "the smallest piece", search->least_bytes, &search->least_one);
-  else if (fits (search, bound))
-    explain_too_many (search);
-  else
-    {
-      explain_piece (search, "the smallest piece", bound, NULL);
-      g_string_append_printf (search->why,
-                              "; with at most %" G_GINT64_FORMAT
-                              " pieces the largest needs %" G_GINT64_FORMAT,
-                              search->max_n, search->least_bytes);
     }
 }
 
 /* Finds the smallest limit that can be met.  It may be the limit asked for, if the search for the
  * fewest pieces gave up. */
 static GArray *
-settle_for_least (Search *search)
+settle_for_least (CleaveSearch *search)
 {
   gint64 max_bytes = search->max_bytes;
 
@@ -487,50 +346,35 @@ settle_for_least (Search *search)
   search->max_bytes = max_bytes;
   if (search->least_bytes == G_MAXINT64)
     return NULL;
-  if (fits (search, search->least_bytes))
+  if (cleave_search_fits (search, search->least_bytes))
     return try_combination (search, &search->least_one);
-  explain_least (search);
+  cleave_search_explain_least (search);
   return NULL;
 }
 
-/* Says why no combination meets the limits on pieces and graph. */
-static void
-explain (Search *search)
-{
-  if (search->trial != NULL && search->trial->has_best)
-    {
-      g_string_truncate (search->why, 0);
-      cleave_trial_explain (search->trial, search->why);
-    }
-  if (search->why->len == 0)
-    g_string_append (search->why, "no allowed number of pieces meets the limits");
-  if (search->work->gave_up)
-    g_string_append_printf (search->why,
-                            "; not found within %u splits tried and a search budget of"
-                            " %" G_GINT64_FORMAT,
-                            search->n_tries, search->work->budget);
-}
-
 static GArray *
-find_ranges (Search *search)
+find_ranges (CleaveSearch *search)
 {
   GArray *ranges = find_fewest (search);
 
   if (ranges == NULL && search->max_bytes != 0 && !search->has_fitting)
     ranges = settle_for_least (search);
   if (ranges == NULL)
-    explain (search);
+    cleave_search_explain (search);
   return ranges;
 }
 
 /* Searches once, among the cuts that are listed. */
 static GArray *
-search_once (Search *search, const CleaveSearchFor *wanted, gboolean exact, gboolean *is_surprised)
+search_once (CleaveSearch *search,
+             const CleaveSearchFor *wanted,
+             gboolean exact,
+             gboolean *is_surprised)
 {
   const CleaveCutsToList list = { search->all, search->max_n, exact };
   GArray *ranges;
 
-  search->found = g_array_new (FALSE, FALSE, sizeof (Combination));
+  search->found = g_array_new (FALSE, FALSE, sizeof (CleaveCombination));
   search->least_bytes = G_MAXINT64;
   cleave_cuts_init (&search->cuts, wanted->node, wanted->space, &list);
   init_bounds (search);
@@ -550,15 +394,15 @@ GArray *
 cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why)
 {
   const CleaveConstraint *constraint = wanted->constraint;
-  Search start = { .constraint = constraint,
-                   .trial = wanted->trial,
-                   .work = wanted->work,
-                   .work_end = wanted->work->budget,
-                   .max_bytes = constraint->max_memory,
-                   .max_n = cleave_work_max_pieces (wanted->work),
-                   .all = constraint->predicate != NULL || wanted->trial != NULL,
-                   .why = why };
-  Search search;
+  CleaveSearch start = { .constraint = constraint,
+                         .trial = wanted->trial,
+                         .work = wanted->work,
+                         .work_end = wanted->work->budget,
+                         .max_bytes = constraint->max_memory,
+                         .max_n = cleave_work_max_pieces (wanted->work),
+                         .all = constraint->predicate != NULL || wanted->trial != NULL,
+                         .why = why };
+  CleaveSearch search;
   gboolean is_surprised;
   GArray *ranges;
 
