@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* Buffers of graphs, and assertions about their layouts. */
+
+#include "../../lib/memory/buffers.h"
+#include "orders.h"
+#include "random-graph.h"
+#include "run-help.h"
+
+static inline CleaveStorage *
+make_storage (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GPtrArray) order = order_best (graph, &error);
+  CleaveStorage *storage;
+
+  cleave_assert_no_error (error);
+  storage = cleave_storage_new (graph, order);
+  storage->nodes = NULL; /* owned by `order` */
+  return storage;
+}
+
+static inline const CleaveLocation *
+place_of (const CleaveStorage *storage, const CleaveResult *value)
+{
+  return &cleave_storage_assignment (storage, value)->location;
+}
