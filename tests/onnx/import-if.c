@@ -168,7 +168,8 @@ START_TEST (an_if_is_checked)
   model_assert_error (bare, CLEAVE_ERROR_MODEL, "If 'if': it has no then_branch or no else_branch");
   model_assert_error (number, CLEAVE_ERROR_MODEL, "If 'if': its condition must be one bool");
   add_branches (nothing, branch_of (NULL, NULL, NULL, "r"), branch_of ("Neg", "x", "r", "r"));
-  model_assert_error (nothing, CLEAVE_ERROR_MODEL, "If 'if': 'r' is not defined in its inner graph");
+  model_assert_error (nothing, CLEAVE_ERROR_MODEL,
+                      "If 'if': 'r' is not defined in its inner graph");
   add_branches (loop, branch_of ("SequenceAt", "x", "r", "r"), branch_of ("Neg", "x", "r", "r"));
   model_assert_error (loop, CLEAVE_ERROR_MODEL,
                       "SequenceAt 'n': its first operand must be a sequence");
