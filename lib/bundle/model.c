@@ -34,7 +34,7 @@ add_view (CleaveBundleBuilder *b, const CleaveNode *node)
 
 /* Steps */
 
-/* A map of a dimension of an operand that does not exist: its one index. */
+/* Returns the map of a dimension that the operand does not have: it reads index 0. */
 static CleaveDimMap
 only_index (void)
 {

@@ -41,7 +41,7 @@ typedef struct
   gint64 pixel;                   /* elements from one pixel to the next */
   guint v, w;                     /* indices of the operands */
   gboolean w_is_one;
-  gboolean begins_pattern, w_is_before; /* w: v at the begin of the pattern */
+  gboolean begins_pattern, w_is_before; /* w is the value with which the pattern began */
   void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: n values */
   void (*gate) (float *v,
                 gint64 n); /* FUNCTION: computes v * f (v) in one pass; NULL: no such code */

@@ -49,7 +49,7 @@ touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveSt
   for (guint i = 0; i < n_results; i++)
     touch (touched, touched->written, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
-    touched->n_bytes *= 2; /* the copy touches as many bytes in the bound tensor */
+    touched->n_bytes *= 2; /* the bytes of the bound tensor count, too */
 }
 
 static gint64

@@ -227,7 +227,7 @@ allows_kinds (CleaveSearch *search, const CleaveCombination *combination)
                         n_bytes, MAX (search->max_bytes, 0));
 }
 
-/* Asks the predicate and the trial, which need all chunks. */
+/* Returns whether the predicate and the trial allow the ranges; both judge all chunks together. */
 static gboolean
 allows_all (CleaveSearch *search, GArray *ranges)
 {

@@ -513,7 +513,7 @@ class Dynamic(CommandTest):
         self.assertEqual(run['dynamic']['nodes'], 4)
         self.assertGreater(run['dynamic']['peak_bytes'], 0)
 
-    # The least memory for a part of the static part follows from the message.
+    # Reads the least memory of a part from the message of a refused budget, then runs with that budget.
     def test_run_in_parts_runs_both_parts(self):
         n_parts = 0
         for name, data in MODELS.items():

@@ -88,8 +88,7 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
   Work work = { export, node };
   const char *index = from;
   gboolean none = may_find_none (node);
-  gint64 begin = 0, own = 1, stride = 1; /* own: stride s_k of the piece; stride: stride S_k of the
-                                          * whole */
+  gint64 begin = 0, own = 1, stride = 1; /* strides: own is s_k, stride is S_k */
 
   for (guint i = x->rank; i-- > 0;)
     {

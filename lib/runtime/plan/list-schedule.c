@@ -18,7 +18,7 @@ typedef struct
   guint *running;   /* indexed by thread: its current step, or G_MAXUINT */
   guint *along;     /* indexed by thread: the step that should run right after its last one, or
                        G_MAXUINT */
-  double *free_at;  /* indexed by thread: time */
+  double *free_at;  /* indexed by thread: the time at which it is free */
   guint n_running;
   gint64 live;     /* bytes of all live buffers */
   guint *n_begun;  /* indexed by buffer: number of its users that have begun */
