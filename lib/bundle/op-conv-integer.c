@@ -159,7 +159,7 @@ set_conv (const CleaveNode *node,
 
 /* TensorFlow Lite */
 
-enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B };
+enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 
 /* Reads the multipliers and shifts of the channels. */
 static gboolean
@@ -215,7 +215,7 @@ describe_tflite_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError *
 {
   const CleaveTfliteConvAttrs *a = node->attrs;
   const CleaveShape *w = &node->operands[W].result->type.shape;
-  const Operands at = { W, G_MAXUINT, B };
+  const Operands at = { W, W_ZERO, B };
   g_auto (CleaveBundleConv) conv = { .groups = a->conv.group,
                                      .in = w->dim[1],
                                      .out = w->dim[0] / a->conv.group,
@@ -224,8 +224,6 @@ describe_tflite_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError *
                                      .pads = a->conv.pads };
   gint64 strides[2];
 
-  if (node->n_operands > B + 1)
-    return cleave_bundle_fail (node, error, "a bundle has no kernel for zero points of weights");
   set_kernel (w, &conv);
   strides[1] = conv.kernel[0] * conv.kernel[1];
   strides[0] = conv.in * strides[1];
@@ -241,7 +239,7 @@ describe_tflite_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GEr
 {
   const CleaveTfliteConvTransposeAttrs *a = node->attrs;
   const CleaveShape *w = &node->operands[W].result->type.shape;
-  const Operands at = { W, G_MAXUINT, B };
+  const Operands at = { W, W_ZERO, B };
   g_auto (CleaveBundleConv) conv = { .groups = a->conv.group,
                                      .in = w->dim[0] / a->conv.group,
                                      .out = w->dim[1],
@@ -251,8 +249,6 @@ describe_tflite_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GEr
                                      .is_transposed = TRUE };
   gint64 strides[2];
 
-  if (node->n_operands > B + 1)
-    return cleave_bundle_fail (node, error, "a bundle has no kernel for zero points of weights");
   set_kernel (w, &conv);
   strides[0] = conv.kernel[0] * conv.kernel[1];
   strides[1] = conv.out * strides[0];

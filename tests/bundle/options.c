@@ -215,6 +215,30 @@ START_TEST (types_that_the_model_has_no_scale_for_are_refused)
 }
 END_TEST
 
+/* Zero points */
+
+/* Weights lose their zero points when the bundle is made. The differences have 9 bits. */
+START_TEST (zero_points_of_weights_are_subtracted)
+{
+  static const char *const any[] = { NULL };
+  g_autoptr (CleaveGraph) graph =
+      parse ("graph z\n"
+             "%x = Input : int8 1x6x6x3  # x\n"
+             "%zero = Constant value=-5 : int8 scalar  # zero\n"
+             "%w = Constant seed=1 : int8 4x3x3x3  # w\n"
+             "%wz = Constant value=100 : int8 4  # wz\n"
+             "%m = Constant value=1518500250 : int32 4  # m\n"
+             "%shift = Constant value=-8 : int32 4  # shift\n"
+             "%b = Constant value=10 : int32 4  # b\n"
+             "%y = TfliteConv %x, %zero, %w, %m, %shift, %zero, %b, %wz layout=NHWC pads=1,1,1,1 "
+             "min=-128 max=127\n"
+             "output %y  # y\n");
+  g_autoptr (CleaveBundle) bundle = make (graph, any);
+
+  ck_assert_int_eq (network_check (bundle, "-O1"), 0);
+}
+END_TEST
+
 /* Memories */
 
 /* Returns options with two memories, of `fast` and `slow` bytes. */
@@ -330,6 +354,7 @@ add_tests (Suite *suite)
                    kernels_with_dsp_instructions_stop_other_compilers, NULL);
   cleave_add_case (suite, "types", conversions_at_the_ends_are_removed_and_added,
                    types_that_the_model_has_no_scale_for_are_refused, NULL);
+  cleave_add_case (suite, "zeros", zero_points_of_weights_are_subtracted, NULL);
   cleave_add_case (suite, "memories", two_memories_have_the_bits_of_one,
                    one_memory_has_the_bytes_of_an_arena_with_its_limit,
                    memories_that_are_too_small_name_the_least, NULL);
