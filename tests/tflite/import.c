@@ -329,7 +329,7 @@ START_TEST (quantized_graphs_have_no_form_in_onnx_but_one_as_text)
   cleave_assert_error (
       &error, CLEAVE_ERROR_MODEL,
       "TfliteQuantize 'q' has no form in ONNX: write a .cleave file, or run cleave opt "
-      "--passes tflite-to-qdq before, which may change integers by one");
+      "--passes tflite-to-qdq before, which replaces most ops and loses bits");
 }
 END_TEST
 

@@ -391,7 +391,7 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
   if ((node->op->flags & CLEAVE_OP_NOT_ONNX) != 0)
     return cleave_fail (error, CLEAVE_ERROR_MODEL,
                         "%s '%s' has no form in ONNX: write a .cleave file, or run cleave opt "
-                        "--passes tflite-to-qdq before, which may change integers by one",
+                        "--passes tflite-to-qdq before, which replaces most ops and loses bits",
                         node->op->name, node->name);
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     if (is_own (attr, node->attrs))
