@@ -5,6 +5,7 @@ It needs no package of Python's. CLEAVE_WHEEL_BUILD names the build directory; e
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -29,13 +30,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """Packs what git knows of the checkout, or all of an unpacked source archive."""
+    """Packs the files that git tracks. Without git, or in an unpacked source archive, packs all files except builds."""
     version = next(line.split("'")[1] for line in (pack.SOURCE / 'meson.build').read_text().splitlines()
                    if line.strip().startswith('version:'))
     name = f'cleave-{version}'
-    listed = subprocess.run(['git', '-C', pack.SOURCE, 'ls-files', '-z'], capture_output=True, text=True)
-    files = listed.stdout.split('\0')[:-1] if listed.returncode == 0 else sorted(
-        str(path.relative_to(pack.SOURCE)) for path in pack.SOURCE.rglob('*') if path.is_file())
+    listed = shutil.which('git') and subprocess.run(['git', '-C', pack.SOURCE, 'ls-files', '-z'], capture_output=True, text=True)
+    files = listed.stdout.split('\0')[:-1] if listed and listed.returncode == 0 else sorted(
+        name for name in (str(path.relative_to(pack.SOURCE)) for path in pack.SOURCE.rglob('*') if path.is_file())
+        if not name.startswith(('build', 'dist', '.git/')))
     target = pathlib.Path(sdist_directory) / f'{name}.tar.gz'
     with tarfile.open(target, 'w:gz', format=tarfile.PAX_FORMAT) as archive:
         for file in files:
