@@ -52,11 +52,11 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {
-  gint64 gap = end->offset + end->n_used - value->offset - value->n_used;
+  gint64 after = end->is_upward ? end->offset + end->n_used - value->offset - value->n_used
+                                : end->offset - value->offset;
+  gboolean is_far = end->is_upward ? after >= end->lag : -after >= end->lag;
 
-  if (end->is_upward)
-    return gap >= end->lag && (gap <= 0 || gap >= end->row_bytes);
-  return value->offset - end->offset >= end->lag;
+  return is_far && (after <= 0 || after >= end->row_bytes);
 }
 
 static gboolean

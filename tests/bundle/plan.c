@@ -135,6 +135,96 @@ START_TEST (a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_unde
 }
 END_TEST
 
+/* Makes a network of vectors, which have one row: element-wise layers, means and joins. A layer
+ * that works in place needs no row of its operand afterwards. */
+static CleaveGraph *
+make_vectors (guint32 seed)
+{
+  static const char *const unary[] = { "Abs %%v%u", "Exp %%v%u", "ReduceMean %%v%u axes=-1",
+                                       "Concat %%v%u, %%v%u axis=-1" };
+  static const char *const binary[] = { "Sub %%v%u, %%v%u", "Mul %%v%u, %%v%u" };
+  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+  g_autoptr (GString) text = g_string_new ("%v0 = Input : float32 1x1x24\n");
+  guint widths[24] = { 24 }, n = (guint) g_rand_int_range (rand, 8, 24);
+  g_autoptr (GError) error = NULL;
+  CleaveGraph *graph;
+
+  for (guint i = 1; i < n; i++)
+    {
+      guint a = (guint) g_rand_int_range (rand, MAX ((gint) i - 3, 0), (gint) i);
+      guint b = (guint) g_rand_int_range (rand, MAX ((gint) i - 6, 0), (gint) i), kind;
+      gboolean is_unary = widths[a] != widths[b] && widths[a] != 1 && widths[b] != 1;
+
+      is_unary |= g_rand_int_range (rand, 0, 3) == 0;
+      kind = (guint) g_rand_int_range (rand, 0, is_unary ? 4 : 2);
+      g_string_append_printf (text, "%%v%u = ", i);
+      g_string_append_printf (text, is_unary ? unary[kind] : binary[kind], a, is_unary ? a : b);
+      g_string_append_c (text, '\n');
+      widths[i] =
+          is_unary ? (kind == 2 ? 1 : widths[a] * (kind == 3 ? 2 : 1)) : MAX (widths[a], widths[b]);
+    }
+  g_string_append_printf (text, "output %%v%u\n", n - 1);
+  graph = cleave_graph_parse (text->str, NULL, &error);
+  cleave_assert_no_error (error);
+  return graph;
+}
+
+/* Counts the ends of a bundle of vectors over the value that they may overlay. */
+static guint
+check_vectors (const CleaveBundle *bundle)
+{
+  const GArray *buffers = bundle->layout->buffers;
+  guint n = 0;
+
+  for (guint i = 0; i < buffers->len; i++)
+    for (guint k = 0; k < buffers->len; k++)
+      {
+        const CleaveBundleBuffer *end = &g_array_index (buffers, CleaveBundleBuffer, i);
+        const CleaveBundleBuffer *value = &g_array_index (buffers, CleaveBundleBuffer, k);
+
+        if (end->over != value->value || end->first != value->last)
+          continue;
+        n++;
+        ck_assert_msg (end->offset <= value->offset || end->offset >= value->offset + value->n_used,
+                       "an end at %d lies inside of a value at %d", (int) end->offset,
+                       (int) value->offset);
+      }
+  return n;
+}
+
+START_TEST (a_row_that_is_computed_in_place_does_not_begin_inside_the_row_under_it)
+{
+  guint n = 0;
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (300); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = make_vectors (seed);
+      g_autoptr (CleaveBundle) bundle = make (graph, NULL);
+
+      n += check_vectors (bundle);
+    }
+  ck_assert_uint_gt (n, 0);
+}
+END_TEST
+
+START_TEST (infinite_outputs_are_expected_as_such)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x3\n"
+                                                      "%a = Exp %x\n"
+                                                      "%b = Exp %a\n"
+                                                      "%c = Exp %b\n"
+                                                      "%d = Exp %c\n"
+                                                      "%e = Exp %d\n"
+                                                      "%y = Neg %e\n"
+                                                      "output %e\n"
+                                                      "output %y\n",
+                                                      NULL, NULL);
+  g_autoptr (CleaveBundle) bundle = make (graph, NULL);
+
+  ck_assert_int_eq (network_check (bundle, "-O1"), 0);
+}
+END_TEST
+
 START_TEST (the_least_is_accepted_and_one_byte_less_refused)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (40); seed++)
@@ -313,6 +403,8 @@ add_tests (Suite *suite)
                    the_least_is_accepted_and_one_byte_less_refused,
                    more_macs_and_values_apart_take_no_more_memory,
                    a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_under_it,
+                   a_row_that_is_computed_in_place_does_not_begin_inside_the_row_under_it,
+                   infinite_outputs_are_expected_as_such,
                    rings_are_the_same_if_rows_of_a_steady_state_are_skipped, NULL);
   cleave_add_case (suite, "refusals", wrong_options_are_refused, an_op_without_a_kernel_is_named,
                    graphs_that_a_bundle_cannot_compute_are_refused, NULL);
