@@ -4,6 +4,7 @@
 
 #include "bundle.h"
 
+#include <math.h>
 #include <string.h>
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
@@ -32,8 +33,11 @@ print_element (GString *out, const char *type, gconstpointer data, gsize i)
 {
   if (strcmp (type, "float") == 0)
     {
-      print_float (out, ((const float *) data)[i]);
-      g_string_append (out, "f");
+      float value = ((const float *) data)[i];
+
+      print_float (out, (double) value);
+      if (isfinite (value))
+        g_string_append (out, "f");
     }
   else if (strcmp (type, "double") == 0)
     print_float (out, ((const double *) data)[i]);
