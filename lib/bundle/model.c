@@ -176,17 +176,17 @@ add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 
   for (guint i = 0; i < node->n_operands; i++)
     {
-      CleaveBundleStep step = { .node = node };
+      CleaveBundleStep step = { .node = node, .slots = { i } };
 
-      if (cleave_node_is_fixed (node->operands[i].result->node))
-        return fail (node, error, "a bundle has no kernel for a part that is constant");
-      if (!add_operand (b, node, i, &step, error))
+      if (!cleave_node_is_fixed (node->operands[i].result->node) &&
+          !add_operand (b, node, i, &step, error))
         return FALSE;
       if (before != CLEAVE_BUNDLE_NONE)
         {
-          step.rows[1] = step.columns[1] = cleave_dim_map_same (0);
-          step.operands[1] = before;
-          step.n_operands = 2;
+          guint last = step.n_operands++;
+
+          step.rows[last] = step.columns[last] = cleave_dim_map_same (0);
+          step.operands[last] = before;
         }
       if (!describe (b, node, &step, error))
         {

@@ -233,6 +233,8 @@ describe_matmul (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   const CleaveShape *w = &node->operands[W].result->type.shape;
   Sizes s = { 1, w->dim[0], w->rank > 1 ? w->dim[1] : 1, 1 };
 
+  if (!cleave_node_is_fixed (x->node) && !cleave_node_is_fixed (node->operands[W].result->node))
+    return cleave_bundle_describe_product (node, layer, error);
   if (!cleave_bundle_need_constants (node, W, 2, "weights", error) ||
       !cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error))
     return FALSE;

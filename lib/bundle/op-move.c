@@ -222,6 +222,30 @@ describe_resize (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   return cleave_bundle_describe_move (node, layer, error);
 }
 
+/* Adds a constant of one image in the order of memory. */
+static const char *
+add_image (const CleaveResult *x, CleaveBundleLayer *layer)
+{
+  CleaveBundleImage image = cleave_bundle_image (x);
+  CleaveTensor *tensor = cleave_node_get_constant (x->node);
+  CleaveView view = cleave_view_tensor (tensor);
+  gsize size = cleave_element_size (x->type.element);
+  gsize n = (gsize) cleave_shape_n_elements (&x->type.shape);
+  g_autofree char *memory = g_malloc (n * size);
+  gint64 at[CLEAVE_MAX_RANK];
+
+  CLEAVE_EACH_INDEX (at, &x->type.shape)
+    {
+      gint64 row = image.row_dim < 0 ? 0 : at[image.row_dim];
+      gint64 column = image.column_dim < 0 ? 0 : at[image.column_dim];
+      gint64 channel = image.channel_dim < 0 ? 0 : at[image.channel_dim];
+
+      memcpy (memory + (gsize) ((row * image.columns + column) * image.channels + channel) * size,
+              cleave_view_at (&view, at), size);
+    }
+  return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
+}
+
 static gboolean
 describe_concat (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -230,6 +254,7 @@ describe_concat (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   const CleaveResult *x = node->operands[part].result;
   CleaveBundleImage image = cleave_bundle_image (x), y = cleave_bundle_image (&node->results[0]);
   gint64 before = 0, place[3] = { 0 };
+  const char *constant = "NULL";
   g_autofree char *fields = NULL;
 
   for (guint i = 0; i < part; i++)
@@ -242,16 +267,20 @@ describe_concat (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
     place[2] = before * (gint64) cleave_element_size (x->type.element);
   else
     return cleave_bundle_fail (node, error, "a bundle has no kernel for joining images of a batch");
-  fields = g_strdup_printf (".row = %" G_GINT64_FORMAT ", .rows = %" G_GINT64_FORMAT
+  if (image.images > 1 && cleave_node_is_fixed (x->node))
+    return cleave_bundle_fail (node, error, "a bundle needs a batch of 1 for a constant part");
+  if (cleave_node_is_fixed (x->node))
+    constant = add_image (x, layer);
+  fields = g_strdup_printf (".constant = %s, .row = %" G_GINT64_FORMAT ", .rows = %" G_GINT64_FORMAT
                             ", .column = %" G_GINT64_FORMAT ", .columns = %" G_GINT64_FORMAT
                             ", .offset = %" G_GINT64_FORMAT
                             ", .bytes = %u, .pixel_bytes = %u, .is_first = %d",
-                            place[0], image.rows, place[1], image.columns, place[2],
+                            constant, place[0], image.rows, place[1], image.columns, place[2],
                             (guint) image.pixel_bytes, (guint) y.pixel_bytes, part == 0);
   cleave_bundle_layer_set_kernel (layer, "join", "cleave_join");
   cleave_bundle_layer_set_params (layer, "CleaveJoin", fields);
   if (part > 0)
-    cleave_bundle_layer_set_in_place (layer, 1);
+    cleave_bundle_layer_set_in_place (layer, cleave_node_is_fixed (x->node) ? 0 : 1);
   return TRUE;
 }
 

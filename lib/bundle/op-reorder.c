@@ -154,6 +154,8 @@ describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
 static gboolean
 describe_gather (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
+  if (!cleave_node_is_fixed (node->operands[1].result->node))
+    return cleave_bundle_describe_embed (node, layer, error);
   return node->operands[1].result->type.shape.rank == 1
              ? cleave_bundle_describe_move (node, layer, error)
              : describe_reorder (node, layer, error);

@@ -16,6 +16,7 @@ static const CleaveBundleOp *const ops[] = {
   &cleave_bundle_op_global_average_pool,
   &cleave_bundle_op_reduce_mean,
   &cleave_bundle_op_batch_normalization,
+  &cleave_bundle_op_layer_normalization,
   &cleave_bundle_op_tflite_conv,
   &cleave_bundle_op_tflite_conv_transpose,
   &cleave_bundle_op_qlinear_conv,

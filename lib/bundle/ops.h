@@ -16,6 +16,7 @@ extern const CleaveBundleOp cleave_bundle_op_global_max_pool;
 extern const CleaveBundleOp cleave_bundle_op_global_average_pool;
 extern const CleaveBundleOp cleave_bundle_op_reduce_mean;
 extern const CleaveBundleOp cleave_bundle_op_batch_normalization;
+extern const CleaveBundleOp cleave_bundle_op_layer_normalization;
 extern const CleaveBundleOp cleave_bundle_op_tflite_conv;
 extern const CleaveBundleOp cleave_bundle_op_tflite_conv_transpose;
 extern const CleaveBundleOp cleave_bundle_op_qlinear_conv;

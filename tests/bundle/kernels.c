@@ -150,13 +150,14 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
 }
 
 /* Makes operands constant: all but the first, or sometimes none of an op that combines A and B. The
- * operands of a join stay inputs. */
+ * operands of a join stay inputs, and those of a node whose first operand is constant. */
 static void
 fix_operands (CleaveGraph *graph, CleaveNode *node, GRand *rand)
 {
   guint first = g_rand_int_range (rand, 0, 2) == 0 ? 1 : 2;
 
-  if (node->op->flags & CLEAVE_OP_JOIN)
+  if ((node->op->flags & CLEAVE_OP_JOIN) ||
+      cleave_node_get_constant (node->operands[0].result->node) != NULL)
     return;
   if (node->n_operands != 2 || !g_str_equal (cleave_op_operand_name (node->op, 1), "B"))
     first = 1;
@@ -681,7 +682,56 @@ make_winograd (CleaveGraph *graph, GRand *rand)
       3, 1, &a, NULL);
 }
 
+/* A join of parts of which some are constant, along any dimension of an image of the batch 1. */
+static CleaveNode *
+make_constant_parts (CleaveGraph *graph, GRand *rand)
+{
+  CleaveAxisAttrs a = { pick (rand, 1, 3) };
+  CleaveShape shape = CLEAVE_SHAPE (1, pick (rand, 1, 4), pick (rand, 1, 4), pick (rand, 1, 4));
+  CleaveElement element = pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_FLOAT32;
+  guint n = (guint) pick (rand, 2, 4), variable = (guint) pick (rand, 0, (gint) n - 1);
+  CleaveResult *parts[4];
+
+  for (guint i = 0; i < n; i++)
+    {
+      shape.dim[a.axis] = pick (rand, 1, 4);
+      if (i != variable && pick (rand, 0, 2) > 0)
+        {
+          CleaveTensorType type = { element, shape };
+          g_autoptr (CleaveTensor) part = cleave_random_tensor (&type, g_rand_int (rand), FALSE);
+
+          parts[i] = cleave_graph_add_constant (graph, NULL, part);
+        }
+      else
+        parts[i] = add_shaped (graph, "x", element, &shape);
+    }
+  if (pick (rand, 0, 1) == 0)
+    add_pooling (graph, parts[variable]);
+  return cleave_graph_add (graph, cleave_op_lookup ("Concat"), "concat", parts, n, 1, &a, NULL);
+}
+
+/* Rows of a constant table, selected by indices at run time: in range, below 0, and out of range.
+ */
+static CleaveNode *
+make_embedding (CleaveGraph *graph, GRand *rand)
+{
+  CleaveAxisAttrs a = { 0 };
+  CleaveElement element = pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_FLOAT32;
+  CleaveTensorType type = { element, CLEAVE_SHAPE (pick (rand, 1, 9), pick (rand, 1, 5)) };
+  g_autoptr (CleaveTensor) table = cleave_random_tensor (&type, g_rand_int (rand), FALSE);
+  CleaveShape list = CLEAVE_SHAPE (pick (rand, 1, 6)), batch = CLEAVE_SHAPE (1, pick (rand, 1, 6));
+  CleaveElement index = pick (rand, 0, 1) == 0 ? CLEAVE_INT32 : CLEAVE_INT64;
+  CleaveResult *operands[] = {
+    cleave_graph_add_constant (graph, NULL, table),
+    add_shaped (graph, "at", index, pick (rand, 0, 1) == 0 ? &list : &batch),
+  };
+
+  return cleave_graph_add (graph, cleave_op_lookup ("Gather"), "gather", operands, 2, 1, &a, NULL);
+}
+
 static const CleaveRandomOp special_makers[] = {
+  { "Concat", make_constant_parts },
+  { "Gather", make_embedding },
   { "TfliteConv", make_large_conv },
   { "Conv", make_winograd },
   { "Pow", make_power },

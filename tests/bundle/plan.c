@@ -207,7 +207,7 @@ START_TEST (a_row_that_is_computed_in_place_does_not_begin_inside_the_row_under_
 }
 END_TEST
 
-START_TEST (infinite_outputs_are_expected_as_such)
+START_TEST (a_test_program_expects_infinite_outputs)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x3\n"
                                                       "%a = Exp %x\n"
@@ -404,7 +404,7 @@ add_tests (Suite *suite)
                    more_macs_and_values_apart_take_no_more_memory,
                    a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_under_it,
                    a_row_that_is_computed_in_place_does_not_begin_inside_the_row_under_it,
-                   infinite_outputs_are_expected_as_such,
+                   a_test_program_expects_infinite_outputs,
                    rings_are_the_same_if_rows_of_a_steady_state_are_skipped, NULL);
   cleave_add_case (suite, "refusals", wrong_options_are_refused, an_op_without_a_kernel_is_named,
                    graphs_that_a_bundle_cannot_compute_are_refused, NULL);

@@ -378,6 +378,7 @@ typedef struct
 /* A value joined from parts. A layer copies one part. */
 typedef struct
 {
+  const void *constant;               /* the part; NULL: operand 0 */
   int32_t row, rows, column, columns; /* the place of the part */
   int32_t offset, bytes;              /* place of a pixel of the part in a pixel of the result */
   int32_t pixel_bytes;                /* bytes of a pixel of the result */
@@ -440,6 +441,32 @@ typedef struct
   CleaveRepeat operands[2];
   int32_t channels;
 } CleaveBinaryF32;
+
+/* Normalizes n channels, or n columns if n_columns is above 1. */
+typedef struct
+{
+  const float *scales, *offsets; /* of n elements; offsets NULL: none */
+  double epsilon;
+  int32_t channels, n, n_columns;
+} CleaveLayerNormF32;
+
+/* A product of two values. Channel k of A has the factors of row k of B, or of column k if B has
+ * columns. The rows are then matrices. */
+typedef struct
+{
+  int32_t in, out; /* channels of A and B */
+  uint8_t has_columns;
+  uint8_t has_one_row[2]; /* all rows of the result read row 0 of A, of B */
+} CleaveMatMulF32;
+
+/* Rows of a table. */
+typedef struct
+{
+  const void *table;
+  int32_t n, bytes; /* rows, and bytes of a row */
+  int32_t columns;  /* of the result */
+  int32_t index_bytes;
+} CleaveEmbed;
 
 /* y = fma (x - mean, factor, offset), for each channel. */
 typedef struct
@@ -564,6 +591,9 @@ void cleave_div_f32 (const CleaveCall *call);
 void cleave_prelu_f32 (const CleaveCall *call);
 void cleave_softmax_f32 (const CleaveCall *call);
 void cleave_norm_f32 (const CleaveCall *call);
+void cleave_layer_norm_f32 (const CleaveCall *call);
+void cleave_matmul_f32 (const CleaveCall *call);
+void cleave_embed (const CleaveCall *call);
 void cleave_quantize_even_s8 (const CleaveCall *call);
 void cleave_quantize_even_u8 (const CleaveCall *call);
 void cleave_resize_f32 (const CleaveCall *call);

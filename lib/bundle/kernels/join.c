@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies one part of a joined value. Operand 1 has the parts before this one; the first part has no
- * operand 1. */
+/* Copies one part of a joined value. The last operand has the parts before this one; the first part
+ * has no such operand. A constant part is no operand. */
 
 #include <string.h>
 
 #include "cleave-kernels.h"
+
+/* Copies bytes to a place that may begin before their own place and overlap it. */
+static void
+join_copy (unsigned char *y, const unsigned char *from, size_t n)
+{
+  while (n > 0)
+    {
+      const size_t gap = (uintptr_t) from - (uintptr_t) y; /* huge if `from` lies before */
+      const size_t part = gap < n ? gap : n;
+
+      memcpy (y, from, part);
+      y += part;
+      from += part;
+      n -= part;
+    }
+}
 
 void
 cleave_join (const CleaveCall *call)
@@ -18,21 +34,25 @@ cleave_join (const CleaveCall *call)
 
   if (!p->is_first)
     {
-      const unsigned char *before = (const unsigned char *) cleave_row (&call->x[1], call->row) +
-                                    (call->begin - call->x[1].begin) * p->pixel_bytes;
+      const CleaveRows *last = &call->x[p->constant == NULL];
+      const unsigned char *before = (const unsigned char *) cleave_row (last, call->row) +
+                                    (call->begin - last->begin) * p->pixel_bytes;
 
       if (before != y)
-        memcpy (y, before, (size_t) ((call->end - call->begin) * p->pixel_bytes));
+        join_copy (y, before, (size_t) ((call->end - call->begin) * p->pixel_bytes));
     }
   if (call->row < p->row || call->row >= p->row + p->rows)
     return;
   y += (begin - call->begin) * p->pixel_bytes + p->offset;
   for (int32_t column = begin; column < end; column++)
     {
-      memcpy (y,
-              (const unsigned char *) cleave_row (x, call->row - p->row) +
-                  (column - p->column - x->begin) * p->bytes,
-              (size_t) p->bytes);
+      const int32_t row = call->row - p->row, at = column - p->column;
+      const unsigned char *part =
+          p->constant != NULL
+              ? (const unsigned char *) p->constant + (row * p->columns + at) * p->bytes
+              : (const unsigned char *) cleave_row (x, row) + (at - x->begin) * p->bytes;
+
+      memcpy (y, part, (size_t) p->bytes);
       y += p->pixel_bytes;
     }
 }

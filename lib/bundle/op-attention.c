@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Ops of transformers: LayerNormalization, the product of two variables, rows of a constant table
+ * that indices select. */
+
+#include "op-help.h"
+#include "ops.h"
+
+/* LayerNormalization */
+
+/* Adds a parameter, broadcast to the n elements that are normalized together. */
+static const char *
+add_parameter (const CleaveNode *node, guint operand, gint64 n, CleaveBundleLayer *layer)
+{
+  g_autofree float *values = g_new (float, (gsize) n);
+  const float *from = cleave_bundle_constant (node, operand);
+  gint64 own = cleave_shape_n_elements (&node->operands[operand].result->type.shape);
+
+  for (gint64 i = 0; i < n; i++)
+    values[i] = from[own == 1 ? 0 : i];
+  return cleave_bundle_layer_add_array (layer, "float", values, (gsize) n);
+}
+
+static gboolean
+describe_layer_norm (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  enum { X, SCALE, B };
+  const CleaveLayerNormAttrs *a = node->attrs;
+  CleaveBundleImage image = cleave_bundle_image (node->operands[X].result);
+  gboolean is_channels = a->axis == image.channel_dim && image.channels > 0;
+  gint64 n = is_channels ? image.channels : image.columns;
+  gboolean has_b = node->n_operands > B && node->operands[B].result != NULL;
+  g_autofree char *fields = NULL;
+
+  if (!cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) ||
+      !cleave_bundle_need_constants (node, SCALE, node->n_operands, "Scale and B", error))
+    return FALSE;
+  if (a->axis != (gint64) node->operands[X].result->type.shape.rank - 1 ||
+      (!is_channels && a->axis != image.column_dim))
+    return cleave_bundle_fail (node, error,
+                               "a bundle normalizes the last dimension only, if it is that of the "
+                               "channels or columns of an image");
+  fields = g_strdup_printf (
+      ".scales = %s, .offsets = %s, .epsilon = %a, .channels = %" G_GINT64_FORMAT
+      ", .n = %" G_GINT64_FORMAT ", .n_columns = %" G_GINT64_FORMAT,
+      add_parameter (node, SCALE, n, layer), has_b ? add_parameter (node, B, n, layer) : "NULL",
+      a->epsilon, image.channels, n, is_channels ? G_GINT64_CONSTANT (1) : n);
+  cleave_bundle_layer_set_kernel (layer, "layer-norm-f32", "cleave_layer_norm_f32");
+  cleave_bundle_layer_set_params (layer, "CleaveLayerNormF32", fields);
+  if (is_channels)
+    cleave_bundle_layer_set_in_place (layer, X);
+  return TRUE;
+}
+
+/* MatMul */
+
+static gboolean
+has_channels_last (const CleaveResult *value)
+{
+  return cleave_bundle_image (value).channel_dim == (gint) value->type.shape.rank - 1;
+}
+
+gboolean
+cleave_bundle_describe_product (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  enum { A, B };
+  const CleaveResult *a = node->operands[A].result, *b = node->operands[B].result;
+  CleaveBundleImage from = cleave_bundle_image (a), factors = cleave_bundle_image (b);
+  guint rank = a->type.shape.rank;
+  g_autofree char *fields = NULL;
+
+  if (!cleave_bundle_need_element (node, A, CLEAVE_FLOAT32, error))
+    return FALSE;
+  if (rank < 2 || b->type.shape.rank < 2 ||
+      (b->type.shape.rank != rank && (b->type.shape.rank != 2 || rank > 4)))
+    return cleave_bundle_fail (node, error,
+                               "a bundle needs two stacks of matrices of the same rank, or a "
+                               "matrix B");
+  if (!has_channels_last (a) || !has_channels_last (b) || !has_channels_last (&node->results[0]))
+    return cleave_bundle_fail (node, error, "a bundle needs the channels of A and B last");
+  fields = g_strdup_printf (".in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
+                            ", .has_columns = %d, .has_one_row = { %d, %d }",
+                            from.channels, factors.channels, factors.column_dim >= 0,
+                            from.rows == 1, factors.rows == 1);
+  cleave_bundle_layer_set_kernel (layer, "matmul-f32", "cleave_matmul_f32");
+  cleave_bundle_layer_set_params (layer, "CleaveMatMulF32", fields);
+  return TRUE;
+}
+
+/* Gather */
+
+gboolean
+cleave_bundle_describe_embed (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  enum { DATA, INDICES };
+  const CleaveAxisAttrs *a = node->attrs;
+  const CleaveResult *data = node->operands[DATA].result, *at = node->operands[INDICES].result;
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+  CleaveBundleImage indices = cleave_bundle_image (at);
+  gint64 n = data->type.shape.dim[0];
+  gsize size = cleave_element_size (data->type.element);
+  g_autofree char *fields = NULL;
+
+  if (!cleave_node_is_fixed (data->node) || data->type.shape.rank != 2 || a->axis != 0 ||
+      n > G_MAXINT32 || !has_channels_last (&node->results[0]) || y.images != 1)
+    return cleave_bundle_fail (node, error,
+                               "a bundle gathers rows of a constant matrix if indices are computed "
+                               "at run time; fix the indices with --fix, or compute this node "
+                               "outside");
+  if (indices.images != 1 || indices.rows != 1 || indices.columns != 1)
+    return cleave_bundle_fail (node, error, "a bundle needs a list of indices");
+  fields = g_strdup_printf (
+      ".table = %s, .n = %" G_GINT64_FORMAT ", .bytes = %u, .columns = %" G_GINT64_FORMAT
+      ", .index_bytes = %u",
+      cleave_bundle_layer_add_array (layer, "uint8_t", cleave_bundle_constant (node, DATA),
+                                     (gsize) cleave_tensor_type_n_bytes (&data->type)),
+      n, (guint) (size * (gsize) y.channels), y.columns,
+      (guint) cleave_element_size (at->type.element));
+  cleave_bundle_layer_set_kernel (layer, "embed", "cleave_embed");
+  cleave_bundle_layer_set_params (layer, "CleaveEmbed", fields);
+  return TRUE;
+}
+
+const CleaveBundleOp cleave_bundle_op_layer_normalization = { "LayerNormalization",
+                                                              describe_layer_norm };
