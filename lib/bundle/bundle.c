@@ -281,6 +281,8 @@ cleave_bundle_new (const CleaveGraph *graph, const CleaveBundleOptions *options,
   g_return_val_if_fail (o.n_outputs == 0 || o.outputs != NULL, NULL);
   g_return_val_if_fail (o.n_memories == 0 || o.memories != NULL, NULL);
   g_return_val_if_fail (o.n_states == 0 || o.states != NULL, NULL);
+  g_return_val_if_fail ((guint) o.kernels <= CLEAVE_BUNDLE_KERNELS_CMSIS_NN, NULL);
+  g_return_val_if_fail ((guint) o.io_type <= CLEAVE_BUNDLE_IO_FLOAT, NULL);
   if (!cleave_bundle_check_options (graph, &o, error))
     return NULL;
   bundle = make (graph, &o);
