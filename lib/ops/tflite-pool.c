@@ -5,11 +5,18 @@
  * Adds up the taps that are no padding, divides by their number, rounding to the nearest integer,
  * ties away from zero, and clamps to [min, max]. Source: reference/integer_ops/pooling.h. */
 
+#include <string.h>
+
 #include "reference.h"
 #include "tflite.h"
 #include "window.h"
 
 enum { X };
+
+/* Channels whose sums are kept at a time, and the largest number of taps for which 32 bits hold a
+ * sum of int16. */
+#define BLOCK 64
+#define MAX_TAPS 65535
 
 static guint
 init_windows (const CleaveCall *call, CleaveWindow *windows)
@@ -28,6 +35,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   const CleaveTflitePoolAttrs *a = call->attrs;
   CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
+  double n_taps = 1;
 
   if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_TFLITE, error) ||
       !cleave_call_check_rank (call, X, 3, CLEAVE_MAX_RANK, error))
@@ -36,6 +44,11 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "kernel_shape has %u entries, but must have %u", a->pool.kernel_shape.n,
                         dims.n_spatial);
+  for (guint i = 0; i < dims.n_spatial; i++)
+    n_taps *= (double) a->pool.kernel_shape.v[i];
+  if (n_taps > MAX_TAPS)
+    return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
+                        "the windows have %g elements, at most %d are supported", n_taps, MAX_TAPS);
   if (!cleave_window_check_list (&a->pool.kernel_shape, dims.n_spatial, "kernel_shape", error) ||
       !cleave_window_check_lists (&a->pool.strides, &a->pool.dilations, &a->pool.pads,
                                   dims.n_spatial, error) ||
@@ -69,22 +82,59 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Returns the mean of the window of the result element at `out`, a place in the spatial
- * dimensions; 0 if it is all padding. */
-static gint64
-average (const CleaveWindow *windows, guint n, const CleaveView *x, guint h, const gint64 *out)
-{
-  CleaveShape taps = { .rank = n };
-  gint64 tap[CLEAVE_MAX_RANK], offset, sum = 0, count = 0;
+/* Adds up elements that are `stride` apart. Compilers vectorize a loop with the stride 1. */
+#define ADD_UP(Type)                                                                               \
+  do                                                                                               \
+    {                                                                                              \
+      const Type *values = x;                                                                      \
+                                                                                                   \
+      if (stride == 1)                                                                             \
+        for (gint64 c = 0; c < n; c++)                                                             \
+          sums[c] += values[c];                                                                    \
+      else                                                                                         \
+        for (gint64 c = 0; c < n; c++)                                                             \
+          sums[c] += values[c * stride];                                                           \
+    }                                                                                              \
+  while (0)
 
-  for (guint i = 0; i < n; i++)
+static void
+add_tap (CleaveElement element, gconstpointer x, gint64 stride, gint64 n, gint32 *sums)
+{
+  if (element == CLEAVE_INT8)
+    ADD_UP (gint8);
+  else
+    ADD_UP (gint16);
+}
+
+/* Adds up the taps of `n` channels of the result element at `out`, a place in the spatial
+ * dimensions; returns the number of taps. `x` begins at the first of these channels. */
+static gint64
+add_taps (const CleaveWindow *windows,
+          const CleaveDims *dims,
+          const CleaveView *x,
+          const gint64 *out,
+          gint64 n,
+          gint32 *sums)
+{
+  CleaveShape taps = { .rank = dims->n_spatial };
+  gint64 tap[CLEAVE_MAX_RANK], offset, count = 0;
+
+  memset (sums, 0, BLOCK * sizeof (*sums));
+  for (guint i = 0; i < taps.rank; i++)
     taps.dim[i] = windows[i].kernel;
   CLEAVE_EACH_INDEX (tap, &taps)
-    if (cleave_window_tap (windows, n, out, tap, x->stride + h, &offset))
+    if (cleave_window_tap (windows, taps.rank, out, tap, x->stride + dims->h, &offset))
       {
-        sum += cleave_integer_load (x->type.element, cleave_view_element (x, offset));
+        add_tap (x->type.element, cleave_view_element (x, offset), x->stride[dims->c], n, sums);
         count++;
       }
+  return count;
+}
+
+/* Divides a sum by the number of taps; 0 if all is padding. */
+static gint64
+divide (gint64 sum, gint64 count)
+{
   if (count == 0)
     return 0;
   return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;
@@ -97,18 +147,28 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   CleaveDims dims = cleave_call_dims (call);
   CleaveWindow windows[CLEAVE_MAX_RANK];
   const CleaveView *x = &operands[X], *y = &results[0];
+  CleaveShape blocks = y->type.shape;
   gint64 at[CLEAVE_MAX_RANK];
+  gint32 sums[BLOCK];
 
   init_windows (call, windows);
-  CLEAVE_EACH_INDEX (at, &y->type.shape)
+  blocks.dim[dims.c] = (blocks.dim[dims.c] + BLOCK - 1) / BLOCK;
+  CLEAVE_EACH_INDEX (at, &blocks)
     {
+      gint64 first = at[dims.c] * BLOCK, n = MIN (y->type.shape.dim[dims.c] - first, BLOCK);
+      gint64 to[CLEAVE_MAX_RANK], count;
       CleaveView from = *x;
-      gint64 value;
 
+      memcpy (to, at, sizeof (to));
       from.data =
-          cleave_view_element (x, at[dims.n] * x->stride[dims.n] + at[dims.c] * x->stride[dims.c]);
-      value = average (windows, dims.n_spatial, &from, dims.h, at + dims.h);
-      cleave_tflite_store (y->type.element, cleave_view_at (y, at), CLAMP (value, a->min, a->max));
+          cleave_view_element (x, at[dims.n] * x->stride[dims.n] + first * x->stride[dims.c]);
+      count = add_taps (windows, &dims, &from, at + dims.h, n, sums);
+      for (gint64 c = 0; c < n; c++)
+        {
+          to[dims.c] = first + c;
+          cleave_tflite_store (y->type.element, cleave_view_at (y, to),
+                               CLAMP (divide (sums[c], count), a->min, a->max));
+        }
     }
 }
 

@@ -66,6 +66,14 @@ compute_lookup (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
+/* Tables from bytes to bytes. */
+static CleaveKernel
+kernel_lookup (const CleaveCall *call)
+{
+  return cleave_element_size (call->operands[TABLE].element) == 1 ? CLEAVE_KERNEL_CONVERT
+                                                                  : CLEAVE_KERNEL_REFERENCE;
+}
+
 const CleaveOp cleave_op_tflite_lookup = {
   .name = "TfliteLookup",
   .operands = (const char *const[]){ "x", "table", NULL },
@@ -75,6 +83,7 @@ const CleaveOp cleave_op_tflite_lookup = {
   .infer = infer_lookup,
   .maps = maps_lookup,
   .work = cleave_work_once,
+  .kernel = kernel_lookup,
   .compute = compute_lookup,
 };
 

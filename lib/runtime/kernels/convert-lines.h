@@ -30,7 +30,9 @@ struct _Convert
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
   const CleaveQdqAdd *add; /* an Add of two quantized operands; NULL for another op */
-  const guint8 *table;     /* the table of a table lookup; NULL for another op */
+  const guint8 *table;     /* the table of a table lookup, by raw byte; NULL for another op */
+  gboolean is_unfit;       /* the plan leaves the node to the reference kernel */
+  guint8 bytes[256];       /* the table of a TfliteLookup, whose constant begins at -128 for int8 */
   CleaveCastLine cast;     /* the loop of a Cast; NULL for another op */
   CleaveLoops loops;       /* views of y, x and, if present, scale and zero point */
   CleaveLoops

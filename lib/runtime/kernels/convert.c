@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Cast (between floats, and from integers to floats) and of quantizing ops.
- * Computes as the reference kernels do, along lines of the innermost dimension of the result. */
+ * Computes as the reference kernels do, along lines of the innermost dimension of the result.
+ *
+ * Over 400 lines: the plans and the runs of the family share their state and their loops. */
 
 #include "byte-table.h"
 #include "convert-lines.h"
@@ -11,6 +13,7 @@
 #include <string.h>
 
 enum { X, SCALE, ZERO };
+enum { TABLE = 1 }; /* operand of TfliteLookup */
 
 /* Below these lengths, another dimension is taken as the line. Quantizing is vectorized, so its
  * limit is higher: 3 x 1024 lines of 21 took 2 times as long, lines of 4 took 7 times. */
@@ -136,6 +139,26 @@ plan_table (Convert *c, const CleaveKernelInstance *instance)
   find_rows (c);
 }
 
+/* Plans a TfliteLookup. One whose table is computed is left to the reference kernel. */
+static void
+plan_lookup (Convert *c, const CleaveKernelInstance *instance)
+{
+  const guint flip = instance->operands[X].type.element == CLEAVE_INT8 ? 128 : 0;
+  g_autoptr (CleaveTensor) dense = NULL;
+  const guint8 *table;
+
+  c->is_unfit = instance->constants[TABLE] == NULL;
+  if (c->is_unfit)
+    return;
+  dense = cleave_tensor_dup_dense (instance->constants[TABLE]);
+  table = cleave_tensor_get_data (dense);
+  for (guint i = 0; i < G_N_ELEMENTS (c->bytes); i++)
+    c->bytes[i] = table[i ^ flip];
+  c->table = c->bytes;
+  plan (c, instance, instance->operands, 1);
+  find_rows (c);
+}
+
 static void
 plan_cast (Convert *c, const CleaveKernelInstance *instance)
 {
@@ -145,7 +168,7 @@ plan_cast (Convert *c, const CleaveKernelInstance *instance)
 }
 
 extern const CleaveOp cleave_op_quantize_linear, cleave_op_dequantize_linear,
-    cleave_op_dynamic_quantize_linear, cleave_op_cast;
+    cleave_op_dynamic_quantize_linear, cleave_op_tflite_lookup, cleave_op_cast;
 
 static gboolean
 prepare (const CleaveKernelInstance *instance,
@@ -162,6 +185,7 @@ prepare (const CleaveKernelInstance *instance,
                 { &cleave_op_dynamic_quantize_linear, plan_dynamic },
                 { &cleave_op_qdq_add, plan_add },
                 { &cleave_op_qdq_table, plan_table },
+                { &cleave_op_tflite_lookup, plan_lookup },
                 { &cleave_op_cast, plan_cast } };
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
@@ -170,8 +194,10 @@ prepare (const CleaveKernelInstance *instance,
         Convert *c = g_new0 (Convert, 1);
 
         plans[i].plan (c, instance);
+        if (c->is_unfit)
+          g_clear_pointer (&c, g_free);
         *state = c;
-        return TRUE;
+        return c != NULL;
       }
   return FALSE;
 }
