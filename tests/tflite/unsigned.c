@@ -86,7 +86,8 @@ sum_taps (const Conv *c, const guint8 *x, gint row, gint column, gint channel)
   return sum;
 }
 
-/* Weights of 200 to 255 with the zero point 230 have differences of int8. With the other zero points, some are beyond it. */
+/* Weights of 200 to 255 with the zero point 230 have differences of int8. With the other zero
+ * points, some are beyond it. */
 static void
 check_conv (GRand *rand, gint w_zero, gint least)
 {
