@@ -1043,7 +1043,7 @@ class Fit(CommandTest):
         self.assertEqual(self.json('run', 'o.onnx', '--as-is', '--threads', 1)['arena_bytes'], least)
         run = self.cleave('split', self.chain, '--max-schedule-memory', least - 1, '-o', 'p.onnx')
         self.assertEqual(run.returncode, 1)
-        self.assertIn(f'can be met is {least};', run.stderr.decode())
+        self.assertIn(f'a plan meets is {least} bytes;', run.stderr.decode())
         self.assertFalse(os.path.exists(self.path('p.onnx')))
 
     def test_pieces_name_their_original_node(self):
