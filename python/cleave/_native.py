@@ -20,7 +20,7 @@ import sys
 import types
 
 from ._native_values import (NUMBERS, POINTERS, TEXTS, Bytes, Cancellable, Error, Field, GError, GPtrArray, HashTable, Held, Record,
-                             Variant, check_number, check_text, text_at)
+                             Variant, check_number, check_text, read_table, text_at)
 
 class Function:
     """A function of the library, ready to be called."""
@@ -304,6 +304,8 @@ class Api:
             return self.read_record(kind, value, transfer, keep)
         if what == 'array':
             return self.read_container(kind, value, transfer)
+        if what == 'foreign' and kind['name'] == 'GLib.HashTable':
+            return read_table(self, value, transfer)
         if what == 'foreign':
             return {'GLib.Bytes': Bytes, 'GLib.Variant': Variant}[kind['name']](self, value)
         return value

@@ -232,3 +232,16 @@ class HashTable:
 
     def __del__(self):
         self.unref(self.address)
+
+
+def read_table(api, address, transfer):
+    """Returns the strings of a GHashTable by their keys.  Frees the table if it is the caller's."""
+    void = ctypes.c_void_p
+    count = ctypes.c_uint()
+    keys = api.glib('g_hash_table_get_keys_as_array', void, void, void)(address, ctypes.addressof(count))
+    lookup = api.glib('g_hash_table_lookup', ctypes.c_char_p, void, void)
+    values = {ctypes.string_at(key).decode(): lookup(address, key).decode() for key in (void * count.value).from_address(keys)}
+    api.free(keys)
+    if transfer in ('full', 'container'):
+        api.glib('g_hash_table_unref', None, void)(address)
+    return values
