@@ -54,13 +54,14 @@ find_name (Text *text, CleaveTextLine *line, GError **error)
 static gboolean
 set_type (Text *text, CleaveTextLine *line, GError **error)
 {
-  const CleaveTensorType *type = &g_array_index (line->types, CleaveTensorType, 0);
   const char *name = line->name != NULL ? line->name : line->op->name;
+  const CleaveTensorType *type;
 
   if (line->op != &cleave_op_input && line->op != &cleave_op_constant)
     return TRUE;
   if (line->types->len == 0)
     return cleave_reader_fail (&text->reader, line->types_at, error, "expected ':' and a type");
+  type = &g_array_index (line->types, CleaveTensorType, 0);
   if (line->op == &cleave_op_input)
     {
       ((CleaveInputAttrs *) line->attrs)->type = *type;
