@@ -201,8 +201,8 @@ check_operands (const CleaveTfliteImport *import, const Operator *known, GError 
     {
       const CleaveTfliteTensor *tensor = cleave_tflite_input (import, i);
 
-      if (tensor == NULL && i >= known->min_inputs)
-        continue;
+      if (tensor == NULL && i >= known->min_inputs && known->max_inputs != MANY)
+        continue; /* it is optional */
       if (tensor == NULL)
         return cleave_tflite_refuse (error, "input %u is absent", i);
       if (tensor->type.element == CLEAVE_NONE)

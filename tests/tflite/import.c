@@ -235,6 +235,9 @@ START_TEST (errors_name_operator_and_tensor)
                   "is not supported");
   op.inputs[0] = -1;
   assert_refused (&file, "operator 0, RELU 'y': input 0 is absent");
+  tensors[1].type = 0;
+  op = (TfliteOperator){ 83, NULL, { 0, -1 }, 2, { 1 }, 1, 0, { { 0 } } };
+  assert_refused (&file, "operator 0, PACK 'y': input 1 is absent");
 }
 END_TEST
 
