@@ -167,58 +167,82 @@ is_apart (const CleaveFitValue *value,
                            cleave_range_count (&need->range[CLEAVE_FIT_MIDDLE]) > need->joined);
 }
 
+/* Returns the bytes that pieces of a value take.  Sets `n_rows` to the bytes of carried rows alone.
+ */
+static CleaveFitWindow
+measure_pieces (const CleaveFitState *state,
+                const CleaveFitValue *value,
+                const CleaveFitNeed *need,
+                gboolean carries_rows,
+                gint64 *n_rows)
+{
+  const CleaveRange *range = need->range;
+  const gboolean is_tiled = cleave_fit_is_tiled (state->walk);
+  CleaveFitWindow pieces = { .first = get_bytes_of (value, need, CLEAVE_FIT_FIRST),
+                             .top = count_top (state, value, need) };
+  gboolean all, all_later, carries, carries_columns;
+
+  count_common (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_BEFORE], &all);
+  /* with any halo policy, equal pieces are computed once, as one piece */
+  carries = carries_rows ||
+            (all && cleave_range_equal (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_FIRST]));
+  carries_columns =
+      is_tiled && (!all || !carries) &&
+      (state->walk->halo != CLEAVE_HALO_RECOMPUTE || cleave_fit_is_once (state, range));
+  *n_rows = carries ? get_bytes (value, count_common (&range[CLEAVE_FIT_LATER],
+                                                      &range[CLEAVE_FIT_BEFORE], &all_later))
+                    : 0;
+  pieces.carried = pieces.carried_top = *n_rows;
+  if (carries_columns)
+    add_carried_columns (value, need, carries_rows, &pieces.carried, &pieces.carried_top);
+  if (!all || !carries) /* if not, all rows of the piece are carried */
+    pieces.middle = get_bytes_of (value, need, is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE);
+  return pieces;
+}
+
+/* Notes whether pieces read the same elements of a value. */
+static void
+note_overlap (CleaveFitState *state, const CleaveFitNode *node, const CleaveFitNeed *need)
+{
+  gboolean all;
+  const gboolean overlaps =
+      count_common (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE], &all) > 0;
+
+  state->overlaps |= overlaps;
+  state->walker->overlaps_wide |= node->is_wide && overlaps;
+}
+
 void
 cleave_fit_add_window (CleaveFitState *state, guint index)
 {
   const CleaveFitValue *value = cleave_fit_value (state->walker->steps, index);
   const CleaveFitNode *node = cleave_fit_node (state->walker->steps, value->node);
   const CleaveFitNeed *need = &state->walker->needs[index];
-  gboolean all, all_later;
-  gint64 n_common =
-      count_common (&need->range[CLEAVE_FIT_MIDDLE], &need->range[CLEAVE_FIT_BEFORE], &all);
-  gboolean carries_rows =
+  const gboolean carries_rows =
       state->walk->halo != CLEAVE_HALO_RECOMPUTE && !cleave_fit_is_wide (state, node);
-  /* with any halo policy, equal pieces are computed once, as one piece */
-  gboolean carries = carries_rows || (all && cleave_range_equal (&need->range[CLEAVE_FIT_MIDDLE],
-                                                                 &need->range[CLEAVE_FIT_FIRST]));
-  gint64 n_carried =
-      carries ? get_bytes (value, count_common (&need->range[CLEAVE_FIT_LATER],
-                                                &need->range[CLEAVE_FIT_BEFORE], &all_later))
-              : 0;
-  gboolean is_tiled = cleave_fit_is_tiled (state->walk);
-  gboolean is_once = cleave_fit_is_once (state, need->range);
-  gboolean carries_columns =
-      is_tiled && (is_once || state->walk->halo != CLEAVE_HALO_RECOMPUTE) && (!all || !carries);
-  gint64 n_carried_top = n_carried, n_top = count_top (state, value, need);
-  CleaveFitSample sample = is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE;
-  CleaveFitWindow *window;
+  CleaveFitWindow pieces, *window;
+  gint64 n_rows;
 
-  state->overlaps |= n_common > 0;
-  state->walker->overlaps_wide |= node->is_wide && n_common > 0;
+  note_overlap (state, node, need);
   if (value->buffer == CLEAVE_FIT_NONE)
     return;
-  if (is_apart (value, need, carries_rows, n_carried))
+  pieces = measure_pieces (state, value, need, carries_rows, &n_rows);
+  if (is_apart (value, need, carries_rows, n_rows))
     {
-      if (carries_columns)
-        add_carried_columns (value, need, carries_rows, &n_carried, &n_carried_top);
-      state->carried += n_carried;
-      state->carried_top += n_carried_top;
-      state->copied += n_carried * state->walk->n_strips;
+      state->carried += pieces.carried;
+      state->carried_top += pieces.carried_top;
+      state->copied += pieces.carried * state->walk->n_strips;
       /* only sums of steps in the segment were set to 0 */
       occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
-              all && carries ? 0 : get_bytes_of (value, need, sample),
-              get_bytes_of (value, need, CLEAVE_FIT_FIRST), n_top);
+              pieces.middle, pieces.first, pieces.top);
       return;
     }
   window = &state->walker->windows[value->buffer];
   if (window->stamp != state->walker->now)
     *window = (CleaveFitWindow){ .stamp = state->walker->now };
-  if (carries_columns)
-    add_carried_columns (value, need, carries_rows, &n_carried, &n_carried_top);
-  window->carried = MAX (window->carried, n_carried);
-  window->carried_top = MAX (window->carried_top, n_carried_top);
-  window->first = MAX (window->first, get_bytes_of (value, need, CLEAVE_FIT_FIRST));
-  window->top = MAX (window->top, n_top);
-  if (!all || !carries) /* if not, all rows of the piece are carried */
-    window->middle = MAX (window->middle, get_bytes_of (value, need, sample));
+  window->carried = MAX (window->carried, pieces.carried);
+  window->carried_top = MAX (window->carried_top, pieces.carried_top);
+  window->first = MAX (window->first, pieces.first);
+  window->top = MAX (window->top, pieces.top);
+  window->middle = MAX (window->middle, pieces.middle);
 }
