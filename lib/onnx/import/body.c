@@ -223,35 +223,6 @@ passes_sequence (CleaveOnnxNode *node)
   return TRUE;
 }
 
-/* Reads a node whose operand or result is a sequence. */
-static gboolean
-read_sequence (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
-{
-  return (passes_sequence (node) ||
-          (read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error))) &&
-         bind_results (node, proto, error);
-}
-
-typedef gboolean (*ReadGraphs) (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-
-/* Returns the reader of an op that has graphs as attributes, or NULL. */
-static ReadGraphs
-find_reader_of_graphs (const char *op)
-{
-  static const struct
-  {
-    const char *op;
-    ReadGraphs read;
-  } readers[] = { { "If", cleave_onnx_read_if },
-                  { "Loop", cleave_onnx_read_loop },
-                  { "Scan", cleave_onnx_read_scan } };
-
-  for (guint i = 0; i < G_N_ELEMENTS (readers); i++)
-    if (strcmp (op, readers[i].op) == 0)
-      return readers[i].read;
-  return NULL;
-}
-
 static gboolean
 read_node_now (CleaveOnnxImport *import,
                const Onnx__GraphProto *graph,
@@ -261,7 +232,6 @@ read_node_now (CleaveOnnxImport *import,
   const Onnx__NodeProto *proto = graph->node[index];
   CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
   g_autoptr (CleaveOnnxNode) node = NULL;
-  ReadGraphs read_graphs;
   gint64 n_padded = 0;
 
   if (known != NULL)
@@ -278,18 +248,24 @@ read_node_now (CleaveOnnxImport *import,
     return FALSE;
   if (strcmp (node->op, "SequenceMap") == 0)
     return cleave_onnx_read_sequence_map (node, proto, error) && bind_results (node, proto, error);
-  if (cleave_onnx_is_default_domain (proto->domain) &&
-      (passes_sequence (node) || cleave_onnx_is_sequence_op (node->op)))
-    return read_sequence (node, proto, error);
-  if (!cleave_onnx_check_tensors (node, error) ||
-      (!cleave_onnx_is_nchwc (proto->domain, node->op) &&
-       !cleave_onnx_narrow_blocked (node, &n_padded, error)))
+  if (cleave_onnx_is_default_domain (proto->domain) && passes_sequence (node))
+    return bind_results (node, proto, error);
+  if (cleave_onnx_is_default_domain (proto->domain) && cleave_onnx_is_sequence_op (node->op))
+    return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error) &&
+           bind_results (node, proto, error);
+  if (!cleave_onnx_check_tensors (node, error))
+    return FALSE;
+  if (!cleave_onnx_is_nchwc (proto->domain, node->op) &&
+      !cleave_onnx_narrow_blocked (node, &n_padded, error))
     return FALSE;
   if (is_custom (proto))
     return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
-  read_graphs = find_reader_of_graphs (node->op);
-  if (read_graphs != NULL)
-    return read_graphs (node, proto, error) && bind_results (node, proto, error);
+  if (strcmp (node->op, "If") == 0) /* only these three ops have graphs as attributes */
+    return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
+  if (strcmp (node->op, "Loop") == 0)
+    return cleave_onnx_read_loop (node, proto, error) && bind_results (node, proto, error);
+  if (strcmp (node->op, "Scan") == 0)
+    return cleave_onnx_read_scan (node, proto, error) && bind_results (node, proto, error);
   if (!read_attrs (node, proto, error) || !upgrade (node, proto->domain, error))
     return FALSE;
   if (node->values == NULL && !cleave_onnx_node_make (node, error))
