@@ -33,7 +33,7 @@ import sys
 import tempfile
 import zlib
 
-from page_models import quantized_net, sequence_net
+from page_models import quantized_net, sequence_net, tflite_net
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r'^(?:<!-- not run: ([^\n]+) -->\n)?```([^\n]*)\n(.*?)^```$', re.S | re.M)
@@ -62,10 +62,11 @@ def picture(width, height):
 
 
 def add_files(folder, build):
-    """Writes the files that a reader has: two networks, a picture, the examples, and the library for pkg-config.
+    """Writes the files that a reader has: three networks, a picture, the examples, and the library for pkg-config.
     """
     (folder / 'net.onnx').write_bytes(quantized_net())
     (folder / 'sequence.onnx').write_bytes(sequence_net())
+    (folder / 'net.tflite').write_bytes(tflite_net())
     (folder / 'cat.png').write_bytes(picture(320, 200))
     shutil.copytree(ROOT / 'docs' / 'examples', folder / 'docs' / 'examples')
     shutil.copy(ROOT / 'docs' / 'examples' / 'pass.c', folder)

@@ -5,6 +5,7 @@ import pathlib
 import struct
 import sys
 
+import tflite_bytes
 from onnx_bytes import block, model, node, number, value_info
 
 FLOAT, UINT8, INT8 = 1, 2, 3
@@ -35,6 +36,43 @@ def sequence_net():
     return model(nodes, [value_info('tokens', shape)], [value_info('shares', shape)], [weights])
 
 
+def tflite_net():
+    """Returns the bytes of a TensorFlow Lite file as a converter writes it: a small MobileNet on int8, with a picture as input."""
+    int8, int32, scale = tflite_bytes.INT8, tflite_bytes.INT32, 1 / 64
+    tensors, operators = [tflite_bytes.tensor('picture', int8, [1, 96, 96, 3], [scale])], []
+
+    def add(name, code, shape, weights, axis, *options):
+        x, n, channels = len(tensors) - 1, len(tensors), shape[-1]
+        data = bytes((11 * k + k // 7) % 256 for k in range(weights[0] * weights[1] * weights[2] * weights[3]))
+        tensors.append(tflite_bytes.tensor(name + '/weights', int8, weights, [1 / 512] * channels, 0, data, axis))
+        tensors.append(tflite_bytes.tensor(name + '/bias', int32, [channels], [scale / 512] * channels, 0, bytes(4 * channels)))
+        tensors.append(tflite_bytes.tensor(name, int8, shape, [scale]))
+        operators.append(tflite_bytes.operator(code, [x, n, n + 1], [n + 2], *options))
+
+    def add_conv(name, side, channels, size, stride):
+        weights = [channels, size, size, tensors[-1]['shape'][3]]
+        add(name, 3, [1, side, side, channels], weights, 0, 1, {1: ('i', stride), 2: ('i', stride), 3: ('b', 1)})
+
+    def add_depthwise(name, side, stride):
+        channels = tensors[-1]['shape'][3]
+        options = {1: ('i', stride), 2: ('i', stride), 3: ('i', 1), 4: ('b', 1)}
+        add(name, 4, [1, side, side, channels], [1, 3, 3, channels], 3, 2, options)
+
+    add_conv('stem', 48, 8, 3, 2)
+    for i, (side, channels) in enumerate([(48, 16), (24, 32), (24, 32), (12, 64)], start=1):
+        add_depthwise(f'depthwise{i}', side, tensors[-1]['shape'][1] // side)
+        add_conv(f'pointwise{i}', side, channels, 1, 1)
+    tensors.append(tflite_bytes.tensor('mean', int8, [1, 1, 1, 64], [scale]))
+    last = len(tensors) - 1
+    operators.append(tflite_bytes.operator(1, [last - 1], [last], 5, {0: ('b', 1), 1: ('i', 12), 2: ('i', 12), 3: ('i', 12), 4: ('i', 12)}))
+    add_conv('logits', 1, 2, 1, 1)
+    tensors.append(tflite_bytes.tensor('scores', int8, [1, 1, 1, 2], [1 / 256], -128))
+    last = len(tensors) - 1
+    operators.append(tflite_bytes.operator(25, [last - 1], [last], 9, {0: ('f', 1)}))
+    return tflite_bytes.model(tensors, operators, [0], [last])
+
+
 if __name__ == '__main__':
     pathlib.Path(sys.argv[1], 'net.onnx').write_bytes(quantized_net())
     pathlib.Path(sys.argv[1], 'sequence.onnx').write_bytes(sequence_net())
+    pathlib.Path(sys.argv[1], 'net.tflite').write_bytes(tflite_net())
