@@ -26,7 +26,7 @@ runs_here_generic (void)
 }
 
 /* Tests single features, since clang 14 does not know the levels by name. A processor with these
- * features has the rest of the level. */
+ * features has all features of the level. */
 
 #if defined(__x86_64__)
 G_GNUC_UNUSED static gboolean

@@ -42,9 +42,10 @@ typedef struct
   guint v, w;                     /* indices of the operands */
   gboolean w_is_one;
   gboolean begins_pattern, w_is_before; /* w is the value with which the pattern began */
-  void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* FUNCTION: n values */
+  void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* of a FUNCTION: applies
+                                                                           * it to n values */
   void (*gate) (float *v,
-                gint64 n); /* FUNCTION: computes v * f (v) in one pass; NULL: no such code */
+                gint64 n); /* of a FUNCTION: computes v * f (v) in one pass; NULL: no such code */
 } CleaveEpilogueOp;
 
 /* A fused consumer: a step that runs range by range with the step before it, whose result is still
@@ -63,7 +64,8 @@ struct _CleaveKernelInstance
 {
   CleaveCall call;
   CleaveView *operands, *results;
-  CleaveTensor **constants; /* indexed by operand: the constant, or NULL; only for prepare */
+  CleaveTensor *
+      *constants; /* indexed by operand: the constant, or NULL; valid only during prepare */
   guint n_fused;
   const CleaveFusedConsumer
       *fused;           /* fused consumers in order; their results are laid out as this one's */

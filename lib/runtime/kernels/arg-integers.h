@@ -11,8 +11,8 @@
 #define BLOCK 512
 /* Adjacent rows searched together. */
 #define INTEGER_ROWS 256
-/* Most elements of a segment: an index within it fits into the element's own type, of 8 bits at
- * least. */
+/* Largest number of elements of a segment. An index within a segment fits into the element's own
+ * type, which has at least 8 bits. */
 #define SEGMENT 255
 /* Elements of a row compared while its best value is in a register. */
 #define STEPS 4

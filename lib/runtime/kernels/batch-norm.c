@@ -26,7 +26,8 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 #define LINE 256
 #define CACHE_LINE 16
 
-/* Vectors of a pixel processed at once. Each has three more in registers: factor, b and mean. */
+/* Vectors of a pixel processed at once. Each of them needs three more registers: for factor, b and
+ * mean. */
 #define MAX_COLUMNS 2
 
 typedef struct

@@ -97,7 +97,8 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
       gint64 offset[CLEAVE_LOOP_VIEWS], length;
 
       if (line.offset[0] >= begin &&
-          line.offset[0] + last < end) /* true for nearly all lines if they are short */
+          line.offset[0] + last < end) /* lines inside [begin, end), most of the lines if they are
+                                        * short */
         {
           cleave_boxes_run_lines (boxes, state, instance, &line, end - last);
           continue;

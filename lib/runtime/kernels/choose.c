@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Where, of element-wise ops with a bool result (comparisons, tests, logic)
- * and of those on integers. Serves any views, along the innermost dimension of the result.
- * 16-bit floats are converted to float32 in blocks. */
+ * and of element-wise ops on integers. Serves any views, along the innermost dimension of the
+ * result. 16-bit floats are converted to float32 in blocks. */
 
 #include "boxes.h"
 #include "elementwise-halves.h"
@@ -32,7 +32,7 @@ typedef struct
 {
   Run run;
   gboolean upcasts;
-  CleaveHalfLoop half_loop; /* for float16; NULL: none */
+  CleaveHalfLoop half_loop; /* the loop for float16; NULL: none */
   CleaveLoops loops;        /* views of the result, then of each operand */
 } Choose;
 
@@ -52,7 +52,8 @@ typedef struct
       NEXT                                                                                         \
     }
 
-/* A loop of its own for each common combination of steps, which are then constants. */
+/* Defines a function with one loop for each common combination of steps. In each loop, the steps
+ * are compile-time constants. */
 #define SELECT(name, Storage)                                                                      \
   static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \
@@ -223,7 +224,7 @@ prepare (const CleaveKernelInstance *instance,
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
-  /* an op that may have any number of operands must have two */
+  /* the family serves an op with any number of operands only if it has two */
   if ((call->op->flags & CLEAVE_OP_VARIADIC) != 0 && call->n_operands != 2)
     return FALSE;
   c = g_new0 (Choose, 1);
@@ -305,8 +306,8 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
 
   for (guint k = 0; k < 3; k++)
     {
-      guint from =
-          MIN (k, instance->call.n_operands - 1); /* an op with one operand gets it twice */
+      guint from = MIN (k, instance->call.n_operands -
+                               1); /* if the op has one operand, it is both operands */
 
       box.x[k] =
           (const char *) instance->operands[from].data + of->offset[from + 1] * size[from + 1];

@@ -35,10 +35,10 @@ struct _Convert
   guint8 bytes[256];       /* the table of a TfliteLookup, whose constant begins at -128 for int8 */
   CleaveCastLine cast;     /* the loop of a Cast; NULL for another op */
   CleaveLoops loops;       /* views of y, x and, if present, scale and zero point */
-  CleaveLoops
-      parts; /* the views of `loops` with y's own innermost dimension as the line, for parts of y */
-  CleaveLoops rows; /* along the first elements of many short lines */
-  gint64 n_of_row;  /* length of these short lines; 0: `rows` is unused */
+  CleaveLoops parts;       /* the same views, but lines run along the innermost dimension of y; they
+                            * compute parts       of y */
+  CleaveLoops rows;        /* loops whose lines are the first elements of many short lines */
+  gint64 n_of_row;         /* length of these short lines; 0: `rows` is unused */
 };
 
 /* clang-format off */
@@ -49,7 +49,8 @@ struct _Convert
       body;                                                                                        \
   }
 
-/* A loop of its own for each common combination of steps, which are then constants. */
+/* Selects one loop for each common combination of steps. In each loop, the steps are compile-time
+ * constants. */
 #define STEPS(formula)                                                                             \
   if (xs == 1 && ys == 1 && ss == 0 && zs == 0)                                                    \
     EACH (y[i] = formula (x[i], scale, zero))                                                      \

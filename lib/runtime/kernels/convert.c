@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { X, SCALE, ZERO };
-enum { TABLE = 1 }; /* operand of TfliteLookup */
+enum { TABLE = 1 }; /* the operand of a TfliteLookup that is its table */
 
 /* Below these lengths, another dimension is taken as the line. Quantizing is vectorized, so its
  * limit is higher: 3 x 1024 lines of 21 took 2 times as long, lines of 4 took 7 times. */
@@ -139,7 +139,7 @@ plan_table (Convert *c, const CleaveKernelInstance *instance)
   find_rows (c);
 }
 
-/* Plans a TfliteLookup. One whose table is computed is left to the reference kernel. */
+/* Plans a TfliteLookup. If the table is no constant, the reference kernel computes the node. */
 static void
 plan_lookup (Convert *c, const CleaveKernelInstance *instance)
 {

@@ -14,7 +14,7 @@
 #define PLACES 4
 #define VECTORS 2
 #define COLUMNS (VECTORS * CLEAVE_VECTOR)
-/* Fewer output channels in a group would leave most of a panel unused. */
+/* Least number of output channels in a group. Fewer would leave most of a panel unused. */
 #define MIN_CHANNELS 4
 
 typedef struct

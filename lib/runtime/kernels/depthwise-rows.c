@@ -9,7 +9,8 @@
 #include "grouped-sums.h"
 #include "upcast.h"
 
-/* Pixels and vectors of channels whose sums are in registers together; SLIDE_: in slide_block(). */
+/* Pixels and vectors of channels whose sums are in registers together; slide_block() has limits of
+ * its own, SLIDE_PIXELS and SLIDE_COLUMNS. */
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
 #define SLIDE_PIXELS 6
@@ -328,8 +329,8 @@ slide_pixels (
     }
 }
 
-/* One function for each combination: in a single function, compilers keep fewer values in
- * registers (measured). */
+/* Each combination of lanes, columns and stride has a function of its own. In a single function,
+ * compilers keep fewer values in registers (measured). */
 typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
 
 /* clang-format off */

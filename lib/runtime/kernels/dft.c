@@ -11,8 +11,8 @@
 
 enum { X, WINDOW };
 
-/* Bins processed at once, in one vector, and lines at once. Each line has two sums: real and
- * imaginary. */
+/* Number of bins in a vector, and number of lines, that are processed at once. Each line has two
+ * sums: real and imaginary. */
 #define BINS (CLEAVE_VECTOR / 2)
 #define LINES 4
 /* Twiddle factors of longer lines would not fit into the caches. A transform of length 0 has
@@ -95,7 +95,7 @@ prepare (const CleaveKernelInstance *instance,
                   .x_imaginary = x->type.shape.dim[parts] == 2 ? x->stride[parts] : 0,
                   .y_imaginary = y->stride[y->type.shape.rank - 1] };
 
-  if (y->type.shape.rank > x->type.shape.rank) /* frames of an STFT */
+  if (y->type.shape.rank > x->type.shape.rank) /* an STFT adds the dimension of the frames */
     init_stft (&t, instance);
   else
     init_dft (&t, instance);

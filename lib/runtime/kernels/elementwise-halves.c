@@ -124,7 +124,7 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define LOOP_COMPARE(word, P, formula)                                                             \
   LOOP_2 (half_##word, guint8, guint8, store_bool, P, BOOL (formula))
 
-/* A constant exponent, so that the compiler replaces the power by multiplications. */
+/* The exponent is a constant, so that the compiler replaces the power by multiplications. */
 #define EACH_POWER(name, exponent, formula)                                                        \
     if (box->a_step == 1 && box->b_step == 0 && box->b_next == 0 &&                                \
         cleave_half_to_float (*bs) == exponent)                                                    \

@@ -6,8 +6,8 @@
 /* Element-wise ops on float16 in registers: a block is converted to float32, the formula is
  * computed and the result rounded before the next block is read. */
 
-/* Lines of two operands; an op with one operand gets it twice. Steps along a line are 1, or 0
- * for a scalar operand. The result is float16, or bool for comparisons. */
+/* Lines of two operands; if an op has one operand, it is both operands. Steps along a line are 1,
+ * or 0 for a scalar operand. The result is float16, or bool for comparisons. */
 typedef struct
 {
   const guint16 *a, *b;

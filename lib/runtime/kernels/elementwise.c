@@ -16,7 +16,7 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of the result and of two operands; an op with one operand gets it twice. */
+/* Lines of the result and of two operands; if an op has one operand, it is both operands. */
 typedef struct
 {
   const float *a, *b;
@@ -100,7 +100,7 @@ typedef struct
 #define LOOP_UNARY LOOP_1
 #define LOOP_BINARY LOOP_2
 #define LOOP_SLOPE LOOP_2
-/* A constant exponent, so that the compiler replaces the power by multiplications. */
+/* The exponent is a constant, so that the compiler replaces the power by multiplications. */
 #define EACH_POWER(exponent, formula)                                                              \
   if (a_step == 1 && b_step == 0 && box->b_next == 0 && y_step == 1 && *bs == exponent)            \
     {                                                                                              \
@@ -117,7 +117,7 @@ typedef struct
   }
 #define LOOP_REMAINDER LOOP_2
 #define LOOP_FOLD LOOP_2
-#define LOOP_TEST(word, P, formula)    /* results are not floats */
+#define LOOP_TEST(word, P, formula)    /* no loop: results are bools, not floats */
 #define LOOP_COMPARE(word, P, formula)
 
 #define LOOPS_FLOAT(kind, word, P, formula) LOOP_##kind (word, P, formula)
@@ -373,7 +373,8 @@ epilogue_op (gconstpointer state,
   static const struct
   {
     const CleaveOp *op;
-    CleaveEpilogueKind epilogue_op[2]; /* the kind for operand 0, and for operand 1 */
+    CleaveEpilogueKind
+        epilogue_op[2]; /* the kind if v is operand 0, and the kind if v is operand 1 */
   } epilogue[] = { { &cleave_op_relu, { CLEAVE_EPILOGUE_RELU } },
                    { &cleave_op_clip, { CLEAVE_EPILOGUE_CLIP } },
                    { &cleave_op_add, { CLEAVE_EPILOGUE_ADD, CLEAVE_EPILOGUE_ADD } },

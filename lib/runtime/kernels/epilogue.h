@@ -82,7 +82,7 @@ cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from,
   return cleave_vector_load (from + at->column[c] - n);
 }
 
-/* Most vectors in a block: pixels * vectors. */
+/* Largest number of vectors in a block: pixels * vectors. */
 #define CLEAVE_MAX_EPILOGUE_VECTORS 36
 
 /* clang-format off */
@@ -200,7 +200,7 @@ cleave_epilogue_op_normalize (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* Finds the address of w: at the position of the result, or in the saved v with which the
+/* Finds the address of w: at the position of the result, or in the saved value v with which the
  * expression pattern began. */
 static CLEAVE_SPECIALISED CleaveEpilogueAt
 cleave_epilogue_at_find (const CleaveEpilogueOp *epilogue_op,

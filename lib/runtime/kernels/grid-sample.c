@@ -12,7 +12,7 @@
 enum { X, GRID };
 enum { N, C, H, W };
 
-/* Channels of a block, and the most elements that one is interpolated from. */
+/* Largest number of channels in a block, and of elements from which one element is interpolated. */
 #define BLOCK 32
 #define MAX_TAPS 16
 
@@ -51,7 +51,7 @@ find_place (const CleaveGridSampleAttrs *attrs,
   for (guint i = 0; i < rows.n; i++)
     for (guint j = 0; j < columns.n; j++)
       {
-        /* No branch: whether a tap lies outside is unpredictable. */
+        /* Avoids a branch, since a processor cannot predict whether a tap lies outside. */
         gboolean is_inside =
             cleave_grid_is_inside (rows.at[i], n[H]) & cleave_grid_is_inside (columns.at[j], n[W]);
 

@@ -18,8 +18,9 @@ typedef struct
 {
   const float *x;
   float *y;
-  gint64 n_channels, n_pixels; /* channels or pixels are contiguous: one of both has step 1 */
-  gint64 x_step, y_step;       /* steps between elements of the other one */
+  gint64 n_channels, n_pixels; /* whether channels or pixels are contiguous: one of the two has step
+                                * 1 */
+  gint64 x_step, y_step;       /* steps between elements along the other of the two */
   float *mean, *factor, *bias; /* one value for each channel, repeated for all pixels that the loop
                                   processes at once */
   float *lane;                 /* eight partial sums for each channel */
@@ -34,7 +35,8 @@ typedef struct
 } InstanceNorm;
 
 /* From this many channels on, each pixel is a loop of its own. With fewer, eight pixels are
- * processed at once: 8 channels of 16,384 pixels 205 -> 34 us, 48 of 4,096 50 -> 42. */
+ * processed at once: 8 channels of 16,384 pixels take 34 us instead of 205, and 48 channels of
+ * 4,096 pixels 42 us instead of 50. */
 #define FEW_CHANNELS 64
 
 /* Returns the distance of adjacent pixels in row-major order; 0 if it varies. */
@@ -139,7 +141,8 @@ join_lanes (float *lane, gint64 apart, gint64 n)
         lane[j * apart + c] = lane[j * apart + c] + lane[(j + half) * apart + c];
 }
 
-/* Adds n elements, of one or eight pixels from pixel i on. With eight, each has a lane. */
+/* Adds n elements, of one or eight pixels from pixel i on. With eight pixels, each pixel has a
+ * lane. */
 static inline void
 add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
 {

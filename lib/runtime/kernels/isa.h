@@ -48,9 +48,9 @@
 #define CLEAVE_REGISTERS 16
 #endif
 
-/* Not at v1, where a fused multiply-add is a call of fmaf for each lane: empty lanes would cost as
- * much as used ones. The generic level has vectors of it, so that one machine tests all its code.
- */
+/* Defined where a fused multiply-add of vectors is an instruction. At v1 it is a call of fmaf for
+ * each lane, so an empty lane costs as much as a used one. The generic level defines it, so that
+ * one machine tests all its code. */
 #if defined(CLEAVE_AVX2) || !defined(CLEAVE_SSE2)
 #define CLEAVE_HAS_FMA
 #endif

@@ -10,8 +10,8 @@
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
 
-/* Makes one copy of a function for each set of constant arguments. Not where compilers take minutes
- * over the copies: with the checks of sanitizers, and where fmaf is a call for each lane. */
+/* Makes one copy of a function for each set of constant arguments. Where compilers need minutes for
+ * the copies, forbids inlining instead: with sanitizers, and where fmaf is a call for each lane. */
 #if (defined __SANITIZE_ADDRESS__ && !defined __clang__) ||                                        \
     (defined CLEAVE_GENERIC && !defined __FP_FAST_FMAF)
 #define CLEAVE_SPECIALISED __attribute__ ((noinline, noclone, unused))
@@ -31,5 +31,5 @@
 #define CLEAVE_UNROLL "GCC unroll 64"
 #endif
 #endif
-/* A fully unrolled loop, so that arrays indexed by i can be in registers. */
+/* Unrolls a loop completely, so that arrays indexed by i can be in registers. */
 #define CLEAVE_EACH(i, n) _Pragma (CLEAVE_UNROLL) for (int i = 0; i < (n); i++)

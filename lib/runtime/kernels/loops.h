@@ -299,6 +299,6 @@ cleave_loops_run (const CleaveLoops *loops,
 #define CLEAVE_INDEPENDENT_FEW CLEAVE_INDEPENDENT
 #else
 #define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")
-/* For a loop so short that the compiler would unroll it instead of vectorizing it. */
+/* Marks a loop that is so short that the compiler would unroll it instead of vectorizing it. */
 #define CLEAVE_INDEPENDENT_FEW _Pragma ("GCC unroll 1") _Pragma ("GCC ivdep")
 #endif

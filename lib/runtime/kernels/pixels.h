@@ -11,7 +11,8 @@ typedef struct
   gint64 n_channels, channel_step;
 } CleavePixels;
 
-/* Evenly spaced pixels. `dense`: their channels are contiguous, and so are the pixels. */
+/* Evenly spaced pixels. `dense`: the channels of a pixel are contiguous, and pixels follow each
+ * other without gaps. */
 typedef struct
 {
   gint64 at, n, step; /* offset from the image's first element, number, and step, in elements */

@@ -4,9 +4,9 @@
 #include "integers/int-vector.h"
 #include "pool-windows.h"
 
-/* MaxPool of bytes. The maxima of some channels are in registers. A last, partial block overlaps
- * the previous one: the same bytes are written twice. The pragma disables unrolling because
- * compilers vectorize loops, but not unrolled steps. */
+/* MaxPool of bytes. The maxima of a block of channels are in registers. A last, partial block
+ * overlaps the previous one: the same bytes are written twice. The pragma disables unrolling
+ * because compilers vectorize loops, but not unrolled steps. */
 
 #ifdef __clang__
 #define CLEAVE_POOL_LOOP _Pragma ("clang loop unroll(disable)")

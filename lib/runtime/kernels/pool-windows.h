@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reduces one pooling window, or those of several pixels at once, in the order of the reference
- * kernels. */
+/* Reduces one pooling window, or the windows of several pixels at once, in the order of the
+ * reference kernels. */
 
 #include "level.h"
 #include "vector.h"
@@ -47,7 +47,7 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* For each pooling: the initial value (`begin`), the step for each tap, and the final value
+/* Macros for each pooling: the initial value (`begin`), the step for each tap, and the final value
  * (`end`). */
 
 /* Maximum: begins with the first tap, replaced by each value that is greater or a NaN. */
@@ -232,7 +232,7 @@ cleave_global_average_pool (
   static inline void cleave_##name##_pool (const CleavePoolWindow *of, const float *x, float *y,   \
                                            gint64 n, gboolean several)                             \
   {                                                                                                \
-    const CleavePoolWindow window = *of, *w = &window; /* stores cannot alias the copy */          \
+    const CleavePoolWindow window = *of, *w = &window; /* a copy that stores cannot alias */          \
                                                                                                    \
     if (!several)                                                                                  \
       cleave_pool_##name##_channels (w, x, y, n);                                                  \

@@ -33,8 +33,8 @@ typedef struct
 
 /* Planning. */
 
-/* Maxima along rows are shared if a window has at least this many rows per stride: 3x3 of stride
- * 1, but not of stride 2. */
+/* Maxima along rows are shared if a window has at least this many rows per stride: windows of 3x3
+ * with stride 1, but not with stride 2. */
 #define MIN_SHARED 3
 /* Counts up to this are exact as floats. */
 #define MAX_COUNT (1 << 24)
@@ -226,8 +226,8 @@ prepare (const CleaveKernelInstance *instance,
   return *state != NULL;
 }
 
-/* Taps of a window along one axis: those that read data, their number, and the number in data or
- * in the node's own padding. Padding that ceil_mode adds does not count. */
+/* Taps of a window along one axis: the taps that read data, their number, and the number of taps
+ * that read data or the node's own padding. Padding that ceil_mode adds does not count. */
 typedef struct
 {
   CleaveTaps read;
@@ -240,7 +240,7 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   gint64 at = pixel * axis->stride - axis->pad, room = axis->n_x + axis->pad_end - at;
   Taps taps = { { 0, axis->n_taps, at }, axis->n_taps, axis->n_taps };
 
-  /* True for most windows; the divisions below would take longer than the window. */
+  /* Most windows return here; the divisions below would take longer than the window. */
   if (at >= 0 && at + (axis->n_taps - 1) * axis->dilation < axis->n_x)
     return taps;
   taps.read = cleave_axis_taps (axis, pixel);

@@ -60,7 +60,8 @@ find_reduction (const CleaveOp *op, CleaveElement element)
   return NULL;
 }
 
-/* Returns whether rows are gathered. Not for ReduceLogSumExp, which reads each row twice. */
+/* Returns whether the elements of rows are gathered. ReduceLogSumExp reads each row twice, so its
+ * rows are not. */
 static gboolean
 gathers (const Reduce *r, CleaveElement element)
 {
@@ -95,7 +96,7 @@ prepare (const CleaveKernelInstance *instance,
         first.type.shape.dim[d] = 1;
       }
   cleave_loops_init_along (&r->loops, &first, &y, &first,
-                           1); /* in the order of x, which is larger than y */
+                           1); /* loops in the order of x, which is larger than y */
   cleave_lines_init_dims (&r->block.lines, &x, 1, axes);
   r->block.row_step = r->loops.step[X_AT];
   r->gathers = gathers (r, x->type.element);

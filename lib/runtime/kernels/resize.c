@@ -16,7 +16,8 @@
 
 enum { X };
 
-/* Most operand lines of one result line: four each in two dimensions, or two each in four. */
+/* Largest number of operand lines of one result line: four each in two dimensions, or two each in
+ * four. */
 #define MAX_LINES 16
 /* Operand rows interpolated together if all are needed, so that shared values stay in registers.
  * Scratch holds CLEAVE_RESIZE_MAX rows more. */
@@ -31,7 +32,7 @@ typedef struct
   guint rows;        /* the only other interpolated dimension; the rank: none, or several */
   gint64 n_lines;    /* lines kept in scratch */
   gint64 n_rows;     /* rows interpolated together */
-  guint n_taps;      /* most taps of a pixel */
+  guint n_taps;      /* largest number of taps of a pixel */
   gboolean is_mixed; /* pixels have different numbers of taps */
   gint64 n_from;     /* pixels in a line of the operand */
   gint64 n_channels, n_together; /* n_together: pixels processed at once */
@@ -298,7 +299,7 @@ list_lines (const Part *part, const gint64 *at, const float **from)
   return n;
 }
 
-/* Computes one result line: sums along the last dimension first. The last sum goes to y. */
+/* Computes one result line: it sums along the last dimension first, and the last sum goes to y. */
 static void
 make_line (Part *part, const gint64 *at, float *y)
 {

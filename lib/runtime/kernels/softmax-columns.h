@@ -135,7 +135,8 @@ run_waiting (Waiting *rows)
 
   if (n == 0)
     return;
-  for (int r = n; r < CLEAVE_VECTOR; r++) /* fill the vector with copies of the last row */
+  for (int r = n; r < CLEAVE_VECTOR;
+       r++) /* fill the rest of the vector with copies of the last row */
     {
       rows->x[r] = rows->x[n - 1];
       rows->y[r] = rows->y[n - 1];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Softmax and LogSoftmax. One row per lane, as many rows at once as a vector has lanes, so that
- * short rows are as fast as long ones, along any axis. Long dense rows are processed along the
- * row, a few at once. Each row has the order of the reference kernel: maximum and sum in 8
- * partial results. Softmax computes each exponential once and keeps it. */
+/* Softmax and LogSoftmax. Each lane of a vector computes one row, so that short rows are as fast as
+ * long ones, along any axis. Long dense rows are processed along the row, a few at once. Each row
+ * has the order of the reference kernel: maximum and sum in 8 partial results. Softmax computes
+ * each exponential once and keeps it. */
 
 #include "softmax-columns.h"
 
@@ -70,7 +70,7 @@ typedef float Lanes __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float)
 typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
 
 /* clang-format off */
-/* Macros, since vectors wider than the level's cannot be function arguments. */
+/* These are macros, since vectors wider than the level's cannot be function arguments. */
 #define MAX_LANES(a, b) (((a) >= (b)) | ((a) != (a)))
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))

@@ -13,7 +13,8 @@
 enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
-/* Vectors, and integers, that are compared before any is looked at individually. */
+/* Number of vectors, or of integers, that are compared at once before single elements are looked
+ * at. */
 #define VECTORS 4
 #define CHUNK 32
 
@@ -55,7 +56,8 @@ comes_before (Kept a, Kept b)
   return a.key > b.key || (a.key == b.key && a.at < b.at);
 }
 
-/* Moves a hole down the heap from `at` until `kept` can fill it. */
+/* Inserts `kept` into the heap: moves greater children up from position `at` on, until its place is
+ * free. */
 static void
 sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
 {

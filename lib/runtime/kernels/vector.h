@@ -314,7 +314,7 @@ cleave_lanes_not_at_most (CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* Returns those of `lanes` where v is not a NaN. */
+/* Clears the lanes of `lanes` where v is a NaN, and returns them. */
 static inline CleaveLanes
 cleave_lanes_of_numbers (CleaveLanes lanes, CleaveVector v)
 {
@@ -711,7 +711,7 @@ cleave_factor_load (const float *from)
 {
   float value;
 
-  /* gcc would copy the scalar to all lanes. */
+  /* Uses assembly, since gcc would copy the scalar to all lanes. */
   __asm__("ldr %s0, %1" : "=w"(value) : "m"(*from));
   return value;
 }

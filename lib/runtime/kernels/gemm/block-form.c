@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The least nonzero magnitude of a block is assumed to be at most this many times the scale. Of
- * 16 random bytes, all are greater in one block of 65,000. */
+/* The least nonzero magnitude of a block is assumed to be at most this many times the scale. Only
+ * in one of 65,000 blocks of 16 random bytes are all bytes greater. */
 #define MAX_LEAST 64
 
 static gboolean

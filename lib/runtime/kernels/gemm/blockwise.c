@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Smaller matrices of floats stay in an L2 cache: with 256 KiB, one row takes 1.16 times as long
- * in this form. */
+/* Least bytes of a matrix of floats. Smaller matrices stay in an L2 cache: with 256 KiB, one row
+ * takes 1.16 times as long in this form. */
 #define MIN_BYTES (512 * 1024)
 /* Vectors, and columns, of a panel. */
 #define VECTORS 4
@@ -25,8 +25,8 @@
 /* Rows of weights converted to floats at once. With 64, which fit into an L1 cache, 64 rows of x
  * take 1.07 times as long. */
 #define CHUNK 256
-/* Rows of x that share the converted weights and stay in a cache. Of 1,024 rows, all at once
- * take 1.04 times as long, and 128 at once 1.02 times. */
+/* Rows of x that share the converted weights and stay in a cache. A product of 1,024 rows takes
+ * 1.04 times as long with all rows at once, and 1.02 times with 128 rows at once. */
 #define ROWS 512
 
 struct _CleaveBlockwise

@@ -19,7 +19,7 @@ typedef struct
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* AxisTap: taps of the axis */
+  GArray *taps; /* elements are AxisTap: the taps of the axis */
 } Span;
 
 typedef struct
@@ -151,8 +151,8 @@ add_regions (const Plan *plan, CleaveProduct *product)
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
-/* Adds the columns of all groups. Each group has the same columns of the panels, but rows of its
- * own within a tap. */
+/* Adds the columns of all groups. All groups use the same columns of the panels. Within a tap, each
+ * group has rows of its own. */
 static void
 add_columns (const Plan *plan,
              const CleavePanels *panels,

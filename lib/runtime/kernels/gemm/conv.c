@@ -19,15 +19,15 @@ typedef struct
   CleaveSpan channels;                  /* input channels of each group that are read */
   gint64 lda;
   gboolean has_bias;
-  gboolean nests;      /* steps of each axis of y are in memory one after the other */
+  gboolean nests;      /* the positions of each axis of y are in memory one after the other */
   gint64 y_size;       /* elements from one image of y to the next, if `nests` */
   gboolean joins_taps; /* the taps of one kernel row are read as one long tap */
 } Plan;
 
-/* Most floats of x and y in a band. A band may be as large as the weights if they are larger,
- * since each band reads the weights again. */
+/* Largest number of floats of x and y in a band. A band may be as large as the weights if they are
+ * larger, since each band reads the weights again. */
 #define BAND_FLOATS 65536
-/* With this many channels or fewer, the overhead of each tap is greater than its sums. */
+/* With this many channels or fewer, a tap has more overhead than work. */
 #define FEW_CHANNELS 8
 
 static gboolean

@@ -169,8 +169,8 @@ typedef struct
   Block block[MAX_PIXELS + 1];
 } Shape;
 
-/* The most pixels for which the sums, a row of `a` and a value of x fit into 32 registers, or
- * 16. */
+/* The largest number of pixels for which the sums, a row of `a` and a value of x fit into 32
+ * registers, or 16. */
 #if CLEAVE_REGISTERS == 32
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)

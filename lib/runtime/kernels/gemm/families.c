@@ -41,7 +41,7 @@ cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size)
   return TRUE;
 }
 
-/* The kernel families */
+/* The kernel families that this file defines. */
 
 static void
 brgemm_free (gpointer state)
@@ -89,7 +89,7 @@ pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
   cleave_view_copy (&packed, &from);
 }
 
-/* Makes the plan, then the code. */
+/* Plans the product, then makes its code. */
 static gboolean
 prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
                            CleaveWeights *weights,

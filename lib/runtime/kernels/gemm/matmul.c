@@ -18,9 +18,9 @@ typedef struct
                            not match */
 } Plan;
 
-/* Most floats of x and y in a band; see conv.c. */
+/* Largest number of floats of x and y in a band, as in conv.c. */
 #define BAND_FLOATS 65536
-/* Fewer columns than this are packed, since they do not fill a vector. */
+/* If B has fewer columns than this, they are packed, since they do not fill a vector. */
 #define MIN_IN_PLACE CLEAVE_VECTOR
 
 static gboolean

@@ -206,7 +206,7 @@ store_fours (const CleaveVector *sums, gint64 vectors, float *y, gint64 step)
     }
 }
 
-/* Stores n pixels, from one vector for each column. */
+/* Stores n pixels from vectors, each of which has one column of all pixels. */
 static void
 store_pixels (
     const CleaveNarrowJob *job, const CleaveVector *sums, gint64 vectors, gint64 n, float *y)
@@ -251,8 +251,8 @@ cleave_narrow_sum (const CleaveNarrowWork *work,
     }
 }
 
-/* Transposes in squares. The remainder is in squares that overlap others. Small matrices are
- * transposed element by element. */
+/* Transposes a matrix square by square. At the edges, squares overlap the squares before them.
+ * Transposes small matrices element by element. */
 void
 cleave_narrow_transpose (
     const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to)

@@ -50,7 +50,8 @@ typedef struct
 {
   guint n_rows;
   CleaveNarrowRow row[CLEAVE_NARROW_TAPS];
-  gint64 x_line, lda, k; /* x_line, lda: from channel to channel of x and of a; k: channels */
+  gint64 x_line, lda, k; /* x_line, lda: floats from channel to channel, of x and of a; k: number of
+                          * channels */
   const CleaveNarrowTap *taps;
   const float *bias; /* NULL: none */
   float *y;          /* the row */

@@ -18,7 +18,8 @@ struct _CleaveNarrow
   gint64 n_groups, n_in, n_out; /* number of groups; channels of one group in x and in y */
   gint64 n_phases;              /* phases of a row of x, each transposed separately */
   gint64 begin, end;            /* pixels of all jobs */
-  gint64 least_shift, spread;   /* the least shift of a tap, and the range of shifts */
+  gint64 least_shift, spread;   /* smallest shift of a tap; number of shifts from the smallest to
+                                 * the largest */
   gint64 tile, line, n_slots;   /* line: floats from channel to channel of a transposed row */
   gint64 lda, a_row;
   GArray *jobs, *taps;
@@ -460,7 +461,7 @@ cleave_narrow_run (const CleaveNarrow *n,
               .x = x,
               .a = a,
               .lines = scratch,
-              .begin = n->begin - 1, /* no row is in a slot, so the tile reuses none */
+              .begin = n->begin - 1, /* no slot has a row, so the tile reuses none */
               .work = { .x_line = n->line,
                         .lda = n->lda,
                         .k = n->n_in,

@@ -15,8 +15,8 @@ typedef struct
   gint64 x_offset, y_offset, n;
 } Piece;
 
-/* How a region's part of a panel is computed. Products of fewer columns than a vector has lanes, of
- * which whole vectors cannot be read, are computed by LIBXSMM or element by element. */
+/* How a region's part of a panel is computed. If there are fewer columns than lanes and a whole
+ * vector cannot be read, LIBXSMM computes the part, or a loop over elements. */
 typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 
 typedef struct
@@ -392,7 +392,7 @@ typedef struct
   const Region *region;
   gint64 m, lda;
   Method method;
-  const Kernel *kernels; /* for BY_LIBXSMM */
+  const Kernel *kernels; /* used only by BY_LIBXSMM */
   const float *x, *a, *bias;
   float *y;
   const CleaveEpilogue *epilogue; /* NULL: none */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The gates of recurrent layers, for a row of units at a time and one operation after the other,
- * so that each loop is vectorized for all activation functions. */
+/* The gates of recurrent layers, for one row of units at a time. Each operation is a loop over the
+ * row, so that each loop is vectorized for all activation functions. */
 
 #include "recurrent-gates.h"
 
@@ -115,7 +115,8 @@ add_peephole (const CleaveRecurrentRow *row, guint gate)
     sum[j] += p[j] * c[j];
 }
 
-/* Applies the gates i, o and f at once, unless peepholes make one depend on the new cell state. */
+/* Applies the activation functions of the gates i, o and f at once, unless peepholes make a gate
+ * depend on the new cell state. */
 static void
 open_gates (const CleaveRecurrentRow *row)
 {

@@ -16,12 +16,12 @@ typedef struct
 {
   gint64 n;
   const CleaveRecurrentFunction *functions;
-  float clip;     /* infinity: no clipping */
+  float clip;     /* clipping threshold; infinity: no clipping */
   const float *p; /* peephole weights of the gates i, o, f; NULL: none */
   float *sums;    /* sums of all gates in ONNX's order, one gate after the other */
   float *h, *c;   /* states, updated in place */
   float *reset;   /* GRU: r * h, or R h and its bias with linear_before_reset */
-  gboolean flag;  /* input_forget, or linear_before_reset */
+  gboolean flag;  /* the attribute input_forget (LSTM) or linear_before_reset (GRU) */
 } CleaveRecurrentRow;
 
 void cleave_recurrent_rnn (const CleaveRecurrentRow *row);

@@ -32,7 +32,7 @@ plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
   plan->n_runs = dim[1 - plan->inner];
 }
 
-/* Rows must be contiguous. */
+/* Fails unless the rows are contiguous. */
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -97,7 +97,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* W is read by runs only if it is not a packed constant. */
+/* Runs read W only if it is no packed constant. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

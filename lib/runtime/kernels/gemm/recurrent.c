@@ -74,7 +74,7 @@ prepare (const CleaveKernelInstance *instance,
   plan->n_batch = y->dim[dims.y_batch];
   plan->n_directions = y->dim[dims.y_direction];
   plan->n_steps = CLAMP (BLOCK_ROWS / MAX (plan->n_batch, 1), 1, MAX (plan->n_times, 1));
-  plan->is_gru = plan->n_columns == 3 * plan->n; /* the number of gates tells the op */
+  plan->is_gru = plan->n_columns == 3 * plan->n; /* RNN has one gate, GRU three, LSTM four */
   plan->is_lstm = plan->n_columns == 4 * plan->n;
   *n_scratch = lay_out (plan, NULL, &none) + cleave_recurrent_bytes_of_matrix (&plan->w) +
                cleave_recurrent_bytes_of_matrix (&plan->r);
@@ -255,7 +255,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* W and R are read by runs only if they are not packed constants. */
+/* Runs read W and R only if they are no packed constants. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

@@ -39,7 +39,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   if (instance->constants[s->b.operand] != NULL && s->batches.n_indices == 1 &&
       b->type.shape.rank >= 2)
     {
-      /* a piece of one column has no stride of its own, so use that of the whole operand */
+      /* a piece with one column has no stride of its own: take the stride of the whole operand */
       panels->column_stride = b->stride[s->b_columns_dim];
       plan->common.packed = cleave_panels_of_constant (weights, instance->constants[s->b.operand],
                                                        s->b_columns_dim, panels, &first);

@@ -33,7 +33,7 @@ typedef struct
 {
   const CleaveUpcast *plan;
   const CleaveKernelInstance *instance;
-  const float *packed, *bias; /* read by the products; bias may be NULL */
+  const float *packed, *bias; /* the products read both; the bias may be NULL */
   CleaveElement element;      /* element type of the result */
   float *x, *y;               /* floats of one band */
   float *at_bias;             /* one bias for each column */
@@ -54,7 +54,7 @@ void cleave_upcast_run_band (const CleaveUpcastWork *work, guint band);
  * CleaveFinishLine. */
 void cleave_upcast_finish (gconstpointer work, gint64 at, gpointer y, gint64 step, gint64 n);
 
-/* Members of the kernel families. */
+/* Functions that the kernel families share as members. */
 void cleave_upcast_free (gpointer plan);
 gboolean cleave_upcast_reports_progress (gconstpointer plan);
 gboolean cleave_upcast_reads (gconstpointer plan, guint operand);

@@ -22,7 +22,7 @@ enum { X, W, B };
 typedef struct
 {
   CleaveWinogradFactors factors;
-  const float *packed; /* NULL: packed by each run */
+  const float *packed; /* packed weights; NULL: packed by each run */
   GArray *columns;
   guint c; /* dimension of the channels */
   gboolean has_bias, nests;

@@ -11,7 +11,7 @@
 typedef struct
 {
   int m, n, k, lda, ldb, ldc;
-  gboolean adds; /* sums begin with the values in y instead of 0 */
+  gboolean adds; /* sums begin with the values that y has, instead of 0 */
 } CleaveXsmmShape;
 
 #if defined(CLEAVE_XSMM)
@@ -21,8 +21,8 @@ typedef struct
 typedef libxsmm_smmfunction_reducebatch_offs CleaveXsmmKernel;
 
 /* Returns the code for a product; NULL if LIBXSMM has none. The target is AVX2, whose code has one
- * fused multiply-add per term for all m, n and k; that of other targets may not. LIBXSMM locks 8 MB
- * of memory when it starts, so it is started only if needed. */
+ * fused multiply-add per term for all m, n and k. The code for other targets may differ. LIBXSMM
+ * locks 8 MB of memory when it starts, so it is started only if needed. */
 static inline CleaveXsmmKernel
 cleave_xsmm_make (const CleaveXsmmShape *shape)
 {

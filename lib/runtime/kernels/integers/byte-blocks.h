@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sums of a block of `pixels` * `vectors` in registers, both compile-time constants. The
- * including file defines how a unit is loaded and added (UNIT, LOAD, ADD, FLIP). Without odd
- * scales, sums become bytes while they are in registers: with 32 rows of weights that takes a
- * third less time. */
+/* Sums of a block of `pixels` * `vectors` in registers, both compile-time constants. The including
+ * file defines how a unit is loaded and added (UNIT, LOAD, ADD, FLIP). If no scale is infinite or a
+ * NaN, sums become bytes while they are in registers. With 32 rows of weights, this saves a third
+ * of the time. */
 
 #include "byte-product.h"
 
@@ -179,8 +179,8 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* The first index: sums become bytes at once; the second: there are two vectors; the third: number
- * of pixels. */
+/* First index: 1 if sums become bytes at once. Second index: 1 if there are two vectors. Third
+ * index: number of pixels. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Depthwise sums of bytes: contiguous channels, each with taps of its own, two taps at a time.
- * Vectors hold 16-bit integers. A vector is at most half as wide as the level allows, since two
- * of them are interleaved in one operation. */
+/* Depthwise sums of bytes: channels are contiguous, each has taps of its own, and two taps are
+ * added at a time. Vectors hold 16-bit integers. A vector is at most half as wide as the level
+ * allows, since two of them are interleaved in one operation. */
 
 #include "int-vector.h"
 

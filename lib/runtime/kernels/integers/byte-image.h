@@ -27,7 +27,7 @@ typedef struct
   gint64 multiplier; /* copies of each channel */
 } CleaveByteImage;
 
-/* Returns how many elements of scratch `n` elements of y read. */
+/* Returns the number of elements of scratch that `n` elements of y read. */
 static inline gint64
 cleave_byte_axis_reach (const CleaveByteAxis *axis, gint64 n)
 {
@@ -67,7 +67,8 @@ cleave_byte_image_init_axes (CleaveByteImage *image,
     }
 }
 
-/* Bytes that a band reads: with the weights, they stay in the L2 cache. */
+/* Largest number of bytes that a band reads. Together with the weights, they stay in the L2
+ * cache. */
 #define CLEAVE_BYTE_BAND (64 << 10)
 
 static inline void
@@ -91,8 +92,8 @@ cleave_byte_image_init (CleaveByteImage *image,
   image->n_rows = cleave_byte_axis_reach (&image->axis[1], image->band);
 }
 
-/* Return the bytes of a pixel in scratch; and of the whole image, plus a vector that may be
- * read. */
+/* Two functions: the bytes of a pixel in scratch, and the bytes of the whole image plus one vector,
+ * which may be read beyond its end. */
 static inline gint64
 cleave_byte_image_pixel (const CleaveByteImage *image)
 {

@@ -15,7 +15,7 @@
 
 /* Floats dequantized at once, which stay in the L1 cache. */
 #define BLOCK_FLOATS 4096
-/* Up to this many dequantized bytes are summed in a double without rounding. */
+/* A double sums up to this many dequantized bytes without rounding. */
 #define MAX_PIXELS (1 << 20)
 
 typedef struct

@@ -38,7 +38,7 @@ typedef struct
   const CleaveBytePanels *panels;
   const gint8 *w;   /* packed */
   gint64 first;     /* packed column at which the weights begin */
-  gint64 n_columns; /* number of columns from there */
+  gint64 n_columns; /* number of columns, from column `first` on */
   const char *x;
   gint32
       flip; /* XOR mask for each unit, which makes signed bytes that are read in place unsigned */
@@ -50,8 +50,8 @@ typedef struct
   gint64 column_step;           /* elements between columns of y */
   gint64 column;                /* the first column, in y */
   const gint32 *x_sums;         /* sum of each pixel's x; used with w_zero */
-  const struct _CleaveQdq *qdq; /* results must have the bits of float sums (qdq.h);
-                                           NULL: integer sums are exact */
+  const struct _CleaveQdq *qdq; /* constants of float-exact results (qdq.h); NULL: integer sums are
+                                 * exact */
   gpointer qdq_scratch;
   gint64 n_pixels_most; /* number of pixels for which the scratch is large enough */
   CleaveByteFinish finish;

@@ -71,7 +71,7 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
           (gsize) (n * cleave_byte_unit_size (unit)));
 }
 
-/* Returns the sum of `n` elements minus the effective zero point `stands`. */
+/* Returns the sum of `n` elements minus `stands`, their effective zero point. */
 static inline gint64
 cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
 {

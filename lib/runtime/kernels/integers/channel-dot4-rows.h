@@ -209,9 +209,9 @@ NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
   NAME (store) (r, bytes, to);
 }
 
-/* Computes `n` pixels, the first of them at an even index. If the stride is `odd`, odd pixels
- * begin at the second byte of a group. If the stride is 1 (`shared`), two adjacent pixels read
- * the same groups. */
+/* Computes `n` pixels, and begins at an even index. If the stride is `odd`, odd pixels begin at the
+ * second byte of a group. If the stride is 1 (`shared`), two adjacent pixels read the same
+ * groups. */
 static inline __attribute__ ((always_inline)) void
 NAME (run_pixels) (
     const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_qdq)

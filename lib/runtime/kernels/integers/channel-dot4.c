@@ -44,7 +44,7 @@ typedef struct
   gboolean reports_progress;
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* offsets in scratch */
   const CleaveQdqConv
-      *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
+      *conv; /* constants of float-exact results (qdq.h); NULL: integer sums are exact */
   CleaveQdqColumns columns; /* one for each channel, in the order of the vectors */
 } Plan;
 
@@ -260,8 +260,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->reports_progress = cleave_pixels_are_dense (y, dims);
 }
 
-/* Computes the sum of a channel's weights, and the sum of their magnitudes, each multiplied by
- * the number of weights after it plus 3. */
+/* Computes two sums of a channel for the error bound: its weights; and their magnitudes, each
+ * multiplied by 3 plus the number of weights after it. */
 static void
 add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {
@@ -381,19 +381,19 @@ find_byte (const Fill *f, gint64 i)
 typedef struct
 {
   const char *x;
-  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* offset of each row of taps in the ring */
+  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* offset in the ring of each row of taps */
   gint64 n_rows, n_columns, n_groups, n_places, stride, n_pixels;
   const gint8 *w;
   gint64 later; /* bytes from the weights for even positions to those for odd positions */
   const gint32 *bias;
   const float *scale;
   gint32 y_zero;
-  gboolean is_signed, is_whole, has_odd_scales; /* is_whole: integer sums are the result */
+  gboolean is_signed, is_whole, has_odd_scales; /* is_whole: y has int32, the integer sums */
   char *y;
   gint64 y_step, n; /* bytes between pixels; number of channels */
   guint64 mask;
   const CleaveQdqConv
-      *conv; /* results must have the bits of float sums; NULL: integer sums are exact */
+      *conv; /* constants of float-exact results (qdq.h); NULL: integer sums are exact */
   CleaveQdqColumns columns;
   gint64 column, lane; /* indices of the first column and of the first lane */
   gint32 x_stands;

@@ -138,8 +138,8 @@ cleave_ints_add_dot2 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 }
 
 #if defined(CLEAVE_AVX512) && defined(__AVX512VNNI__)
-/* Adds four products of an unsigned and a signed byte in each lane, in vectors of any width.
- * Assembly, because gcc 12 copies each sum of the intrinsic twice and spills some: convolutions
+/* Adds four products of an unsigned and a signed byte in each lane, in vectors of any width. Uses
+ * assembly, because gcc 12 copies each sum of the intrinsic twice and spills some: convolutions
  * take 1.5 times as long. */
 #define CLEAVE_ADD_DOT4(sum, x, w) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w))
 
@@ -178,7 +178,7 @@ cleave_ints_add_small_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVec
 }
 #endif
 
-/* Loads CLEAVE_LANES bytes as integers. Intrinsics, because compilers convert one byte at a
+/* Loads CLEAVE_LANES bytes as integers. Uses intrinsics, because compilers convert one byte at a
  * time. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_load_bytes (const guint8 *from, gboolean is_signed)
@@ -379,7 +379,7 @@ cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
 #endif
 }
 
-/* Eight bytes, of which the low four and the high four are from two addresses. */
+/* Loads eight bytes: the low four from one address, the high four from another. */
 #if defined(CLEAVE_SSE2)
 typedef __m128i CleaveEightBytes;
 #else

@@ -27,7 +27,7 @@ typedef struct
   gint64 x_batch_step, y_batch_step, y_image; /* y_image: elements between images, if dense */
   gint64 column_step;
   gboolean in_place; /* x is read without a copy */
-  CleaveQdq *qdq;    /* results must have the bits of float sums; NULL: integer sums are exact */
+  CleaveQdq *qdq;    /* constants of float-exact results (qdq.h); NULL: integer sums are exact */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
   gint64 *tap_at, *x_at,
@@ -187,8 +187,8 @@ find_x_zero (const Plan *s, const CleaveKernelInstance *instance)
                         : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
 }
 
-/* Prepares float-exact results if the instance needs them. Returns FALSE if they are needed and
- * not served. */
+/* Prepares float-exact results if the instance needs them. Returns FALSE if the instance needs them
+ * and the kernel has none. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {

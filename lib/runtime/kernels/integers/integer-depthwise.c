@@ -25,7 +25,7 @@ enum { X };
 typedef struct
 {
   const CleaveKernelFamily
-      *better; /* a faster family with a state of its own, which runs instead; NULL: none */
+      *better; /* a faster family that runs instead, with a state of its own; NULL: none */
   gpointer state;
   CleavePlaces places;
   CleaveByteImage image;
@@ -248,7 +248,7 @@ typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveByteProduct product; /* only the members that finish sums are used */
+  CleaveByteProduct product; /* only the members for finishing sums are used */
   gint32 x_zero;
   const gint16 *w;
   gint16 *x;

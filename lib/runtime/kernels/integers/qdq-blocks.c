@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Integer sums for float-exact results, with a check of which are ambiguous: see qdq.h. */
+/* Integer sums for float-exact results, with a check that finds the ambiguous ones: see qdq.h. */
 
 #include "qdq.h"
 
@@ -171,7 +171,7 @@ add_all (const CleaveQdqPanel *panel,
       __asm__("" : "+v"(flip)); /* makes the compiler keep flip in a register */
       add_flipped (panel, from, flip, pixels, vectors, has_growth, sum, growth);
     }
-  __asm__ volatile("" ::: "memory"); /* loads the rest after the sums, which need all registers */
+  __asm__ volatile("" ::: "memory"); /* load the rest after the sums, which need all registers */
 }
 
 /* Stores n bytes: the upper 16 bits of each lane. */

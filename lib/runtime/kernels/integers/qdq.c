@@ -7,13 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Most units of a chunk. With 16, more sums are recomputed, which takes 1 % of the time of a
- * residual network; with 4, the checks take 3 %. */
+/* Largest number of units of a chunk. With 16, more sums are recomputed, which takes 1 % of the
+ * time of a residual network; with 4, the checks take 3 %. */
 #define MAX_CHUNK 8
 #define MIN_CHUNK 4
-/* Most products in a single chunk. Up to MAX_COARSE, norms of pixels are not computed: they would
- * take longer than they save. (A network of inverted bottlenecks takes 7 % longer with 32, 4 % with
- * 128.) Up to MAX_SINGLE, they are; 64 and 200 are equally fast.
+/* Largest number of products in a single chunk. Up to MAX_COARSE, norms of pixels are not computed:
+ * they would take longer than they save. (A network of inverted bottlenecks takes 7 % longer with
+ * 32, 4 % with 128.) Up to MAX_SINGLE, they are; 64 and 200 are equally fast.
  *
  * Norms are not computed either with fewer channels than MIN_PIXEL. If each norm serves one tap
  * only, they are not computed with fewer columns than MIN_COLUMNS: a 1x1 convolution of 128 to
@@ -98,7 +98,7 @@ cleave_qdq_columns_set (CleaveQdqColumns *columns,
       (sums->x_norm == 0 &&
        !set_word (by * numbers.norm * sums->x_norm_most / G_MAXUINT16 * WORD * WORD,
                   &columns->by_norm[column])))
-    rest = 1; /* all sums are ambiguous */
+    rest = 1; /* every sum counts as ambiguous */
   set_word (rest * WORD + WORDS_ROUND, &columns->margin[column]);
   return TRUE;
 }
@@ -240,7 +240,7 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* the zero point's share is added in each chunk */
+    column.zero = 0; /* each chunk adds its share of the zero point's product */
   return column;
 }
 

@@ -83,7 +83,7 @@ typedef struct
 typedef struct
 {
   double norm; /* factor of the pixel's norm in the error bound */
-  double zero; /* numbers added to the sums */
+  double zero; /* numbers that are added to the sums */
   double most; /* largest possible sum, if there are checkpoints */
 } CleaveQdqColumn;
 
