@@ -6,7 +6,7 @@
 #include "even-strips.h"
 
 /* Returns the strip size, among those that give `n_strips` strips, with the largest power of two as
- * a factor: strides divide it best. */
+ * a factor, so that most strides divide it. */
 static gint64
 find_size (gint64 extent, gint64 n_strips)
 {

@@ -143,8 +143,8 @@ get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
   return of[dim] * CLEAVE_MAX_RANK + index;
 }
 
-/* Returns the sort key of a dimension in cleave_fit_axes_list_cuts(); `rank` is that of the value.
- */
+/* Returns the sort key of a dimension in cleave_fit_axes_list_cuts(); `rank` is the rank of the
+ * value. */
 static guint
 get_rank (const CleaveFitSteps *steps, CleaveFitCut cut, guint dim, guint rank)
 {

@@ -13,9 +13,9 @@
  *     x [1, 255, 20, 20] -Reshape-> [1, 3, 85, 20, 20] -Transpose-> [1, 3, 20, 20, 85]
  *                rows^                         rows^                    ^rows
  *
- * A segment with several ends is cut along the same axis in all of them.  A value may have an axis
- * twice: the scores of an attention have the tokens as rows and as columns.  A cut therefore names
- * the axis and which of its dimensions. */
+ * A segment with several ends is cut along the same axis in all of them. A value may have an axis
+ * twice: the scores of an attention have the tokens as rows and as columns. A cut therefore names
+ * the axis and one of the value's dimensions on it. */
 
 /* An axis and one of the dimensions that a value has on it: CLEAVE_MAX_RANK * axis + index, where
  * index 0 is the outermost of these dimensions. */

@@ -7,11 +7,12 @@
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* Strips of a segment, and tiles: each is one node per node of the segment. */
+/* Largest numbers of strips of a segment, and of its tiles. Each strip or tile has one piece of
+ * each node. */
 #define MAX_STRIPS 256
 #define MAX_TILES 600
 
-/* Longer graphs are cut into strips only. */
+/* Graphs with more steps than this are cut into strips only. */
 #define MAX_STEPS_OF_TILES 400
 
 /* An even plan is exported as a Loop, which needs three equal strips in a row. */
@@ -39,8 +40,8 @@ typedef struct
   gboolean tells;
 } Searcher;
 
-/* Walks a segment twice: with carried and with recomputed overlap. Both are equal where nothing
- * overlaps. Returns whether the strips carry some of an expanded value. */
+/* Walks a segment twice: with carried and with recomputed overlap. Both walks are equal if no
+ * strips overlap. Returns whether the strips carry rows of an expanded value. */
 static gboolean
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {

@@ -14,7 +14,7 @@ typedef void (*CleaveFitTell) (double part, gpointer data);
 
 typedef struct
 {
-  gboolean is_even;    /* use strips of one size but the last, and no tiles */
+  gboolean is_even;    /* cut strips of equal size, except for the last one, and no tiles */
   gboolean has_tiles;  /* cut strips into tiles as well; with is_even there are none */
   gboolean has_chunks; /* with is_even: also segments whose pieces read different weights */
   guint n_threads;     /* number of threads that look for candidates; 0: one for each processor */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one recursion from the required regions of results to those of operands; the cost
- * of a piece follows from the same ranges. */
+/* Over 400 lines: one recursion finds the required regions of operands from those that results
+ * have, and the cost of a piece from the same ranges. */
 
 #include "fit-needs.h"
 
@@ -344,9 +344,9 @@ ask_operands (CleaveFitState *state,
     }
 }
 
-/* Returns the elements of all `n` chunks of one dimension.  `middle` are those of a chunk in the
- * middle, `border` those of a chunk at the border, which has less halo.  Of two chunks, the middle
- * one is the last. */
+/* Returns the elements of all `n` chunks of one dimension. A chunk in the middle has `middle`
+ * elements. A chunk at the border has less halo, and `border` elements. If there are two chunks,
+ * the last one counts as the middle one. */
 static double
 sum_pieces (double middle, double border, guint n)
 {
@@ -355,8 +355,8 @@ sum_pieces (double middle, double border, guint n)
                   : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
-/* Returns the elements of the first strip with all its tiles: its rows are those of the first tile,
- * its other dimensions those of the strip in the middle. */
+/* Returns the elements of the first strip with all its tiles: it has the rows of the first tile,
+ * and the other dimensions of the strip in the middle. */
 static double
 count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
 {
@@ -419,9 +419,9 @@ note_join (CleaveFitState *state, const CleaveFitNode *node)
     g_array_append_val (state->walker->joins, node->first_value);
 }
 
-/* Adds the cost of reading weights for each piece.  A piece of some channels reads the weights of
+/* Adds the cost of reading weights for each piece. A piece of some channels reads the weights of
  * these channels alone, and leaves vectors partly empty; any other piece reads all weights again.
- * Equal pieces are one piece: they read weights once. */
+ * Equal pieces become one piece, which reads the weights once. */
 static void
 count_weights (CleaveFitState *state,
                const CleaveFitNode *node,

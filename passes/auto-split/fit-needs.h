@@ -48,12 +48,12 @@ struct _CleaveFitWalker
   const CleaveFitSteps *steps;
   gint64 *crossing;         /* by step: bytes that are live before the step and still during it */
   CleaveFitNeed *needs;     /* by value: the required region */
-  CleaveFitWindow *windows; /* of each buffer */
+  CleaveFitWindow *windows; /* by buffer: the bytes of pieces */
   gint64 *middle, *first, *top; /* by step: sum of the bytes of the windows */
   GArray *asked;                /* guint: values that the segment reads, and some that it makes */
-  GArray *ends;                 /* guint: values that the segment ends with */
+  GArray *ends;                 /* guint: results of the segment, which end it */
   GArray *joins;                /* guint: joins into whose buffer an earlier step writes a part */
-  gint64 peak;                  /* bytes, of the unsplit graph */
+  gint64 peak;                  /* peak of the unsplit graph, in bytes */
   guint now;                    /* number of the walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;
@@ -100,8 +100,8 @@ cleave_fit_is_once (const CleaveFitState *state, const CleaveRange range[CLEAVE_
          cleave_range_equal (&range[CLEAVE_FIT_TILE], &range[CLEAVE_FIT_MIDDLE]);
 }
 
-/* Returns whether strips recompute the overlap of a node's result, although they carry that of
- * others (CLEAVE_HALO_CARRY_NARROW). */
+/* Returns whether strips recompute the overlap of a node's result, although they carry the overlap
+ * of other results (CLEAVE_HALO_CARRY_NARROW). */
 static inline gboolean
 cleave_fit_is_wide (const CleaveFitState *state, const CleaveFitNode *node)
 {

@@ -191,7 +191,7 @@ keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   return cleave_fit_plan_new_without (plan, graph, n, all, error);
 }
 
-/* The best plan so far, among plans after weigh(). */
+/* The search for the best plan. Plans are compared in the form that weigh() gives them. */
 typedef struct
 {
   const CleaveGraph *graph;

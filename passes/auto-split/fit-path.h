@@ -20,8 +20,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 typedef struct
 {
   gint64 max_bytes;
-  double mac_price; /* nanoseconds of an added MAC, besides the time that it takes */
-  /* Results overlay operands that die if strips read ahead by at most this part of either. */
+  double mac_price; /* nanoseconds that an added MAC costs the search, besides its run time */
+  /* Limit on overlays of results on dying operands: strips may read ahead by at most this part of
+   * the smaller of the two values. */
   double max_ahead;
 } CleaveFitAsk;
 

@@ -8,8 +8,9 @@
 #include "fit-cone.h"
 #include "sequences.h"
 
-/* Most parts of a value.  The second is for nodes with MACs, since each part reads the weights or
- * the operand again.  If there are more parts, neighbors are computed together. */
+/* Largest numbers of parts of a value. The second number is for nodes with MACs, since each part
+ * reads the weights or the operand again. If there are more parts, neighbors are computed
+ * together. */
 #define MAX_PARTS 64
 #define MAX_PARTS_OF_MACS 16
 
@@ -194,8 +195,8 @@ count_macs (const CleavePlan *plan)
   return n;
 }
 
-/* Returns whether all pieces together compute and read no more than the node; those of a product
- * may read an operand more often. */
+/* Returns whether all pieces together compute and read no more than the node; the pieces of a
+ * product may read an operand more often. */
 static gboolean
 is_parted (const CleavePlan *plan)
 {

@@ -8,13 +8,15 @@
  * the unsplit MACs. */
 static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 
-/* Results overlay operands that die if strips read ahead by at most this part of either: none,
- * some, any.  The arena planner does not find every overlay, so plans that count on more of them
- * may need more memory than estimated.  CenterNet needs 20 % more without the second value.  The
- * last one is tried with the corrections of estimates that the others made, and without: MCUNet
- * needs 22 % more without the former, ResNet-50 without the latter. */
+/* Limits on overlays of results on dying operands: strips may read ahead by at most this part of
+ * the smaller of the two values (-1: no overlay; 1: any overlay). The arena planner does not find
+ * every overlay, so a plan that counts on more of them may need more memory than estimated.
+ * CenterNet needs 20 % more memory without the second limit. The search tries the last limit twice:
+ * with the estimates that other plans corrected, and with the original estimates. MCUNet needs 22 %
+ * more memory without the corrected estimates, ResNet-50 without the original ones. */
 static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
-/* Plans between the unsplit graph and the least memory have the first ones of these values. */
+/* Plans between the unsplit graph and the least memory use only this number of limits on
+ * overlays. */
 #define N_OF_BETWEEN 2
 
 /* The search measures a plan if the plan may save this fraction of the least memory found so far.

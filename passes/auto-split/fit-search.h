@@ -25,11 +25,11 @@ typedef struct
 typedef struct
 {
   CleaveGraph *before; /* a copy, rewritten */
-  CleaveGraph *graph;  /* the same, with the nodes listed in the order of the steps */
+  CleaveGraph *graph;  /* the rewritten graph, with the nodes listed in the order of the steps */
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
-  gint64 least;     /* estimated bytes of the path in strips that needs least */
+  gint64 least;     /* least estimated bytes of a path that has only strips */
   GPtrArray *tries; /* CleaveFitTry */
 } CleaveFitVariant;
 

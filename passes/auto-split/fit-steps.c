@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one table of a graph, half of it the buffers. */
+/* Over 400 lines: this file builds one table of a graph, and half of it is about the buffers. */
 
 #include "fit-axes.h"
 

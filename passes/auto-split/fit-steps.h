@@ -65,8 +65,8 @@ typedef struct
 typedef struct
 {
   guint n_steps;
-  guint *first_node;   /* of each step; n_steps + 1 entries */
-  gint64 *live;        /* of each step, and after the last: bytes that are live */
+  guint *first_node;   /* index of the first node of each step; n_steps + 1 entries */
+  gint64 *live;        /* bytes that are live in each step, and after the last step */
   GArray *nodes;       /* CleaveFitNode, in order */
   GArray *operands;    /* CleaveFitOperand */
   GArray *values;      /* CleaveFitValue */

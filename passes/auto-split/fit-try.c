@@ -202,12 +202,13 @@ apply (const GPtrArray *parts,
       cleave_segment_cut (segments->pdata[i], graph, stops, report);
       cleave_fit_pieces_note (pieces, graph, i);
     }
-  /* copies first: a copy of a whole piece is then cut like the rows that other pieces read of it */
+  /* copy carried rows first: the next function then cuts the copy of a whole piece in the same way
+   * as the rows that other pieces read of it */
   cleave_copy_carried (graph, pieces);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
   cleave_share_carried (graph);
   cleave_fit_pieces_note (pieces, graph, CLEAVE_FIT_SHARED);
-  if (parts->len > 0) /* else the graph does not change */
+  if (parts->len > 0) /* without parts, the graph has not changed */
     cleave_fit_pieces_list (pieces, graph, ends);
   return TRUE;
 }

@@ -28,7 +28,7 @@ typedef struct
   gint64 macs;       /* MACs of the split graph */
   guint n_nodes;
   char *peak;          /* text: the largest values that are live at the peak */
-  gint64 *part_bytes;  /* by part: peak in bytes while it runs, no overlays; 0: not known */
+  gint64 *part_bytes;  /* by part: peak in bytes while it runs, without overlays; 0: not known */
   CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
 } CleaveFitTry;
 

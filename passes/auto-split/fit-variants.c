@@ -6,8 +6,9 @@
 #include "fit-order.h"
 #include "fit-reads.h"
 
-/* A variant is measured if it is estimated to need this part less than those before it, all in
- * strips: tiles take ten times as long to look for. */
+/* The search measures a variant if its estimate is smaller, by this part, than the estimates of the
+ * variants before it. The estimates are made without tiles, which take ten times as long to
+ * find. */
 #define MIN_GAIN 0.02
 
 /* The kinds of rewrites, in the order in which they are tried. Each of the first three that is
@@ -159,7 +160,7 @@ new_variant (Kind kind,
   if (variant->steps.nodes == NULL)
     cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
   list_nodes (variant);
-  measure_unsplit (variant, search); /* the rewrite alone may do */
+  measure_unsplit (variant, search); /* the rewrite may need less memory even without segments */
   return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
 }
 

@@ -238,9 +238,9 @@ make_plan (const Frontier *frontier, const CleaveFitTry *tried)
  * function returns.  The plan does not depend on their number.  Only the caller's thread calls
  * `watch`.
  *
- * Fails with %CLEAVE_ERROR_LIMIT if no plan does. The message has the smallest budget found, which
- * the same call then accepts, and the largest values that are live at its peak. Fails with
- * %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
+ * Fails with %CLEAVE_ERROR_LIMIT if no plan meets the limits. The message has the smallest budget
+ * found, which the same call then accepts, and the largest values that are live at its peak. Fails
+ * with %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
  * %G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error

@@ -16,9 +16,9 @@
 #include "segments.h"
 #include "sequences.h"
 
-/* A node is not worth a split below MIN_NODE_TIME ns, since handing over its pieces takes part of
- * them.  A graph is not below MIN_TOTAL_TIME ns, since it ends before the other threads are awake.
- */
+/* A node that takes less than MIN_NODE_TIME ns is not worth a split, since handing over its pieces
+ * takes a part of that time. A graph that takes less than MIN_TOTAL_TIME ns is not worth a split,
+ * since it ends before the other threads are awake. */
 #define MIN_NODE_TIME 2222
 #define MIN_TOTAL_TIME 177778
 

@@ -25,7 +25,7 @@ typedef struct
   CleaveNode *node;
   CleaveSequence sequence;
   gint64 n_steps;
-  guint length;   /* layers in the longest chain through this layer */
+  guint length;   /* number of layers in the longest chain through this layer */
   gint previous;  /* index of the layer whose time steps this layer reads; -1: none */
   GArray *before; /* CleaveRoot: the nodes between `previous` and this layer */
 } Layer;

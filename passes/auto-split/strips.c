@@ -179,7 +179,7 @@ static void
 copy_segment (const CleaveSegment *segment, Alone *alone)
 {
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL); /* copies of fixed nodes */
+  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL); /* from a fixed node to its copy */
 
   alone->graph = cleave_graph_new (NULL);
   for (guint i = 0; i < segment->order->len; i++)
@@ -187,16 +187,16 @@ copy_segment (const CleaveSegment *segment, Alone *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        continue; /* the node is copied with its readers */
+        continue; /* copy_node() copies it with its readers */
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
         cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
     }
 }
 
-/* The cost of a number of strips. It has the peak in bytes of the segment's copy on one thread,
- * with its operands and results. It also has the ns that the strips add for rows that are computed
- * twice, further steps, and rows that are copied. */
+/* The cost of cutting a segment into some number of strips. `peak`: bytes of the segment's copy on
+ * one thread, with its operands and results. `time`: ns that the strips add for rows that are
+ * computed twice, further steps, and rows that are copied. */
 typedef struct
 {
   gint64 peak;
@@ -224,7 +224,7 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
     return outcome;
   lowered = cleave_group_quantized (copy);
   order = cleave_order_with_storage (lowered == NULL ? copy : lowered, &storage, NULL);
-  g_assert (order != NULL); /* pieces make no cycle */
+  g_assert (order != NULL); /* pieces never form a cycle */
   outcome.peak = cleave_storage_get_peak (storage);
   outcome.time += cleave_cost_of_rows ((double) storage->copied_bytes);
   return outcome;
