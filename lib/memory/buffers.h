@@ -24,7 +24,7 @@ typedef enum {
   CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* read under another shape: its strides are fixed */
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_BOX = 1 << 4, /* a join inside a later join, whose operands already lie in the
-                                     outer buffer: it takes no work */
+                                   * outer buffer: it needs no work */
   CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
@@ -106,8 +106,8 @@ typedef struct
   const gint64 *stride; /* strides that were added last, shared by the next location if equal */
   guint rank;           /* number of dimensions of `stride` */
   GArray *steps;        /* of CleaveStep */
-  GArray *boxes;        /* of CleaveRange */
-  GArray *buffers;      /* of CleaveBuffer */
+  GArray *boxes;        /* CleaveRange */
+  GArray *buffers;      /* CleaveBuffer */
   guint *buffer; /* indexed by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a
                     step touches */
   GArray *lap_edges;  /* CleaveLapEdge; NULL without laps */
@@ -117,8 +117,10 @@ typedef struct
   gint64 copied_bytes, peak;
   gboolean materializes;    /* whether views that would keep a whole value alive for a few rows are
                                copied */
-  const gboolean *staged;   /* indexed by value: kept apart until copied; NULL: none */
-  const gboolean *overlaid; /* indexed by position: result overlays an operand; NULL: none */
+  const gboolean *staged;   /* indexed by value: whether it is staged, that is, stored outside of
+                             * its join until it is copied; NULL: no value is */
+  const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL: no
+                             * result does */
 } CleaveStorage;
 
 /* Assigns buffers for `order`, which has every node of the graph, and applies all means that lower
@@ -130,8 +132,8 @@ CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
                                           gint64 cutoff);
-/* Assigns buffers for an order that was derived from that of `like`. Copies views if `like` copies
- * them. */
+/* Assigns buffers for an order that was derived from the order of `like`. Copies views if `like`
+ * copies them. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,

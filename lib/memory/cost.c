@@ -132,7 +132,7 @@ count_idle_macs (const CleaveNode *node)
   for (guint i = 1; i < node->n_operands; i++)
     {
       const CleaveResult *w = node->operands[i].result;
-      gboolean is_ahead = FALSE; /* read once for many steps */
+      gboolean is_ahead = FALSE; /* the initial sums read the weights once for many steps */
 
       for (guint k = 0; k < CLEAVE_MAX_AHEAD; k++)
         is_ahead |= sequence.ahead_operands[k] == i;

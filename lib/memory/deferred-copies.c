@@ -95,8 +95,8 @@ typedef struct
   guint last;          /* last step so far that completes an operand */
   guint before, after; /* the steps before and after the wait */
   guint peak;          /* a step in between at which memory is scarce, or CLEAVE_NEVER */
-  gint64 gain;         /* bytes that the wait saves so far: those of the join's buffer minus those
-                        * of its operands */
+  gint64 gain;         /* bytes that the wait saves so far: the bytes of the join's buffer minus the
+                        * bytes of its operands */
 } Wait;
 
 typedef struct
@@ -293,8 +293,9 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
 
 /* Sliding windows. Windows that slide along an image share operands. An operand is stored in the
  * last window that has it. The buffer of that window exists from its first operand on, and so do
- * those of the windows between: four buffers if a window is four strips long. If all operands are
- * staged, each exists once, and only one window exists whole. Each operand is copied once more. */
+ * the buffers of the windows between: four buffers if a window is four strips long. If all operands
+ * are staged, each exists once, and only one window exists whole. Each operand is copied once
+ * more. */
 
 static gboolean
 is_join (const CleaveNode *node)

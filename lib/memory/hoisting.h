@@ -17,5 +17,5 @@ GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage 
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
 /* Delays the copies of rows that later strips need, until the result that is computed just before
- * such a copy is freed. Only where that lowers the peak. */
+ * such a copy is freed. Does so only where that lowers the peak. */
 GPtrArray *cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage);

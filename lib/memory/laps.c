@@ -53,7 +53,7 @@ typedef struct
   gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer; 0:
                     * conservative */
   gint64 *live;    /* indexed by step: bytes in use */
-  GArray *edges;   /* of CleaveLapEdge */
+  GArray *edges;   /* CleaveLapEdge */
   GArray *places;  /* Place, by their first step */
   guint *place_of; /* indexed by buffer: index of its place, or CLEAVE_NEVER */
   GArray *alive;   /* guint: indices of places in use that were moved into no other */

@@ -4,7 +4,7 @@
 
 typedef struct
 {
-  GArray *calls; /* of CleaveBodyCall */
+  GArray *calls; /* CleaveBodyCall */
 } GroupAttrs;
 
 static void

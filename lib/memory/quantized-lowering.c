@@ -18,7 +18,7 @@
 
 typedef struct
 {
-  GArray *calls;      /* of CleaveBodyCall */
+  GArray *calls;      /* CleaveBodyCall */
   GPtrArray *members; /* CleaveNode: the node of each call */
   GPtrArray *outer;   /* CleaveResult: the operands of the group */
   CleaveNode *name;   /* node whose name the group gets */
@@ -31,7 +31,7 @@ typedef struct
   gboolean *cheap;
   guint *number;          /* index of a member's call */
   Group **groups;         /* the group that the node ends, or NULL */
-  GPtrArray *touched;     /* CleaveNode: those with n_seen > 0 */
+  GPtrArray *touched;     /* CleaveNode: nodes with n_seen > 0 */
   GPtrArray *members;     /* CleaveNode: the current group */
   CleaveNode *main;       /* the member that does not go element by element, or NULL */
   CleaveResult **origins; /* see cleave_byte_functions_find() */

@@ -202,7 +202,7 @@ cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 
 typedef struct
 {
-  GPtrArray *order;   /* CleaveNode: those that have run */
+  GPtrArray *order;   /* CleaveNode: nodes that have run */
   gboolean *seen;     /* indexed by node id */
   CleaveNode **base;  /* indexed by node id: the node that a view reads from in the end, or the node
                          itself */

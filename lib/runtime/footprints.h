@@ -16,8 +16,8 @@ typedef struct
 
 /* The footprint of a step: the memory that it reads besides values, such as its task and its
  * kernel's state. Thousands of small steps have a larger footprint than the nearer caches hold.
- * Each waited for it for 0.2 us, a tenth of the time of a graph that is cut into small pieces. So a
- * run prefetches the footprint of the next step while it computes one. */
+ * Each step waited 0.2 us for its footprint, a tenth of the time of a graph that is cut into small
+ * pieces. So a run prefetches the footprint of the next step while it computes one. */
 typedef struct
 {
   guint *next;   /* indexed by step: the next one on its thread with a footprint; itself if there is

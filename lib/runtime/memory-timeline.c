@@ -195,9 +195,9 @@ sum_up (CleaveMemoryTimeline *timeline)
  * @n_threads: number of threads that run it; 0 stands for one per core
  * @error: return location for a [struct@GLib.Error]
  *
- * Lists the buffers of a program with @n_threads threads, without making it: the first and the
- * last step in which each is in use, and its offset in the arena. The totals are those of
- * [method@Cleave.Program.get_stats] for that program.
+ * Lists the buffers of a program with @n_threads threads, without making it: the first and the last
+ * step in which each is in use, and its offset in the arena. The totals equal the numbers that
+ * [method@Cleave.Program.get_stats] returns for that program.
  *
  * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The call takes as long as
  * [ctor@Cleave.Program.new] takes without packing weights.

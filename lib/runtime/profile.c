@@ -119,8 +119,8 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  *
  * Runs the program, one step after the other on this thread, and measures the time of each.
  *
- * The time of a fused step is part of that of the step before it, whose `what` names both. The
- * bytes of a step are those of its operands, constants included, and of its results, even if a
+ * The time of a fused step is part of the time of the step before it, whose `what` names both. The
+ * bytes of a step are the bytes of its operands, constants included, and of its results, even if a
  * result overwrites an operand. [method@Cleave.Program.run] measures nothing.
  *
  * Returns: (transfer full): the steps in the order of the run

@@ -50,7 +50,8 @@ gboolean cleave_is_qdq_conv (const CleaveCall *call);
 /* Returns the convolution that a group is, or NULL. x is the group's operand 0. */
 CleaveQdqConv *cleave_qdq_conv_find (const CleaveKernelInstance *group);
 void cleave_qdq_conv_free (CleaveQdqConv *conv);
-/* Returns a view of an operand or the result of the group as that of a convolution. */
+/* Returns a view of an operand or the result of the group as an operand or the result of a
+ * convolution. */
 CleaveView cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *view);
 
 /* A lookup table from 8 bits to 8 bits: a group of element-wise calls on one value and scalar

@@ -120,7 +120,7 @@ offer (Eviction *e, Choice *choice, gint64 at, gint64 price)
   choice->price = price;
 }
 
-/* Tries the offset right above each conflicting buffer. The price of an offset is that of all
+/* Tries the offset right above each conflicting buffer. The price of an offset is the price of all
  * buffers that begin below its end, minus those that end at or below its begin. */
 static void
 look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)

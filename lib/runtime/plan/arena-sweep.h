@@ -15,5 +15,6 @@ typedef struct
 
 /* Gives each buffer an offset, in the order of first use, in the smallest gap that holds it.
  * Returns the bytes of the arena. `spans` is sorted by `first`. Takes O(n log n), however many
- * buffers are in use at once. cleave_arena_place() finds smaller arenas if these are few. */
+ * buffers are in use at once. cleave_arena_place() finds smaller arenas if few buffers are in use
+ * at once. */
 gint64 cleave_arena_sweep (const CleaveArenaSpan *spans, guint n, gint64 *offsets);

@@ -12,10 +12,11 @@ typedef struct
   guint n_steps;
   const guint *begin, *preds;
   const double *cost;
-  const guint *along; /* indexed by step: the step whose result it continues or overwrites, best run
-                         right after that one; G_MAXUINT: none; NULL: no step does */
-  const guint *group; /* indexed by step: the parallel subgraph that it is in, or G_MAXUINT; NULL:
-                         none is in any */
+  const guint *along; /* indexed by step: the step whose result it continues or overwrites, so that
+                       * it is best run right after that step; G_MAXUINT: none. NULL: all are
+                       * none */
+  const guint *group; /* indexed by step: the parallel subgraph that contains it; G_MAXUINT: none.
+                       * NULL: all are none */
   guint n_groups;
   /* Memory. Step s uses the buffers touched[touch_begin[s] … touch_begin[s + 1] - 1]. A buffer is
    * live from when its first user begins until its last user ends. */
@@ -63,10 +64,10 @@ typedef struct
  * 4. the smallest ready step of the other threads.
  *
  * Numbers go depth first, so that as many subgraphs as threads are in flight. With `in_order`, a
- * thread takes the smallest ready step of all, after rule 1: within one subgraph, threads then stay
- * close to each other and need less memory. If there are ranks, the smallest step is that of the
- * smallest rank. A step that would exceed the budget is delayed as long as others run or can run.
- */
+ * thread takes the smallest ready step of all threads, after rule 1: within one subgraph, threads
+ * then stay close to each other and need less memory. If there are ranks, the smallest step is the
+ * step of the smallest rank. A step that would exceed the budget is delayed as long as others run
+ * or can run. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)

@@ -23,7 +23,7 @@
 #define CUTOFF 1.15
 #define N_BUDGETS 32
 #define MAX_PACKED 6
-/* Runs that are simulated for a comparison. With one, arenas of 320 random graphs are 0.4 %
+/* Number of runs that a comparison simulates. With one run, arenas of 320 random graphs are 0.4 %
  * larger. */
 #define N_TRIALS 8
 /* Limit on the number of buffers with slack, since each buffer is then compared with most others.

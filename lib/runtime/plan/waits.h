@@ -3,9 +3,9 @@
 
 #include "list-schedule.h"
 
-/* Waits in addition to those for values. `raise` raises counts[t] to the number of steps of thread
- * t that must be done before `step`. All of them come before it in the schedule's order. It is
- * called more than once for each step. */
+/* Waits for other things than values. `raise` raises counts[t] to the number of steps of thread t
+ * that must be done before `step`. All of them come before it in the schedule's order. It is called
+ * more than once for each step. */
 typedef struct
 {
   void (*raise) (guint step, guint *counts, gpointer data);
