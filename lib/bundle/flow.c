@@ -99,7 +99,7 @@ has_sum (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
-/* A sum is complete in its last row only. */
+/* The result is complete only in the last row of the sum. */
 static gboolean
 has_whole_sum (const CleaveBundleFlow *flow)
 {

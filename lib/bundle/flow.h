@@ -38,7 +38,7 @@ typedef struct
  *   end, upward  ..........[=========]  ends `lag` bytes after the value */
 typedef struct
 {
-  guint end, value; /* values; CLEAVE_BUNDLE_NONE: there is none */
+  guint end, value; /* indices of the two values; CLEAVE_BUNDLE_NONE: there is no overlay */
   gint64 lag; /* the lag in bytes; below 0 if the end of the segment may begin after the value */
 } CleaveBundleOverlay;
 

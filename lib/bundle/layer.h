@@ -10,13 +10,13 @@ typedef struct
 {
   char *prefix;      /* prefix of the names of the arrays */
   GArray *arrays;    /* CleaveBundleArray */
-  GHashTable *names; /* index + 1 by contents */
+  GHashTable *names; /* from the contents of an array to its index + 1 */
 } CleaveBundlePool;
 
 typedef struct
 {
   char *name, *type;
-  char *expression; /* bytes are stored in words and need a cast */
+  char *expression; /* C expression for the address; with a cast if bytes are stored in words */
   GBytes *bytes;
   gsize n_elements;
 } CleaveBundleArray;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Convolutions and products of integers: TfliteConv, TfliteConvTranspose, QLinearConv and
- * QLinearMatMul. Those of int8 have kernels of their own (op-conv.c); kernels/conv-integer.c
- * computes all others. */
+ * QLinearMatMul. Convolutions and products of int8 have kernels of their own (op-conv.c);
+ * kernels/conv-integer.c computes all others. */
 
 #include <cleave/cleave-tflite.h>
 #include <math.h>
@@ -41,8 +41,9 @@ typedef struct
   guint w, w_zero, bias; /* G_MAXUINT: there is none */
 } Operands;
 
-/* Copies weights and bias. The weight of channel c, channel i of its group and a tap is at
- * c * strides[0] + i * strides[1] + tap; those of groups of transposed ones are `group` apart. */
+/* Copies weights and bias. The weight of channel c, channel i of its group and a tap is at c *
+ * strides[0] + i * strides[1] + tap. In a transposed convolution, the weights of two groups are
+ * `group` apart. */
 static gboolean
 read_weights (const CleaveNode *node,
               const Operands *at,
@@ -157,7 +158,7 @@ set_conv (const CleaveNode *node,
   return set_integer (node, conv, layer, error);
 }
 
-/* TensorFlow Lite */
+/* Ops of TensorFlow Lite: the scale is in fixed point */
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 
@@ -271,7 +272,7 @@ load_scale (const CleaveNode *node, guint operand, gint64 i)
   return scales[cleave_shape_n_elements (&node->operands[operand].result->type.shape) == 1 ? 0 : i];
 }
 
-/* Reads the scales, which are floats, and the ends. */
+/* Reads the scales, which are floats, and the bounds of the result. */
 static gboolean
 read_floats (const CleaveNode *node, CleaveBundleConv *conv, GError **error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A convolution or a product of integers, independent of its op: what TfliteConv, QLinearConv,
- * QLinearMatMul and the transposed convolutions have in common. */
+/* A convolution or a product of integers, independent of its op: the common form of TfliteConv,
+ * QLinearConv, QLinearMatMul and the transposed convolutions. */
 
 #include "op-help.h"
 
@@ -21,10 +21,11 @@ typedef struct
   CleaveInts strides, dilations, pads;
   gboolean is_transposed;
   CleaveElement x, y;
-  gint16 *weights; /* minus their zero points: [channel of the result][channel of a group][tap] */
-  gint64 *bias;    /* of each channel */
+  gint16 *weights; /* weights minus their zero points: [channel of the result][channel of a
+                    * group][tap] */
+  gint64 *bias;    /* bias of each channel */
   CleaveBundleScale scale;
-  gint32 *multipliers; /* of each channel */
+  gint32 *multipliers; /* multiplier of each channel */
   gint8 *shifts;
   gint64 x_zero, y_zero, min, max;
 } CleaveBundleConv;

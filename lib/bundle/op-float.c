@@ -203,7 +203,7 @@ describe_min (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
   return describe_binary (node, "min", layer, error);
 }
 
-/* A power with a constant exponent: a product or a square root. */
+/* Describes a power with a constant exponent, as a product or a square root. */
 static gboolean
 describe_pow (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {

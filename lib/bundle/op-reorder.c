@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Ops whose result has elements of the operand in another order: Reshape, Flatten, Squeeze,
- * Unsqueeze, Gather with constant indices. Those that keep the order of memory are views instead
+ * Unsqueeze, Gather with constant indices. Ops that keep the order of memory are views instead
  * (views.c).
  *
- * The op's reference code is run on indices. The order is then written as digits, as that of nested
- * loops: 0 1 2 6 7 8 3 4 5 9 10 11 are the digits 2, 2, 3 with the steps 3, 6, 1. */
+ * The op's reference code is run on indices. The order is then written as digits, as the order of
+ * nested loops: 0 1 2 6 7 8 3 4 5 9 10 11 are the digits 2, 2, 3 with the steps 3, 6, 1. */
 
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #include "op-help.h"
 #include "ops.h"
 
-#define MAX_DIGITS 8 /* as CLEAVE_MAX_DIGITS in kernels/cleave-kernels.h */
+#define MAX_DIGITS 8 /* equals CLEAVE_MAX_DIGITS in kernels/cleave-kernels.h */
 
 typedef struct
 {

@@ -133,7 +133,7 @@ cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, 
   return TRUE;
 }
 
-/* A table if the elements are bytes; otherwise each element is computed. */
+/* Describes a table if the elements are bytes; otherwise a kernel that computes each element. */
 static gboolean
 describe_rescale (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -206,7 +206,7 @@ describe_quantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **er
   return TRUE;
 }
 
-/* QuantizeLinear or DequantizeLinear, between float32 and `bytes`. */
+/* Describes a QuantizeLinear or a DequantizeLinear, between float32 and `bytes`. */
 static gboolean
 describe_linear (const CleaveNode *node,
                  const char *name,

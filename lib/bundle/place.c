@@ -17,7 +17,7 @@
 /* The number of orders of placement that are tried before the best one is taken. Plans of chains
  * are placed at their lower bound by the first one. */
 #define MAX_ORDERS 2000
-/* The number for several memories, where the bound seldom ends the search. */
+/* The number of orders for several memories, where the bound seldom ends the search. */
 #define MAX_ORDERS_OF_MEMORIES 200
 
 gint64

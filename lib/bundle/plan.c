@@ -32,7 +32,7 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
-  gint64 max_bytes;   /* bytes of the plan of whole layers: no plan needs more */
+  gint64 max_bytes;   /* bytes of the plan in which each layer is whole: no plan needs more */
   gint64 *macs_after; /* MACs of the steps from a position on, in the graph */
   GArray **labels; /* labels for each position and state, sorted by rising MACs and falling bytes */
 } Search;

@@ -146,8 +146,8 @@ add_views (const CleaveBundleModel *model, guint value, GArray *values)
       g_array_append_val (values, i);
 }
 
-/* Returns the zero point of a value: that of the first layer that computes with it. Layers that
- * move elements are passed; their results come later in the list of values. */
+/* Returns the zero point of a value: the zero point of the first layer that computes with it.
+ * Layers that move elements are passed; their results come later in the list of values. */
 static gint64
 find_zero (const CleaveBundleModel *model, guint value)
 {

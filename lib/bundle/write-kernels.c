@@ -35,14 +35,14 @@ load_kernel (const char *file, const char *ending)
 
 /* DSP instructions */
 
-/* Removes the lines of a text for processors with DSP instructions, or those for others:
+/* Removes the lines of a text for processors with DSP instructions, or the lines for other
+ * processors:
  *
  *   #ifdef CLEAVE_DSP          or  #if defined __ARM_FEATURE_DSP …
  *   ...                            ...
  *   #else                          #endif
  *   ...
- *   #endif
- */
+ *   #endif */
 static char *
 choose_dsp (const char *text, gboolean has_dsp)
 {
@@ -220,7 +220,7 @@ cleave_bundle_make_single (const CleaveBundle *bundle)
 
 /* README */
 
-/* Returns the names of the source files, without that of the test, separated by blanks. */
+/* Returns the names of the source files, without the name of the test, separated by blanks. */
 static char *
 dup_sources (const CleaveBundle *bundle)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes a C program that runs a bundle on random inputs and compares the outputs, bit for bit,
- * with those of a program of the graph. A bundle with states runs several times. */
+ * with the outputs of a program of the graph. A bundle with states runs several times. */
 
 #include "test-runs.h"
 
@@ -129,8 +129,8 @@ print_set_up (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Appends the address of output `i`, or returns FALSE if the output is an input apart, which has
- * its value before the run. */
+/* Appends the address of output `i`, or returns FALSE if the output is an input in memory of its
+ * own, which has its value before the run. */
 static gboolean
 print_output (const CleaveBundle *bundle, guint i, GString *out)
 {

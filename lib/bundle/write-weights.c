@@ -182,7 +182,7 @@ cleave_bundle_make_weights (const CleaveBundle *bundle)
   return g_string_free (out, FALSE);
 }
 
-/* Appends an array as a symbol. */
+/* Appends an array as a symbol of the assembler. */
 static void
 print_symbol (const CleaveBundleArray *array, GString *out)
 {

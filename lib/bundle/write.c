@@ -122,7 +122,8 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
-/* The rows that results need of their operands, as initializers; equal ones are stored once. */
+/* Texts of the table of reaches: which rows of operands the results need. Equal reaches are stored
+ * once. */
 typedef struct
 {
   GString *text;

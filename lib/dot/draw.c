@@ -34,10 +34,10 @@ typedef struct
   const CleaveDotOptions *options;
   CleaveLabelStyle style;
   Agraph_t *root;
-  CleaveFrames *frames;  /* NULL: none are drawn */
+  CleaveFrames *frames;  /* NULL: the drawing shows no frames */
   Agnode_t **vertex;     /* indexed by node id */
   Agraph_t **clusters;   /* indexed by frame */
-  CleaveDotRanks *ranks; /* NULL: ranks are not drawn */
+  CleaveDotRanks *ranks; /* NULL: the drawing shows no ranks */
   gboolean *is_near;     /* indexed by node id: the node is near `around`; NULL: draw all nodes */
   CleavePiecePlace *places; /* indexed by node id */
 } Drawing;

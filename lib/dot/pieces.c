@@ -59,7 +59,7 @@ get_data_user (const CleaveNode *node)
   return NULL;
 }
 
-/* Nodes to look up and down: enough for a norm, an activation and a slice. */
+/* Number of nodes to look up and down: enough for a norm, an activation and a slice. */
 #define MAX_STEPS 8
 
 const char *

@@ -43,7 +43,8 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   copy_communicator (channels, comm, &own);
   if (!cleave_mpi_agree (comm, own, error))
     {
-      /* Freeing a communicator is collective, and one rank has none: the others leak theirs. */
+      /* Freeing a communicator is collective, but one rank has no communicator. So the other ranks
+       * never free theirs. */
       channels->comm = channels->alarm = MPI_COMM_NULL;
       return FALSE;
     }
@@ -222,8 +223,8 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Receives all near messages that have been offered, not only the one awaited: their senders may be
- * waiting for that before they send the awaited one. */
+/* Receives all near messages that have been offered, not only the awaited one: a sender may wait
+ * for another message to be received before it sends the awaited one. */
 static void
 take_all (CleaveChannelSet *channels)
 {

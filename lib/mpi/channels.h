@@ -38,7 +38,7 @@ typedef struct
   gboolean has_company;     /* other programs of this process run at the same time */
   CleaveProgress *progress; /* NULL: MPI carries no large message */
   CleaveNear *near;
-  GArray *expected; /* of CleaveArrival */
+  GArray *expected; /* CleaveArrival */
   GError *failure;  /* first error of a run, after which nothing is sent or received; NULL: none */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;

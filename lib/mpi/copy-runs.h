@@ -17,7 +17,7 @@ void cleave_runs_init (CleaveRuns *runs, const CleaveMessagePlace *place);
 /* Advances by `n_bytes`, at most to the end of the current run. */
 void cleave_runs_skip (CleaveRuns *runs, gint64 n_bytes);
 /* Copies bytes from one place to another, whose runs may differ. Returns the number of bytes
- * copied: that of the smaller place. */
+ * copied, which is the size of the smaller place. */
 gint64 cleave_runs_copy (const CleaveMessagePlace *from, const CleaveMessagePlace *to);
 /* Returns the number of bytes from the first byte of a place to its last, gaps included. */
 gint64 cleave_runs_get_span (const CleaveMessagePlace *place);

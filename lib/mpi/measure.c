@@ -4,8 +4,8 @@
 
 #include <math.h> /* HUGE_VAL */
 
-/* Round trips; the shortest counts, since the others include delays of the machines, and TCP takes
- * some to reach full speed. */
+/* Number of round trips. The shortest one counts, since the others include delays of the machines,
+ * and TCP takes some to reach full speed. */
 #define N_PINGS 20
 /* Stop after MAX_TIME seconds, but not before MIN_PINGS round trips. */
 #define MAX_TIME 1

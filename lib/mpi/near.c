@@ -24,8 +24,8 @@
 #define LINE 64
 /* Parts in one call: the limit of Linux (IOV_MAX may be larger elsewhere). */
 #define MAX_PARTS 512
-/* If runs are shorter than this (bytes), fetch the whole span with its gaps: the system's cost for
- * each run exceeds that of copying as many bytes. */
+/* If runs are shorter than this (bytes), fetch the whole span with its gaps: the system takes
+ * longer for a run than for copying this many bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 

@@ -137,7 +137,7 @@ nodes_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners
          calls_fit (cleave_node_call_init (&a, part), cleave_node_call_init (&b, whole));
 }
 
-/* Returns a table from the nodes of `part` to those of `whole`; NULL if the graphs have other
+/* Returns a table from the nodes of `part` to the nodes of `whole`; NULL if the graphs have other
  * nodes. */
 static GHashTable *
 pair_nodes (const CleaveGraph *part, const CleaveGraph *whole)

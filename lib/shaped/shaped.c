@@ -21,10 +21,10 @@
 /* Number of programs that are kept if the caller gives none: the largest, and its halves down to
  * 1/128. */
 #define DEFAULT_PROGRAMS 8
-/* Largest number of programs. Finding one looks at all. */
+/* Largest number of programs. A search for a program looks at all of them. */
 #define MAX_PROGRAMS 1024
-/* Number of shapes that are remembered. One takes some hundred bytes, and constants of a dynamic
- * part. */
+/* Number of combinations of input shapes that are remembered. Each takes some hundred bytes, and
+ * the constants of a dynamic part. */
 #define MAX_SHAPES 64
 
 /* Shapes of inputs that occurred, and the program for them. */
@@ -33,7 +33,7 @@ typedef struct
   GArray *types;   /* of the inputs */
   GArray *results; /* CleaveTensorType: of the outputs of the graph */
   CleaveOnnxDynamic *dynamic;
-  CleaveCompiled *compiled; /* belongs to the shaped program */
+  CleaveCompiled *compiled; /* a program in `all`, which owns it */
 } Size;
 
 struct _CleaveShapedProgram
@@ -42,9 +42,11 @@ struct _CleaveShapedProgram
   CleaveOnnxOptions *options;
   CleaveProgramOptions program;
   guint max_programs;
-  GPtrArray *all;   /* CleaveCompiled: the one for the largest shapes, then the last used first */
+  GPtrArray *all;   /* CleaveCompiled: first the program for the largest shapes, then the others,
+                     * the last used first */
   GPtrArray *sizes; /* Size, the last used first */
-  gboolean whole;   /* whether a graph was found whose values depend on all elements of others */
+  gboolean whole;   /* whether the search found a graph in which a value depends on all elements of
+                     * another value */
   guint n_compiled, n_padded;
 };
 
@@ -120,8 +122,9 @@ find_compiled (CleaveShapedProgram *self, const CleaveGraph *graph, gint64 max_e
   return best;
 }
 
-/* Compiles a program that computes the outputs of a graph. It is for the next larger of few shapes
- * if this gives the same bits, and for the shapes of the graph otherwise. */
+/* Compiles a program that computes the outputs of a graph. The program is for the next larger
+ * shapes in a short list (cleave_types_round_up()) if they give the same bits; otherwise it is for
+ * the shapes of the graph. */
 static CleaveCompiled *
 compile_for (CleaveShapedProgram *self, CleaveGraph *graph, const GArray *types, GError **error)
 {

@@ -14,7 +14,7 @@
 #define MAX_INLINE_BYTES 64
 /* Limit of a GByteArray, less alignment. Constants beyond it stay in the text. */
 #define MAX_FILE_BYTES (G_MAXINT32 - 64)
-/* Alignment of constants in the file, in bytes: that which kernels need for weights. */
+/* Alignment of constants in the file, in bytes: the alignment that kernels need for weights. */
 #define ALIGNMENT 64
 
 typedef struct

@@ -17,7 +17,7 @@
 
 #if defined __ARM_FEATURE_DSP && !defined CLEAVE_PLAIN_C
 /* Processors with the DSP extension of ARM (Cortex-M4, M7, M33, M55) multiply two pairs of int16 in
- * one instruction. The bits are those of plain C. */
+ * one instruction. The results have the same bits as in plain C. */
 #include <arm_acle.h>
 #define CLEAVE_DSP
 #endif
@@ -30,8 +30,8 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-/* A function with a frame of its own. Inlined, its variables would lie on the stack while other
- * parts of the caller run. */
+/* Marks a function that has a frame of its own. If it were inlined, its variables would lie on the
+ * stack while other parts of the caller run. */
 #ifdef __GNUC__
 #define CLEAVE_APART __attribute__ ((noinline))
 #else
@@ -41,7 +41,7 @@
 /* An operand of a layer. */
 typedef struct
 {
-  const unsigned char *data; /* slot 0, pixel `begin` */
+  const unsigned char *data; /* address of pixel `begin` in slot 0 */
   uint32_t row_bytes;        /* bytes from one slot to the next */
   int32_t made;              /* rows 0 ... made - 1 were computed */
   uint16_t slot;             /* the slot of row `made` */
@@ -254,7 +254,7 @@ cleave_tap (const CleaveSlide *slide, int d, int32_t at, int32_t tap, int32_t is
 /* An operand of an element-wise op. */
 typedef struct
 {
-  const void *constant;            /* NULL: it is computed */
+  const void *constant;            /* the elements; NULL: the operand is not constant */
   int32_t rows, columns, channels; /* an extent of 1 is repeated over the result */
 } CleaveRepeat;
 
@@ -312,8 +312,8 @@ typedef struct
   int16_t low, high; /* bounds of an average */
 } CleavePool;
 
-/* A sum or a mean of int8. The sums are over count[0] rows, count[1] columns and count[2] channels.
- */
+/* A sum or a mean of int8 elements. The sums are over count[0] rows, count[1] columns and count[2]
+ * channels. */
 typedef struct
 {
   int32_t count[3];
@@ -339,7 +339,7 @@ typedef struct
   int16_t zeros[3], shifts[3];
   int32_t low, high; /* bounds of the result minus its zero point */
   int16_t left_shift;
-  int16_t sign; /* of operand 1; 0: a product, in cleave_binary_s16() */
+  int16_t sign; /* 1 or -1: the factor of operand 1; 0: a product, in cleave_binary_s16() */
 } CleaveBinaryS8;
 
 /* y = table[x], by the bits of a byte. */
@@ -369,7 +369,7 @@ typedef struct
 
 typedef struct
 {
-  CleaveAxis axes[3]; /* rows, columns, channels */
+  CleaveAxis axes[3]; /* in the order rows, columns, channels */
   int32_t channels;   /* channels of the result */
   int16_t size;       /* bytes of an element */
   uint8_t fill[8];    /* an element */
@@ -403,8 +403,9 @@ typedef struct
 } CleaveBlocks;
 
 /* A convolution of floats: one fused multiply-add after the other, in the order of rows, columns
- * and channels. The weights are w[i][channel] for each block of four channels of the result, w[i]
- * for each channel that is left; those of a depthwise convolution are w[row][column][channel]. */
+ * and channels. The weights are w[i][channel] for each block of four channels of the result, and
+ * w[i] for each channel that is left. The weights of a depthwise convolution are
+ * w[row][column][channel]. */
 typedef struct
 {
   const float *weights, *bias; /* bias NULL: none */
@@ -422,10 +423,10 @@ typedef struct
   int32_t is_padding_counted;
 } CleavePoolF32;
 
-/* A mean of float. It has all rows and columns, or all channels. */
+/* A mean of floats over all rows and columns, or over all channels. */
 typedef struct
 {
-  int32_t count[3]; /* rows, columns, channels of a mean */
+  int32_t count[3]; /* number of rows, columns and channels in one mean */
   int32_t channels;
 } CleaveMeanF32;
 
@@ -445,25 +446,26 @@ typedef struct
 /* Normalizes n channels, or n columns if n_columns is above 1. */
 typedef struct
 {
-  const float *scales, *offsets; /* of n elements; offsets NULL: none */
+  const float *scales, *offsets; /* arrays of n elements; offsets NULL: none */
   double epsilon;
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
 
-/* A product of two values. Channel k of A has the factors of row k of B, or of column k if B has
- * columns. The rows are then matrices. */
+/* A product of two values: each sum is over the channels k of A. The factors of channel k are row k
+ * of B or, if has_columns, column k of B. In the second case, each row of A and of B is a
+ * matrix. */
 typedef struct
 {
   int32_t in, out; /* channels of A and B */
   uint8_t has_columns;
-  uint8_t has_one_row[2]; /* all rows of the result read row 0 of A, of B */
+  uint8_t has_one_row[2]; /* whether all rows of the result read row 0 of A, and row 0 of B */
 } CleaveMatMulF32;
 
-/* Rows of a table. */
+/* Copies of rows of a table. */
 typedef struct
 {
   const void *table;
-  int32_t n, bytes; /* rows, and bytes of a row */
+  int32_t n, bytes; /* number of rows, and bytes of a row */
   int32_t columns;  /* of the result */
   int32_t index_bytes;
 } CleaveEmbed;
@@ -490,19 +492,20 @@ typedef struct
 typedef struct
 {
   const float *weights, *bias; /* bias NULL: none */
-  int32_t rows, columns;       /* of the operand */
+  int32_t rows, columns;       /* size of the operand */
   int32_t pad[2];
   int32_t phase[2]; /* 1: the first tile begins before index 0 */
   int32_t in, out;  /* channels of a group */
   int32_t groups;
 } CleaveWinogradF32;
 
-/* From integers to integers: the scale of numbers from the zero point on, and of those below. */
+/* A conversion from integers to integers. Integers from the zero point on have one scale, integers
+ * below it another one. */
 typedef struct
 {
   int32_t channels;
   int32_t multipliers[2];
-  int32_t zeros[2]; /* of the operand and of the result */
+  int32_t zeros[2]; /* zero points of the operand and of the result */
   int32_t low, high;
   int16_t shifts[2];
   uint8_t x_bytes, y_bytes;
@@ -513,21 +516,21 @@ typedef struct
 typedef struct
 {
   int32_t steps[2], shifts[2];
-  int32_t extents[2]; /* of the operand */
+  int32_t extents[2]; /* extents of the operand */
   int32_t channels;
 } CleaveResizeS8;
 
 #define CLEAVE_MAX_DIGITS 8
 
-/* A value whose elements are those of an operand in another order. The index of an element, counted
- * in memory, has digits; digit k has the step steps[k] in the operand. The last digit is the lowest
+/* A value that has the elements of an operand in another order. The index of an element, counted in
+ * memory, has digits; digit k has the step steps[k] in the operand. The last digit is the lowest
  * one. */
 typedef struct
 {
   int32_t n_digits, first; /* first: index in the operand of element 0 */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
   int32_t columns, channels;       /* of the result */
-  int32_t row_elements, x_columns; /* of the operand */
+  int32_t row_elements, x_columns; /* sizes of the operand */
   int32_t size;                    /* bytes of an element */
 } CleaveReorder;
 

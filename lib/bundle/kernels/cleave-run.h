@@ -38,7 +38,7 @@ typedef struct
 {
   CleaveKernel kernel; /* NULL: the caller supplies the rows */
   const void *params;
-  uint16_t operands[2]; /* values; CLEAVE_NO_VALUE: there is none */
+  uint16_t operands[2]; /* indices of values; CLEAVE_NO_VALUE: there is none */
   uint16_t reaches[2];  /* indices in the table of the model */
 } CleaveLayer;
 

@@ -8,7 +8,7 @@
  *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
  *   - one tap
  *
- * The order of the weights of a line is in dot-s8.h; those of one channel are w[i].
+ * The order of the weights of a line is in dot-s8.h. A line of a single channel is w[i].
  *
  * The sums begin with the bias minus x_zero times all weights, so that x is not shifted. In return,
  * weights on padding are multiplied by x_zero. */
@@ -41,7 +41,7 @@ typedef struct
   WindowS8 window;
   const int8_t *x;   /* the first channel of the group */
   uint8_t pixels;    /* one, or two whose windows have no padding on the left and right */
-  uint8_t is_single; /* the elements below are the whole window */
+  uint8_t is_single; /* the elements below are the whole window, so there are no next ones */
   uint8_t n;         /* channels of the block */
   /* The next elements of the window that are side by side, or padding. */
   const int8_t *from;
@@ -50,7 +50,7 @@ typedef struct
   uint32_t row;    /* bytes from slot 0 to row k */
   int32_t k, tap;  /* the row and the tap after these elements */
   uint32_t sum[8]; /* the sums of the block; the sums of the second pixel are sum[4] ... */
-  int8_t part[2 * CONV_S8_GATHERED]; /* windows, or padding */
+  int8_t part[2 * CONV_S8_GATHERED]; /* copies of windows, or elements that stand for padding */
 } ConvS8;
 
 /* Adds the products of the next elements to the sums. */

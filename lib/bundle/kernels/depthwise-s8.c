@@ -32,7 +32,7 @@
   s3 += (from[3] + zeros) * w[3];
 #endif
 
-/* Computes the sums of four channels of a pixel. `taps` are those of a row of the kernel. */
+/* Computes the sums of four channels of a pixel. `taps` are the taps of one row of the kernel. */
 static void
 depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint32_t *sum)
 {

@@ -7,13 +7,14 @@
 
 #include "cleave-kernels.h"
 
-/* Copies bytes to a place that may begin before their own place and overlap it. */
+/* Copies bytes to a place that may begin before `from` and overlap it. */
 static void
 join_copy (unsigned char *y, const unsigned char *from, size_t n)
 {
   while (n > 0)
     {
-      const size_t gap = (uintptr_t) from - (uintptr_t) y; /* huge if `from` lies before */
+      const size_t gap = (uintptr_t) from - (uintptr_t) y; /* huge if `from` lies before y: the
+                                                            * difference wraps around */
       const size_t part = gap < n ? gap : n;
 
       memcpy (y, from, part);

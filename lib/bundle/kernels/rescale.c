@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* From integers to integers of another scale. Those below the zero point have a scale of their own.
- */
+/* From integers to integers of another scale. Integers below the zero point have a scale of their
+ * own. */
 
 #include "cleave-kernels.h"
 
