@@ -153,7 +153,8 @@ cleave_onnx_dynamic_get_node (const CleaveOnnxDynamic *dynamic, guint index)
  * cleave_onnx_dynamic_get_outputs:
  * @dynamic: the dynamic part of a model
  *
- * Returns the names of all outputs of the model, in its order: those of the static part as well.
+ * Returns the names of all outputs of the model, in the order of the model, including the outputs
+ * of the static part.
  *
  * Returns: (transfer none) (array zero-terminated=1): the names
  *

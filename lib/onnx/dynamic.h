@@ -17,7 +17,7 @@ struct _CleaveOnnxDynamic
   GArray *nodes;     /* CleaveOnnxDynamicNode, whose texts it owns; in the order of a run */
   GArray *opsets;    /* gint64, one entry for each node */
   GBytes *graph;     /* serialized GraphProto: the nodes as in the file, and the model's outputs */
-  GArray *constants; /* of CleaveOnnxDynamicConstant */
+  GArray *constants; /* CleaveOnnxDynamicConstant */
   GPtrArray *reads;  /* names of inputs of the model and outputs of the graph that it reads */
   GHashTable *made;  /* set of names: the results of the dynamic nodes */
   char **outputs;    /* names of the model's outputs, in the order of the file */

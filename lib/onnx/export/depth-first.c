@@ -26,7 +26,8 @@ list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      list_makers (makers, node->attribute[k]->g->node[i], found); /* once per nested graph */
+      list_makers (makers, node->attribute[k]->g->node[i], found); /* calls itself once for each
+                                                                    * nested graph */
 }
 
 static int

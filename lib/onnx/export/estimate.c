@@ -77,7 +77,8 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      count_reads (run, node->attribute[k]->g->node[i], position); /* once per nested graph */
+      count_reads (run, node->attribute[k]->g->node[i], position); /* calls itself once for each
+                                                                    * nested graph */
 }
 
 /* Sizes */
@@ -117,7 +118,8 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity of a state or operand */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity of a state or of an
+                                                             * operand computes it */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
@@ -267,7 +269,7 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     return;
   at = last == NONE ? 0 : find_place (run, node, name, position);
   if (at == 0 && is_view (node) && last != NONE)
-    return; /* a view of a caller's buffer */
+    return; /* the node is a view of a buffer that belongs to the caller */
   if (at == 0)
     {
       Buffer fresh = { look_up (run->types, name), *n_bytes, position, position, last == NONE };

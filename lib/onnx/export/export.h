@@ -40,7 +40,7 @@ typedef struct
   GHashTable *default_names;    /* names of inputs with default values; NULL if there are none */
   GHashTable *small;            /* imported name, type and bytes of a small constant -> name */
   GPtrArray *tensors;           /* CleaveTensor; the initializers point to their bytes */
-  GPtrArray *choices;           /* of CleaveOnnxChoice */
+  GPtrArray *choices;           /* CleaveOnnxChoice */
   CleaveOnnxChoice **choice_of; /* indexed by node id: the choice that contains the node, or NULL */
   guint *branch;                /* indexed by node id: 1 + 2 * choice + side; 0: in no branch */
   GPtrArray *operands, *results; /* names for the node being written */
@@ -198,9 +198,9 @@ void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
-/* In ONNX, the indices of a MaxUnpool count in the value that was pooled to its operand; those of a
- * piece may count in a larger value. Writes indices as ONNX needs them, and returns their name.
- * NULL: the node is another op, or its indices need no change. */
+/* In ONNX, the indices of a MaxUnpool count in the value that was pooled to its operand; the
+ * indices of a piece may count in a larger value. Writes indices as ONNX needs them, and returns
+ * their name. NULL: the node is another op, or its indices need no change. */
 const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a piece of a Resize by a fractional factor as matrix products or Gathers. */
 void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);

@@ -52,7 +52,7 @@ rename_reads (Onnx__GraphProto *graph, GHashTable *names)
         }
       for (size_t k = 0; k < node->n_attribute; k++)
         if (node->attribute[k]->g != NULL)
-          rename_reads (node->attribute[k]->g, names); /* once per nested graph */
+          rename_reads (node->attribute[k]->g, names); /* calls itself once for each nested graph */
     }
 }
 
@@ -305,8 +305,8 @@ name_shape (CleaveOnnxExport *export, const char *name, const CleaveTensorType *
   cleave_wire_append (&graph->value_info, &graph->n_value_info, info);
 }
 
-/* Gives each value symbolic dimensions of its own. Results of in-place ops are left out: they
- * share their operand's. */
+/* Gives each value symbolic dimensions of its own. Results of in-place ops are left out: they share
+ * the dimensions of their operands. */
 static void
 name_shapes (CleaveOnnxExport *export)
 {

@@ -148,8 +148,8 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Returns whether indices count in the node's own operand: those of a graph input do, and those
- * of a MaxPool that is not split. */
+/* Returns whether indices count in the node's own operand: indices do if they are a graph input, or
+ * if a MaxPool that is not split computes them. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

@@ -27,7 +27,8 @@ collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
         g_hash_table_add (read, graph->node[i]->input[k]);
       for (size_t k = 0; k < graph->node[i]->n_attribute; k++)
         if (graph->node[i]->attribute[k]->g != NULL)
-          collect_reads (graph->node[i]->attribute[k]->g, read); /* once per nested graph */
+          collect_reads (graph->node[i]->attribute[k]->g, read); /* calls itself once for each
+                                                                  * nested graph */
     }
 }
 

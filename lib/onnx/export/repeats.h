@@ -55,7 +55,7 @@ typedef struct
 /* A loop-carried result: later iterations read it. */
 typedef struct
 {
-  guint node, result, lag; /* lag: the most iterations after which it is read */
+  guint node, result, lag; /* lag: largest number of iterations after which it is read */
   guint first[8];          /* first[k]: initial value for lag k + 1 */
 } CleaveOnnxState;
 
@@ -72,8 +72,8 @@ typedef struct
 typedef struct
 {
   guint begin, period, n_iterations;
-  GArray *states; /* of CleaveOnnxState */
-  GArray *stacks; /* of CleaveOnnxStack */
+  GArray *states; /* CleaveOnnxState */
+  GArray *stacks; /* CleaveOnnxStack */
 } CleaveOnnxRepeat;
 
 void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);

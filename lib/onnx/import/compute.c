@@ -9,8 +9,8 @@
 #include "../../ir/evaluate.h"
 #include "../../ir/graph-private.h"
 
-/* Kernel steps from which a node is worth a program: some 10 ms of the reference kernels, while
- * compiling takes below 1 ms. */
+/* Least number of kernel steps for which a node is compiled to a program. The reference kernels
+ * take some 10 ms for them, and compiling takes less than 1 ms. */
 #define MIN_WORK (1 << 22)
 
 gboolean

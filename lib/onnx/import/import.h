@@ -73,13 +73,14 @@ typedef struct
   const Onnx__GraphProto *whole;
   GHashTable *read;      /* names that a node or output reads; NULL: not computed yet */
   CleavePool *pool;      /* owns values and their names */
-  GPtrArray *all_values; /* of CleaveOnnxValue */
+  GPtrArray *all_values; /* CleaveOnnxValue */
   GHashTable *values_of; /* CleaveNode -> its computed values (CleaveTensor) */
   GHashTable *shared;    /* in bodies: TensorProto or Constant node -> its value; NULL: none */
   gsize n_unrolled;      /* nodes added so far by iterations of loops */
   struct CleaveOnnxNode *unused; /* a freed node to reuse; NULL: none */
   double fold_budget;            /* work that constant folding may still do, in kernel steps */
-  CleaveOnnxBlocked *blocked;    /* of the graph that is being read; NULL: no blocked values */
+  CleaveOnnxBlocked *blocked;    /* block size and padding of the graph that is being read; NULL: no
+                                  * blocked values */
   gint64 block;                  /* channels in a block; 0: not known yet */
 
   /* The dynamic part; NULL unless the caller asks for one. */
@@ -124,7 +125,7 @@ typedef struct CleaveOnnxNode
   const char *doc;     /* NULL: none */
   GPtrArray *operands; /* CleaveOnnxValue, by ONNX operand index; NULL: absent */
   GPtrArray *rest;  /* operands that are not attributes in our op; set by cleave_onnx_node_make() */
-  GPtrArray *attrs; /* of CleaveOnnxAttr */
+  GPtrArray *attrs; /* CleaveOnnxAttr */
   const char *result; /* name of the first result in the file; NULL: an upgrade added the node */
   guint n_results;    /* number of results, without trailing ones that nobody reads */
   guint n_declared;   /* number of results that the file declares */
@@ -550,7 +551,7 @@ gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error)
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
 
-/* Resize (11: from that opset on) and regions */
+/* Resize (resize_11: since opset 11) and RoiAlign */
 gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);

@@ -154,8 +154,8 @@ copy_message (Inliner *inliner, const ProtobufCMessage *message)
   return protobuf_c_message_unpack (message->descriptor, NULL, n, data);
 }
 
-/* Returns the value of an attribute of the function, which the caller frees: that of the call, or
- * the default. NULL without an error: it has none. */
+/* Returns the value of an attribute of the function, which the caller frees: the value that the
+ * call gives, or the default. NULL without an error: it has none. */
 static Onnx__AttributeProto *
 find_attribute (const Call *call, const char *name, GError **error)
 {

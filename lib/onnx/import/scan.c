@@ -12,8 +12,8 @@ typedef struct
   CleaveOnnxIterations iterations; /* first member: bind_inputs() casts its address to Scan */
   guint n_scanned;
   gint64 extent;
-  GArray *axes, *directions;             /* gint64, of the scanned operands */
-  GArray *given_axes, *given_directions; /* gint64, of the scan outputs */
+  GArray *axes, *directions;             /* gint64, for each scanned operand */
+  GArray *given_axes, *given_directions; /* gint64, for each scan output */
 } Scan;
 
 static void

@@ -28,7 +28,7 @@ check_body (const CleaveOnnxNode *node,
 }
 
 /* Defines the body's inputs: the tensors at a place of the sequences; the same tensor at all places
- * if the operand is one. */
+ * if the operand is a tensor. */
 static gboolean
 bind_inputs (const CleaveOnnxNode *node, const Onnx__GraphProto *body, guint place, GError **error)
 {

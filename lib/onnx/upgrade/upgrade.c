@@ -21,7 +21,7 @@ static const struct
 } ignored[] = {
   { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a memory hint of any op */
   { "Dropout", "is_test", .any = TRUE },
-  { "GRU", "output_sequence", .any = TRUE }, /* implied by whether Y is read */
+  { "GRU", "output_sequence", .any = TRUE }, /* follows from whether a node reads Y */
   { "LSTM", "output_sequence", .any = TRUE },
   { "RNN", "output_sequence", .any = TRUE },
   { "Gemm", "broadcast",
