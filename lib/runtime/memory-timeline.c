@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "memory-timeline.h"
+
 #include "../ir/boxed.h"
 #include "../memory/ordering.h"
 #include "../memory/sequence-lowering.h"
@@ -189,6 +191,20 @@ sum_up (CleaveMemoryTimeline *timeline)
     }
 }
 
+static CleaveMemoryTimeline *
+describe (const CleaveMemoryPlan *plan, const CleaveGraph *graph)
+{
+  CleaveMemoryTimeline *timeline = g_atomic_rc_box_new0 (CleaveMemoryTimeline);
+
+  timeline->arena_bytes = plan->arena.n_bytes;
+  timeline->nanoseconds = cleave_schedule_search_estimate (plan->storage, plan->schedule);
+  add_steps (timeline, plan, graph);
+  add_buffers (timeline, plan);
+  sum_up (timeline);
+  note_apart (timeline, plan);
+  return timeline;
+}
+
 /**
  * cleave_memory_timeline_new:
  * @graph: a graph
@@ -212,20 +228,24 @@ sum_up (CleaveMemoryTimeline *timeline)
 CleaveMemoryTimeline *
 cleave_memory_timeline_new (const CleaveGraph *graph, guint n_threads, GError **error)
 {
-  g_autoptr (CleaveMemoryTimeline) timeline = g_atomic_rc_box_new0 (CleaveMemoryTimeline);
   g_autoptr (CleaveGraph) lowered = NULL;
   g_auto (CleaveMemoryPlan) plan = { 0 };
 
   g_return_val_if_fail (graph != NULL, NULL);
-  if (!init_plan (&plan, graph, n_threads, &lowered, error))
+  return init_plan (&plan, graph, n_threads, &lowered, error) ? describe (&plan, graph) : NULL;
+}
+
+CleaveMemoryTimeline *
+cleave_memory_timeline_new_unplaced (const CleaveGraph *graph, gint64 *most_bytes, GError **error)
+{
+  g_autoptr (CleaveGraph) lowered = cleave_lower (graph, 1);
+  g_auto (CleaveMemoryPlan) plan = { 0 };
+
+  if (!cleave_memory_plan_init_unplaced (&plan, lowered != NULL ? lowered : graph, error))
     return NULL;
-  timeline->arena_bytes = plan.arena.n_bytes;
-  timeline->nanoseconds = cleave_schedule_search_estimate (plan.storage, plan.schedule);
-  add_steps (timeline, &plan, graph);
-  add_buffers (timeline, &plan);
-  sum_up (timeline);
-  note_apart (timeline, &plan);
-  return g_steal_pointer (&timeline);
+  *most_bytes = cleave_storage_is_lapped (plan.storage) ? cleave_memory_plan_get_peak_apart (&plan)
+                                                        : G_MAXINT64;
+  return describe (&plan, graph);
 }
 
 static void

@@ -2,6 +2,8 @@
 
 #include "fit-try.h"
 
+#include "../../lib/runtime/memory-timeline.h"
+#include "../../lib/runtime/plan/liveness.h"
 #include "copy-carried.h"
 #include "fit-pieces.h"
 #include "share-carried.h"
@@ -30,6 +32,7 @@ cleave_fit_try_free (CleaveFitTry *tried)
     return;
   g_ptr_array_unref (tried->parts);
   cleave_fit_path_free (tried->path);
+  g_free (tried->spans);
   g_free (tried->part_bytes);
   g_free (tried->peak);
   g_free (tried);
@@ -289,27 +292,36 @@ measure_parts (CleaveFitTry *tried,
                const CleaveFitPieces *pieces,
                const CleaveMemoryTimeline *timeline)
 {
+  /* gaps between buffers are part of the arena, so at the peak they count */
+  const gint64 gaps = tried->estimate.arena_bytes - timeline->peak_bytes;
+
   tried->part_bytes = g_new0 (gint64, tried->parts->len + 1);
   for (guint s = 0, part = CLEAVE_FIT_NO_PART; s < timeline->n_steps; s++)
     {
       const CleaveMemoryStep *step = &timeline->steps[s];
-      gint64 live;
+      const gint64 live =
+          step->live_bytes_apart + (step->live_bytes == timeline->peak_bytes ? gaps : 0);
 
       tried->peak_apart = MAX (tried->peak_apart, step->live_bytes_apart);
       part = find_part (pieces, graph, step, part);
-      if (part == CLEAVE_FIT_NO_PART)
-        continue;
-      /* gaps between buffers are part of the arena, so at the peak they count */
-      live = step->live_bytes_apart + (step->live_bytes == timeline->peak_bytes
-                                           ? timeline->arena_bytes - timeline->peak_bytes
-                                           : 0);
-      tried->part_bytes[part] = MAX (tried->part_bytes[part], live);
+      if (part != CLEAVE_FIT_NO_PART)
+        tried->part_bytes[part] = MAX (tried->part_bytes[part], live);
     }
+}
+
+static void
+keep_spans (CleaveFitTry *tried, const CleaveMemoryTimeline *timeline)
+{
+  tried->n_spans = timeline->n_buffers;
+  tried->spans = g_new (CleaveArenaSpan, timeline->n_buffers + 1);
+  for (guint b = 0; b < timeline->n_buffers; b++)
+    tried->spans[b] = (CleaveArenaSpan){ timeline->buffers[b].n_bytes, timeline->buffers[b].first,
+                                         timeline->buffers[b].last + 1 };
 }
 
 /* Splits a copy of the graph, and measures it. */
 static void
-measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads)
+measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads, gboolean places)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
   g_autoptr (CleaveMemoryTimeline) timeline = NULL;
@@ -318,13 +330,39 @@ measure (CleaveFitTry *tried, const CleaveGraph *graph, guint n_threads)
 
   is_applied = apply (tried->parts, copy, NULL, &pieces, NULL);
   g_assert (is_applied);
-  timeline = cleave_memory_timeline_new (copy, n_threads, NULL);
+  timeline = places ? cleave_memory_timeline_new (copy, n_threads, NULL)
+                    : cleave_memory_timeline_new_unplaced (copy, &tried->most_bytes, NULL);
+  if (!places)
+    keep_spans (tried, timeline);
   tried->estimate =
-      (CleaveEstimate){ timeline->peak_bytes, timeline->arena_bytes, timeline->nanoseconds };
+      (CleaveEstimate){ timeline->peak_bytes, places ? timeline->arena_bytes : timeline->peak_bytes,
+                        timeline->nanoseconds };
   measure_parts (tried, copy, &pieces, timeline);
   tried->peak = describe_peak (timeline);
   tried->macs = cleave_graph_get_macs (copy);
   tried->n_nodes = cleave_graph_count_operators (copy);
+}
+
+static void
+clear_measurement (CleaveFitTry *tried)
+{
+  tried->peak_apart = 0;
+  g_clear_pointer (&tried->part_bytes, g_free);
+  g_clear_pointer (&tried->peak, g_free);
+}
+
+void
+cleave_fit_try_place (CleaveFitTry *tried, const CleaveGraph *graph)
+{
+  if (tried->spans == NULL)
+    return;
+  tried->estimate.arena_bytes = cleave_arena_place_spans (tried->spans, tried->n_spans,
+                                                          tried->estimate.peak_activation_bytes);
+  g_clear_pointer (&tried->spans, g_free);
+  if (tried->estimate.arena_bytes <= tried->most_bytes)
+    return;
+  clear_measurement (tried);
+  measure (tried, graph, 1, TRUE);
 }
 
 static CleaveFitPath *
@@ -349,7 +387,7 @@ cleave_fit_try_new (const CleaveGraph *graph,
     g_ptr_array_add (tried->parts,
                      part_new (candidates, &g_array_index (path->segments, CleaveFitCandidate, i)));
   tried->path = copy_path (path);
-  measure (tried, graph, n_threads);
+  measure (tried, graph, n_threads, n_threads > 1);
   return tried;
 }
 
@@ -365,6 +403,6 @@ cleave_fit_try_new_without (const CleaveGraph *graph,
   for (guint i = 0; i < parts->len; i++)
     if (!whole[i])
       g_ptr_array_add (tried->parts, g_atomic_rc_box_acquire (parts->pdata[i]));
-  measure (tried, graph, n_threads);
+  measure (tried, graph, n_threads, TRUE);
   return tried;
 }

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "../../lib/runtime/plan/arena-sweep.h"
 #include "fit-path.h"
 
 #include <cleave/cleave-program.h>
 
 /* Measured plans.  The search estimates plans (fit-path.h) and then measures the promising ones: it
- * splits a copy of the graph and plans its memory, as a program of the split graph would. */
+ * splits a copy of the graph and plans its memory, as a program of the split graph would.  Placing
+ * the buffers in the arena takes half of that time.  With one thread it is put off: the arena takes
+ * at least the bytes that are live at the peak, and if another plan takes no more, the arena is not
+ * asked for. */
 
 /* A segment of a plan.  It has the names of its nodes, so that copies of the graph can be split as
  * well.  Reference-counted. */
@@ -22,8 +26,11 @@ typedef struct
 /* A measured plan. */
 typedef struct
 {
-  GPtrArray *parts; /* CleaveFitPart */
-  CleaveEstimate estimate;
+  GPtrArray *parts;        /* CleaveFitPart */
+  CleaveEstimate estimate; /* until the buffers are placed, `arena_bytes` is its least value */
+  CleaveArenaSpan *spans;  /* lifetimes of the buffers, until they are placed */
+  guint n_spans;
+  gint64 most_bytes; /* see cleave_memory_timeline_new_unplaced() */
   gint64 peak_apart; /* largest number of live bytes if no result overlaid an operand that dies */
   gint64 macs;       /* MACs of the split graph */
   guint n_nodes;
@@ -35,11 +42,14 @@ typedef struct
 void cleave_fit_try_free (CleaveFitTry *tried);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
 
-/* Splits a copy of the graph at the segments of `path` and measures it for `n_threads` threads. */
+/* Splits a copy of the graph at the segments of `path` and measures it for `n_threads` threads.
+ * With one thread, the buffers are not placed yet. */
 CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
                                   const CleaveFitCandidates *candidates,
                                   const CleaveFitPath *path,
                                   guint n_threads);
+/* Places the buffers of a plan for `graph`, if that was put off: sets `arena_bytes`. */
+void cleave_fit_try_place (CleaveFitTry *tried, const CleaveGraph *graph);
 /* Splits a copy of the graph into `parts` (CleaveFitPart), except for those with TRUE in `whole`,
  * and measures it. */
 CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,

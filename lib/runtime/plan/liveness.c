@@ -23,6 +23,8 @@ typedef struct
   const CleaveGraph *graph;
   const CleaveSchedule *schedule;
   guint step, position;
+  guint n_buffers;
+  gint64 *n_bytes;     /* indexed by buffer */
   guint *first, *last; /* indexed by buffer: positions in the schedule's order */
   guint *gone;         /* indexed by buffer: first position that begins after all uses have ended */
   guint *late;     /* indexed by buffer: the value of `gone` if all uses ended later by the slack */
@@ -44,6 +46,7 @@ typedef struct
 static void
 lifetimes_clear (Lifetimes *l)
 {
+  g_free (l->n_bytes);
   g_free (l->first);
   g_free (l->last);
   g_free (l->gone);
@@ -192,6 +195,8 @@ find_lifetimes (Lifetimes *l, double slack)
 {
   gsize n = l->storage->buffers->len, n_threads = l->schedule->n_threads;
 
+  l->n_buffers = (guint) n;
+  l->n_bytes = g_new (gint64, n + 1);
   l->first = g_new (guint, n + 1);
   l->last = g_new0 (guint, n + 1);
   l->gone = g_new (guint, n + 1);
@@ -200,8 +205,11 @@ find_lifetimes (Lifetimes *l, double slack)
   l->sure = slack > 0 ? g_new (guint, n * n_threads + 1) : NULL;
   for (gsize i = 0; slack > 0 && i < n * n_threads; i++)
     l->sure[i] = G_MAXUINT;
-  for (gsize i = 0; i < n; i++)
-    l->first[i] = G_MAXUINT;
+  for (guint i = 0; i < n; i++)
+    {
+      l->n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, i).n_bytes;
+      l->first[i] = G_MAXUINT;
+    }
   visit_all (l, note_touch);
   find_used (l);
   for (guint i = 0; i < n; i++)
@@ -270,8 +278,9 @@ is_conflict (const Lifetimes *l, guint first, guint then)
 /* Returns all pairs of buffers that may not share memory; NULL if there are too many. Takes time
  * proportional to all buffers times those in use at once. */
 static GArray *
-find_pairs (const Lifetimes *l, const guint *order, guint n)
+find_pairs (const Lifetimes *l, const guint *order)
 {
+  const guint n = l->n_buffers;
   g_autoptr (GArray) pairs = g_array_new (FALSE, FALSE, sizeof (Pair));
   g_autofree guint *active = g_new (guint, n + 1);
   guint n_active = 0;
@@ -341,13 +350,12 @@ sum_up (const gint64 *change, guint n)
 static gint64
 find_peak (const Lifetimes *l)
 {
-  const GArray *buffers = l->storage->buffers;
   g_autofree gint64 *change = g_new0 (gint64, l->schedule->n_steps + 1);
 
-  for (guint i = 0; i < buffers->len; i++)
+  for (guint i = 0; i < l->n_buffers; i++)
     {
-      change[l->first[i]] += g_array_index (buffers, CleaveBuffer, i).n_bytes;
-      change[l->gone[i]] -= g_array_index (buffers, CleaveBuffer, i).n_bytes;
+      change[l->first[i]] += l->n_bytes[i];
+      change[l->gone[i]] -= l->n_bytes[i];
     }
   return sum_up (change, l->schedule->n_steps);
 }
@@ -377,8 +385,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Placing, placing_clear)
 static gboolean
 placing_init (Placing *p, const Lifetimes *l, const guint *order)
 {
-  guint n = l->storage->buffers->len;
-  g_autoptr (GArray) pairs = find_pairs (l, order, n);
+  const guint n = l->n_buffers;
+  g_autoptr (GArray) pairs = find_pairs (l, order);
 
   if (pairs == NULL)
     return FALSE;
@@ -388,7 +396,7 @@ placing_init (Placing *p, const Lifetimes *l, const guint *order)
   p->offsets = g_new (gint64, n + 1);
   for (guint i = 0; i < n; i++)
     {
-      p->n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes;
+      p->n_bytes[i] = l->n_bytes[order[i]];
       p->time[i] = i;
     }
   p->task = (CleaveArenaTask){ .n_buffers = n,
@@ -399,46 +407,74 @@ placing_init (Placing *p, const Lifetimes *l, const guint *order)
   return TRUE;
 }
 
-/* Places the buffers in the smallest arena that is found. Returns its bytes, or -1 if there are too
- * many pairs. */
+/* Places the buffers in the smallest arena that is found, and sets `offsets`, indexed by buffer.
+ * Returns its bytes, or -1 if there are too many pairs. */
 static gint64
-location (
-    CleaveArena *arena, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
+location (gint64 *offsets, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
 {
   g_auto (Placing) p = { 0 };
   gint64 size;
 
-  if (l->storage->buffers->len == 0)
+  if (l->n_buffers == 0)
     return 0;
   if (!placing_init (&p, l, order))
     return -1;
   p.task.quick = quick;
   size = cleave_arena_place (&p.task, at_least, p.offsets);
   for (guint i = 0; i < p.task.n_buffers; i++)
-    arena->offsets[order[i]] = p.offsets[i];
+    offsets[order[i]] = p.offsets[i];
   return size;
 }
 
 /* Places the buffers with a sweep, faster and less densely than location() does. Returns the bytes
  * of the arena. */
 static gint64
-sweep (CleaveArena *arena, const Lifetimes *l, const guint *order)
+sweep (gint64 *offsets, const Lifetimes *l, const guint *order)
 {
-  guint n = l->storage->buffers->len;
+  const guint n = l->n_buffers;
   g_autofree CleaveArenaSpan *spans = g_new (CleaveArenaSpan, n + 1);
-  g_autofree gint64 *offsets = g_new (gint64, n + 1);
+  g_autofree gint64 *swept = g_new (gint64, n + 1);
   gint64 size;
 
   for (guint i = 0; i < n; i++)
     spans[i] = (CleaveArenaSpan){
-      .n_bytes = g_array_index (l->storage->buffers, CleaveBuffer, order[i]).n_bytes,
+      .n_bytes = l->n_bytes[order[i]],
       .first = l->first[order[i]],
       .gone = l->late[order[i]],
     };
-  size = cleave_arena_sweep (spans, n, offsets);
+  size = cleave_arena_sweep (spans, n, swept);
   for (guint i = 0; i < n; i++)
-    arena->offsets[order[i]] = offsets[i];
+    offsets[order[i]] = swept[i];
   return size;
+}
+
+/* Places the buffers in the smallest arena that is found in a limited time. */
+static gint64
+place (gint64 *offsets, const Lifetimes *l, const guint *order, gint64 at_least)
+{
+  const gint64 size = location (offsets, l, order, at_least, FALSE);
+
+  return size < 0 ? sweep (offsets, l, order) : size;
+}
+
+gint64
+cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 at_least)
+{
+  g_auto (Lifetimes) l = { .n_buffers = n, .n_bytes = g_new (gint64, n + 1) };
+  g_autofree guint *order = g_new (guint, n + 1);
+  g_autofree gint64 *offsets = g_new (gint64, n + 1);
+
+  l.first = g_new (guint, n + 1);
+  l.gone = g_new (guint, n + 1);
+  for (guint i = 0; i < n; i++)
+    {
+      order[i] = i;
+      l.n_bytes[i] = spans[i].n_bytes;
+      l.first[i] = spans[i].first;
+      l.gone[i] = spans[i].gone;
+    }
+  l.late = g_memdup2 (l.gone, n * sizeof (guint));
+  return place (offsets, &l, order, at_least);
 }
 
 CleaveWaits
@@ -487,9 +523,19 @@ cleave_arena_init (CleaveArena *arena,
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   g_autofree guint *order = begin (arena, &l, 0);
 
-  arena->n_bytes = location (arena, &l, order, arena->peak, FALSE);
-  if (arena->n_bytes < 0)
-    arena->n_bytes = sweep (arena, &l, order);
+  arena->n_bytes = place (arena->offsets, &l, order, arena->peak);
+  keep_uses (&l, arena, &order);
+}
+
+void
+cleave_arena_init_unplaced (CleaveArena *arena,
+                            const CleaveStorage *storage,
+                            const CleaveGraph *graph,
+                            const CleaveSchedule *schedule)
+{
+  g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
+  g_autofree guint *order = begin (arena, &l, 0);
+
   keep_uses (&l, arena, &order);
 }
 
@@ -504,7 +550,7 @@ cleave_arena_init_with_slack (CleaveArena *arena,
   g_auto (Lifetimes) l = { .storage = storage, .graph = graph, .schedule = schedule };
   g_autofree guint *order = begin (arena, &l, slack);
 
-  arena->n_bytes = location (arena, &l, order, at_most, TRUE);
+  arena->n_bytes = location (arena->offsets, &l, order, at_most, TRUE);
   if (arena->n_bytes < 0 || arena->n_bytes > at_most)
     {
       cleave_arena_clear (arena);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../../memory/buffers.h"
+#include "arena-sweep.h"
 #include "waits.h"
 
 /* Finds when each buffer of a schedule is in use, and has the arena packed accordingly. It stands
@@ -25,6 +26,15 @@ void cleave_arena_init (CleaveArena *arena,
                         const CleaveStorage *storage,
                         const CleaveGraph *graph,
                         const CleaveSchedule *schedule);
+/* Finds when each buffer is in use, and the peak, as cleave_arena_init() does, but places no
+ * buffer: `n_bytes` and all offsets are 0. */
+void cleave_arena_init_unplaced (CleaveArena *arena,
+                                 const CleaveStorage *storage,
+                                 const CleaveGraph *graph,
+                                 const CleaveSchedule *schedule);
+/* Returns the bytes of the arena that cleave_arena_init() finds for one thread, from the lifetimes
+ * of the buffers (sorted by `first`) and their peak. */
+gint64 cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 peak);
 /* Plans the arena as cleave_arena_init() does, but threads may be late by `slack` nanoseconds
  * before other threads wait for their memory. Returns FALSE and changes nothing if the arena takes
  * more than `at_most` bytes. */

@@ -30,9 +30,10 @@ place (CleaveMemoryPlan *plan, const CleaveGraph *graph, guint n_threads)
                                                     n_threads, &plan->arena);
 }
 
-static gint64
-find_peak_apart (const CleaveStorage *storage)
+gint64
+cleave_memory_plan_get_peak_apart (const CleaveMemoryPlan *plan)
 {
+  const CleaveStorage *storage = plan->storage;
   gint64 peak = 0;
 
   for (guint s = 0; s < storage->steps->len; s++)
@@ -55,7 +56,8 @@ cleave_memory_plan_init (CleaveMemoryPlan *plan,
     return FALSE;
   place (plan, graph, n_threads);
   lapped = plan->arena.n_bytes;
-  if (!cleave_storage_is_lapped (plan->storage) || lapped <= find_peak_apart (plan->storage))
+  if (!cleave_storage_is_lapped (plan->storage) ||
+      lapped <= cleave_memory_plan_get_peak_apart (plan))
     return TRUE;
   /* larger buffers left gaps: plan without laps, and keep the plan with the smaller arena */
   cleave_storage_unlap (plan->storage, graph);
@@ -64,6 +66,21 @@ cleave_memory_plan_init (CleaveMemoryPlan *plan,
     return TRUE;
   cleave_storage_lap (plan->storage, graph);
   place (plan, graph, n_threads);
+  return TRUE;
+}
+
+gboolean
+cleave_memory_plan_init_unplaced (CleaveMemoryPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) order = cleave_order_with_laps (graph, &plan->storage, error);
+  g_autofree guint *groups = NULL;
+  guint n_groups;
+
+  if (order == NULL)
+    return FALSE;
+  groups = cleave_schedule_search_find_groups (graph, &n_groups);
+  plan->schedule =
+      cleave_schedule_search_unplaced (plan->storage, graph, groups, n_groups, &plan->arena);
   return TRUE;
 }
 

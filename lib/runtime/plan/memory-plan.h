@@ -17,6 +17,13 @@ gboolean cleave_memory_plan_init (CleaveMemoryPlan *plan,
                                   const CleaveGraph *graph,
                                   guint n_threads,
                                   GError **error);
+/* Makes the plan of one thread without placing buffers in the arena: `arena.n_bytes` and all
+ * offsets are 0. If values overlap and the placed buffers then take more than
+ * cleave_memory_plan_get_peak_apart(), cleave_memory_plan_init() may make another plan. */
+gboolean
+cleave_memory_plan_init_unplaced (CleaveMemoryPlan *plan, const CleaveGraph *graph, GError **error);
+/* Returns the peak in bytes if no value overlapped another. */
+gint64 cleave_memory_plan_get_peak_apart (const CleaveMemoryPlan *plan);
 void cleave_memory_plan_clear (CleaveMemoryPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveMemoryPlan, cleave_memory_plan_clear)
 

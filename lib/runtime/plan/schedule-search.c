@@ -79,6 +79,7 @@ typedef struct
   CleaveScheduleTask task;
   CleaveUrgency urgency;
   guint n_threads;
+  gboolean places; /* whether the buffers are placed: needed to compare schedules */
 } Choosing;
 
 /* Sets the options that lead to a candidate. */
@@ -253,6 +254,11 @@ choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
   g_autoptr (GArray) candidates = find_candidates (c, &fastest);
 
+  if (!c->places)
+    {
+      cleave_arena_init_unplaced (arena, c->storage, c->graph, fastest.schedule);
+      return fastest;
+    }
   cleave_arena_init (arena, c->storage, c->graph, fastest.schedule);
   for (guint i = 0; i < MIN (candidates->len, MAX_PACKED); i++)
     {
@@ -330,13 +336,14 @@ loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
   return g_steal_pointer (&chosen->schedule);
 }
 
-CleaveSchedule *
-cleave_schedule_search_schedule (const CleaveStorage *storage,
-                                 const CleaveGraph *graph,
-                                 const guint *groups,
-                                 guint n_groups,
-                                 guint n_threads,
-                                 CleaveArena *arena)
+static CleaveSchedule *
+search (const CleaveStorage *storage,
+        const CleaveGraph *graph,
+        const guint *groups,
+        guint n_groups,
+        guint n_threads,
+        gboolean places,
+        CleaveArena *arena)
 {
   guint n_steps = storage->steps->len;
   g_autofree guint *group = find_step_groups (storage, groups);
@@ -344,7 +351,9 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
   g_autofree guint *along = g_new (guint, n_steps + 1);
   g_auto (CleaveDependencies) dependencies = { 0 };
   g_auto (CleaveTouches) touches = { 0 };
-  Choosing choosing = { .storage = storage, .graph = graph, .n_threads = n_threads };
+  Choosing choosing = {
+    .storage = storage, .graph = graph, .n_threads = n_threads, .places = places
+  };
   CleaveSchedule *schedule;
   Candidate chosen;
 
@@ -372,6 +381,27 @@ cleave_schedule_search_schedule (const CleaveStorage *storage,
     cleave_arena_keep_with_threads (arena, storage, graph, schedule);
   cleave_urgency_clear (&choosing.urgency);
   return schedule;
+}
+
+CleaveSchedule *
+cleave_schedule_search_schedule (const CleaveStorage *storage,
+                                 const CleaveGraph *graph,
+                                 const guint *groups,
+                                 guint n_groups,
+                                 guint n_threads,
+                                 CleaveArena *arena)
+{
+  return search (storage, graph, groups, n_groups, n_threads, TRUE, arena);
+}
+
+CleaveSchedule *
+cleave_schedule_search_unplaced (const CleaveStorage *storage,
+                                 const CleaveGraph *graph,
+                                 const guint *groups,
+                                 guint n_groups,
+                                 CleaveArena *arena)
+{
+  return search (storage, graph, groups, n_groups, 1, FALSE, arena);
 }
 
 /* For several threads, scales the time of one thread by the share of the summed cost at which the

@@ -16,6 +16,12 @@ CleaveSchedule *cleave_schedule_search_schedule (const CleaveStorage *storage,
                                                  guint n_groups,
                                                  guint n_threads,
                                                  CleaveArena *arena);
+/* Returns the schedule of one thread, and makes `arena` for it without placing buffers. */
+CleaveSchedule *cleave_schedule_search_unplaced (const CleaveStorage *storage,
+                                                 const CleaveGraph *graph,
+                                                 const guint *groups,
+                                                 guint n_groups,
+                                                 CleaveArena *arena);
 /* Returns the estimated time of a run in nanoseconds. */
 double cleave_schedule_search_estimate (const CleaveStorage *storage,
                                         const CleaveSchedule *schedule);
