@@ -136,7 +136,7 @@ kernel (const CleaveCall *call)
 
 /* Reference kernels */
 
-/* Returns the wide type to compute in: that of the operands, or double if they differ. */
+/* Returns the wide type to compute in: the type of the operands, or double if they differ. */
 static CleaveWide
 wide_of (const CleaveCall *call)
 {

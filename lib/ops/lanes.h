@@ -13,7 +13,7 @@
 
 #define CLEAVE_N_LANES 8
 
-/* Returns a view of the spatial dimensions of `view`: those of batch 0 and channel 0. */
+/* Returns a view of the spatial dimensions of `view`: for batch 0 and channel 0. */
 static inline CleaveView
 cleave_lanes_plane (const CleaveView *view, CleaveDims dims)
 {

@@ -109,7 +109,7 @@ cleave_move_from_double (CleaveElement element, double value, guint64 *bytes)
 }
 
 /* A line of elements to gather or scatter. Steps are in elements. An index is multiplied by
- * `axis_step`; `extent` is that of the axis. */
+ * `axis_step`; `extent` is the extent of the axis. */
 typedef struct
 {
   gpointer y;

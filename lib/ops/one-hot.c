@@ -4,7 +4,7 @@
  * elements are `off`. An index that is no integer is truncated.
  *
  * A piece can have a part of each line. The attribute `part`, which ONNX does not have, gives its
- * range; the depth stays that of the whole, since negative indices count from it. */
+ * range; the depth stays the depth of the whole node, since negative indices count from it. */
 
 #include "lines.h"
 

@@ -41,7 +41,7 @@ dims_of (const CleaveCall *call, const Places *p)
 }
 
 /* Returns the side that an operand belongs to. Scale and zero point of y have an element for each
- * row, as those of A. */
+ * row, like the scale and zero point of A. */
 static CleaveMatmulSide
 side_of (const Places *p, guint operand)
 {

@@ -100,7 +100,7 @@ cleave_recurrent_functions (const CleaveCall *call,
     }
 }
 
-/* Sets the activation attributes to those of one direction. */
+/* Sets the activation attributes to the activations of one direction. */
 static void
 narrow_activations (const CleaveCall *call, guint direction, CleaveRecurrentAttrs *a)
 {

@@ -326,8 +326,8 @@ cleave_graph_add_flatten (
 
 /* Squeeze and Unsqueeze */
 
-/* Makes axes positive, sorts them, and fails if one is given twice. `rank` is that of the side that
- * has these dimensions. */
+/* Makes axes positive, sorts them, and fails if one is given twice. `rank` is the rank of the side
+ * that has these dimensions. */
 static gboolean
 sort_axes (CleaveInts *axes, guint rank, GError **error)
 {

@@ -66,7 +66,8 @@ gboolean cleave_tflite_check_table (
 /* Sets the maps of a softmax along the last dimension: operand 0 is the values, and the others are
  * tables, which each piece reads whole. */
 void cleave_tflite_softmax_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
-/* Refuses a chunk of a softmax that cuts the last dimension: its sums would be other ones. */
+/* Refuses a chunk of a softmax that cuts the last dimension, since its sums would have fewer
+ * terms. */
 gboolean cleave_tflite_softmax_narrow (const CleaveCall *call,
                                        const CleaveChunk *chunk,
                                        gpointer attrs,

@@ -8,9 +8,8 @@
 #include "fit-cone.h"
 #include "sequences.h"
 
-/* Largest numbers of parts of a value. The second number is for nodes with MACs, since each part
- * reads the weights or the operand again. If there are more parts, neighbors are computed
- * together. */
+/* Largest numbers of parts of a value: in general, and for nodes with MACs, since each part reads
+ * the weights or the operand again. If there are more parts, neighbors are computed together. */
 #define MAX_PARTS 64
 #define MAX_PARTS_OF_MACS 16
 

@@ -77,8 +77,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      count_reads (run, node->attribute[k]->g->node[i], position); /* calls itself once for each
-                                                                    * nested graph */
+      count_reads (run, node->attribute[k]->g->node[i], position); /* nested graphs, too */
 }
 
 /* Sizes */
@@ -118,8 +117,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity of a state or of an
-                                                             * operand computes it */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity of a state or operand */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
