@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Topological order, cycles, connected components and reachability. */
+/* Topological order, cycles, connected components, reachability and minimum cuts. */
 
 #include "topology.h"
 
 #include "graph-private.h"
 #include "heap.h"
 #include "memory.h"
+#include "min-cut.h"
 #include "node-queries.h"
 
 #include <cleave/cleave-error.h>
@@ -320,4 +321,49 @@ cleave_topology_reach (const CleaveGraph *graph,
       for (guint i = 0; i < node->n_operands && !forwards; i++)
         reach_one (cleave_node_get_producer (node, i), stack, reached);
     }
+}
+
+/* Minimum cut */
+
+/* Sets the capacities. An unlimited edge gets more than all limited edges together. */
+static void
+set_capacities (igraph_vector_t *capacities, const GArray *edges)
+{
+  double sum = 1;
+
+  must (igraph_vector_init (capacities, (igraph_integer_t) edges->len));
+  for (guint i = 0; i < edges->len; i++)
+    sum += (double) MAX (g_array_index (edges, CleaveFlowEdge, i).n_bytes, 0);
+  for (guint i = 0; i < edges->len; i++)
+    {
+      gint64 n_bytes = g_array_index (edges, CleaveFlowEdge, i).n_bytes;
+
+      VECTOR (*capacities)[i] = n_bytes < 0 ? sum : (double) n_bytes;
+    }
+}
+
+void
+cleave_min_cut (const GArray *edges, guint n_vertices, gboolean *is_before)
+{
+  Analysis analysis;
+  igraph_vector_int_t pairs, before;
+  igraph_vector_t capacities;
+
+  lock (&analysis);
+  vector_init (&pairs, 0);
+  for (guint i = 0; i < edges->len; i++)
+    push_edge (&pairs, g_array_index (edges, CleaveFlowEdge, i).from,
+               g_array_index (edges, CleaveFlowEdge, i).to);
+  make (&analysis, &pairs, n_vertices);
+  set_capacities (&capacities, edges);
+  vector_init (&before, 0);
+  must (igraph_st_mincut (&analysis.graph, NULL, NULL, &before, NULL, CLEAVE_FLOW_SOURCE,
+                          CLEAVE_FLOW_SINK, &capacities));
+  for (guint i = 0; i < n_vertices; i++)
+    is_before[i] = FALSE;
+  for (igraph_integer_t i = 0; i < igraph_vector_int_size (&before); i++)
+    is_before[VECTOR (before)[i]] = TRUE;
+  igraph_vector_int_destroy (&before);
+  igraph_vector_destroy (&capacities);
+  end (&analysis);
 }

@@ -4,10 +4,10 @@
 
 #include "../../lib/ir/error.h"
 
-#include "build.h"
-#include "measure.h"
 #include "parts.h"
 #include "row-cuts.h"
+#include "row-measure.h"
+#include "row-refine.h"
 
 /* Estimates of single nodes in one search of the furthest ends. If more are needed, fewer positions
  * are considered. 2^24 take about a second. */
@@ -41,52 +41,6 @@ search_clear (Search *search)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Search, search_clear)
 
-/* Returns whether an output or a node behind `end` reads a value. Nodes behind have copies of
- * constant expressions. */
-static gboolean
-is_wanted (const CleaveRow *row, const CleaveResult *value, guint end)
-{
-  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
-    if (use->node == NULL ||
-        (!cleave_node_is_fixed (value->node) && row->place[use->node->id] != CLEAVE_NEVER &&
-         row->place[use->node->id] >= end))
-      return TRUE;
-  return FALSE;
-}
-
-/* Returns the values that are outputs of a part with the nodes [begin, end). */
-static GPtrArray *
-list_wanted (const CleaveRow *row, guint begin, guint end)
-{
-  GPtrArray *wanted = g_ptr_array_new ();
-
-  for (guint i = begin; i < end; i++)
-    {
-      CleaveNode *node = g_ptr_array_index (row->nodes, i);
-
-      for (guint r = 0; r < node->n_results; r++)
-        if (is_wanted (row, &node->results[r], end))
-          g_ptr_array_add (wanted, &node->results[r]);
-    }
-  return wanted;
-}
-
-/* Builds nodes [begin, end) as a part, and measures it. */
-static void
-measure (const CleaveRow *row, guint begin, guint end, CleavePartitionMemory *memory)
-{
-  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
-  g_autoptr (GPtrArray) wanted = list_wanted (row, begin, end);
-  g_autoptr (CleaveGraph) graph = NULL;
-
-  for (guint i = begin; i < end; i++)
-    g_ptr_array_add (nodes, g_ptr_array_index (row->nodes, i));
-  graph = cleave_partition_build (row->graph,
-                                  &(CleavePartitionContent){ "part", nodes, NULL, wanted, NULL });
-  if (!cleave_part_measure (graph, memory, NULL))
-    g_assert_not_reached (); /* parts of a graph without cycles have no cycle */
-}
-
 /* Returns the bytes of nodes [begin, end) as a part. */
 static gint64
 get_bytes (Search *search, guint begin, guint end)
@@ -98,7 +52,7 @@ get_bytes (Search *search, guint begin, guint end)
 
   if (known != NULL)
     return known[1];
-  measure (search->row, begin, end, &memory);
+  cleave_row_measure (search->row, begin, end, &memory);
   entry = g_new (gint64, 2);
   entry[0] = key;
   entry[1] = memory.weight_bytes + memory.arena_bytes;
@@ -249,7 +203,7 @@ refuse (const Search *search, GError **error)
     {
       guint index = (guint) ((const gint64 *) (gpointer) nodes->data)[2 * i + 1];
 
-      measure (search->row, index, index + 1, &memory);
+      cleave_row_measure (search->row, index, index + 1, &memory);
       if (node != NULL &&
           memory.weight_bytes + memory.arena_bytes <= worst.weight_bytes + worst.arena_bytes)
         continue;
@@ -337,8 +291,9 @@ search_ends (Search *search)
  * Partitions a graph into consecutive parts. No part needs more than @max_bytes, and the values
  * that parts hand to each other have the fewest bytes.
  *
- * [method@Cleave.Partition.measure] says how bytes are counted. The nodes are cut in the order in
- * which a program runs them; a value that passes several cuts counts at each. Constants that
+ * [method@Cleave.Partition.measure] says how bytes are counted. The function first cuts the order
+ * in which a program runs the nodes. Then a minimum cut moves nodes between each two consecutive
+ * parts, if fewer bytes then cross. A value that passes several cuts counts at each. Constants that
  * several parts read count in each. The level of a part is its index. The time grows with the nodes
  * and with the nodes of a part.
  *
@@ -369,5 +324,6 @@ cleave_partition_new_by_bytes (const CleaveGraph *graph, gint64 max_bytes, GErro
   ends = search_ends (&search);
   if (ends == NULL)
     return refuse (&search, error);
+  cleave_row_refine (row, ends, max_bytes);
   return cleave_row_build (row, ends);
 }

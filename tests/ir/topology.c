@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../../lib/ir/topology.h"
+#include "../../lib/ir/min-cut.h"
 #include "toy-ops.h"
 
 #include <time.h>
@@ -230,6 +231,70 @@ START_TEST (a_million_nodes_take_a_second)
 }
 END_TEST
 
+/* Returns the bytes of the edges that a set of vertices cuts; -1 if no cut may pass one of them. */
+static gint64
+sum_cut (const GArray *edges, guint32 set)
+{
+  gint64 sum = 0;
+
+  for (guint i = 0; i < edges->len; i++)
+    {
+      const CleaveFlowEdge *edge = &g_array_index (edges, CleaveFlowEdge, i);
+
+      if ((set >> edge->from & 1) == 0 || (set >> edge->to & 1) == 1)
+        continue;
+      if (edge->n_bytes < 0)
+        return -1;
+      sum += edge->n_bytes;
+    }
+  return sum;
+}
+
+/* Random edges between vertices; one leaves the source and none is between source and sink. */
+static GArray *
+make_edges (guint32 seed, gint32 n_vertices)
+{
+  g_autoptr (GRand) random = g_rand_new_with_seed (seed);
+  GArray *edges = g_array_new (FALSE, FALSE, sizeof (CleaveFlowEdge));
+
+  for (guint i = 0; i < 3 * (guint) n_vertices; i++)
+    {
+      CleaveFlowEdge edge = { (guint) g_rand_int_range (random, 0, n_vertices),
+                              (guint) g_rand_int_range (random, 0, n_vertices),
+                              g_rand_int_range (random, -1, 20) };
+
+      if (edge.from != edge.to && MAX (edge.from, edge.to) > 1)
+        g_array_append_val (edges, edge);
+    }
+  return edges;
+}
+
+START_TEST (no_other_set_of_vertices_is_cheaper_than_the_minimum_cut)
+{
+  const guint n = 9;
+  guint n_cut = 0;
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (100); seed++)
+    {
+      g_autoptr (GArray) edges = make_edges (seed, (gint32) n);
+      gboolean is_before[9];
+      gint64 least = G_MAXINT64;
+      guint32 found = 0;
+
+      for (guint32 set = 1; set < 1u << n; set++)
+        if ((set & 3) == 1 && sum_cut (edges, set) >= 0)
+          least = MIN (least, sum_cut (edges, set));
+      cleave_min_cut (edges, n, is_before);
+      for (guint i = 0; i < n; i++)
+        found |= (guint32) is_before[i] << i;
+      ck_assert_uint_eq (found & 3, 1);
+      ck_assert_int_eq (sum_cut (edges, found), least == G_MAXINT64 ? -1 : least);
+      n_cut += least > 0 && least < G_MAXINT64;
+    }
+  ck_assert_uint_gt (n_cut, CLEAVE_TRIALS (100) / 4);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -239,6 +304,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "cycle", cycle_is_an_error, cycle_names_its_own_nodes_only,
                    a_long_cycle_is_abbreviated, NULL);
   cleave_add_case (suite, "components", components_are_numbered_in_insertion_order, NULL);
+  cleave_add_case (suite, "cut", no_other_set_of_vertices_is_cheaper_than_the_minimum_cut, NULL);
   cleave_add_case (suite, "reach", reachability_works_in_both_directions, NULL);
 }
 

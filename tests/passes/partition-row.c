@@ -273,6 +273,36 @@ START_TEST (cuts_are_where_the_fewest_bytes_cross)
 }
 END_TEST
 
+/* The order of this graph runs all of a before b, since a1 needs the most memory. A cut that the
+ * second part's limit allows in this order crosses the 4096 bytes of a3. Another order runs b1 and
+ * b2 before a3, so that only a2 and b2 cross: 512 + 256 bytes. */
+#define TWO_CHAINS                                                                                 \
+  "graph g\n%x = Input : float32 1x16x8x8\n%w1 = Constant seed=1 : float32 32x16x3x3\n"            \
+  "%w2 = Constant seed=2 : float32 2x32x3x3\n%w3 = Constant seed=3 : float32 16x2x3x3\n"           \
+  "%w4 = Constant seed=4 : float32 16x16x3x3\n%w5 = Constant seed=5 : float32 16x16x3x3\n"         \
+  "%w6 = Constant seed=6 : float32 16x16x3x3\n%v1 = Constant seed=7 : float32 16x16x3x3\n"         \
+  "%v2 = Constant seed=8 : float32 1x16x3x3\n"                                                     \
+  "%a1 = Conv %x, %w1 pads=1,1,1,1\n%a2 = Conv %a1, %w2 pads=1,1,1,1\n"                            \
+  "%a3 = Conv %a2, %w3 pads=1,1,1,1\n%a4 = Conv %a3, %w4 pads=1,1,1,1\n"                           \
+  "%a5 = Conv %a4, %w5 pads=1,1,1,1\n%a6 = Conv %a5, %w6 pads=1,1,1,1\n"                           \
+  "%b1 = Conv %x, %v1 pads=1,1,1,1\n%b2 = Conv %b1, %v2 pads=1,1,1,1\n%y = Add %a6, %b2\n"         \
+  "output %y\n"
+
+START_TEST (nodes_change_their_part_where_fewer_bytes_then_cross)
+{
+  const gint64 limit = 45000;
+  g_autoptr (CleaveGraph) graph = parse (TWO_CHAINS);
+  g_autoptr (CleavePartition) parts = cleave_partition_new_by_bytes (graph, limit, NULL);
+
+  ck_assert_uint_eq (cleave_partition_get_n_parts (parts), 2);
+  ck_assert_int_le (find_largest (parts), limit);
+  ck_assert_int_eq (cleave_partition_find (parts, cleave_graph_find_node (graph, "a2")), 0);
+  ck_assert_int_eq (cleave_partition_find (parts, cleave_graph_find_node (graph, "b2")), 0);
+  ck_assert_int_eq (cleave_partition_find (parts, cleave_graph_find_node (graph, "a3")), 1);
+  assert_partition_same (parts, graph, 1, "two chains");
+}
+END_TEST
+
 /* Returns a value that `to` needs, a few steps above it; NULL: there is none. */
 static CleaveResult *
 pick_above (CleaveNode *to, GRand *random)
@@ -483,11 +513,12 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "row", as_many_parts_as_asked_for_compute_the_same_bits,
-                   parts_within_bytes_compute_the_same_bits, the_limit_that_a_refusal_names_is_met,
-                   parts_cut_at_values_compute_the_same_bits,
-                   a_value_that_skips_a_part_is_an_input_of_a_later_one,
-                   cuts_are_where_the_fewest_bytes_cross, unused_nodes_are_in_no_part, NULL);
+  cleave_add_case (
+      suite, "row", as_many_parts_as_asked_for_compute_the_same_bits,
+      parts_within_bytes_compute_the_same_bits, the_limit_that_a_refusal_names_is_met,
+      parts_cut_at_values_compute_the_same_bits,
+      a_value_that_skips_a_part_is_an_input_of_a_later_one, cuts_are_where_the_fewest_bytes_cross,
+      nodes_change_their_part_where_fewer_bytes_then_cross, unused_nodes_are_in_no_part, NULL);
   cleave_add_case (suite, "extract", a_submodel_computes_the_values_of_the_whole,
                    a_submodel_ends_at_the_outputs_that_need_its_beginning, wrong_values_are_refused,
                    NULL);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Measures nodes of a row as a part. */
+
+#include "row-measure.h"
+
+#include "build.h"
+
+/* Returns whether an output or a node behind `end` reads a value. Nodes behind have copies of
+ * constant expressions. */
+static gboolean
+is_wanted (const CleaveRow *row, const CleaveResult *value, guint end)
+{
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL ||
+        (!cleave_node_is_fixed (value->node) && row->place[use->node->id] != CLEAVE_NEVER &&
+         row->place[use->node->id] >= end))
+      return TRUE;
+  return FALSE;
+}
+
+/* Returns the values that are outputs of a part with the nodes [begin, end). */
+static GPtrArray *
+list_wanted (const CleaveRow *row, guint begin, guint end)
+{
+  GPtrArray *wanted = g_ptr_array_new ();
+
+  for (guint i = begin; i < end; i++)
+    {
+      CleaveNode *node = g_ptr_array_index (row->nodes, i);
+
+      for (guint r = 0; r < node->n_results; r++)
+        if (is_wanted (row, &node->results[r], end))
+          g_ptr_array_add (wanted, &node->results[r]);
+    }
+  return wanted;
+}
+
+void
+cleave_row_measure (const CleaveRow *row, guint begin, guint end, CleavePartitionMemory *memory)
+{
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
+  g_autoptr (GPtrArray) wanted = list_wanted (row, begin, end);
+  g_autoptr (CleaveGraph) graph = NULL;
+
+  for (guint i = begin; i < end; i++)
+    g_ptr_array_add (nodes, g_ptr_array_index (row->nodes, i));
+  graph = cleave_partition_build (row->graph,
+                                  &(CleavePartitionContent){ "part", nodes, NULL, wanted, NULL });
+  if (!cleave_part_measure (graph, memory, NULL))
+    g_assert_not_reached (); /* parts of a graph without cycles have no cycle */
+}

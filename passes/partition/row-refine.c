@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Moves nodes across the cuts of a row where fewer bytes then cross. A row has one order, and its
+ * cuts are cheapest in that order; another order may have a cheaper cut:
+ *
+ *     row:  a1 b1 a2 b2 | a3 b3 a4 b4      two values cross, one of each chain
+ *     then: a1 a2 a3 a4 | b1 b2 b3 b4      one value crosses
+ *
+ * For two parts that follow each other, a minimum cut of the graph says which nodes go to which
+ * part. The first nodes of the first part and the last nodes of the second part stay, so that both
+ * parts keep about their sizes. */
+
+#include "row-refine.h"
+
+#include "../../lib/ir/min-cut.h"
+
+#include "row-measure.h"
+
+/* Most nodes that one minimum cut may move: 20000 of a random graph take 0.1 s. */
+#define MAX_MOVABLE 20000
+
+/* Edges in all minimum cuts of one refinement. Some 2 s. */
+#define MAX_EDGES (1 << 24)
+
+/* Nodes that are moved one by one to the smaller part if the larger part exceeds the limit, and
+ * nodes from which each of them is chosen. */
+#define MAX_STEPS 12
+#define MAX_CANDIDATES 6
+
+/* Passes over all cuts. A cut that moves may allow a cheaper one next to it. */
+#define N_PASSES 2
+
+/* Eighths of the nodes of both parts that may move; the largest at which both parts meet the limit
+ * is taken. */
+static const guint eighths[] = { 7, 4, 2, 1 };
+
+/* Two parts, [begin, middle) and [middle, end), and the nodes [first, last) that may change the
+ * part. */
+typedef struct
+{
+  CleaveRow *row;
+  guint begin, middle, end, first, last;
+  GArray *edges;      /* CleaveFlowEdge */
+  GHashTable *values; /* CleaveResult -> vertex of a value that a node before `first` computes */
+  guint n_vertices;   /* source, sink, movable nodes, values */
+  gint64 limit;       /* bytes of a part */
+  gint64 *n_left;     /* edges that further minimum cuts may have */
+} Window;
+
+static void
+window_clear (Window *window)
+{
+  g_clear_pointer (&window->edges, g_array_unref);
+  g_clear_pointer (&window->values, g_hash_table_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Window, window_clear)
+
+static guint
+get_vertex (const Window *window, guint place)
+{
+  return place < window->first   ? CLEAVE_FLOW_SOURCE
+         : place >= window->last ? CLEAVE_FLOW_SINK
+                                 : 2 + place - window->first;
+}
+
+static void
+add_edge (Window *window, guint from, guint to, gint64 n_bytes)
+{
+  CleaveFlowEdge edge = { from, to, n_bytes };
+
+  g_array_append_val (window->edges, edge);
+}
+
+/* Returns the place of the node that uses a value, or CLEAVE_NEVER. */
+static guint
+find_place (const CleaveRow *row, const CleaveOperand *use)
+{
+  return use->node == NULL ? CLEAVE_NEVER : row->place[use->node->id];
+}
+
+/* Adds a vertex for a value, which costs its bytes once however many nodes after the cut read it:
+ *
+ *     node ─ bytes ─► value ─ no cut ─► readers
+ *
+ * An edge from each reader back to the node keeps a reader from running before it. */
+static void
+add_value (Window *window, const CleaveResult *value, guint node)
+{
+  guint vertex = window->n_vertices++;
+
+  add_edge (window, node, vertex, cleave_tensor_type_n_bytes (&value->type));
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    {
+      guint place = find_place (window->row, use);
+
+      if (place == CLEAVE_NEVER || place < window->first)
+        continue;
+      add_edge (window, vertex, get_vertex (window, place), -1);
+      if (node != CLEAVE_FLOW_SOURCE && place < window->last)
+        add_edge (window, get_vertex (window, place), node, -1);
+    }
+}
+
+/* Adds the values that a movable node reads and that a node before all movable ones computes. */
+static void
+add_given (Window *window, const CleaveNode *node)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      CleaveResult *value = node->operands[i].result;
+
+      if (value == NULL || cleave_node_is_fixed (value->node) ||
+          window->row->place[value->node->id] == CLEAVE_NEVER ||
+          window->row->place[value->node->id] >= window->first ||
+          !g_hash_table_add (window->values, value))
+        continue;
+      add_value (window, value, CLEAVE_FLOW_SOURCE);
+    }
+}
+
+static void
+build (Window *window)
+{
+  window->edges = g_array_new (FALSE, FALSE, sizeof (CleaveFlowEdge));
+  window->values = g_hash_table_new (NULL, NULL);
+  window->n_vertices = 2 + window->last - window->first;
+  for (guint i = window->first; i < window->last; i++)
+    {
+      const CleaveNode *node = g_ptr_array_index (window->row->nodes, i);
+
+      add_given (window, node);
+      for (guint r = 0; r < node->n_results && !cleave_node_is_fixed (node); r++)
+        add_value (window, &node->results[r], get_vertex (window, i));
+    }
+}
+
+/* Returns the bytes of the edges from vertices before a cut to vertices after it. */
+static gint64
+sum_bytes (const Window *window, const gboolean *is_before)
+{
+  gint64 n_bytes = 0;
+
+  for (guint i = 0; i < window->edges->len; i++)
+    {
+      const CleaveFlowEdge *edge = &g_array_index (window->edges, CleaveFlowEdge, i);
+
+      if (is_before[edge->from] && !is_before[edge->to])
+        n_bytes += MAX (edge->n_bytes, 0);
+    }
+  return n_bytes;
+}
+
+/* Returns the bytes of the present cut. A value is after the cut if a reader is. */
+static gint64
+sum_present (const Window *window, gboolean *is_before)
+{
+  const guint n = 2 + window->last - window->first;
+
+  for (guint i = 0; i < window->n_vertices; i++)
+    is_before[i] = i != CLEAVE_FLOW_SINK && (i >= n || window->first + i < window->middle + 2);
+  for (guint i = 0; i < window->edges->len; i++)
+    {
+      const CleaveFlowEdge *edge = &g_array_index (window->edges, CleaveFlowEdge, i);
+
+      if (edge->from >= n && !is_before[edge->to])
+        is_before[edge->from] = FALSE;
+    }
+  return sum_bytes (window, is_before);
+}
+
+/* Puts the movable nodes before the cut in front of the others. Returns the new middle. */
+static guint
+sort (Window *window, const gboolean *is_before)
+{
+  const guint n = window->last - window->first;
+  g_autofree gpointer *nodes =
+      g_memdup2 (window->row->nodes->pdata + window->first, n * sizeof (gpointer));
+  guint place = window->first, middle = place;
+
+  for (guint side = 0; side < 2; side++)
+    {
+      middle = side == 1 ? place : middle;
+      for (guint i = 0; i < n; i++)
+        if (is_before[2 + i] == (side == 0))
+          {
+            window->row->place[((const CleaveNode *) nodes[i])->id] = place;
+            window->row->nodes->pdata[place++] = nodes[i];
+          }
+    }
+  return middle;
+}
+
+/* Takes back sort(): `nodes` were the movable nodes. */
+static void
+restore (Window *window, gpointer const *nodes)
+{
+  for (guint i = window->first; i < window->last; i++)
+    {
+      window->row->nodes->pdata[i] = nodes[i - window->first];
+      window->row->place[((const CleaveNode *) nodes[i - window->first])->id] = i;
+    }
+}
+
+/* Finds the cheapest cut and returns its bytes. */
+static gint64
+find_cut (Window *window, gboolean *is_before)
+{
+  *window->n_left -= window->edges->len;
+  cleave_min_cut (window->edges, window->n_vertices, is_before);
+  return sum_bytes (window, is_before);
+}
+
+/* Lists the movable nodes that could move across a cut alone (guint, vertices): to the part before
+ * it, if that part has all that the node reads; to the part after it, if that part has all
+ * readers. At most MAX_CANDIDATES. */
+static GArray *
+list_candidates (const Window *window, gboolean forwards, const gboolean *is_before)
+{
+  GArray *candidates = g_array_new (FALSE, FALSE, sizeof (guint));
+  const guint n = window->last - window->first;
+  g_autofree gboolean *is_bound = g_new0 (gboolean, window->n_vertices);
+
+  for (guint i = 0; i < window->edges->len; i++)
+    {
+      const CleaveFlowEdge *edge = &g_array_index (window->edges, CleaveFlowEdge, i);
+      guint node = forwards ? edge->from : edge->to, other = forwards ? edge->to : edge->from;
+
+      if (edge->n_bytes < 0 && other >= 2 && other < 2 + n && is_before[other] != forwards)
+        is_bound[node] = TRUE;
+    }
+  for (guint i = 0; i < n && candidates->len < MAX_CANDIDATES; i++)
+    {
+      guint vertex = 2 + (forwards ? i : n - 1 - i);
+
+      if (!is_bound[vertex] && is_before[vertex] != forwards)
+        g_array_append_val (candidates, vertex);
+    }
+  return candidates;
+}
+
+/* Fixes a movable node to the part before the cut (forwards), or to the part after it. */
+static void
+fix (Window *window, guint vertex, gboolean forwards)
+{
+  if (forwards)
+    add_edge (window, CLEAVE_FLOW_SOURCE, vertex, -1);
+  else
+    add_edge (window, vertex, CLEAVE_FLOW_SINK, -1);
+}
+
+/* Fixes the node next to the cut that leaves the cheapest cut. Returns whether there is one. */
+static gboolean
+move_one (Window *window, gboolean forwards, const gboolean *is_before)
+{
+  g_autoptr (GArray) candidates = list_candidates (window, forwards, is_before);
+  g_autofree gboolean *after = g_new0 (gboolean, window->n_vertices);
+  gint64 least = G_MAXINT64;
+  guint best = 0;
+
+  for (guint i = 0; i<candidates->len && * window->n_left> 0; i++)
+    {
+      gint64 n_bytes;
+
+      fix (window, g_array_index (candidates, guint, i), forwards);
+      n_bytes = find_cut (window, after);
+      g_array_set_size (window->edges, window->edges->len - 1);
+      if (n_bytes >= least)
+        continue;
+      least = n_bytes;
+      best = g_array_index (candidates, guint, i);
+    }
+  if (best != 0)
+    fix (window, best, forwards);
+  return best != 0;
+}
+
+static gboolean
+fits (const Window *window, guint begin, guint end)
+{
+  CleavePartitionMemory memory;
+
+  cleave_row_measure (window->row, begin, end, &memory);
+  return memory.weight_bytes + memory.arena_bytes <= window->limit;
+}
+
+/* Puts the nodes into the parts of a cut and measures them. If one part exceeds the limit, restores
+ * the order and sets `forwards`: whether that is the second part, so that the cut must come later.
+ */
+static gboolean
+meets_limit (Window *window, const gboolean *is_before, gboolean *forwards)
+{
+  g_autofree gpointer *nodes = g_memdup2 (window->row->nodes->pdata + window->first,
+                                          (window->last - window->first) * sizeof (gpointer));
+  guint middle = sort (window, is_before);
+  gboolean first_fits = fits (window, window->begin, middle);
+
+  if (first_fits && fits (window, middle, window->end))
+    {
+      window->middle = middle;
+      return TRUE;
+    }
+  *forwards = first_fits;
+  restore (window, nodes);
+  return FALSE;
+}
+
+/* Cuts between the movable nodes where the fewest bytes cross. Moves nodes to the smaller part, as
+ * long as the larger part exceeds the limit. Returns whether a cut meets the limit and is cheaper
+ * than the present one; else changes nothing. */
+static gboolean
+try_window (Window *window)
+{
+  g_autofree gboolean *is_before = NULL;
+  gint64 present;
+
+  build (window);
+  is_before = g_new0 (gboolean, window->n_vertices);
+  present = sum_present (window, is_before);
+  for (guint step = 0; step<MAX_STEPS && * window->n_left> 0; step++)
+    {
+      gboolean forwards;
+
+      if (find_cut (window, is_before) >= present)
+        return FALSE;
+      if (meets_limit (window, is_before, &forwards))
+        return TRUE;
+      if (!move_one (window, forwards, is_before))
+        return FALSE;
+    }
+  return FALSE;
+}
+
+/* Improves the cut at ends[i]. Returns whether it changed. */
+static gboolean
+refine_cut (CleaveRow *row, GArray *ends, guint i, gint64 limit, gint64 *n_left)
+{
+  guint *middle = &g_array_index (ends, guint, i);
+  const guint begin = g_array_index (ends, guint, i - 1), end = g_array_index (ends, guint, i + 1);
+
+  for (guint k = 0; k < G_N_ELEMENTS (eighths); k++)
+    {
+      g_auto (Window) window = {
+        .row = row, .begin = begin, .middle = *middle, .end = end, .limit = limit, .n_left = n_left
+      };
+
+      window.first = *middle - (guint) ((guint64) (*middle - begin) * eighths[k] / 8);
+      window.last = *middle + (guint) ((guint64) (end - *middle) * eighths[k] / 8);
+      if (window.last - window.first > MAX_MOVABLE || window.last == window.first ||
+          !try_window (&window))
+        continue;
+      *middle = window.middle;
+      return TRUE;
+    }
+  return FALSE;
+}
+
+void
+cleave_row_refine (CleaveRow *row, GArray *ends, gint64 limit)
+{
+  gint64 n_left = MAX_EDGES;
+  gboolean changed = TRUE;
+
+  for (guint pass = 0; pass < N_PASSES && changed; pass++)
+    {
+      changed = FALSE;
+      for (guint i = 1; i + 1 < ends->len && n_left > 0; i++)
+        changed |= refine_cut (row, ends, i, limit, &n_left);
+    }
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "row.h"
+
+/* Moves nodes between parts that follow each other if fewer bytes then pass between them and each
+ * part still needs at most `limit` bytes. `ends` has the positions where parts begin and end.
+ * Changes the order of the nodes: afterwards only `nodes` and `place` of the row are valid. */
+void cleave_row_refine (CleaveRow *row, GArray *ends, gint64 limit);
