@@ -34,7 +34,7 @@ BOARDS = {
     'RV32': (RISCV + ['-march=rv32imac', '-mabi=ilp32'], 0x80000000, 0x200000, 0x80200000, 0x200000,
              'qemu-system-riscv32 -M virt -bios none', None),
 }
-TICKS_PER_INSTRUCTION = 1.6  # of the timer, which counts 25 million a second, with -icount shift=6
+TICKS_PER_INSTRUCTION = 1.6  # ticks of the timer, which counts 25 million a second, with -icount shift=6
 STACK = 0x1000
 WARNINGS = '-pedantic -Wall -Wextra -Wconversion -Werror'.split()
 

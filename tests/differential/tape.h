@@ -15,7 +15,7 @@ typedef struct
 
 typedef struct
 {
-  GArray *choices; /* of guint32 */
+  GArray *choices; /* guint32 */
   guint position;
   guint64 state;     /* state of the random generator, for choices beyond the end */
   gboolean replayed; /* choices beyond the end are 0 */

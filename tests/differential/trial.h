@@ -84,7 +84,7 @@ typedef struct
 typedef struct
 {
   Tape *tape;
-  GArray *values, *nodes, *outputs; /* of TrialValue, TrialNode, guint */
+  GArray *values, *nodes, *outputs; /* TrialValue, TrialNode, guint */
   GPtrArray *memory;
   gint64 max_elements, max_work, work;
   guint opset, max_nodes;
@@ -94,7 +94,8 @@ typedef struct
   gboolean deep;    /* a chain of values of some KiB, which strips make smaller */
   gboolean qdq;     /* float results are quantized and dequantized */
   gboolean failed;  /* the current addition is impossible */
-  guint tail; /* nodes after the others whose shapes depend on data: 1 … TRIAL_N_TAILS; 0: none */
+  guint tail; /* number of the tail, 1 … TRIAL_N_TAILS: nodes after the others, whose shapes depend
+               * on data; 0: none */
   guint tail_of; /* the float32 value that the tail reads */
 } Trial;
 

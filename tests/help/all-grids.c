@@ -7,8 +7,8 @@
 /* The ways to cut one dimension: a list of sizes for each. */
 typedef struct
 {
-  GPtrArray *sizes; /* of GArray of gint64 */
-  GArray *first;    /* of gboolean */
+  GPtrArray *sizes; /* GArray of gint64 */
+  GArray *first;    /* gboolean */
 } Ways;
 
 static gboolean

@@ -36,7 +36,7 @@ typedef struct
   const Form *form;
   GString *text;
   GRand *rand;
-  GArray *values; /* of Value */
+  GArray *values; /* Value */
   guint next;     /* id of the next value */
 } Net;
 

@@ -14,7 +14,7 @@ typedef struct
 typedef struct
 {
   FusionCount all;
-  GHashTable *pairs, *heads, *consumers; /* of FusionCount, by name */
+  GHashTable *pairs, *heads, *consumers; /* FusionCount, by name */
 } FusionCounts;
 
 void fusion_counts_init (FusionCounts *counts);

@@ -1,9 +1,10 @@
-#SPDX - License - Identifier : GPL - 2.0 - or -later
-#Models of well - known networks, with random weights.
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Models of well-known networks, with random weights."""
 
 from onnx_bytes import model, node, tensor, value_info
 
-#DenseNet - 121 : each layer reads all previous layers of its block.
+
+# DenseNet-121: each layer reads all previous layers of its block.
 def densenet(blocks=(6, 12, 24, 16), growth=32, first=64, size=224):
     nodes, weights = [], []
 

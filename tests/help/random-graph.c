@@ -9,7 +9,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  GPtrArray *values; /* of CleaveResult, float32 */
+  GPtrArray *values; /* CleaveResult: values of float32 */
 } Growing;
 
 static guint

@@ -213,8 +213,8 @@ find_position (GPtrArray *order, const CleaveResult *value)
   return position;
 }
 
-/* The memory of the part is already in use for the other part of the join. Nothing else reads its
- * operand. */
+/* The buffer of the join is live already for another part, so the hoisted part allocates nothing.
+ * No other node reads the operand of the part, so running the part early frees that operand. */
 START_TEST (a_node_that_frees_memory_is_hoisted)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

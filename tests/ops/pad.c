@@ -70,7 +70,7 @@ static const struct
 {
   CleavePadMode mode;
   CleaveInts pads;
-  const char *chunk, *expected; /* of an operand with 6 elements */
+  const char *chunk, *expected; /* chunk of an operand with 6 elements */
 } chunks[] = {
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:4", "0:2 pads=2,0" },
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "3:7", "1:5 pads=0,0" },

@@ -9,7 +9,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  GPtrArray *values; /* of CleaveResult: quantized */
+  GPtrArray *values; /* CleaveResult: quantized values */
 } Net;
 
 static guint
@@ -367,7 +367,7 @@ START_TEST (threads_need_little_more_memory)
 }
 END_TEST
 
-/* Large values are cut into strips by their size in bytes: the fewest strips that halve it. */
+/* Values are cut into strips by their size in bytes: into the fewest strips that halve the peak. */
 START_TEST (strips_are_chosen_by_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -143,7 +143,7 @@ class Hands(command.CommandTest):
         self.bad('--list-passes lists the passes', 'opt', self.chain)
         self.assertEqual(self.good('--help', 'fit'), self.good('help', 'fit'))
 
-    # A size of two words makes a second file of the unit.
+    # If a size is written as two words, the unit counts as the name of a second file.
     def test_unexpected_files_are_named(self):
         self.bad(f"expected MODEL.onnx, found 2 files: '{self.chain}', 'MB'", 'fit', self.chain, '--max-memory', '10', 'MB')
         self.bad('64KiB (of 1024) or 64kB (of 1000), 2MiB or 2MB, not', 'fit', self.chain, '--max-memory', '256KB')

@@ -136,7 +136,8 @@ INVERTED = (dict(size=192, factor=6, stages=[(1, 16, 1), (2, 24, 2), (3, 32, 2),
 
 
 def both(build, sizes, form, signed):
-    """Signed in one set, unsigned in the other."""
+    """Returns a builder and the sizes of its networks. If activations are signed in one of the used and the held-back
+    network, they are unsigned in the other."""
     used, held, small = sizes
     return build, dict(used, form=form, signed=signed), dict(held, form=form, signed=not signed), small
 

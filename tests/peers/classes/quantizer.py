@@ -38,7 +38,8 @@ class QuantizedNet(Net):
         return x if x in self.scales else self.pair(x, 12 / 255, self.least + 128)
 
     def weights(self, values, axis):
-        """Quantizes by channel; axis None: with a single scale and a zero point, as for other values."""
+        """Quantizes weights with a scale for each index of the axis; if the axis is None, with one scale and one zero
+        point, as other values are quantized."""
         if axis is None:
             scale = max(float(np.abs(values).max()), 1e-3) / 127
             b = self.constant(np.clip(np.round(values / scale) + self.least + 128, self.least, self.least + 255), self.element)
@@ -78,7 +79,7 @@ class QuantizedNet(Net):
         return self.pair(y, scale, zero) if n_results == 1 else [self.pair(one, scale, zero) for one in y]
 
     def conv_relu(self, x, n_in, n_out, kernel=1, **how):
-        """Both are quantized as one."""
+        """Adds a convolution and a Relu that are quantized together."""
         self.has_relu = True
         y = self.conv(x, n_in, n_out, kernel, gain=1.4, **how)
         self.has_relu = False

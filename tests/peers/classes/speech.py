@@ -4,7 +4,7 @@ sound from a spectrogram."""
 
 
 def recurrent(net, x, op, n_in, n, both, batch, n_rows, more=False):
-    """[rows, batch, n_in] to [rows, batch, directions * n]."""
+    """Adds a recurrent layer, from [rows, batch, n_in] to [rows, batch, directions * n]."""
     gates, d = (4 if op == 'LSTM' else 3), 2 if both else 1
     operands = [net.weight(d, gates * n, n_in, fan_in=n_in), net.weight(d, gates * n, n, fan_in=n),
                 net.constant(net.random.uniform(-0.1, 0.1, (d, 2 * gates * n)))]

@@ -3,7 +3,7 @@
 
 
 def superres(net, size, width, n_blocks, scale, mode, twice):
-    """twice: two steps of 2 rather than one of `scale`; the identity branch is resized bilinearly."""
+    """If `twice`, upsamples in two steps of 2 instead of one of `scale`, and resizes the identity branch bilinearly."""
     image = net.input('x', [1, 3, *size])
     x = first = net.conv_relu(image, 3, width, 5 if twice else 3)
     for _ in range(n_blocks):

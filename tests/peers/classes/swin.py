@@ -5,7 +5,7 @@ import numpy as np
 
 
 def roll(net, x, by):
-    """Along rows and columns, as exporters write it."""
+    """Rolls the value along rows and columns, by the nodes that exporters write."""
     for axis in (1, 2):
         x = net.op('Concat', net.slice(x, by, 1 << 30, axis), net.slice(x, 0, by, axis), axis=axis)
     return x

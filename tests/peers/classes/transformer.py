@@ -57,7 +57,7 @@ def gpt_prefill(net, n_rows, width, n_heads, n_layers, by_where):
 
 
 def where_layer(net, x, n_rows, width, n_heads):
-    """As GPT-2 is exported: one Gemm on the flat rows, split in three; the mask by Where."""
+    """A decoder as GPT-2 is exported: one Gemm on the flat rows, which is split in three, and the mask by a Where."""
     n = width // n_heads
     y = net.reshape(net.layer_norm(x, width), n_rows, width)
     y = net.op('Gemm', y, net.weight(width, 3 * width, fan_in=width), net.bias(3 * width))
@@ -75,8 +75,8 @@ def where_layer(net, x, n_rows, width, n_heads):
 
 
 def gpt_decode(net, n_past, width, n_heads, n_layers, gated):
-    """One token. Past keys and values are inputs, and outputs that are longer by one. gated: the MLP is SiLU(x A) * (x
-    B)."""
+    """A decoder of one token. Past keys and values are inputs, and outputs that are longer by one. gated: the MLP is
+    SiLU(x A) * (x B)."""
     n = width // n_heads
     x = net.op('Gather', net.weight(1000, width, fan_in=1), net.input('ids', [1, 1], 'int64'))
     for i in range(n_layers):
