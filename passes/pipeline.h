@@ -17,7 +17,7 @@ typedef struct
 
 struct _CleavePipeline
 {
-  GArray *steps; /* of CleavePipelineStep */
+  GArray *steps; /* CleavePipelineStep */
 };
 
 CleavePipeline *cleave_pipeline_new (void);

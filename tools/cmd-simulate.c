@@ -147,7 +147,7 @@ print_text (const CleavePlacement *placement,
     }
 }
 
-/* Runs for a profile; the fastest time of each step counts. */
+/* Number of runs for a profile; the fastest time of each step counts. */
 #define N_RUNS 5
 
 static gboolean

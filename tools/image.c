@@ -122,7 +122,7 @@ load_scaled (const char *path, const Plane *plane, GError **error)
   return scaled;
 }
 
-/* Returns channel c of a pixel, 0 to 255. Luma is that of ITU-R BT.601, as in JPEG. */
+/* Returns channel c of a pixel, 0 to 255. ITU-R BT.601 defines luma, as in JPEG. */
 static double
 get_channel (const guchar *pixel, int n, gint64 channels, gint64 c)
 {

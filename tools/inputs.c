@@ -27,7 +27,7 @@ const CleaveArgumentNeed cleave_input_needs[] = {
 
 /* Names */
 
-/* Names that a message lists, at most. */
+/* Largest number of names that a message lists. */
 #define MAX_LISTED 8
 
 /* Returns whether `name` is an input with a default value. Its value was set when the model was

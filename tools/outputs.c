@@ -428,7 +428,8 @@ add_model_file (CleaveOutputs *outputs, const char *path, const CleaveGraph *gra
          name_path (temporary, path, g_steal_pointer (&data_error), error);
 }
 
-/* Fails if the name of a model has the ending of another kind of file, as after a copied option. */
+/* Fails if the name of a model has the ending of another kind of file, for example because the user
+ * copied the value of another option. */
 static gboolean
 check_model_name (const char *path, GError **error)
 {

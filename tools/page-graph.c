@@ -25,7 +25,7 @@ typedef struct
 
 typedef struct
 {
-  GPtrArray *nodes; /* of CleaveNode */
+  GPtrArray *nodes; /* CleaveNode */
   gint64 macs, bytes;
 } Box;
 

@@ -214,7 +214,8 @@ make_alike (const GPtrArray *tensors, GError **error)
   return g_steal_pointer (&made);
 }
 
-/* Binds all programs to the same inputs. Each has its own outputs; those of the first are kept. */
+/* Binds all programs to the same inputs. Each has its own outputs; the outputs of the first program
+ * are kept. */
 static gboolean
 bind_all (const CleaveRanksModule *module,
           gpointer programs,

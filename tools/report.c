@@ -229,7 +229,7 @@ cleave_summary_to_compact_json (const CleaveSummary *summary)
   return cleave_json_to_compact_string (json);
 }
 
-/* Lines that list nodes or segments, unless all are wanted. */
+/* Largest number of lines that list nodes or segments, unless the caller wants all. */
 #define MAX_LINES 8
 
 /* Returns how many of `n` lines to print; the rest is counted by print_rest(). */

@@ -17,7 +17,7 @@ typedef struct
   guint over;             /* value whose buffer this one may overlap in its first segment, or
                            * CLEAVE_BUNDLE_NONE; see CleaveBundleOverlay */
   gint64 lag;
-  gint64 row_bytes; /* of the end */
+  gint64 row_bytes; /* bytes of a row of the end */
   gboolean is_upward;
 } CleaveBundleBuffer;
 

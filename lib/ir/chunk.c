@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Plans the node that computes one chunk of a result. It makes three checks: each operand slice has
- * elements, the op can be narrowed, and the inferred shapes are those of the chunk. */
+ * elements, the op can be narrowed, and the inferred shapes equal the shapes of the chunk. */
 
 #include "chunk.h"
 

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* Move another loop next to the innermost one if it has this many times as many iterations as the
- * loop that is there. */
+/* Makes another loop the second innermost one if it has this many times as many iterations as the
+ * present one. */
 #define MUCH_LONGER 4
 
 /* Returns the loop that forms a transposition together with the innermost loop; the innermost loop

@@ -105,7 +105,7 @@ typedef struct
   CleavePool *strides;  /* strides of all locations that `facts` does not hold */
   const gint64 *stride; /* strides that were added last, shared by the next location if equal */
   guint rank;           /* number of dimensions of `stride` */
-  GArray *steps;        /* of CleaveStep */
+  GArray *steps;        /* CleaveStep */
   GArray *boxes;        /* CleaveRange */
   GArray *buffers;      /* CleaveBuffer */
   guint *buffer; /* indexed by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a

@@ -30,7 +30,7 @@
 /* Shapes of inputs that occurred, and the program for them. */
 typedef struct
 {
-  GArray *types;   /* of the inputs */
+  GArray *types;   /* CleaveTensorType: of the inputs */
   GArray *results; /* CleaveTensorType: of the outputs of the graph */
   CleaveOnnxDynamic *dynamic;
   CleaveCompiled *compiled; /* a program in `all`, which owns it */

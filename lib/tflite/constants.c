@@ -90,7 +90,7 @@ expected_bytes (const CleaveTfliteTensor *tensor)
   return (gsize) (tensor->type_code == TYPE_INT4 ? n / 2 + n % 2 : n);
 }
 
-/* Reads the integers of the file, which are unsigned if those of the tensor are. */
+/* Reads the integers of the file, which are unsigned if the integers of the tensor are. */
 static CleaveTensor *
 read_value (CleaveTfliteImport *import, guint tensor, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* CONCATENATION. Parts of integers have the scale of the result, but for those of uint8. */
+/* CONCATENATION. Parts of integers have the scale of the result, except for parts of uint8. */
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
 
 /* Convolutions and matrix products with constant weights.
  *
- * Weights of CONV_2D are [O, KH, KW, I / group] in the file, those of DEPTHWISE_CONV_2D are
- * [1, KH, KW, O]; those of the IR are [O, I / group, KH, KW]. FULLY_CONNECTED on integers is a
+ * Weights of CONV_2D are [O, KH, KW, I / group] in the file, weights of DEPTHWISE_CONV_2D are [1,
+ * KH, KW, O]; weights in the IR are [O, I / group, KH, KW]. FULLY_CONNECTED on integers is a
  * convolution with one tap: x [M, K] is read as [1, M, K], and the weights [N, K] as [N, K, 1]. */
 
 #include "convert.h"

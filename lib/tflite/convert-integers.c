@@ -41,8 +41,8 @@ set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor (ratios[Y], a, error);
 }
 
-/* Computes the factors of a sum. The ratios are those of float64, also for SUB: the golden values
- * of the reference kernels need them. */
+/* Computes the factors of a sum. The ratios are computed in float64, also for SUB: the golden
+ * values of the reference kernels need them. */
 static gboolean
 read_sum (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -61,15 +61,15 @@ read_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor ((double) scales[A] * (double) scales[B] / (double) scales[Y], a, error);
 }
 
-/* Computes the factor of a quotient; its ratio is that of float32. */
+/* Computes the factor of a quotient; its ratio is computed in float32. */
 static gboolean
 read_quotient (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
   return set_factor ((double) (scales[A] / (scales[B] * scales[Y])), a, error);
 }
 
-/* Computes the factors of a squared difference. Its operands are brought to one scale, as those of
- * a sum. */
+/* Computes the factors of a squared difference. Its operands are brought to one scale, like the
+ * operands of a sum. */
 static gboolean
 read_squared_difference (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {

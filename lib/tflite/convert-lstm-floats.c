@@ -45,7 +45,7 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Adds the biases of W, in the order of ONNX, and zeros as those of R. */
+/* Adds the biases of W, in the order of ONNX, and zeros as the biases of R. */
 static CleaveResult *
 add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **error)
 {

@@ -254,8 +254,8 @@ cleave_tflite_convert_space_to_depth (CleaveTfliteImport *import, GError **error
   return set_permuted (import, x, &s, &perm, error);
 }
 
-/* Reads block sizes of H and W, and borders or crops, [2, 2]. A value [N, H, C], which has those of
- * H alone, becomes [N, H, 1, C]. */
+/* Reads block sizes of H and W, and borders or crops, [2, 2]. A value [N, H, C], which has block
+ * sizes of H alone, becomes [N, H, 1, C]. */
 static gboolean
 read_blocks (
     CleaveTfliteImport *import, CleaveInts *b, CleaveInts *edges, CleaveResult **x, GError **error)

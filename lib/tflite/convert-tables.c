@@ -175,7 +175,7 @@ cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error)
   return read_sigmoid (import, &f, 0, error) && set_table (import, &f, tanh_of, error);
 }
 
-/* RELU rescales; the ratio of the scales is that of float32. */
+/* RELU rescales; the ratio of the scales is computed in float32. */
 
 static gint64
 relu (const Function *f, gint32 x)

@@ -41,7 +41,7 @@ typedef struct
   CleaveGraph *graph;
   /* The subgraph that is read. */
   const CleaveTfliteSubgraph *subgraph;
-  CleaveTfliteValue *values; /* by tensor */
+  CleaveTfliteValue *values; /* indexed by tensor */
   char **names;              /* unique names of the tensors */
   guint index;               /* index of the current operator */
   const CleaveTfliteOperator *op;

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Operands and options of UNIDIRECTIONAL_SEQUENCE_LSTM, on integers and on floats. Inputs 1 to 4
- * are the weights of x for the gates input, forget, cell and output, 5 to 8 those of the hidden
- * state, 12 to 15 the biases. */
+ * are the weights of x for the gates input, forget, cell and output, inputs 5 to 8 are the weights
+ * of the hidden state, inputs 12 to 15 the biases. */
 
 #include "convert.h"
 

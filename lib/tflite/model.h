@@ -72,5 +72,5 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTfliteModel, cleave_tflite_model_free)
 /* Returns zero point `i`; 0 if the file has none. */
 gint64 cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i);
 
-/* Returns the name of an operator: that of the schema, such as "CONV_2D", or a custom name. */
+/* Returns the name of an operator: the name in the schema, such as "CONV_2D", or a custom name. */
 const char *cleave_tflite_operator_name (const CleaveTfliteOperator *op);

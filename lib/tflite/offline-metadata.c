@@ -217,7 +217,7 @@ append_parts (File *file, const gint32 *offsets, guint n_offsets)
   return p;
 }
 
-/* Sets the offsets that point to the old file, and those of the new lists. */
+/* Sets the offsets that point to the old file, and the offsets of the new lists. */
 static void
 connect (File *file, const Parts *p)
 {

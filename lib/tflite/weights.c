@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constants that the file has in other forms: weights of integers whose zero point is not 0, as
- * those of old models of uint8, and sparse ones.
+/* Constants that the file has in other forms: weights of integers whose zero point is not 0, as in
+ * old models of uint8, and sparse constants.
  *
  * A convolution adds up (x - x_zero) * (w - w_zero). If all differences w - w_zero fit int8, they
  * become the weights: kernels without w_zero are faster, and bundles have no others. Otherwise

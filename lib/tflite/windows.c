@@ -134,7 +134,7 @@ add_unsigned_average (CleaveTfliteImport *import,
 {
   const gint64 offset = -(gint64) G_MININT8;
   CleaveTflitePoolAttrs wide = *attrs;
-  /* The multiplier and the shift are those of the ratio 1. */
+  /* the multiplier and the shift stand for the ratio 1 */
   const CleaveTfliteRescaleAttrs narrow = { CLEAVE_INT8, 0, -offset, 1 << 30, 1, 1 << 30, 1 };
   gint16 table[256];
 

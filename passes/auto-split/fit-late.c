@@ -18,7 +18,7 @@
 typedef struct
 {
   GPtrArray *order; /* CleaveNode */
-  guint *position;  /* by node id */
+  guint *position;  /* indexed by node id */
   gint64 *live;     /* by position: bytes of live values, if each has a buffer of its own */
 } Order;
 

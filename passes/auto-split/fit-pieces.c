@@ -87,7 +87,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
 typedef struct
 {
   CleaveFitPieces *pieces;
-  gboolean *seen;   /* by node id */
+  gboolean *seen;   /* indexed by node id */
   GPtrArray *stack; /* CleaveNode; NULL above a node whose operands are listed */
   GPtrArray *order; /* CleaveNode: the list */
 } Listing;

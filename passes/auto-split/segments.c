@@ -18,7 +18,7 @@ typedef struct
 {
   guint n_nodes;
   GPtrArray *order;
-  guint *position; /* by node id */
+  guint *position; /* indexed by node id */
   gint64 *live;    /* by position: bytes alive while the node runs */
   gboolean *alone; /* by position: no value that an earlier node computes is read by a later node */
   gboolean *taken; /* by position: the node is in a segment */

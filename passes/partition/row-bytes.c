@@ -9,14 +9,16 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* Estimates of single nodes in one search of the furthest ends. If more are needed, fewer positions
- * are considered. 2^24 take about a second. */
+/* Largest number of estimates of single nodes in one search for the furthest ends. If more are
+ * needed, fewer positions are considered. 2^24 take about a second. */
 #define MAX_ESTIMATES (1 << 24)
 
-/* Searches of a cut, each after a part of the one before was measured and found too large. */
+/* Largest number of searches for a cut. After each search, the parts of its cut are measured; if
+ * one is too large, the next search knows that. */
 #define MAX_SEARCHES 32
 
-/* Nodes that are measured alone to find the smallest limit that can be met, the largest ones. */
+/* Number of the largest nodes that are measured alone, to find the smallest limit that can be
+ * met. */
 #define MAX_ALONE 256
 
 /* The search for parts that meet a limit. */

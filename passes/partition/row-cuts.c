@@ -7,11 +7,11 @@
 /* The largest part may take this many times as long as in the most even cut. */
 #define MAX_UNEVEN 1.25
 
-/* Entries of the table of the dynamic program, 4 bytes each. A longer row is cut at fewer positions
- * (cleave_row_list_positions()). */
+/* Largest number of entries of the table of the dynamic program, 4 bytes each. A longer row is cut
+ * at fewer positions (cleave_row_list_positions()). */
 #define MAX_ENTRIES (1 << 24)
 
-/* Halvings of an interval of time, until its ends differ by less than a step costs. */
+/* Number of halvings of an interval of time, until its ends differ by less than a step costs. */
 #define N_HALVINGS 40
 
 static guint

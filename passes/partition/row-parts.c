@@ -7,7 +7,8 @@
 #include "parts.h"
 #include "row-cuts.h"
 
-/* Most parts that a caller may ask for. The table of the search grows with their number. */
+/* Largest number of parts that a caller may ask for. The table of the search grows with their
+ * number. */
 #define MAX_PARTS 1000
 
 CleavePartition *

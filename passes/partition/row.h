@@ -16,7 +16,7 @@ typedef struct
   const CleaveGraph *graph;
   GPtrArray *order;       /* all nodes of the graph */
   CleaveStorage *storage; /* the buffers of values in that order */
-  GPtrArray *nodes;       /* CleaveNode: those that belong to parts, in that order */
+  GPtrArray *nodes;       /* CleaveNode: nodes that belong to parts, in that order */
   guint *place;           /* indexed by node id: index in `nodes`, or CLEAVE_NEVER */
   gint64 *crossing; /* indexed by position: bytes of values that a node before it computes and a
                        node after it reads */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Each dimension of a value has a place in the whole extent that it is a part of: where it begins,
- * and how much of the whole one element is.  Dimension maps take places from operands to results: a
- * row of a convolution's result lies at the middle of the rows that it reads.  If no operand has a
- * place (when channels are cut, for example), it comes back from the Assemble that joins the
+ * and how much of the whole one element is. Dimension maps take places from operands to results: a
+ * row of a convolution's result lies at the middle of the rows that it reads. If no operand has a
+ * place (when channels are cut, for example), the place is taken from the Assemble that joins the
  * pieces. */
 
 #include "bands.h"

@@ -15,7 +15,8 @@ typedef struct
 
 /* Operands of pieces. */
 
-/* Writes a name such as "conv.0".  By hand: printf would be a good part of the cost of a piece. */
+/* Writes a name such as "conv.0". Formats by hand, since printf would take a good part of the time
+ * for a piece. */
 static void
 name_piece (GString *name, const CleaveNode *node, guint piece)
 {
@@ -314,8 +315,8 @@ build_split (Builder *builder, CleaveRegionNode *member)
       member->whole[r] = build_whole (member, r);
 }
 
-/* Builds the demands on a view from its operand.  All at once, so that a chain of views needs no
- * recursion. */
+/* Builds the demands on a view from its operand. Builds all of them at once, so that a chain of
+ * views needs no recursion. */
 static void
 build_passed (Builder *builder, CleaveRegionNode *member)
 {

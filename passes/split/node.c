@@ -288,8 +288,8 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
  *
  * Splits several nodes in one way, as [func@Cleave.split_nodes_recursively] does.
  *
- * Fails as that does, and as [method@Cleave.Graph.select_node] does if a name is not that of one
- * node; no node is then split.
+ * Fails as that function does, and as [method@Cleave.Graph.select_node] does if a name is not the
+ * name of one node; no node is then split.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
  *

@@ -106,7 +106,7 @@ typedef struct
   GHashTable *ranges;    /* CleaveRegionRange: each distinct range of the region, once */
   GPtrArray *order;      /* topological order of all nodes, or of those that may be in the region */
   CleaveRegionNode **at; /* region node of each graph node, by id, or NULL */
-  GPtrArray *members;    /* CleaveRegionNode: those that are split or passed, consumers first */
+  GPtrArray *members;    /* CleaveRegionNode: the nodes that are split or passed, consumers first */
   GPtrArray *missed;     /* CleaveMissed, consumers first */
   GString *why;          /* buffer for the reason why the current node is not split */
   GArray *strips;        /* CleaveStrip, by chunk index */

@@ -11,9 +11,9 @@
 struct _CleaveSplitReport
 {
   CleavePool *pool;     /* owns the elements of the lists */
-  GPtrArray *split;     /* of CleaveSplitNode */
-  GPtrArray *not_split; /* of CleaveUnsplitNode */
-  GArray *limits;       /* of CleaveSplitLimit */
+  GPtrArray *split;     /* CleaveSplitNode */
+  GPtrArray *not_split; /* CleaveUnsplitNode */
+  GArray *limits;       /* CleaveSplitLimit */
   GHashTable *lists;    /* RangeList: each distinct list once, since the nodes of a chain often have
                            equal ones */
   CleaveSplitTotals totals;

@@ -26,7 +26,7 @@ typedef struct
   gboolean all;     /* look at dominated cuts, too */
   gint64 more_than; /* combinations with at most this many pieces were tried */
   gint64 fewest;    /* fewest pieces of a combination found that may fit */
-  GArray *found;    /* CleaveCombination: those with `fewest` pieces */
+  GArray *found;    /* CleaveCombination: the combinations with `fewest` pieces */
   guint at[CLEAVE_MAX_RANK];
   /* taken[d][v]: bytes of an element of value v times the factors of the cuts chosen for dimensions
    * before d.  least[d][v]: product of the smallest factors of the dimensions from d on. */

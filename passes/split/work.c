@@ -12,11 +12,11 @@
 #define PER_NODE 2000
 /* Making a piece takes as long as planning this many chunks. */
 #define PER_PIECE 5
-/* Nodes that a call may make: 2^20 take some 5 s and 1.5 GiB. */
+/* Largest number of nodes that a call may make: 2^20 take some 5 s and 1.5 GiB. */
 #define MAX_MADE (1 << 20)
-/* Nodes that a search may make even with a small budget: they take 0.3 s. */
+/* Number of nodes that a search may make even with a small budget: they take 0.3 s. */
 #define MIN_MADE (1 << 14)
-/* Nodes that a call may make for each node of the graph. */
+/* Number of nodes that a call may make for each node of the graph. */
 #define MADE_PER_NODE 64
 
 CleaveWork

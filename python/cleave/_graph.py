@@ -372,7 +372,7 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     texts = bundle_texts(options)
     if max_memory is not None:
         texts.append(f'max-memory={size_of(max_memory)}')
-    # The text of no limit is a large number.
+    # No limit is passed as a large number.
     texts.append(f"max-added-macs={'1e12' if max_added_macs is None else per_cent('max_added_macs', max_added_macs)}")
     with errors(lambda message: BUNDLE_OPTION.sub(lambda found: found[1].replace('-', '_'), message)):
         plan = call(Cleave.Bundle.new_from_texts, graph, texts)

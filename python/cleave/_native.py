@@ -143,7 +143,7 @@ class Api:
         return NUMBERS[name] if name in NUMBERS and kind['pointers'] == 0 else ctypes.c_void_p
 
     def struct_of(self, name):
-        """The layout of a record; None of one whose fields are private."""
+        """The layout of a record; None for a record whose fields are private."""
         record, fields = self.records[name], self.table['records'][name]['fields']
         if record._struct is None and fields:
             layout = [(field, self.ctype_of(kind)) for field, kind in fields]
@@ -198,7 +198,8 @@ class Api:
         return self.copy(type(record), record._address) if transfer == 'full' else record._address
 
     def write(self, name, kind, value, kept, transfer=None):
-        """Returns the value of an argument as C takes it; `kept` holds what must live as long."""
+        """Returns the value of an argument as C takes it; `kept` holds the objects that must live as long as the
+        argument."""
         what = kind['kind']
         kept.append(value)
         if what == 'gboolean' and kind['pointers'] == 0:
@@ -248,8 +249,8 @@ class Api:
         return table.address
 
     def hold(self, function, once, kept):
-        """Returns the data by which a trampoline finds a function; the data lasts until the call ends, or until the
-        function was called if the library calls it later, once."""
+        """Returns the data by which a trampoline finds a function. The data lasts until the call ends or, if the library
+        calls the function later and only once, until that call."""
         key = next(self.keys)
         self.held[key] = function, once
         if not once:
@@ -257,8 +258,8 @@ class Api:
         return key
 
     def trampoline(self, name):
-        """The address of a C function that calls what its data stands for. There is one for each type of callback, and
-        it lives as long as the library."""
+        """The address of a C function that calls the Python function for which its data stands. There is one for each
+        type of callback, and it lives as long as the library."""
         if name in self.trampolines:
             return ctypes.cast(self.trampolines[name], ctypes.c_void_p).value
         table = self.table['callbacks'][name]
@@ -271,7 +272,7 @@ class Api:
                 del self.held[values[data]]
             try:
                 result = function(*(self.read(kind, value) for i, (kind, value) in enumerate(zip(kinds, values)) if i != data))
-            except BaseException:  # it has nowhere to go: C called
+            except BaseException:  # nobody can catch it: C called this function
                 sys.excepthook(*sys.exc_info())
                 result = False
             return None if table['returns']['type']['kind'] == 'none' else bool(result)
@@ -287,7 +288,7 @@ class Api:
         self.glib('g_free', None, ctypes.c_void_p)(address)
 
     def read(self, kind, value, transfer=None, keep=None):
-        """Returns what C gave as Python has it."""
+        """Returns a value that C gave as a value of Python."""
         what = kind['kind']
         if what == 'enum':
             return self.enum_of(kind['name'], value)

@@ -29,7 +29,7 @@ def run(*command, **options):
 
 
 def look_at_libraries(package):
-    """Each binary finds its libraries in the wheel, glibc's apart."""
+    """Each binary finds its libraries in the wheel, except for the libraries of glibc."""
     sys.path.insert(0, str(SOURCE / 'python' / 'wheel'))
     import pack
     binaries = [file for folder in ('_libs', '_bin') for file in (package / folder).rglob('*') if file.is_file()]

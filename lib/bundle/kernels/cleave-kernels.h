@@ -466,7 +466,7 @@ typedef struct
 {
   const void *table;
   int32_t n, bytes; /* number of rows, and bytes of a row */
-  int32_t columns;  /* of the result */
+  int32_t columns;  /* columns of the result */
   int32_t index_bytes;
 } CleaveEmbed;
 
@@ -529,7 +529,7 @@ typedef struct
 {
   int32_t n_digits, first; /* first: index in the operand of element 0 */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
-  int32_t columns, channels;       /* of the result */
+  int32_t columns, channels;       /* sizes of the result */
   int32_t row_elements, x_columns; /* sizes of the operand */
   int32_t size;                    /* bytes of an element */
 } CleaveReorder;

@@ -11,7 +11,7 @@ typedef struct
 {
   const CleaveCall *call;
   const CleaveWinogradF32 *p;
-  int32_t row, column; /* of the operand, where the tile begins */
+  int32_t row, column; /* row and column of the operand where the tile begins */
   int32_t is_lower;    /* the row of the result is the lower one of its tiles */
   int32_t first, end;  /* columns of the operand that may be read */
 } Winograd;

@@ -7,7 +7,7 @@
 /* The waits of a buffer: list[begin … end - 1]. */
 typedef struct
 {
-  const GArray *list; /* of CleaveWait */
+  const GArray *list; /* CleaveWait */
   guint begin, end;
 } Uses;
 

@@ -38,7 +38,7 @@ typedef struct
 typedef struct
 {
   guint *first;
-  GArray *list; /* of CleaveWait */
+  GArray *list; /* CleaveWait */
 } CleaveWaits;
 
 /* A schedule: which thread runs which steps, and in which order. It does not depend on OpenMP, and
