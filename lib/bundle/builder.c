@@ -29,3 +29,24 @@ cleave_bundle_append_step (CleaveBundleBuilder *b, CleaveBundleStep *step, guint
   cleave_bundle_value (b->model, result)->producer = b->model->steps->len;
   g_array_append_val (b->model->steps, *step);
 }
+
+guint
+cleave_bundle_add_image (CleaveBundleBuilder *b,
+                         const CleaveResult *result,
+                         guint x,
+                         const CleaveBundleImage *image)
+{
+  guint y = cleave_bundle_add_value (b, result);
+  CleaveBundleValue *value = cleave_bundle_value (b->model, y);
+
+  value->image = *image;
+  value->base = cleave_bundle_value (b->model, x)->base;
+  value->producer = cleave_bundle_value (b->model, x)->producer;
+  return y;
+}
+
+void
+cleave_bundle_set_value (CleaveBundleBuilder *b, const CleaveResult *result, guint value)
+{
+  g_hash_table_insert (b->values, (gpointer) result, GUINT_TO_POINTER (value + 1));
+}

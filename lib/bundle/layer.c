@@ -60,8 +60,10 @@ cleave_bundle_layer_free (CleaveBundleLayer *layer)
 static void
 set_text (char **field, const char *text)
 {
+  char *copy = g_strdup (text); /* `text` may be the old text */
+
   g_free (*field);
-  *field = g_strdup (text);
+  *field = copy;
 }
 
 void
@@ -99,6 +101,21 @@ void
 cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer)
 {
   layer->has_float_scales = TRUE;
+}
+
+void
+cleave_bundle_layer_set_folded (CleaveBundleLayer *layer)
+{
+  layer->is_folded = TRUE;
+}
+
+void
+cleave_bundle_layer_set_recurrent (CleaveBundleLayer *layer,
+                                   const char *sums,
+                                   const CleaveBundleRecurrent *recurrent)
+{
+  set_text (&layer->sums, sums);
+  layer->recurrent = *recurrent;
 }
 
 void

@@ -21,6 +21,17 @@ typedef struct
   gsize n_elements;
 } CleaveBundleArray;
 
+/* A layer that computes one step of a sequence after the other. The bytes are those of a column,
+ * which is a sequence of the batch. */
+typedef struct
+{
+  gint64 steps, columns;
+  guint x, h, c; /* operands: the sequence and the initial states */
+  gsize h_bytes, c_bytes;
+  gsize state_bytes;       /* of the state in memory, from step to step */
+  gboolean is_batch_first; /* the batch is the first dimension of x, and the steps the second one */
+} CleaveBundleRecurrent;
+
 struct _CleaveBundleLayer
 {
   CleaveBundlePool *pool;
@@ -29,8 +40,10 @@ struct _CleaveBundleLayer
   gint64 sum_columns;
   gsize sum_pixel_bytes;
   gboolean has_float_scales;
-  guint in_place;     /* a bit for each variable operand */
-  guint slot;         /* the operand of the node that is the first variable operand */
+  gboolean is_folded;
+  CleaveBundleRecurrent recurrent; /* steps 0: not recurrent */
+  guint in_place;                  /* a bit for each variable operand */
+  guint slot;                      /* the operand of the node that is the first variable operand */
   guint zero_operand; /* the operand of the node with the zero point `zero`, plus 1; 0: none */
   gint64 zero;
 };
@@ -39,3 +52,12 @@ CleaveBundlePool *cleave_bundle_pool_new (const char *prefix);
 void cleave_bundle_pool_free (CleaveBundlePool *pool);
 CleaveBundleLayer *cleave_bundle_layer_new (CleaveBundlePool *pool);
 void cleave_bundle_layer_free (CleaveBundleLayer *layer);
+/* Makes a layer recurrent. Kernel `sums` computes the state after step call->row of operand 0. Row
+ * 0 begins with the states in operand 1, or with constants. The kernel of the layer copies h of a
+ * step, or h and c, from the state. */
+void cleave_bundle_layer_set_recurrent (CleaveBundleLayer *layer,
+                                        const char *sums,
+                                        const CleaveBundleRecurrent *recurrent);
+/* Returns whether an initial state of a recurrent layer is computed at run time. */
+gboolean cleave_bundle_has_variable_state (const CleaveNode *node,
+                                           const CleaveBundleRecurrent *recurrent);

@@ -5,6 +5,7 @@
  *
  *   builder.c  adds values and steps
  *   model.c    nodes become steps
+ *   recurrent.c  recurrent nodes become steps
  *   ports.c    inputs, outputs, and where they lie
  *   states.c   inputs that are outputs of the run before */
 
@@ -31,3 +32,15 @@ void cleave_bundle_set_starts (CleaveBundleModel *model);
 void cleave_bundle_add_inputs (CleaveBundleBuilder *b);
 /* Marks the outputs, and the last reader of each value. */
 gboolean cleave_bundle_mark_readers (CleaveBundleBuilder *b, GError **error);
+/* Adds a value that has the bytes of value `x`, as another image. */
+guint cleave_bundle_add_image (CleaveBundleBuilder *b,
+                               const CleaveResult *result,
+                               guint x,
+                               const CleaveBundleImage *image);
+/* Sets the value of a result. */
+void cleave_bundle_set_value (CleaveBundleBuilder *b, const CleaveResult *result, guint value);
+/* Adds the steps of a recurrent node. */
+gboolean cleave_bundle_add_recurrent (CleaveBundleBuilder *b,
+                                      const CleaveNode *node,
+                                      const CleaveBundleOp *op,
+                                      GError **error);

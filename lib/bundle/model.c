@@ -2,7 +2,7 @@
 
 #include "model-parts.h"
 
-#include <string.h>
+#define MAX_NAMED 8 /* refused nodes that a message names after the first one */
 
 /* Values */
 
@@ -22,14 +22,59 @@ add_view (CleaveBundleBuilder *b, const CleaveNode *node)
   CleaveBundleImage image = cleave_bundle_image (&node->results[0]);
 
   if (is_same_image (&image, &cleave_bundle_value (b->model, x)->image))
-    g_hash_table_insert (b->values, (gpointer) &node->results[0], GUINT_TO_POINTER (x + 1));
+    cleave_bundle_set_value (b, &node->results[0], x);
   else
-    {
-      guint y = cleave_bundle_add_value (b, &node->results[0]);
+    cleave_bundle_add_image (b, &node->results[0], x, &image);
+}
 
-      cleave_bundle_value (b->model, y)->base = cleave_bundle_value (b->model, x)->base;
-      cleave_bundle_value (b->model, y)->producer = cleave_bundle_value (b->model, x)->producer;
+/* Returns one image that has the rows of all images. */
+static CleaveBundleImage
+fold (CleaveBundleImage image)
+{
+  image.rows *= image.images;
+  image.images = 1;
+  return image;
+}
+
+/* Lets a step read all images of its operands as one. */
+static void
+fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      guint x = step->operands[i];
+      const CleaveResult *result = cleave_bundle_value (b->model, x)->result;
+      CleaveBundleImage image = fold (cleave_bundle_value (b->model, x)->image);
+
+      step->rows[i] = cleave_dim_map_whole (image.rows);
+      step->columns[i] = cleave_dim_map_whole (image.columns);
+      if (cleave_bundle_value (b->model, x)->image.images == 1)
+        continue;
+      step->operands[i] = cleave_bundle_add_image (b, result, x, &image);
+      cleave_bundle_set_value (b, result, x);
     }
+}
+
+/* Adds the value that a step computes. */
+static guint
+add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleStep *step)
+{
+  guint y = cleave_bundle_add_value (b, &node->results[0]);
+  CleaveBundleImage *image = &cleave_bundle_value (b->model, y)->image;
+
+  if (step->layer->is_folded)
+    *image = fold (*image);
+  return y;
+}
+
+/* Lets the readers of a step's result see the images of a batch that the step computed as one. */
+static void
+unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
+{
+  CleaveBundleImage image = cleave_bundle_image (&node->results[0]);
+
+  if (image.images > 1 && cleave_bundle_value (b->model, y)->image.images == 1)
+    cleave_bundle_add_image (b, &node->results[0], y, &image);
 }
 
 /* Steps */
@@ -86,10 +131,7 @@ add_operand (CleaveBundleBuilder *b,
 
   if (step->n_operands == CLEAVE_BUNDLE_MAX_OPERANDS)
     return fail (node, error, "a bundle has no kernel for more than two operands that vary");
-  if (image.images != 1 && image.images != y.images)
-    return fail (node, error,
-                 "a bundle computes image by image, but this node mixes the images of a batch; "
-                 "use a batch of 1");
+  step->mixes_images |= image.images != 1 && image.images != y.images;
   set_maps (node, slot, &y, step);
   step->slots[step->n_operands] = slot;
   step->operands[step->n_operands++] = cleave_bundle_find_value (b, x);
@@ -109,6 +151,10 @@ describe (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
   step->layer->slot = step->slots[0];
   if (!op->describe (node, step->layer, error))
     return FALSE;
+  if (step->mixes_images && !step->layer->is_folded)
+    return fail (node, error,
+                 "a bundle computes image by image, but this node mixes the images of a batch; "
+                 "use a batch of 1");
   step->kernel = step->layer->kernel;
   return TRUE;
 }
@@ -150,6 +196,7 @@ static gboolean
 add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
   CleaveBundleStep step = { .node = node, .macs = cleave_node_get_macs (node) };
+  guint y;
 
   for (guint i = 0; i < node->n_operands; i++)
     if (node->operands[i].result != NULL &&
@@ -163,7 +210,11 @@ add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
     }
   if (step.layer->sums != NULL)
     add_sums (b, node, &step);
-  cleave_bundle_append_step (b, &step, cleave_bundle_add_value (b, &node->results[0]));
+  if (step.layer->is_folded)
+    fold_operands (b, &step, step.n_operands);
+  y = add_result (b, node, &step);
+  cleave_bundle_append_step (b, &step, y);
+  unfold_result (b, node, y);
   return TRUE;
 }
 
@@ -193,17 +244,24 @@ add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
           g_clear_pointer (&step.layer, cleave_bundle_layer_free);
           return FALSE;
         }
-      before = cleave_bundle_add_value (b, &node->results[0]);
+      if (step.layer->is_folded)
+        fold_operands (b, &step, cleave_node_is_fixed (node->operands[i].result->node) ? 0 : 1);
+      before = add_result (b, node, &step);
       cleave_bundle_append_step (b, &step, before);
     }
+  unfold_result (b, node, before);
   return TRUE;
 }
 
 static gboolean
 add_node (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
+  const CleaveBundleOp *op = cleave_bundle_op_find (node);
+
   if (node->op == &cleave_op_input || cleave_node_is_fixed (node) || !cleave_node_is_used (node))
     return TRUE;
+  if (op != NULL && node->op->sequence != NULL)
+    return cleave_bundle_add_recurrent (b, node, op, error);
   for (guint r = 1; r < node->n_results; r++)
     if (node->results[r].n_uses > 0)
       return fail (node, error, "a bundle has no kernel for more than one result");
@@ -217,6 +275,47 @@ add_node (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   return node->op->flags & CLEAVE_OP_JOIN ? add_join (b, node, error) : add_step (b, node, error);
 }
 
+/* Names a node that was refused after the first one. */
+static void
+name_refused (const CleaveNode *node, guint n, GString *names)
+{
+  if (n <= MAX_NAMED)
+    g_string_append_printf (names, "%s%s '%s'", n == 1 ? "" : ", ", node->op->name, node->name);
+}
+
+/* Adds all nodes. Fails with the reason why the first refused node is refused, and with the names
+ * of others, so that all of them can be changed at once. */
+static gboolean
+add_nodes (CleaveBundleBuilder *b, const GPtrArray *order, GError **error)
+{
+  g_autoptr (GError) first = NULL;
+  g_autoptr (GString) others = g_string_new (NULL);
+  guint n = 0;
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (add_node (b, node, first == NULL ? &first : NULL))
+        continue;
+      if (n++ > 0)
+        name_refused (node, n - 1, others);
+      for (guint r = 0; r < node->n_results; r++) /* the nodes behind it are checked, too */
+        cleave_bundle_add_value (b, &node->results[r]);
+    }
+  if (n == 0)
+    return TRUE;
+  if (n == 1)
+    {
+      g_propagate_error (error, g_steal_pointer (&first));
+      return FALSE;
+    }
+  if (n - 1 > MAX_NAMED)
+    g_string_append_printf (others, " and %u more", n - 1 - MAX_NAMED);
+  return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s; %u other node%s also refused: %s",
+                      first->message, n - 1, n == 2 ? " is" : "s are", others->str);
+}
+
 static gboolean
 build (CleaveBundleBuilder *b, GError **error)
 {
@@ -225,14 +324,12 @@ build (CleaveBundleBuilder *b, GError **error)
   if (!cleave_bundle_fold_constants (b->model->graph, error) ||
       !cleave_bundle_find_states (b, error) ||
       !cleave_bundle_set_io_type (b->model, b->options->io_type, error) ||
-      !cleave_bundle_prepare (b->model->graph, error))
+      !cleave_bundle_prepare (b->model->graph, error) ||
+      !cleave_bundle_fold_constants (b->model->graph, error))
     return FALSE;
   cleave_bundle_add_inputs (b);
   order = cleave_graph_get_order (b->model->graph, error);
-  for (guint i = 0; order != NULL && i < order->len; i++)
-    if (!add_node (b, order->pdata[i], error))
-      return FALSE;
-  if (order == NULL || !cleave_bundle_mark_readers (b, error))
+  if (order == NULL || !add_nodes (b, order, error) || !cleave_bundle_mark_readers (b, error))
     return FALSE;
   cleave_bundle_list_readers (b->model);
   cleave_bundle_set_starts (b->model);

@@ -48,6 +48,7 @@ typedef struct
   const char *kernel; /* a function; NULL: reads rows of an input from the caller */
   gboolean is_sum; /* each row of the result is the sum of the rows of operand 0 up to that row; the
                       next step reads the last row */
+  gboolean mixes_images; /* an image of the result needs several images of an operand */
   gint64 macs;
 } CleaveBundleStep;
 
@@ -135,6 +136,9 @@ CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
 gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
 /* Returns whether result 0 of a node has the bytes of operand 0 in memory, as for a Reshape. */
 gboolean cleave_bundle_is_view (const CleaveNode *node);
+/* Returns whether the bytes of a value are in the order of its logical shape, in which dimensions
+ * of extent 1 do not count. */
+gboolean cleave_bundle_is_row_major (const CleaveResult *value);
 /* Replaces nodes for which there are no kernels by others with the same bits. */
 gboolean cleave_bundle_prepare (CleaveGraph *graph, GError **error);
 /* Changes the types of inputs and outputs that are no states, and sets their scales. */

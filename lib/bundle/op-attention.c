@@ -89,8 +89,8 @@ cleave_bundle_describe_product (const CleaveNode *node, CleaveBundleLayer *layer
 
 /* Gather */
 
-gboolean
-cleave_bundle_describe_embed (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+static gboolean
+describe_embed (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
   enum { DATA, INDICES };
   const CleaveAxisAttrs *a = node->attrs;
@@ -121,5 +121,16 @@ cleave_bundle_describe_embed (const CleaveNode *node, CleaveBundleLayer *layer, 
   return TRUE;
 }
 
+static gboolean
+describe_gather (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  if (!cleave_node_is_fixed (node->operands[1].result->node))
+    return describe_embed (node, layer, error);
+  return node->operands[1].result->type.shape.rank == 1
+             ? cleave_bundle_describe_move (node, layer, error)
+             : cleave_bundle_describe_reorder (node, layer, error);
+}
+
 const CleaveBundleOp cleave_bundle_op_layer_normalization = { "LayerNormalization",
                                                               describe_layer_norm };
+const CleaveBundleOp cleave_bundle_op_gather = { "Gather", describe_gather };

@@ -58,13 +58,14 @@ CleaveTensor *cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *
 gboolean
 cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
+/* Describes a node that copies elements in an order of nested loops, such as a permutation of all
+ * dimensions of a batch. */
+gboolean
+cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
+
 /* Describes a MatMul of two variables. */
 gboolean
 cleave_bundle_describe_product (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
-
-/* Describes a Gather of rows of a constant table. */
-gboolean
-cleave_bundle_describe_embed (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
 /* Describes a Resize that interpolates. */
 gboolean

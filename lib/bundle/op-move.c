@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../ops/reference.h"
+#include "layer.h"
 #include "op-help.h"
 #include "ops.h"
 
@@ -147,6 +148,34 @@ are_mapped (const CleaveNode *node, guint d, const gint64 *at)
   return TRUE;
 }
 
+/* Returns whether an image of the result has elements of another image. */
+static gboolean
+mixes_images (const CleaveNode *node, const Sources *sources)
+{
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+  const CleaveShape *shape = &node->results[0].type.shape;
+  const CleaveShape *x = &node->operands[0].result->type.shape;
+
+  for (gint d = 0; d < (gint) shape->rank; d++)
+    if (d != y.row_dim && d != y.column_dim && d != y.channel_dim &&
+        (x->dim[d] != shape->dim[d] || !is_shifted (sources->at[d], shape->dim[d], x->dim[d], 0)))
+      return TRUE;
+  return FALSE;
+}
+
+/* Returns whether rows or columns come from places outside of the op's maps. */
+static gboolean
+mirrors (const CleaveNode *node, const Sources *sources)
+{
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+  const gint dims[] = { y.row_dim, y.column_dim };
+
+  for (guint i = 0; i < G_N_ELEMENTS (dims); i++)
+    if (dims[i] >= 0 && !are_mapped (node, (guint) dims[i], sources->at[dims[i]]))
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 set_move (const CleaveNode *node, const Sources *sources, CleaveBundleLayer *layer, GError **error)
 {
@@ -158,19 +187,14 @@ set_move (const CleaveNode *node, const Sources *sources, CleaveBundleLayer *lay
   const gint64 only[] = { 0 };
   g_autoptr (GString) fields = g_string_new (".axes = { ");
 
-  for (gint d = 0; d < (gint) shape->rank; d++)
-    if (d != dims[0] && d != dims[1] && d != dims[2] &&
-        !is_shifted (sources->at[d], shape->dim[d], shape->dim[d], 0))
-      return cleave_bundle_fail (node, error,
-                                 "a bundle computes image by image, but this node changes "
-                                 "dimension %d, which counts images",
-                                 d);
-  for (guint i = 0; i < 2; i++)
-    if (dims[i] >= 0 && !are_mapped (node, (guint) dims[i], sources->at[dims[i]]))
-      return cleave_bundle_fail (node, error,
-                                 "a bundle has no kernel that repeats or mirrors elements along "
-                                 "dimension %d",
-                                 dims[i]);
+  if (mixes_images (node, sources))
+    return cleave_bundle_fail (node, error,
+                               "a bundle computes image by image, but this node fills images of a "
+                               "batch; use a batch of 1");
+  if (mirrors (node, sources))
+    return cleave_bundle_fail (node, error,
+                               "a bundle has no kernel that repeats or mirrors elements and fills "
+                               "others");
   for (guint i = 0; i < 3; i++)
     print_axis (dims[i] < 0 ? only : sources->at[dims[i]], dims[i] < 0 ? 1 : shape->dim[dims[i]],
                 extents[i], layer, fields);
@@ -203,10 +227,13 @@ cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, G
       sources.at[d] = g_new (gint64, (gsize) y->dim[d]);
       is_ok = is_ok && find_sources_in (node, d, &sources);
     }
-  is_ok = is_ok ? set_move (node, &sources, layer, error)
-                : cleave_bundle_fail (node, error,
-                                      "a bundle has no kernel for this order of "
-                                      "elements");
+  if (is_ok && (mixes_images (node, &sources) || mirrors (node, &sources)) &&
+      sources.filled == G_MAXSIZE)
+    is_ok = cleave_bundle_describe_reorder (node, layer, error);
+  else
+    is_ok = is_ok ? set_move (node, &sources, layer, error)
+                  : cleave_bundle_fail (node, error,
+                                        "a bundle has no kernel for this order of elements");
   for (guint d = 0; d < x->rank; d++)
     g_free (sources.at[d]);
   return is_ok;
@@ -246,6 +273,28 @@ add_image (const CleaveResult *x, CleaveBundleLayer *layer)
   return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
 }
 
+/* Finds the row at which a part begins if the images of parts follow each other, and `before`
+ * indices of the dimension come first. Returns FALSE if the images of parts alternate. */
+static gboolean
+find_image_place (const CleaveNode *node, gint64 before, CleaveBundleLayer *layer, gint64 *row)
+{
+  const CleaveAxisAttrs *a = node->attrs;
+  const CleaveShape *shape = &node->results[0].type.shape;
+  CleaveBundleImage y = cleave_bundle_image (&node->results[0]);
+
+  *row = before * y.rows;
+  for (gint d = 0; d < (gint) shape->rank; d++)
+    if (d != y.row_dim && d != y.column_dim && d != y.channel_dim)
+      {
+        if (d < a->axis && shape->dim[d] > 1)
+          return FALSE;
+        if (d > a->axis)
+          *row *= shape->dim[d];
+      }
+  cleave_bundle_layer_set_folded (layer);
+  return TRUE;
+}
+
 static gboolean
 describe_concat (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -265,18 +314,20 @@ describe_concat (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
     place[1] = before;
   else if (a->axis == y.channel_dim)
     place[2] = before * (gint64) cleave_element_size (x->type.element);
-  else
-    return cleave_bundle_fail (node, error, "a bundle has no kernel for joining images of a batch");
+  else if (!find_image_place (node, before, layer, &place[0]))
+    return cleave_bundle_fail (node, error,
+                               "a bundle joins images of a batch along the first dimension whose "
+                               "extent is more than 1");
   if (image.images > 1 && cleave_node_is_fixed (x->node))
     return cleave_bundle_fail (node, error, "a bundle needs a batch of 1 for a constant part");
   if (cleave_node_is_fixed (x->node))
     constant = add_image (x, layer);
-  fields = g_strdup_printf (".constant = %s, .row = %" G_GINT64_FORMAT ", .rows = %" G_GINT64_FORMAT
-                            ", .column = %" G_GINT64_FORMAT ", .columns = %" G_GINT64_FORMAT
-                            ", .offset = %" G_GINT64_FORMAT
-                            ", .bytes = %u, .pixel_bytes = %u, .is_first = %d",
-                            constant, place[0], image.rows, place[1], image.columns, place[2],
-                            (guint) image.pixel_bytes, (guint) y.pixel_bytes, part == 0);
+  fields = g_strdup_printf (
+      ".constant = %s, .row = %" G_GINT64_FORMAT ", .rows = %" G_GINT64_FORMAT
+      ", .column = %" G_GINT64_FORMAT ", .columns = %" G_GINT64_FORMAT
+      ", .offset = %" G_GINT64_FORMAT ", .bytes = %u, .pixel_bytes = %u, .is_first = %d",
+      constant, place[0], layer->is_folded ? image.images * image.rows : image.rows, place[1],
+      image.columns, place[2], (guint) image.pixel_bytes, (guint) y.pixel_bytes, part == 0);
   cleave_bundle_layer_set_kernel (layer, "join", "cleave_join");
   cleave_bundle_layer_set_params (layer, "CleaveJoin", fields);
   if (part > 0)
@@ -306,13 +357,10 @@ describe_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GError **e
           if (from[i] == source && to[j] == d)
             places[i] = j;
       if (is_image && node->results[0].type.shape.dim[d] > 1 && d != source)
-        return cleave_bundle_fail (node, error,
-                                   "a bundle has no kernel that permutes images of a "
-                                   "batch");
+        return cleave_bundle_describe_reorder (node, layer, error);
     }
   if (x.images != y.images)
-    return cleave_bundle_fail (node, error,
-                               "a bundle has no kernel that permutes images of a batch");
+    return cleave_bundle_describe_reorder (node, layer, error);
   fields = g_strdup_printf (".from = { %u, %u, %u }, .size = %u, .channels = %" G_GINT64_FORMAT
                             ", .y_channels = %" G_GINT64_FORMAT,
                             places[0], places[1], places[2],

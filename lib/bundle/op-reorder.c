@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Ops whose result has elements of the operand in another order: Reshape, Flatten, Squeeze,
- * Unsqueeze, Gather with constant indices. Ops that keep the order of memory are views instead
+ * Unsqueeze, and others with constant indices. Ops that keep the order of memory are views instead
  * (views.c).
  *
  * The op's reference code is run on indices. The order is then written as digits, as the order of
@@ -20,17 +20,6 @@ typedef struct
   gint64 extent, step;
 } Digit;
 
-/* Returns the offset of an element in the memory of a value, counted in elements. */
-static gint64
-find_offset (const CleaveBundleImage *image, const gint64 *at)
-{
-  gint64 row = image->row_dim < 0 ? 0 : at[image->row_dim];
-  gint64 column = image->column_dim < 0 ? 0 : at[image->column_dim];
-  gint64 channel = image->channel_dim < 0 ? 0 : at[image->channel_dim];
-
-  return (row * image->columns + column) * image->channels + channel;
-}
-
 /* Returns the offset in the operand of each element of the result, in the order of the result's
  * memory. */
 static gint32 *
@@ -38,18 +27,17 @@ find_order (const CleaveNode *node)
 {
   g_autoptr (CleaveTensor) x = cleave_bundle_new_integers (node), result = NULL;
   const CleaveShape *shape = &node->results[0].type.shape;
-  CleaveBundleImage from = cleave_bundle_image (node->operands[0].result);
-  CleaveBundleImage to = cleave_bundle_image (&node->results[0]);
   gint32 *order = g_new (gint32, (gsize) cleave_shape_n_elements (shape));
   CleaveView view = cleave_view_tensor (x);
   gint64 at[CLEAVE_MAX_RANK];
 
   CLEAVE_EACH_INDEX (at, &view.type.shape)
-    *(gint32 *) cleave_view_at (&view, at) = (gint32) find_offset (&from, at);
+    *(gint32 *) cleave_view_at (&view, at) =
+        (gint32) cleave_bundle_offset (node->operands[0].result, at);
   result = cleave_bundle_run_on (node, x);
   view = cleave_view_tensor (result);
   CLEAVE_EACH_INDEX (at, shape)
-    order[find_offset (&to, at)] = *(gint32 *) cleave_view_at (&view, at);
+    order[cleave_bundle_offset (&node->results[0], at)] = *(gint32 *) cleave_view_at (&view, at);
   return order;
 }
 
@@ -126,8 +114,8 @@ set_fields (
   cleave_bundle_layer_set_params (layer, "CleaveReorder", fields->str);
 }
 
-static gboolean
-describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+gboolean
+cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
   const CleaveShape *shape = &node->results[0].type.shape;
   Digit digits[MAX_DIGITS];
@@ -137,12 +125,11 @@ describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
 
   if (!cleave_bundle_need_constants (node, 1, node->n_operands, "shapes and indices", error))
     return FALSE;
-  if (cleave_bundle_image (node->operands[0].result).images != 1 ||
-      cleave_bundle_image (&node->results[0]).images != 1)
-    return cleave_bundle_fail (node, error,
-                               "a bundle has no kernel that reorders images of a batch");
   if (n_bytes > G_MAXINT32)
     return cleave_bundle_fail (node, error, "the operand has over 2 GiB");
+  if (cleave_bundle_image (node->operands[0].result).images != 1 ||
+      cleave_bundle_image (&node->results[0]).images != 1)
+    cleave_bundle_layer_set_folded (layer);
   order = find_order (node);
   n = find_digits (order, cleave_shape_n_elements (shape), digits);
   if (n == 0)
@@ -151,18 +138,7 @@ describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
   return TRUE;
 }
 
-static gboolean
-describe_gather (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
-{
-  if (!cleave_node_is_fixed (node->operands[1].result->node))
-    return cleave_bundle_describe_embed (node, layer, error);
-  return node->operands[1].result->type.shape.rank == 1
-             ? cleave_bundle_describe_move (node, layer, error)
-             : describe_reorder (node, layer, error);
-}
-
-const CleaveBundleOp cleave_bundle_op_reshape = { "Reshape", describe_reorder };
-const CleaveBundleOp cleave_bundle_op_flatten = { "Flatten", describe_reorder };
-const CleaveBundleOp cleave_bundle_op_squeeze = { "Squeeze", describe_reorder };
-const CleaveBundleOp cleave_bundle_op_unsqueeze = { "Unsqueeze", describe_reorder };
-const CleaveBundleOp cleave_bundle_op_gather = { "Gather", describe_gather };
+const CleaveBundleOp cleave_bundle_op_reshape = { "Reshape", cleave_bundle_describe_reorder };
+const CleaveBundleOp cleave_bundle_op_flatten = { "Flatten", cleave_bundle_describe_reorder };
+const CleaveBundleOp cleave_bundle_op_squeeze = { "Squeeze", cleave_bundle_describe_reorder };
+const CleaveBundleOp cleave_bundle_op_unsqueeze = { "Unsqueeze", cleave_bundle_describe_reorder };

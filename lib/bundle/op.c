@@ -70,6 +70,9 @@ static const CleaveBundleOp *const ops[] = {
   &cleave_bundle_op_squeeze,
   &cleave_bundle_op_unsqueeze,
   &cleave_bundle_op_gather,
+  &cleave_bundle_op_rnn,
+  &cleave_bundle_op_gru,
+  &cleave_bundle_op_lstm,
 };
 
 static const CleaveBundleOp *

@@ -49,6 +49,12 @@ void cleave_bundle_layer_set_in_place (CleaveBundleLayer *layer, guint operand);
 /* Sets the zero point of a variable operand, given by its index among the operands of the node. */
 void cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 zero);
 
+/* Lets the kernel compute all images of a batch at once. To the kernel, each value is one image
+ * whose rows are the rows of all images, one image after the other. It may read all rows of its
+ * operands.
+ */
+void cleave_bundle_layer_set_folded (CleaveBundleLayer *layer);
+
 /* Compiles the kernels with scales of ONNX, which are floats: CLEAVE_FLOAT_SCALES. */
 void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
 
@@ -66,6 +72,9 @@ typedef struct
 
 /* Returns how a value lies in memory: channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);
+
+/* Returns the place of an element in the memory of a value, counted in elements. */
+gint64 cleave_bundle_offset (const CleaveResult *value, const gint64 *at);
 
 /* Returns the record of a node's op, or NULL if a bundle cannot compute it. */
 const CleaveBundleOp *cleave_bundle_op_find (const CleaveNode *node);

@@ -70,6 +70,9 @@ extern const CleaveBundleOp cleave_bundle_op_flatten;
 extern const CleaveBundleOp cleave_bundle_op_squeeze;
 extern const CleaveBundleOp cleave_bundle_op_unsqueeze;
 extern const CleaveBundleOp cleave_bundle_op_gather;
+extern const CleaveBundleOp cleave_bundle_op_rnn;
+extern const CleaveBundleOp cleave_bundle_op_gru;
+extern const CleaveBundleOp cleave_bundle_op_lstm;
 
 /* Returns whether there is a record of an op. */
 gboolean cleave_bundle_op_has (const char *op);

@@ -6,7 +6,7 @@
  *   Reduce with keepdims = 0    =>  Reduce with keepdims = 1, Squeeze
  *   Sum, Max, Min of a, b, c    =>  Add (Add (a, b), c), Max (Max (a, b), c) … */
 
-#include "model.h"
+#include "prepare.h"
 
 static gboolean
 slice_split (CleaveGraph *graph, CleaveNode *node, GError **error)
@@ -86,6 +86,8 @@ prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
 
       return a->keepdims || a->axes.n == 0 || keep_dims (graph, node, error);
     }
+  if (g_str_equal (name, "RNN") || g_str_equal (name, "GRU") || g_str_equal (name, "LSTM"))
+    return cleave_bundle_prepare_recurrent (graph, node, error);
   if (g_str_equal (name, "Sum"))
     return chain (graph, node, "Add", error);
   if ((g_str_equal (name, "Max") || g_str_equal (name, "Min")) && node->n_operands != 2)

@@ -20,8 +20,8 @@ list_memory_order (const CleaveResult *value, guint *dims)
   return n;
 }
 
-static gboolean
-is_row_major (const CleaveResult *value)
+gboolean
+cleave_bundle_is_row_major (const CleaveResult *value)
 {
   guint dims[CLEAVE_MAX_RANK], n = list_memory_order (value, dims);
 
@@ -60,7 +60,7 @@ cleave_bundle_is_view (const CleaveNode *node)
       cleave_shape_n_elements (&x->type.shape) != cleave_shape_n_elements (&y->type.shape))
     return FALSE;
   if (node->op->flags & CLEAVE_OP_ROW_MAJOR)
-    return is_row_major (x) && is_row_major (y);
+    return cleave_bundle_is_row_major (x) && cleave_bundle_is_row_major (y);
   return (node->op->flags & CLEAVE_OP_VIEW) && node->op->maps != NULL &&
          cleave_call_is_view (cleave_node_call_init (&call, node)) && keeps_memory_order (node);
 }

@@ -455,6 +455,7 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
   g_autoptr (GRand) rand = g_rand_new_with_seed (c->seed);
   guint n = c->model->values->len;
   g_autoptr (GPtrArray) memory = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GPtrArray) bases = g_ptr_array_new ();
   g_autoptr (CleaveTensor) result = cleave_tensor_new (cleave_tensor_get_type (c->result), NULL);
   const CleaveBundleStep *last = cleave_bundle_step (c->model, c->model->steps->len - 1);
   Run run = { c, rand, NULL, params, kernels };
@@ -471,11 +472,13 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
                       TRUE);
       g_ptr_array_add (memory, bytes);
     }
-  run.memory = (char **) memory->pdata;
+  for (guint i = 0; i < n; i++) /* views have the bytes of their base */
+    g_ptr_array_add (bases, memory->pdata[cleave_bundle_value (c->model, i)->base]);
+  run.memory = (char **) bases->pdata;
   for (guint s = 0; s < c->model->steps->len; s++)
     compute_step (&run, s);
-  copy_image (cleave_bundle_value (c->model, last->result)->result,
-              cleave_tensor_get_mutable_data (result), memory->pdata[last->result], FALSE);
+  copy_image (cleave_bundle_value (c->model, c->model->outputs[0])->result,
+              cleave_tensor_get_mutable_data (result), bases->pdata[c->model->outputs[0]], FALSE);
   if (!cleave_tensor_equal (result, c->result))
     {
       g_autofree char *dump = cleave_graph_print (c->model->graph);

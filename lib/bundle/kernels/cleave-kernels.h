@@ -443,6 +443,40 @@ typedef struct
   int32_t channels;
 } CleaveBinaryF32;
 
+enum {
+  CLEAVE_TANH,
+  CLEAVE_SIGMOID,
+  CLEAVE_RELU,
+  CLEAVE_AFFINE,
+  CLEAVE_LEAKY_RELU,
+  CLEAVE_HARD_SIGMOID,
+  CLEAVE_SOFTSIGN
+};
+
+/* A recurrent layer. The gates of w[gate][unit][input] and r[gate][unit][unit] are those of ONNX. A
+ * pixel of its state has two vectors of h: even steps write one, odd steps the other. The third
+ * vector is c (LSTM) or the reset h (GRU). */
+typedef struct
+{
+  const float *w, *r, *biases; /* biases[gate][unit]: those of w and r, added up */
+  const float *r_biases;       /* of the last gate of a GRU that resets R h; NULL: others */
+  const float *peepholes;      /* NULL: none */
+  const float *h, *c;          /* constant initial states; NULL: zeros, or an operand */
+  int32_t in, hidden, steps;
+  float clip, alpha[3], beta[3];
+  uint8_t activations[3];
+  uint8_t has_start, is_coupled; /* is_coupled: the forget gate of an LSTM is 1 - the input gate */
+  uint8_t has_all_steps, has_cell; /* of the result: h of each step; h and c */
+} CleaveRecurrentF32;
+
+/* The initial states h and c of a recurrent layer: operands, constants, or zeros (NULL). */
+typedef struct
+{
+  const void *constants[2];
+  int32_t bytes[2]; /* of a column */
+  uint8_t is_operand[2];
+} CleaveRecurrentStart;
+
 /* Normalizes n channels, or n columns if n_columns is above 1. */
 typedef struct
 {
@@ -600,6 +634,13 @@ void cleave_embed (const CleaveCall *call);
 void cleave_quantize_even_s8 (const CleaveCall *call);
 void cleave_quantize_even_u8 (const CleaveCall *call);
 void cleave_resize_f32 (const CleaveCall *call);
+void cleave_rnn_row_f32 (const CleaveCall *call);
+void cleave_rnn_end_f32 (const CleaveCall *call);
+void cleave_gru_row_f32 (const CleaveCall *call);
+void cleave_gru_end_f32 (const CleaveCall *call);
+void cleave_lstm_row_f32 (const CleaveCall *call);
+void cleave_lstm_end_f32 (const CleaveCall *call);
+void cleave_recurrent_start (const CleaveCall *call);
 void cleave_move (const CleaveCall *call);
 void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);

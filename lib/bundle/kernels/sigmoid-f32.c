@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-#include "cleave-kernels.h"
-
-static float
-sigmoid_f32_of (float a)
-{
-  const CleaveExp e = cleave_exp_parts (cleave_bound (-a, -88.0f, 89.0f));
-
-  return 1.0f / cleave_fma (1.0f + e.fraction, e.scale, 1.0f);
-}
+#include "gates-f32.h"
 
 void
 cleave_sigmoid_f32 (const CleaveCall *call)

@@ -1,16 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-#include "cleave-kernels.h"
-
-static float
-tanh_f32_of (float a)
-{
-  const float twice = 2.0f * fabsf (a);
-  const CleaveExp e = cleave_exp_parts (20.0f < twice ? 20.0f : twice);
-  const float y = cleave_fma (e.fraction, e.scale, e.scale - 1.0f);
-
-  return copysignf (y / (y + 2.0f), a);
-}
+#include "gates-f32.h"
 
 void
 cleave_tanh_f32 (const CleaveCall *call)
