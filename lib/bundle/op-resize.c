@@ -101,6 +101,8 @@ describe_bilinear (const CleaveNode *node, CleaveBundleLayer *layer, GError **er
   gint64 shifts[2];
   g_autofree char *fields = NULL;
 
+  if (!cleave_bundle_need_element (node, 0, CLEAVE_INT8, error))
+    return FALSE;
   if (x.channel_dim != 3)
     return cleave_bundle_fail (node, error, "a bundle needs images with channels in dimension 3");
   for (guint i = 0; i < 2; i++)

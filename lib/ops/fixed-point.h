@@ -186,3 +186,39 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
   *multiplier = right < 0 ? cleave_fixed_shift_left (y, -right) : y;
   *shift = right < 0 ? 0 : -right;
 }
+
+/* Returns ln (x) in units of 2^-26 for x of at least 1 in units of 2^-19.
+ *
+ * x = 2^k * r, and r is near the fourth root of 1/2. Two candidates for k are a quarter away from
+ * an integer, one on each side; the larger one belongs to the smaller r. The logarithm of r is a
+ * quotient of polynomials in q = 2 * (r - root). */
+static inline gint32
+cleave_fixed_log (gint32 x)
+{
+  const gint32 log_2 = 1488522236, root = 1805811301 /* 2^-1/4 */, root_half = 1518500250;
+  const gint32 num_cubic = 117049297, den_quadratic = 127690142, den_one = 1057819769,
+               den_linear = 638450708;
+  const gint32 quarter = 1 << 23;
+  gint bits = 12, unit = 25; /* bits of x before the binary point; exponents in units of 2^-25 */
+  gint zeros = __builtin_clz ((guint32) x), scaled_zeros;
+  gint32 r, other, power, other_power, p, q, square, num, den;
+
+  r = cleave_fixed_shift_left_saturated (x, zeros - 1);
+  r = cleave_fixed_shift_left_saturated (cleave_fixed_product (r, root_half), 1);
+  power = (bits - zeros) * (1 << unit) + quarter;
+  scaled_zeros = __builtin_clz ((guint32) cleave_fixed_product (x, root_half)) - 1;
+  other = cleave_fixed_shift_left_saturated (x, scaled_zeros);
+  other_power = (bits - scaled_zeros) * (1 << unit) - quarter;
+  r = MIN (r, other);
+  power = MAX (power, other_power);
+  p = (gint32) (((gint64) r + root + 1) / 2);
+  q = 2 * (r - root);
+  square = cleave_fixed_product (q, q);
+  num = cleave_fixed_product (q, r) +
+        cleave_fixed_product (cleave_fixed_product (q, square), num_cubic);
+  den = cleave_fixed_product (p, den_one + q + cleave_fixed_product (den_quadratic, square)) +
+        cleave_fixed_product (den_linear, q);
+  num = cleave_fixed_product (cleave_fixed_shift_right (num, 6),
+                              cleave_fixed_one_over_one_plus (den));
+  return cleave_fixed_shift_left_saturated (cleave_fixed_product (power, log_2) + num, 1);
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteResizeBilinear: RESIZE_BILINEAR on int8, [N, H, W, C]. All dimensions split anywhere.
+/* TfliteResizeBilinear: RESIZE_BILINEAR on int8 or int16, [N, H, W, C]. All dimensions split
+ * anywhere.
  *
  * Element i of the whole result is at the position i * step + shift, in units of 1 / 1024 of an
  * element of x. It is the mean of four neighbors, weighted by their distances in 20 bits, rounded
@@ -51,7 +52,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {
   const CleaveTfliteResizeAttrs *a = call->attrs;
 
-  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENT_BIT (CLEAVE_INT8), error) ||
+  if (!cleave_call_check_element (call, X, CLEAVE_ELEMENTS_TFLITE, error) ||
       !cleave_call_check_rank (call, X, 4, 4, error))
     return FALSE;
   results[0] = call->operands[X];
@@ -157,12 +158,14 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
         {
           gint64 from[4] = { at[0], row.at[i / 2], column.at[i % 2], at[3] };
 
-          sum += *(const gint8 *) cleave_view_at (x, from) *
+          sum += cleave_integer_load (x->type.element, cleave_view_at (x, from)) *
                  (i / 2 == 0 ? UNIT - row.weight : row.weight) *
                  (i % 2 == 0 ? UNIT - column.weight : column.weight);
         }
-      *(gint8 *) cleave_view_at (y, at) =
-          (gint8) CLAMP ((sum + (sum > 0 ? half : -half)) / (2 * half), G_MININT8, G_MAXINT8);
+      sum = (sum + (sum > 0 ? half : -half)) / (2 * half);
+      cleave_tflite_store (y->type.element, cleave_view_at (y, at),
+                           CLAMP (sum, cleave_tflite_lowest (y->type.element),
+                                  cleave_tflite_highest (y->type.element)));
     }
 }
 

@@ -1,12 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Comparisons of int8 with a scale: both operands are brought to units of 2^-8, as int32. */
+/* Comparisons of integers with a scale. Operands of int8 are brought to units of 2^-8, as int32.
+ * Operands of int16 must have one scale, and are compared as they are. */
 
 #include "convert.h"
 
 #include "../ops/tflite.h"
 
 #define TABLE_SIZE 256
+
+/* Finds operands of int16; fails unless they have one scale. */
+static gboolean
+find_words (CleaveTfliteImport *import, CleaveResult **a, CleaveResult **b, GError **error)
+{
+  CleaveTfliteScale x, y;
+
+  if (!cleave_tflite_read_scale (cleave_tflite_input (import, 0), &x, error) ||
+      !cleave_tflite_read_scale (cleave_tflite_input (import, 1), &y, error))
+    return FALSE;
+  if (x.scale != y.scale || x.zero != y.zero)
+    return cleave_tflite_refuse (error,
+                                 "the operands have the scales %g and %g and the zero points %d "
+                                 "and %d; of int16 they must be equal",
+                                 (double) x.scale, (double) y.scale, x.zero, y.zero);
+  return cleave_tflite_find_result (import, 0, a, error) &&
+         cleave_tflite_find_result (import, 1, b, error);
+}
 
 static gboolean
 add_compared (CleaveTfliteImport *import, guint i, CleaveResult **y, GError **error)
@@ -18,7 +37,8 @@ add_compared (CleaveTfliteImport *import, guint i, CleaveResult **y, GError **er
 
   if (cleave_tflite_input_type (import, i)->element != CLEAVE_INT8)
     return cleave_tflite_refuse (error,
-                                 "the only integer type with a scale that is supported is int8");
+                                 "the only integer types with a scale that are supported are int8 "
+                                 "and int16, the same for both operands");
   if (!cleave_tflite_read_scale (cleave_tflite_input (import, i), &scale, error) ||
       !cleave_tflite_read_factor ((double) scale.scale, &factor, error) ||
       !cleave_tflite_find_result (import, i, &x, error))
@@ -45,12 +65,15 @@ cleave_tflite_convert_integer_comparison (CleaveTfliteImport *import, GError **e
   } ops[] = { { 58, "Less" },        { 61, "Greater" }, { 62, "GreaterOrEqual" },
               { 63, "LessOrEqual" }, { 71, "Equal" },   { 72, "Equal" } };
   const guint not_equal = 72;
+  gboolean is_16 = cleave_tflite_input_type (import, 0)->element == CLEAVE_INT16 &&
+                   cleave_tflite_input_type (import, 1)->element == CLEAVE_INT16;
   CleaveResult *a, *b, *y;
   guint i = 0;
 
   while (ops[i].code != import->op->code)
     i++;
-  if (!add_compared (import, 0, &a, error) || !add_compared (import, 1, &b, error))
+  if (is_16 ? !find_words (import, &a, &b, error)
+            : !add_compared (import, 0, &a, error) || !add_compared (import, 1, &b, error))
     return FALSE;
   y = cleave_tflite_add_binary (import, ops[i].op, a, b, error);
   if (import->op->code == not_equal)

@@ -87,23 +87,32 @@ cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error)
 }
 
 gboolean
-cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error)
+cleave_tflite_read_cumsum (CleaveTfliteImport *import, CleaveCumsumAttrs *attrs, GError **error)
 {
-  CleaveCumsumAttrs attrs = { 0 };
   gint64 exclusive, reverse;
   CleaveInts axis;
-  CleaveResult *x;
 
   if (!cleave_tflite_option (import, 0, 1, 0, &exclusive, error) ||
       !cleave_tflite_option (import, 1, 1, 0, &reverse, error) ||
-      !cleave_tflite_read_ints (import, 1, &axis, error) ||
-      !cleave_tflite_find_result (import, 0, &x, error))
+      !cleave_tflite_read_ints (import, 1, &axis, error))
     return FALSE;
   if (axis.n != 1)
     return cleave_tflite_refuse (error, "input 1 must be one axis");
-  attrs.axis = axis.v[0];
-  attrs.exclusive = exclusive != 0;
-  attrs.reverse = reverse != 0;
+  *attrs = (CleaveCumsumAttrs){ .axis = axis.v[0],
+                                .exclusive = exclusive != 0,
+                                .reverse = reverse != 0 };
+  return TRUE;
+}
+
+gboolean
+cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error)
+{
+  CleaveCumsumAttrs attrs;
+  CleaveResult *x;
+
+  if (!cleave_tflite_read_cumsum (import, &attrs, error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
   return cleave_tflite_set (import, 0, cleave_tflite_add_unary (import, "CumSum", x, &attrs, error),
                             error);
 }

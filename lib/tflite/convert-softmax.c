@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* SOFTMAX on integers: the tables of its exponentials and reciprocals. */
+/* SOFTMAX and LOG_SOFTMAX on integers: the tables of their exponentials, logarithms and
+ * reciprocals. And L2_NORMALIZATION on int8. */
 
 #include <math.h>
 
@@ -94,10 +95,41 @@ convert_softmax_16 (CleaveTfliteImport *import, GError **error)
       error);
 }
 
+#define BITS 5 /* of a difference, before the binary point */
+
+/* Fills the differences of 0 to 255 steps below the maximum, in units of 2^-26. A difference beyond
+ * the range of the exponential becomes the smallest int32. */
+static gboolean
+fill_differences (
+    float scale, float beta, gint32 *table, CleaveTfliteFactor *factor, GError **error)
+{
+  double real = MIN ((double) beta * (double) scale * (1 << (31 - BITS)), 0x1p31 - 1);
+
+  if (!(real > 1))
+    return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
+                                 (double) scale);
+  /* The largest ratio has the shift 31, which is legal here. */
+  if (real >= 0x1p30)
+    *factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
+  else if (!cleave_tflite_read_factor (real, factor, error))
+    return FALSE;
+  for (gint d = 0; d < TABLE_SIZE; d++)
+    table[d] = d > ldexp ((1 << BITS) - 1, 31 - BITS - factor->shift)
+                   ? G_MININT32
+                   : cleave_fixed_multiply (-d, factor->multiplier, factor->shift);
+  return TRUE;
+}
+
+/* Returns exp of a difference in units of 2^-31. */
+static gint32
+exponential_of (gint32 difference)
+{
+  return difference == G_MININT32 ? 0 : cleave_fixed_exp (difference, BITS);
+}
+
 gboolean
 cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **error)
 {
-  const gint bits = 5; /* integer bits of a difference */
   const CleaveTfliteTensor *tensor = cleave_tflite_input (import, 0);
   CleaveCastAttrs attrs = { cleave_tflite_output (import, 0)->type.element };
   gint32 table[TABLE_SIZE];
@@ -105,7 +137,6 @@ cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **erro
   CleaveTfliteFactor factor;
   CleaveResult *x;
   float beta;
-  double real;
 
   if (cleave_tflite_input_type (import, 0)->element == CLEAVE_INT16)
     return convert_softmax_16 (import, error);
@@ -115,22 +146,11 @@ cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **erro
   if (!cleave_tflite_option_float (import, 0, 0, &beta, error) ||
       !cleave_tflite_read_scale (tensor, &scale, error) ||
       !check_softmax_scale (cleave_tflite_output (import, 0), error) ||
+      !fill_differences (scale.scale, beta, table, &factor, error) ||
       !cleave_tflite_find_result (import, 0, &x, error))
     return FALSE;
-  real = MIN ((double) beta * (double) scale.scale * (1 << (31 - bits)), 0x1p31 - 1);
-  if (!(real > 1))
-    return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
-                                 (double) scale.scale);
-  /* The largest ratio has the shift 31, which is legal here. */
-  if (real >= 0x1p30)
-    factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
-  else if (!cleave_tflite_read_factor (real, &factor, error))
-    return FALSE;
   for (gint d = 0; d < TABLE_SIZE; d++)
-    table[d] =
-        d > ldexp ((1 << bits) - 1, 31 - bits - factor.shift)
-            ? 0
-            : cleave_fixed_exp (cleave_fixed_multiply (-d, factor.multiplier, factor.shift), bits);
+    table[d] = exponential_of (table[d]);
   return cleave_tflite_set (
       import, 0,
       cleave_tflite_add (
@@ -138,4 +158,75 @@ cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **erro
           (CleaveResult *[]){ x, cleave_tflite_add_data (import, CLEAVE_INT32, TABLE_SIZE, table) },
           2, &attrs, error),
       error);
+}
+
+/* Fails unless input and output are int8 and the output has the scale and the zero point that the
+ * kernel computes. */
+static gboolean
+check_bytes (CleaveTfliteImport *import, float scale, gint zero, GError **error)
+{
+  CleaveTfliteScale y;
+
+  if (cleave_tflite_input_type (import, 0)->element != CLEAVE_INT8 ||
+      cleave_tflite_output (import, 0)->type.element != CLEAVE_INT8)
+    return cleave_tflite_refuse (error, "the only integer type that is supported is int8");
+  if (!cleave_tflite_read_scale (cleave_tflite_output (import, 0), &y, error))
+    return FALSE;
+  return (y.scale == scale && y.zero == zero) ||
+         cleave_tflite_refuse (
+             error, "the output has the scale %g and the zero point %d; they must be %g and %d",
+             (double) y.scale, y.zero, (double) scale, zero);
+}
+
+/* LOG_SOFTMAX: the exponentials in units of 2^-19, and the factor from a difference in units of
+ * 2^-26 back to steps. */
+gboolean
+cleave_tflite_convert_integer_log_softmax (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTfliteRescaleAttrs attrs = { 0 };
+  gint32 differences[TABLE_SIZE], exponentials[TABLE_SIZE];
+  CleaveTfliteFactor factor, inverse;
+  CleaveTfliteScale scale;
+  CleaveResult *x;
+
+  if (!check_bytes (import, 1.0f / 16, G_MAXINT8, error) ||
+      !cleave_tflite_read_scale (cleave_tflite_input (import, 0), &scale, error) ||
+      !fill_differences (scale.scale, 1, differences, &factor, error) ||
+      !cleave_tflite_read_factor (ldexp (1.0 / factor.multiplier, 31 - factor.shift), &inverse,
+                                  error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  for (gint d = 0; d < TABLE_SIZE; d++)
+    exponentials[d] = cleave_fixed_shift_right (exponential_of (differences[d]), 31 - 19);
+  attrs.multiplier = inverse.multiplier;
+  attrs.shift = inverse.shift;
+  return cleave_tflite_set (
+      import, 0,
+      cleave_tflite_add (
+          import, "TfliteLogSoftmax",
+          (CleaveResult *[]){
+              x, cleave_tflite_add_data (import, CLEAVE_INT32, TABLE_SIZE, differences),
+              cleave_tflite_add_data (import, CLEAVE_INT32, TABLE_SIZE, exponentials) },
+          3, &attrs, error),
+      error);
+}
+
+gboolean
+cleave_tflite_convert_integer_l2_normalization (CleaveTfliteImport *import, GError **error)
+{
+  CleaveTfliteRescaleAttrs attrs = { 0 };
+  CleaveTfliteScale scale;
+  gint64 activation;
+  CleaveResult *x;
+
+  if (!check_bytes (import, 1.0f / 128, 0, error) ||
+      !cleave_tflite_option (import, 0, 1, 0, &activation, error) ||
+      !cleave_tflite_read_scale (cleave_tflite_input (import, 0), &scale, error) ||
+      !cleave_tflite_find_result (import, 0, &x, error))
+    return FALSE;
+  if (activation != CLEAVE_TFLITE_NONE)
+    return cleave_tflite_refuse (error, "an activation on integers is not supported");
+  attrs.x_zero = scale.zero;
+  return cleave_tflite_set (
+      import, 0, cleave_tflite_add_unary (import, "TfliteL2Normalize", x, &attrs, error), error);
 }

@@ -4,30 +4,17 @@
 
 #include <math.h>
 
-#include "convert.h"
+#include "tables.h"
 
 #include "../ops/tflite.h"
 
 #define TABLE_SIZE 256
 
-/* The parameters of a function. */
-typedef struct
-{
-  CleaveTfliteScale x, y;
-  CleaveTfliteFactor factor;
-  gint32 radius;        /* beyond this input, the result is the smallest or largest value */
-  gint64 min;           /* RELU: smallest value */
-  gint32 reluish, gain; /* HARD_SWISH: factors of 16 bits */
-  gint reluish_shift, gain_shift;
-  float (*real) (float x); /* a function of real numbers */
-} Function;
-
-/* Returns the result for x minus its zero point. */
-typedef gint64 (*Rule) (const Function *f, gint32 x);
-
-/* Adds a TfliteLookup of input 0. */
-static gboolean
-set_table (CleaveTfliteImport *import, const Function *f, Rule rule, GError **error)
+gboolean
+cleave_tflite_set_table (CleaveTfliteImport *import,
+                         const CleaveTfliteFunction *f,
+                         CleaveTfliteRule rule,
+                         GError **error)
 {
   CleaveResult *x;
   gint8 table[TABLE_SIZE];
@@ -51,8 +38,8 @@ set_table (CleaveTfliteImport *import, const Function *f, Rule rule, GError **er
       error);
 }
 
-static gboolean
-read_scales (CleaveTfliteImport *import, Function *f, GError **error)
+gboolean
+cleave_tflite_read_function (CleaveTfliteImport *import, CleaveTfliteFunction *f, GError **error)
 {
   CleaveTfliteScales s;
 
@@ -65,11 +52,11 @@ read_scales (CleaveTfliteImport *import, Function *f, GError **error)
 
 /* LOGISTIC and TANH: x in units of 2^-27 (4 bits before the binary point). */
 static gboolean
-read_sigmoid (CleaveTfliteImport *import, Function *f, gint32 zero, GError **error)
+read_sigmoid (CleaveTfliteImport *import, CleaveTfliteFunction *f, gint32 zero, GError **error)
 {
   const gint bits = 4;
 
-  if (!read_scales (import, f, error) ||
+  if (!cleave_tflite_read_function (import, f, error) ||
       !cleave_tflite_read_factor ((double) f->x.scale * (double) (1 << (31 - bits)), &f->factor,
                                   error))
     return FALSE;
@@ -81,13 +68,13 @@ read_sigmoid (CleaveTfliteImport *import, Function *f, gint32 zero, GError **err
 }
 
 static gint64
-bound (const Function *f, gint32 x)
+bound (const CleaveTfliteFunction *f, gint32 x)
 {
   return x <= -f->radius ? G_MININT8 : G_MAXINT8;
 }
 
 static gint64
-logistic (const Function *f, gint32 x)
+logistic (const CleaveTfliteFunction *f, gint32 x)
 {
   if (ABS (x) >= f->radius)
     return bound (f, x);
@@ -96,7 +83,7 @@ logistic (const Function *f, gint32 x)
 }
 
 static gint64
-tanh_of (const Function *f, gint32 x)
+tanh_of (const CleaveTfliteFunction *f, gint32 x)
 {
   if (ABS (x) >= f->radius)
     return bound (f, x);
@@ -158,46 +145,69 @@ is_16 (const CleaveTfliteImport *import)
 gboolean
 cleave_tflite_convert_integer_logistic (CleaveTfliteImport *import, GError **error)
 {
-  Function f = { 0 };
+  CleaveTfliteFunction f = { 0 };
 
   if (is_16 (import))
     return set_sigmoid_16 (import, "TfliteLogistic", -12, error);
-  return read_sigmoid (import, &f, G_MININT8, error) && set_table (import, &f, logistic, error);
+  return read_sigmoid (import, &f, G_MININT8, error) &&
+         cleave_tflite_set_table (import, &f, logistic, error);
 }
 
 gboolean
 cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error)
 {
-  Function f = { 0 };
+  CleaveTfliteFunction f = { 0 };
 
   if (is_16 (import))
     return set_sigmoid_16 (import, "TfliteTanh", -11, error);
-  return read_sigmoid (import, &f, 0, error) && set_table (import, &f, tanh_of, error);
+  return read_sigmoid (import, &f, 0, error) &&
+         cleave_tflite_set_table (import, &f, tanh_of, error);
 }
 
 /* RELU rescales; the ratio of the scales is computed in float32. */
 
 static gint64
-relu (const Function *f, gint32 x)
+relu (const CleaveTfliteFunction *f, gint32 x)
 {
   gint64 y = cleave_fixed_multiply (x, f->factor.multiplier, f->factor.shift);
 
-  return MAX (y + f->y.zero, f->min);
+  return CLAMP (y + f->y.zero, f->min, f->max);
+}
+
+/* Adds a RELU whose real results are `min` to `max`. */
+static gboolean
+convert_relu (CleaveTfliteImport *import, float min, float max, GError **error)
+{
+  const float beyond = 1 << 20; /* larger than all results */
+  CleaveTfliteFunction f = { 0 };
+
+  if (!cleave_tflite_read_function (import, &f, error) ||
+      !cleave_tflite_read_factor ((double) (f.x.scale / f.y.scale), &f.factor, error))
+    return FALSE;
+  f.min = f.y.zero + (gint64) MAX (roundf (min / f.y.scale), -beyond);
+  f.max = f.y.zero + (gint64) MIN (roundf (max / f.y.scale), beyond);
+  if (is_16 (import) && max == INFINITY)
+    return cleave_tflite_set_rescaled (import, &(CleaveTfliteScales){ f.x, f.y }, &f.factor,
+                                       &(CleaveTfliteFactor){ 0 }, error);
+  return cleave_tflite_set_table (import, &f, relu, error);
 }
 
 gboolean
 cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error)
 {
-  Function f = { 0 };
+  return convert_relu (import, 0, INFINITY, error);
+}
 
-  if (!read_scales (import, &f, error) ||
-      !cleave_tflite_read_factor ((double) (f.x.scale / f.y.scale), &f.factor, error))
-    return FALSE;
-  f.min = f.y.zero;
-  if (is_16 (import))
-    return cleave_tflite_set_rescaled (import, &(CleaveTfliteScales){ f.x, f.y }, &f.factor,
-                                       &(CleaveTfliteFactor){ 0 }, error);
-  return set_table (import, &f, relu, error);
+gboolean
+cleave_tflite_convert_integer_relu_n1_to_1 (CleaveTfliteImport *import, GError **error)
+{
+  return convert_relu (import, -1, 1, error);
+}
+
+gboolean
+cleave_tflite_convert_integer_relu_0_to_1 (CleaveTfliteImport *import, GError **error)
+{
+  return convert_relu (import, 0, 1, error);
 }
 
 /* RELU6 does not rescale: it clamps to the zero point, and to 6 in units of the scale. */
@@ -227,7 +237,7 @@ cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
  * TfliteRescale with a negative factor below 0. */
 
 static gint64
-absolute (const Function *f, gint32 x)
+absolute (const CleaveTfliteFunction *f, gint32 x)
 {
   return cleave_fixed_multiply (ABS (x), f->factor.multiplier, f->factor.shift) + f->y.zero;
 }
@@ -235,22 +245,22 @@ absolute (const Function *f, gint32 x)
 gboolean
 cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error)
 {
-  Function f = { 0 };
+  CleaveTfliteFunction f = { 0 };
   CleaveTfliteFactor negative;
 
-  if (!read_scales (import, &f, error) ||
+  if (!cleave_tflite_read_function (import, &f, error) ||
       !cleave_tflite_read_factor ((double) (f.x.scale / f.y.scale), &f.factor, error))
     return FALSE;
   negative = (CleaveTfliteFactor){ -f.factor.multiplier, f.factor.shift };
   return is_16 (import) ? cleave_tflite_set_rescaled (import, &(CleaveTfliteScales){ f.x, f.y },
                                                       &f.factor, &negative, error)
-                        : set_table (import, &f, absolute, error);
+                        : cleave_tflite_set_table (import, &f, absolute, error);
 }
 
 /* RSQRT: the largest value for the zero point, and for values below it, which have no root. */
 
 static gint64
-inverse_root (const Function *f, gint32 x)
+inverse_root (const CleaveTfliteFunction *f, gint32 x)
 {
   const gint bits = 20; /* bits behind the binary point of the root */
   gint32 multiplier;
@@ -267,128 +277,10 @@ inverse_root (const Function *f, gint32 x)
 gboolean
 cleave_tflite_convert_integer_rsqrt (CleaveTfliteImport *import, GError **error)
 {
-  Function f = { 0 };
+  CleaveTfliteFunction f = { 0 };
 
-  return read_scales (import, &f, error) &&
+  return cleave_tflite_read_function (import, &f, error) &&
          cleave_tflite_read_factor (1 / (double) (sqrtf (f.x.scale) * f.y.scale), &f.factor,
                                     error) &&
-         set_table (import, &f, inverse_root, error);
-}
-
-/* Functions of real numbers: the real value of x, the function in float32, and the nearest integer,
- * ties away from zero. */
-
-static gint64
-real_function (const Function *f, gint32 x)
-{
-  float inverse = 1 / f->y.scale, rounded = roundf (f->real (f->x.scale * (float) x) * inverse);
-  float value = rounded + (float) f->y.zero;
-
-  return (gint64) CLAMP (value, -0x1p30f, 0x1p30f);
-}
-
-static gboolean
-set_real_function (CleaveTfliteImport *import, float (*real) (float), GError **error)
-{
-  Function f = { .real = real };
-
-  return read_scales (import, &f, error) && set_table (import, &f, real_function, error);
-}
-
-static float
-elu (float x)
-{
-  return x < 0 ? expf (x) - 1 : x;
-}
-
-gboolean
-cleave_tflite_convert_integer_elu (CleaveTfliteImport *import, GError **error)
-{
-  return set_real_function (import, elu, error);
-}
-
-static float
-gelu (float x)
-{
-  return 0.5f * x * erfcf (x * (float) -M_SQRT1_2);
-}
-
-static float
-approximate_gelu (float x)
-{
-  return 0.5f * x * (1 + tanhf ((float) (M_2_SQRTPI * M_SQRT1_2) * (x + 0.044715f * x * x * x)));
-}
-
-gboolean
-cleave_tflite_convert_integer_gelu (CleaveTfliteImport *import, GError **error)
-{
-  gint64 approximate;
-
-  return cleave_tflite_option (import, 0, 1, 0, &approximate, error) &&
-         set_real_function (import, approximate != 0 ? approximate_gelu : gelu, error);
-}
-
-/* HARD_SWISH: x * clamp (x / 6 + 1/2, 0, 1), in 16-bit integers. */
-
-static gint32
-product_16 (gint32 a, gint32 b)
-{
-  gint64 product = (gint64) a * b;
-
-  return (gint32) MIN ((product + (1 << 14)) >> 15, G_MAXINT16);
-}
-
-static gint32
-shift_left_16 (gint32 x, gint shift)
-{
-  gint64 value = (gint64) x * ((gint64) 1 << MIN (shift, 31));
-
-  return (gint32) CLAMP (value, G_MININT16, G_MAXINT16);
-}
-
-static gint64
-hard_swish (const Function *f, gint32 x)
-{
-  gint32 fine = (gint16) (x * (1 << 7)), gained = product_16 (fine, f->gain), r = fine;
-
-  if (f->reluish_shift > 0)
-    r = shift_left_16 (r, f->reluish_shift - 1);
-  r = product_16 (r, f->reluish);
-  if (f->reluish_shift > 0)
-    r = shift_left_16 (r, 1);
-  if (f->reluish_shift < 0)
-    r = cleave_fixed_shift_right (r, MIN (-f->reluish_shift, 31));
-  r = (r + (1 << 15)) >> 1;
-  r = (gint32) ((gint64) r * gained / (1 << 15));
-  return cleave_fixed_shift_right (r, CLAMP (-f->gain_shift, 0, 31)) + f->y.zero;
-}
-
-/* Reduces a multiplier to 16 bits. */
-static gint32
-reduce (gint32 multiplier)
-{
-  return multiplier >= G_MAXINT32 - (1 << 15) ? G_MAXINT16 : (multiplier + (1 << 15)) >> 16;
-}
-
-gboolean
-cleave_tflite_convert_integer_hard_swish (CleaveTfliteImport *import, GError **error)
-{
-  const float reluish_scale = 3.0f / 32768.0f;
-  Function f = { 0 };
-  CleaveTfliteFactor gain, reluish;
-  float fine;
-
-  if (!read_scales (import, &f, error))
-    return FALSE;
-  fine = (1.0f / 128.0f) * f.x.scale;
-  if (!cleave_tflite_read_factor ((double) (fine / f.y.scale), &gain, error) ||
-      !cleave_tflite_read_factor ((double) (fine / reluish_scale), &reluish, error))
-    return FALSE;
-  if (gain.shift > 0)
-    return cleave_tflite_refuse (error, "the scale of the output is too small");
-  f.gain = reduce (gain.multiplier);
-  f.gain_shift = gain.shift;
-  f.reluish = reduce (reluish.multiplier);
-  f.reluish_shift = reluish.shift;
-  return set_table (import, &f, hard_swish, error);
+         cleave_tflite_set_table (import, &f, inverse_root, error);
 }

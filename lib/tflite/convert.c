@@ -24,26 +24,26 @@ typedef struct
 #define BOTH(word) F (word), F (word)
 
 static const Operator operators[] = {
-  { 0, 2, 2, 1, F (plain), F (integer_add) },                       /* ADD */
-  { 1, 1, 1, 1, F (average_pool), F (integer_average_pool) },       /* AVERAGE_POOL_2D */
-  { 2, 1, MANY, 1, BOTH (concatenation) },                          /* CONCATENATION */
-  { 3, 2, 3, 1, F (conv), F (integer_conv) },                       /* CONV_2D */
-  { 4, 2, 3, 1, F (depthwise), F (integer_depthwise) },             /* DEPTHWISE_CONV_2D */
-  { 5, 1, 1, 1, BOTH (depth_to_space) },                            /* DEPTH_TO_SPACE */
-  { 6, 1, 1, 1, BOTH (dequantize) },                                /* DEQUANTIZE */
-  { 7, 2, 2, 1, BOTH (embedding_lookup) },                          /* EMBEDDING_LOOKUP */
-  { 8, 1, 1, 1, F (plain), NULL },                                  /* FLOOR */
-  { 9, 2, 3, 1, F (fully_connected), F (integer_fully_connected) }, /* FULLY_CONNECTED */
-  { 11, 1, 1, 1, F (l2_normalization), NULL },                      /* L2_NORMALIZATION */
-  { 12, 1, 1, 1, F (l2_pool), NULL },                               /* L2_POOL_2D */
-  { 13, 1, 1, 1, F (lrn), NULL },                      /* LOCAL_RESPONSE_NORMALIZATION */
-  { 14, 1, 1, 1, F (plain), F (integer_logistic) },    /* LOGISTIC */
-  { 17, 1, 1, 1, F (max_pool), F (integer_max_pool) }, /* MAX_POOL_2D */
-  { 18, 2, 2, 1, F (plain), F (integer_mul) },         /* MUL */
-  { 19, 1, 1, 1, F (plain), F (integer_relu) },        /* RELU */
-  { 20, 1, 1, 1, F (relu_n1_to_1), NULL },             /* RELU_N1_TO_1 */
-  { 21, 1, 1, 1, F (relu6), F (integer_relu6) },       /* RELU6 */
-  { 22, 1, 2, 1, BOTH (reshape) },                     /* RESHAPE */
+  { 0, 2, 2, 1, F (plain), F (integer_add) },                          /* ADD */
+  { 1, 1, 1, 1, F (average_pool), F (integer_average_pool) },          /* AVERAGE_POOL_2D */
+  { 2, 1, MANY, 1, BOTH (concatenation) },                             /* CONCATENATION */
+  { 3, 2, 3, 1, F (conv), F (integer_conv) },                          /* CONV_2D */
+  { 4, 2, 3, 1, F (depthwise), F (integer_depthwise) },                /* DEPTHWISE_CONV_2D */
+  { 5, 1, 1, 1, BOTH (depth_to_space) },                               /* DEPTH_TO_SPACE */
+  { 6, 1, 1, 1, BOTH (dequantize) },                                   /* DEQUANTIZE */
+  { 7, 2, 2, 1, BOTH (embedding_lookup) },                             /* EMBEDDING_LOOKUP */
+  { 8, 1, 1, 1, F (plain), NULL },                                     /* FLOOR */
+  { 9, 2, 3, 1, F (fully_connected), F (integer_fully_connected) },    /* FULLY_CONNECTED */
+  { 11, 1, 1, 1, F (l2_normalization), F (integer_l2_normalization) }, /* L2_NORMALIZATION */
+  { 12, 1, 1, 1, F (l2_pool), NULL },                                  /* L2_POOL_2D */
+  { 13, 1, 1, 1, F (lrn), NULL },                              /* LOCAL_RESPONSE_NORMALIZATION */
+  { 14, 1, 1, 1, F (plain), F (integer_logistic) },            /* LOGISTIC */
+  { 17, 1, 1, 1, F (max_pool), F (integer_max_pool) },         /* MAX_POOL_2D */
+  { 18, 2, 2, 1, F (plain), F (integer_mul) },                 /* MUL */
+  { 19, 1, 1, 1, F (plain), F (integer_relu) },                /* RELU */
+  { 20, 1, 1, 1, F (relu_n1_to_1), F (integer_relu_n1_to_1) }, /* RELU_N1_TO_1 */
+  { 21, 1, 1, 1, F (relu6), F (integer_relu6) },               /* RELU6 */
+  { 22, 1, 2, 1, BOTH (reshape) },                             /* RESHAPE */
   { 23, 2, 2, 1, F (resize_bilinear), F (integer_resize_bilinear) }, /* RESIZE_BILINEAR */
   { 25, 1, 1, 1, F (softmax), F (integer_softmax) },                 /* SOFTMAX */
   { 26, 1, 1, 1, BOTH (space_to_depth) },                            /* SPACE_TO_DEPTH */
@@ -60,10 +60,10 @@ static const Operator operators[] = {
   { 43, 1, 1, 1, BOTH (reshape) },               /* SQUEEZE */
   { CODE_LSTM, 1, 24, 1, F (lstm), F (integer_lstm) },
   { 45, 4, 4, 1, BOTH (strided_slice) },                           /* STRIDED_SLICE */
-  { 47, 1, 1, 1, F (plain), NULL },                                /* EXP */
+  { 47, 1, 1, 1, F (plain), F (integer_exp) },                     /* EXP */
   { 48, 2, 2, 2, BOTH (top_k) },                                   /* TOPK_V2 */
   { 49, 2, 2, MANY, BOTH (split) },                                /* SPLIT */
-  { 50, 1, 1, 1, F (log_softmax), NULL },                          /* LOG_SOFTMAX */
+  { 50, 1, 1, 1, F (log_softmax), F (integer_log_softmax) },       /* LOG_SOFTMAX */
   { 53, 1, 1, 1, F (cast), F (cast) },                             /* CAST */
   { 54, 2, 2, 1, F (plain), F (integer_prelu) },                   /* PRELU */
   { 55, 2, 2, 1, F (plain), F (bounds) },                          /* MAXIMUM */
@@ -83,7 +83,7 @@ static const Operator operators[] = {
   { 70, 1, 2, 1, BOTH (reshape) },                                 /* EXPAND_DIMS */
   { 71, 2, 2, 1, F (plain), F (integer_comparison) },              /* EQUAL */
   { 72, 2, 2, 1, F (not_equal), F (integer_comparison) },          /* NOT_EQUAL */
-  { 73, 1, 1, 1, F (plain), NULL },                                /* LOG */
+  { 73, 1, 1, 1, F (plain), F (integer_log) },                     /* LOG */
   { 74, 2, 2, 1, F (reduce), F (integer_sum) },                    /* SUM */
   { 75, 1, 1, 1, F (plain), NULL },                                /* SQRT */
   { 76, 1, 1, 1, F (rsqrt), F (integer_rsqrt) },                   /* RSQRT */
@@ -102,7 +102,7 @@ static const Operator operators[] = {
   { 90, 2, 2, 1, F (floor_div), NULL },                            /* FLOOR_DIV */
   { 91, 2, 2, 1, F (reduce_bools), NULL },                         /* REDUCE_ANY */
   { 92, 1, 1, 1, F (squared), NULL },                              /* SQUARE */
-  { 93, 1, 1, 1, F (zeros_like), NULL },                           /* ZEROS_LIKE */
+  { 93, 1, 1, 1, BOTH (zeros_like) },                              /* ZEROS_LIKE */
   { 94, 2, 2, 1, BOTH (fill) },                                    /* FILL */
   { 95, 2, 2, 1, F (floor_mod), NULL },                            /* FLOOR_MOD */
   { 96, 3, 3, 1, F (range), NULL },                                /* RANGE */
@@ -114,7 +114,7 @@ static const Operator operators[] = {
   { 102, 3, 3, MANY, BOTH (split_v) },                             /* SPLIT_V */
   { 104, 1, 1, 1, F (plain), NULL },                               /* CEIL */
   { 105, 2, 2, 1, BOTH (reverse) },                                /* REVERSE_V2 */
-  { 106, 1, MANY, 1, F (add_n), NULL },                            /* ADD_N */
+  { 106, 1, MANY, 1, F (add_n), F (integer_add_n) },               /* ADD_N */
   { 107, 2, 2, 1, BOTH (gather_nd) },                              /* GATHER_ND */
   { 108, 1, 1, 1, F (plain), NULL },                               /* COS */
   { 110, 1, 1, 1, BOTH (rank) },                                   /* RANK */
@@ -127,11 +127,11 @@ static const Operator operators[] = {
   { 123, 3, 3, 1, BOTH (select) },                                 /* SELECT_V2 */
   { 124, 1, 1, 1, BOTH (densify) },                                /* DENSIFY */
   { 126, 2, 2, 1, F (batch_matmul), F (integer_batch_matmul) },    /* BATCH_MATMUL */
-  { 128, 2, 2, 1, F (cumsum), NULL },                              /* CUMSUM */
+  { 128, 2, 2, 1, F (cumsum), F (integer_cumsum) },                /* CUMSUM */
   { 130, 2, 2, 1, BOTH (broadcast_to) },                           /* BROADCAST_TO */
   { 140, 2, 2, 1, F (reduce_bools), NULL },                        /* REDUCE_ALL */
   { 150, 1, 1, 1, F (gelu), F (integer_gelu) },                    /* GELU */
-  { 152, 1, 1, 1, F (relu_0_to_1), NULL },                         /* RELU_0_TO_1 */
+  { 152, 1, 1, 1, F (relu_0_to_1), F (integer_relu_0_to_1) },      /* RELU_0_TO_1 */
   { 158, 1, 1, 1, F (plain), NULL },                               /* SIGN */
 };
 

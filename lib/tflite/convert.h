@@ -109,11 +109,18 @@ gboolean cleave_tflite_convert_integer_mul (CleaveTfliteImport *import, GError *
 gboolean cleave_tflite_convert_integer_sum (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_mean (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_log_softmax (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_l2_normalization (CleaveTfliteImport *import,
+                                                         GError **error);
 gboolean cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_logistic (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_relu (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_relu_n1_to_1 (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_relu_0_to_1 (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_exp (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_log (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_hard_swish (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_div (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_squared_difference (CleaveTfliteImport *import,
@@ -179,6 +186,11 @@ gboolean cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error
 gboolean cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error);
+/* Reads the axis and the options of CUMSUM. */
+gboolean
+cleave_tflite_read_cumsum (CleaveTfliteImport *import, CleaveCumsumAttrs *attrs, GError **error);
+gboolean cleave_tflite_convert_integer_add_n (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_integer_cumsum (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_lrn (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_l2_pool (CleaveTfliteImport *import, GError **error);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random ops of TensorFlow Lite on integers. */
+/* Random ops of TensorFlow Lite on integers.
+ *
+ * Over 400 lines: each op has a function. */
 
 #include "random-parts.h"
 
@@ -333,8 +335,34 @@ make_resize_bilinear (CleaveGraph *graph, GRand *rand)
       CLEAVE_SHAPE (pick (rand, 1, 2), pick (rand, 1, 6), pick (rand, 1, 6), pick (rand, 1, 3));
 
   return cleave_graph_add (graph, cleave_op_lookup ("TfliteResizeBilinear"), "resize",
+                           (CleaveResult *[]){ add_shaped (graph, "x", pick_integer (rand), &x) },
+                           1, 1, &a, NULL);
+}
+
+static CleaveNode *
+make_l2_normalize (CleaveGraph *graph, GRand *rand)
+{
+  CleaveTfliteRescaleAttrs a = { .x_zero = pick (rand, -9, 9) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 4), pick (rand, 1, 9));
+
+  return cleave_graph_add (graph, cleave_op_lookup ("TfliteL2Normalize"), "normalize",
                            (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x) }, 1, 1, &a,
                            NULL);
+}
+
+static CleaveNode *
+make_log_softmax (CleaveGraph *graph, GRand *rand)
+{
+  CleaveTfliteRescaleAttrs a = { .multiplier = pick_multiplier (rand),
+                                 .shift = pick (rand, -25, -20) };
+  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 4), pick (rand, 1, 9)), table = CLEAVE_SHAPE (256);
+
+  return cleave_graph_add (
+      graph, cleave_op_lookup ("TfliteLogSoftmax"), "softmax",
+      (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x),
+                          add_shaped (graph, "differences", CLEAVE_INT32, &table),
+                          add_shaped (graph, "exponentials", CLEAVE_INT32, &table) },
+      3, 1, &a, NULL);
 }
 
 /* Four random factors of about 2^exponent. */
@@ -403,6 +431,8 @@ const CleaveRandomOp cleave_random_ops_tflite[] = {
   { "TfliteTanh", make_tanh },
   { "TfliteSoftmax16", make_softmax_16 },
   { "TfliteResizeBilinear", make_resize_bilinear },
+  { "TfliteL2Normalize", make_l2_normalize },
+  { "TfliteLogSoftmax", make_log_softmax },
   { "TfliteLstm", make_lstm },
   { NULL, NULL },
 };

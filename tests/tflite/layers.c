@@ -97,33 +97,42 @@ START_TEST (matrix_products_follow_the_rule)
 }
 END_TEST
 
-/* RESIZE_BILINEAR of int8 by 2, with centers: 1/4 and 3/4 of the neighbors, ties away from zero. */
-START_TEST (bilinear_resizes_follow_the_rule)
+static gint
+integer_at (gconstpointer integers, gboolean is_byte, gint i)
+{
+  return is_byte ? ((const gint8 *) integers)[i] : ((const gint16 *) integers)[i];
+}
+
+/* RESIZE_BILINEAR by 2, with centers: 1/4 and 3/4 of the neighbors, ties away from zero. */
+static void
+check_bilinear (CleaveElement element)
 {
   static const float scale = 0.1f;
   static const gint32 size[2] = { 6, 8 };
+  gboolean is_byte = element == CLEAVE_INT8;
+  gint type = is_byte ? TFLITE_INT8 : TFLITE_INT16, zero = is_byte ? 9 : 0;
   const TfliteTensor tensors[] = {
     { .name = "x",
-      .type = TFLITE_INT8,
+      .type = type,
       .shape = "1x3x4x5",
       .scales = &scale,
       .n_scales = 1,
-      .zero = 9 },
+      .zero = zero },
     { .name = "size", .type = TFLITE_INT32, .shape = "2", .data = size, .n_bytes = 8 },
     { .name = "y",
-      .type = TFLITE_INT8,
+      .type = type,
       .shape = "1x6x8x5",
       .scales = &scale,
       .n_scales = 1,
-      .zero = 9 },
+      .zero = zero },
   };
   const TfliteOperator op = { 23, NULL, { 0, 1 }, 2, { 2 }, 1, 1, { { 3, 'b', 1 } } };
   const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 2 }, 1, 0 };
   g_autoptr (GPtrArray) inputs = tensors_new ();
   g_autoptr (GBytes) bytes = NULL;
-  const gint8 *x, *y;
+  gconstpointer x, y;
 
-  g_ptr_array_add (inputs, cleave_random_tensor (&CLEAVE_TYPE (CLEAVE_INT8, 1, 3, 4, 5), 1, FALSE));
+  g_ptr_array_add (inputs, cleave_random_tensor (&CLEAVE_TYPE (element, 1, 3, 4, 5), 1, FALSE));
   bytes = run_file (&file, inputs);
   x = cleave_tensor_get_data (inputs->pdata[0]);
   y = g_bytes_get_data (bytes, NULL);
@@ -137,10 +146,16 @@ START_TEST (bilinear_resizes_follow_the_rule)
           gint beside = tap % 2 == 0 ? column / 2 : column / 2 + (column % 2 == 0 ? -1 : 1);
 
           all += (tap / 2 == 0 ? 3 : 1) * (tap % 2 == 0 ? 3 : 1) *
-                 x[(CLAMP (near, 0, 2) * 4 + CLAMP (beside, 0, 3)) * 5 + c];
+                 integer_at (x, is_byte, (CLAMP (near, 0, 2) * 4 + CLAMP (beside, 0, 3)) * 5 + c);
         }
-      ck_assert_int_eq (y[at], (gint) shift_right (all, 4));
+      ck_assert_int_eq (integer_at (y, is_byte, at), (gint) shift_right (all, 4));
     }
+}
+
+START_TEST (bilinear_resizes_follow_the_rule)
+{
+  check_bilinear (CLEAVE_INT8);
+  check_bilinear (CLEAVE_INT16);
 }
 END_TEST
 

@@ -67,6 +67,36 @@ relu (const Scales *s, gint64 a, gint64 b)
   return MAX (times (a, ratio_of ((double) (s->a / s->y))) + s->y_zero, s->y_zero);
 }
 
+static gint64
+relu_n1_to_1 (const Scales *s, gint64 a, gint64 b)
+{
+  gint64 bound = (gint64) roundf (1 / s->y), y = times (a, ratio_of ((double) (s->a / s->y)));
+
+  return CLAMP (y, -bound, bound) + s->y_zero;
+}
+
+static gint64
+relu_0_to_1 (const Scales *s, gint64 a, gint64 b)
+{
+  gint64 y = times (a, ratio_of ((double) (s->a / s->y)));
+
+  return CLAMP (y, 0, (gint64) roundf (1 / s->y)) + s->y_zero;
+}
+
+static gint64
+exponential (const Scales *s, gint64 a, gint64 b)
+{
+  return (gint64) MIN (round (exp ((double) s->a * (double) a) / (double) s->y), 1000) + s->y_zero;
+}
+
+static gint64
+logarithm (const Scales *s, gint64 a, gint64 b)
+{
+  double y = a <= 0 ? -1000 : round (log ((double) s->a * (double) a) / (double) s->y);
+
+  return (gint64) MAX (y, -1000) + s->y_zero;
+}
+
 #define LEAKY_ALPHA 0.25f
 static gint64
 leaky_relu (const Scales *s, gint64 a, gint64 b)
@@ -190,6 +220,10 @@ static const Rule rules[] = {
   { "LOGISTIC", 14, 1, logistic, 0, { 0 }, S (logistic_scales) },
   { "TANH", 28, 1, tangent, 0, { 0 }, S (tanh_scales) },
   { "HARD_SWISH", 117, 1, hard_swish, 1, { 0 }, S (swish_scales) },
+  { "RELU_N1_TO_1", 20, 1, relu_n1_to_1, 0, { 0 }, S (free_scales) },
+  { "RELU_0_TO_1", 152, 1, relu_0_to_1, 0, { 0 }, S (free_scales) },
+  { "EXP", 47, 1, exponential, 1, { 0 }, S (root_scales) },
+  { "LOG", 73, 1, logarithm, 1, { 0 }, S (root_scales) },
   { "RSQRT", 76, 1, inverse_root, 1, { 0 }, S (root_scales) },
 };
 #undef S
@@ -313,6 +347,52 @@ START_TEST (comparisons_compare_real_values)
 }
 END_TEST
 
+/* Comparisons of int16 need operands of one scale. */
+START_TEST (comparisons_of_words_compare_integers)
+{
+  static const gint codes[] = { 58, 61, 62, 63, 71, 72 };
+  static const float scales[2] = { 0.25f, 0.5f };
+  const gint16 a[6] = { -32768, -1, 5, 5, 32767, 300 }, b[6] = { 32767, -1, 4, 5, 32766, -300 };
+
+  for (guint c = 0; c < 2 * N (codes); c++)
+    {
+      const TfliteTensor tensors[] = {
+        { .name = "a", .type = TFLITE_INT16, .shape = "6", .scales = &scales[0], .n_scales = 1 },
+        { .name = "b",
+          .type = TFLITE_INT16,
+          .shape = "6",
+          .scales = &scales[c % 2],
+          .n_scales = 1 },
+        { .name = "y", .type = TFLITE_BOOL, .shape = "6" },
+      };
+      const TfliteOperator op = { codes[c / 2], NULL, { 0, 1 }, 2, { 2 }, 1, 0, { { 0 } } };
+      const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0, 1 }, 2, { 2 }, 1, 0 };
+      g_autoptr (GPtrArray) inputs = tensors_new ();
+      g_autoptr (GBytes) bytes = NULL;
+
+      if (c % 2 != 0)
+        {
+          g_autoptr (GBytes) other = tflite_file_new (&file);
+          g_autoptr (GError) error = NULL;
+
+          ck_assert_ptr_null (cleave_tflite_parse (other, &error));
+          ck_assert_ptr_nonnull (strstr (error->message, "scales 0.25 and 0.5"));
+          continue;
+        }
+      g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT16, 6), a, NULL));
+      g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_INT16, 6), b, NULL));
+      bytes = run_file (&file, inputs);
+      for (guint i = 0; i < 6; i++)
+        {
+          const gboolean expected[] = { a[i]<b[i], a[i]> b[i], a[i] >= b[i], a[i] <= b[i],
+                                        a[i] == b[i], a[i] != b[i] };
+
+          ck_assert_int_eq (((const guint8 *) g_bytes_get_data (bytes, NULL))[i], expected[c / 2]);
+        }
+    }
+}
+END_TEST
+
 /* int16 */
 
 typedef struct
@@ -422,7 +502,8 @@ static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "rules", operators_on_all_pairs_of_bytes_follow_their_rules,
-                   comparisons_compare_real_values, operators_on_int16_follow_their_rules, NULL);
+                   comparisons_compare_real_values, comparisons_of_words_compare_integers,
+                   operators_on_int16_follow_their_rules, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tflite-rules", add_tests)
