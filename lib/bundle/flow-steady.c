@@ -73,7 +73,7 @@ waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
          find_free_rows (flow, s, operand, next).begin >= *get_made (flow, p);
 }
 
-/* Returns whether the segment is in the state of the mark, some rows further. */
+/* Returns whether the segment has the same state as when flow->mark was set, some rows further. */
 static gboolean
 is_steady (const CleaveBundleFlow *flow)
 {

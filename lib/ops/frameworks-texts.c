@@ -295,7 +295,7 @@ from_xla (const CleaveTensorType *type, Arguments *arguments, GError **error)
 static const struct
 {
   const char *name;
-  const char *arguments[MAX_ARGUMENTS]; /* NULL at the end */
+  const char *arguments[MAX_ARGUMENTS]; /* names of the arguments; NULL after the last one */
   CleaveSplitAttrs *(*make) (const CleaveTensorType *type, Arguments *arguments, GError **error);
 } operators[] = {
   { "onednn", { "axis", "num_splits", "size_split", "sections_split" }, from_onednn },

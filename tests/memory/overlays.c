@@ -499,8 +499,8 @@ add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* Three operands: a join, a value with a part that is read before, and a value with a part that is
- * also read. */
+/* No overlay is possible on a join, nor on a value of which a part is read by the same node. A part
+ * that is read before does not matter. */
 START_TEST (parts_of_an_operand_prevent_an_overlay)
 {
   for (guint what = 0; what < 3; what++)

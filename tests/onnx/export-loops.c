@@ -164,7 +164,8 @@ START_TEST (random_fits_compute_the_same)
 }
 END_TEST
 
-/* A fitted image: strips have one size, so that most are iterations. A plan has no tiles. */
+/* A plan for even strips has no tiles, and its strips have one size, so that most of them become
+ * iterations. */
 START_TEST (even_strips_are_made_on_request)
 {
   g_autoptr (CleaveGraph) graph = make_image (100, CLEAVE_LAYOUT_NCHW);

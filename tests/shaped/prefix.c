@@ -164,8 +164,8 @@ enlarge (const char *text, guint d, gint64 extent, gint64 more)
   return g_strjoinv ("\n", lines);
 }
 
-/* Compares a random graph with a larger form of it. Returns whether it is a part: -1 if there is no
- * such form. */
+/* Compares a random graph with a larger form of it. Returns whether the graph is a part of the
+ * larger form; -1 if there is no larger form. */
 static int
 try_larger (const CleaveGraph *part, guint32 seed)
 {

@@ -154,7 +154,7 @@ class Hands(command.CommandTest):
             self.bad(f'its name cannot end in .{ending}', 'fit', self.chain, '-o', f'o.{ending}')
         self.assertEqual(os.listdir(self.folder), before)
 
-    # Lines of the report have names of at most 64 letters and two quotes; JSON has all of a name.
+    # In lines of a report, names have at most 64 letters between two quotes; JSON has whole names.
     def test_long_names_are_shortened_in_text(self):
         name = 'a/very/long/name' * 20
         sizes = {'a': (16, 3), 'b': (16, 16), 'y': (4, 16)}

@@ -285,7 +285,8 @@ count_weights (gint64 n_strips, const char *dims)
   return run_get_stats (graph, 2).weight_bytes;
 }
 
-/* Factors are computed once for all rows, and once for each channel. */
+/* Pieces share the factors of their channels: pieces of rows share all of them, and each channel
+ * has its factors once. */
 START_TEST (pieces_share_factors)
 {
   ck_assert_int_eq (count_weights (4, "H"), count_weights (1, "H"));
