@@ -131,20 +131,17 @@ find_missing (const CleaveBundleFlow *flow, guint s)
   return s;
 }
 
-/* Computes all rows of step `target`, and the rows of other steps that they need. */
+/* Computes the next row of step `target`, and the rows of other steps that it needs. */
 static void
-pull (CleaveBundleFlow *flow, guint target)
+pull_row (CleaveBundleFlow *flow, guint target)
 {
+  const gint64 made = *get_made (flow, target);
   guint s = target;
 
-  flow->marked_row = G_MININT32;
-  while (*get_made (flow, target) < get_result (flow, target)->image.rows)
+  while (*get_made (flow, target) == made)
     {
-      guint p;
+      guint p = find_missing (flow, s);
 
-      if (s == target && !flow->walks_all)
-        cleave_bundle_flow_skip (flow, target);
-      p = find_missing (flow, s);
       if (p != s)
         {
           flow->asker[p - flow->segment.first] = s;
@@ -159,6 +156,19 @@ pull (CleaveBundleFlow *flow, guint target)
     }
 }
 
+/* Computes all rows of step `target`. */
+static void
+pull (CleaveBundleFlow *flow, guint target)
+{
+  flow->marked_row = G_MININT32;
+  while (*get_made (flow, target) < get_result (flow, target)->image.rows)
+    {
+      if (!flow->walks_all)
+        cleave_bundle_flow_skip (flow, target);
+      pull_row (flow, target);
+    }
+}
+
 static void
 run_rows (CleaveBundleFlow *flow)
 {
@@ -168,6 +178,40 @@ run_rows (CleaveBundleFlow *flow)
   for (guint s = g->end; s-- > g->first;)
     if (get_slot (flow, s)->is_whole || s + 1 == g->end)
       pull (flow, s);
+}
+
+/* The rows of rings do not depend on the columns of bands, except through the steps that share
+ * memory. So a segment runs once for most numbers of bands. */
+
+/* Sets the rows of rings from the last run, if that was of the same segment with the same sharing.
+ * Returns FALSE if the segment must run. A segment of one band always runs, since its end may
+ * overlay a value. */
+static gboolean
+take_known_rows (CleaveBundleFlow *flow)
+{
+  const CleaveBundleSegment *g = &flow->segment;
+  guint n = g->end - g->first;
+
+  if (g->n_bands == 1 || flow->known_first != g->first || flow->known_end != g->end)
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    if (flow->slots[i].shares != flow->known[i].shares)
+      return FALSE;
+  for (guint i = 0; i < n; i++)
+    flow->slots[i].capacity = flow->known[i].capacity;
+  return TRUE;
+}
+
+static void
+keep_rows (CleaveBundleFlow *flow)
+{
+  const CleaveBundleSegment *g = &flow->segment;
+
+  if (g->is_upward)
+    return;
+  flow->known_first = g->first;
+  flow->known_end = g->end;
+  memcpy (flow->known, flow->slots, (g->end - g->first) * sizeof *flow->slots);
 }
 
 /* Chooses the value that the end overlays: the largest one that dies here. */
@@ -221,7 +265,11 @@ cleave_bundle_flow_set_rows (CleaveBundleFlow *flow)
 
   choose_overlay (flow);
   list_over (flow);
-  run_rows (flow);
+  if (!take_known_rows (flow))
+    {
+      run_rows (flow);
+      keep_rows (flow);
+    }
   if (overlay->value != CLEAVE_BUNDLE_NONE)
     overlay->lag =
         MAX (overlay->lag,

@@ -8,9 +8,16 @@
  *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 1 row of the first
  *
  * the state after row 3 of the last step is that after row 2, one row further. The period ends
- * before a window reaches the end of an operand. In a period, the bytes between the end of the
- * segment and the value under it change by a constant amount. So their largest number is in the
- * first period or in the last one, and neither is skipped. */
+ * before a window reaches the end of an operand.
+ *
+ * Two kinds of rings grow from period to period, so that the last period, which is not skipped, has
+ * the most rows: windows reach beyond the begin of the operand (a stack of dilated convolutions
+ * computes thousands of rows before none does), or a reader has not begun, since it is no part of
+ * what step `target` needs.
+ *
+ * In a period, the bytes between the end of the segment and the value under it change by a constant
+ * amount, once no window of that value reaches beyond its begin. So their largest number is in the
+ * first such period or in the last one, and neither is skipped. */
 
 #include <string.h>
 
@@ -41,36 +48,56 @@ get_advance (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) - flow->mark[s - flow->segment.first];
 }
 
-/* Returns whether the operand of a step that computed rows advances with the step, and no window
- * of these rows reached beyond the begin of the operand. */
+/* Returns whether a step reads the value that the end of the segment overlays. */
+static gboolean
+reads_overlaid (const CleaveBundleFlow *flow, guint s, guint operand)
+{
+  guint value = get_step (flow, s)->operands[operand];
+
+  return cleave_bundle_value (flow->model, value)->base == flow->segment.overlay.value;
+}
+
+static gboolean
+is_complete (const CleaveBundleFlow *flow, guint s)
+{
+  return *get_made (flow, s) == get_result (flow, s)->image.rows;
+}
+
+/* Returns whether the operand of a step that computed rows advances with the step, or is complete.
+ * Since the mark, each window of the step ended inside of the operand; in the value that the end
+ * overlays, it began there, too. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
   const CleaveDimMap *map = &get_step (flow, s)->rows[operand];
   guint p = find_producer (flow, get_step (flow, s), operand);
-  gint64 rows = get_advance (flow, s);
+  gint64 rows = get_advance (flow, s),
+         advance = p == CLEAVE_BUNDLE_NONE ? 0 : get_advance (flow, p);
+  CleaveSpan marked;
 
   if (map->stride == 0)
-    return p == CLEAVE_BUNDLE_NONE || get_advance (flow, p) == 0;
+    return advance == 0;
   if (map->stride < 0 || rows * map->times % map->block != 0)
     return FALSE;
-  if (p != CLEAVE_BUNDLE_NONE &&
-      get_advance (flow, p) != rows * map->times / map->block * map->stride)
+  if (p != CLEAVE_BUNDLE_NONE && (advance > 0 || !is_complete (flow, p)) &&
+      advance != rows * map->times / map->block * map->stride)
     return FALSE;
-  return find_free_rows (flow, s, operand, flow->mark[s - flow->segment.first]).begin >= 0;
+  marked = find_free_rows (flow, s, operand, flow->mark[s - flow->segment.first]);
+  return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* Returns whether a step that computed no rows does not make the ring of an operand grow: it is
- * complete, or it needs rows that do not exist yet. */
+/* Returns whether a step that computed no rows reads an operand evenly: it is complete, or it needs
+ * a row that existed at the mark, or rows that do not exist yet. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
   guint p = find_producer (flow, get_step (flow, s), operand);
-  gint64 next = *get_made (flow, s);
+  gint64 begin;
 
-  return p == CLEAVE_BUNDLE_NONE || get_advance (flow, p) == 0 ||
-         next >= get_result (flow, s)->image.rows ||
-         find_free_rows (flow, s, operand, next).begin >= *get_made (flow, p);
+  if (p == CLEAVE_BUNDLE_NONE || get_advance (flow, p) == 0 || is_complete (flow, s))
+    return TRUE;
+  begin = find_free_rows (flow, s, operand, *get_made (flow, s)).begin;
+  return begin < flow->mark[p - flow->segment.first] || begin >= *get_made (flow, p);
 }
 
 /* Returns whether the segment has the same state as when flow->mark was set, some rows further. */
@@ -104,6 +131,21 @@ find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
   return low;
 }
 
+/* Returns after how many periods a step that computes no rows needs a row of an operand that
+ * advances. */
+static gint64
+count_periods_apart (const CleaveBundleFlow *flow, guint s, guint operand)
+{
+  guint p = find_producer (flow, get_step (flow, s), operand);
+  gint64 begin;
+
+  if (p == CLEAVE_BUNDLE_NONE || get_advance (flow, p) == 0 || is_complete (flow, s))
+    return G_MAXINT64;
+  begin = find_free_rows (flow, s, operand, *get_made (flow, s)).begin;
+  return begin < *get_made (flow, p) ? G_MAXINT64
+                                     : (begin - *get_made (flow, p)) / get_advance (flow, p);
+}
+
 /* Returns the number of whole periods that can be skipped. */
 static gint64
 count_periods (const CleaveBundleFlow *flow)
@@ -115,17 +157,10 @@ count_periods (const CleaveBundleFlow *flow)
       gint64 limit = get_result (flow, s)->image.rows, rows = get_advance (flow, s);
 
       for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
-        {
-          guint p = find_producer (flow, get_step (flow, s), i);
-
-          if (rows > 0 && get_step (flow, s)->rows[i].stride != 0)
-            limit = find_limit (flow, s, i, limit);
-          else if (rows == 0 && p != CLEAVE_BUNDLE_NONE && get_advance (flow, p) > 0 &&
-                   *get_made (flow, s) < get_result (flow, s)->image.rows)
-            n = MIN (
-                n, (find_free_rows (flow, s, i, *get_made (flow, s)).begin - *get_made (flow, p)) /
-                       get_advance (flow, p));
-        }
+        if (rows == 0)
+          n = MIN (n, count_periods_apart (flow, s, i));
+        else if (get_step (flow, s)->rows[i].stride != 0)
+          limit = find_limit (flow, s, i, limit);
       /* The step looks one row ahead of the rows that it has computed. */
       if (rows > 0)
         n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
@@ -139,7 +174,8 @@ cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target)
   guint n = flow->segment.end - flow->segment.first;
   gint64 row = *get_made (flow, target), n_periods = 0;
 
-  if (row - flow->marked_row > MAX_PERIOD)
+  /* early marks are replaced early: windows that begin do not advance as they do later */
+  if (row - flow->marked_row > MIN (MAX_PERIOD, flow->marked_row + 1))
     {
       memcpy (flow->mark, flow->made, n * sizeof *flow->mark);
       flow->marked_row = row;

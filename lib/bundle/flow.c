@@ -12,6 +12,7 @@ cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model,
 
   *flow = (CleaveBundleFlow){ .model = model, .align = align };
   flow->slots = g_new (CleaveBundleSlot, n);
+  flow->known = g_new (CleaveBundleSlot, n);
   flow->columns = g_new (CleaveSpan, (gsize) n * MAX_BANDS);
   flow->made = g_new (gint64, n);
   flow->mark = g_new (gint64, n);
@@ -23,6 +24,7 @@ void
 cleave_bundle_flow_clear (CleaveBundleFlow *flow)
 {
   g_free (flow->slots);
+  g_free (flow->known);
   g_free (flow->columns);
   g_free (flow->made);
   g_free (flow->mark);

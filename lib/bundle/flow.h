@@ -66,6 +66,9 @@ typedef struct
   gint64 n_skipped;   /* rows of the targets of all segments that were skipped */
   gboolean walks_all; /* skip no rows, to test flow-steady.c */
   guint *asker;       /* the step that asked a step for rows */
+  CleaveBundleSlot
+      *known; /* slots of the steps [known_first, known_end), which ran downward last */
+  guint known_first, known_end;
   GArray *over;   /* CleaveBundleReader: the operands that read the value that the end overlays */
   guint end_slot; /* the step whose memory the end uses */
 } CleaveBundleFlow;
