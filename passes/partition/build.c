@@ -7,6 +7,7 @@
 typedef struct
 {
   CleaveGraph *graph;
+  CleavePartitionNames *names;
   GHashTable *values; /* from results of the old graph to results of the new one; also has the
                          nodes that were copied */
 } Builder;
@@ -36,7 +37,7 @@ add_node (Builder *builder, CleaveNode *node)
 static void
 add_input (Builder *builder, CleaveResult *value)
 {
-  g_autofree char *name = cleave_result_dup_name (value);
+  const char *name = cleave_partition_names_get (builder->names, value);
   CleaveResult *input = cleave_graph_add_input (builder->graph, name, &value->type, NULL);
 
   g_assert (input != NULL);
@@ -104,9 +105,9 @@ add_outputs (Builder *builder, const CleavePartitionContent *content)
   for (guint i = 0; i < content->wanted->len; i++)
     {
       CleaveResult *value = g_ptr_array_index (content->wanted, i);
-      g_autofree char *name = content->wanted_names == NULL
-                                  ? cleave_result_dup_name (value)
-                                  : g_strdup (content->wanted_names->pdata[i]);
+      const char *name = content->wanted_names == NULL
+                             ? cleave_partition_names_get (builder->names, value)
+                             : content->wanted_names->pdata[i];
 
       if (!g_hash_table_contains (builder->values, value))
         add_input (builder, value); /* an output that is an input, which no node reads */
@@ -119,8 +120,13 @@ CleaveGraph *
 cleave_partition_build (const CleaveGraph *graph, const CleavePartitionContent *content)
 {
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  Builder builder = { cleave_graph_new (content->name), values };
+  g_autoptr (CleavePartitionNames) own = cleave_partition_names_new ();
+  Builder builder = { cleave_graph_new (content->name),
+                      content->names == NULL ? own : content->names, values };
 
+  for (guint i = 0; content->wanted_names != NULL && i < content->wanted->len; i++)
+    cleave_partition_names_reserve (builder.names, content->wanted->pdata[i],
+                                    content->wanted_names->pdata[i]);
   for (guint i = 0; content->given != NULL && i < content->given->len; i++)
     add_input (&builder, g_ptr_array_index (content->given, i));
   add_operands (&builder, content);

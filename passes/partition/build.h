@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../../lib/ir/graph-private.h"
+#include "names.h"
 
 /* Builds the graph of one part of a partition, or of a submodel. */
 
@@ -14,9 +14,10 @@ typedef struct
                               NULL:  none */
   const GPtrArray *wanted; /* CleaveResult: values that are outputs */
   const GPtrArray *wanted_names; /* char *: names of the outputs; NULL: those of the values */
+  CleavePartitionNames *names;   /* names of inputs and outputs; NULL: names of this graph alone */
 } CleavePartitionContent;
 
 /* Returns a graph with copies of the nodes, and of the constants and constant expressions that they
- * read. Values from other nodes become inputs. All values keep their names. */
+ * read. Values from other nodes become inputs. */
 CleaveGraph *cleave_partition_build (const CleaveGraph *graph,
                                      const CleavePartitionContent *content);

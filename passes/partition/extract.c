@@ -141,8 +141,8 @@ static CleaveGraph *
 build (Request *request, const GPtrArray *order)
 {
   g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
-  const CleavePartitionContent content = { request->graph->name, nodes, request->from, request->to,
-                                           request->names };
+  const CleavePartitionContent content = { request->graph->name, nodes,          request->from,
+                                           request->to,          request->names, NULL };
 
   for (guint i = 0; i < order->len; i++)
     {

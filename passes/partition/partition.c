@@ -16,6 +16,7 @@ clear (gpointer data)
   g_array_unref (partition->parts);
   g_free (partition->part);
   g_ptr_array_unref (partition->output_values);
+  cleave_partition_names_free (partition->names);
   cleave_graph_unref (partition->whole);
 }
 

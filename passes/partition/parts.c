@@ -31,10 +31,14 @@ cleave_partition_new_empty (const CleaveGraph *graph)
   partition->part = g_new (int, graph->n_ids + 1);
   for (guint i = 0; i <= graph->n_ids; i++)
     partition->part[i] = -1;
-  partition->output_values = g_ptr_array_new_with_free_func (g_free);
+  partition->names = cleave_partition_names_new ();
+  for (guint i = 0; i < graph->inputs->len; i++)
+    cleave_partition_names_get (partition->names, graph->inputs->pdata[i]);
+  partition->output_values = g_ptr_array_new ();
   for (guint i = 0; i < graph->outputs->len; i++)
     g_ptr_array_add (partition->output_values,
-                     cleave_result_dup_name (cleave_graph_get_output (graph, i)->result));
+                     (gpointer) cleave_partition_names_get (
+                         partition->names, cleave_graph_get_output (graph, i)->result));
   return partition;
 }
 
@@ -135,7 +139,7 @@ cleave_partition_build_parts (CleavePartition *partition)
 
       connect (partition, i, seen);
       part->graph = cleave_partition_build (
-          partition->whole,
-          &(CleavePartitionContent){ name, part->nodes, NULL, part->wanted, NULL });
+          partition->whole, &(CleavePartitionContent){ name, part->nodes, NULL, part->wanted, NULL,
+                                                       partition->names });
     }
 }

@@ -3,6 +3,8 @@
 
 #include <cleave/cleave-partition.h>
 
+#include "names.h"
+
 /* The parts of a partition, while they are found and after.
  *
  * A file that finds parts adds them, then the nodes of each part in topological order, and then
@@ -21,8 +23,9 @@ struct _CleavePartition
 {
   CleaveGraph *whole; /* a reference */
   GArray *parts;
-  int *part;                /* indexed by node id: the node's part, or -1 */
-  GPtrArray *output_values; /* names of the graph's output values */
+  int *part;                   /* indexed by node id: the node's part, or -1 */
+  CleavePartitionNames *names; /* of the inputs and outputs of parts */
+  GPtrArray *output_values;    /* names of the graph's output values */
 };
 
 /* Returns a partition without parts. */

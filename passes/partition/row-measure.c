@@ -45,8 +45,8 @@ cleave_row_measure (const CleaveRow *row, guint begin, guint end, CleavePartitio
 
   for (guint i = begin; i < end; i++)
     g_ptr_array_add (nodes, g_ptr_array_index (row->nodes, i));
-  graph = cleave_partition_build (row->graph,
-                                  &(CleavePartitionContent){ "part", nodes, NULL, wanted, NULL });
+  graph = cleave_partition_build (
+      row->graph, &(CleavePartitionContent){ "part", nodes, NULL, wanted, NULL, NULL });
   if (!cleave_part_measure (graph, memory, NULL))
     g_assert_not_reached (); /* parts of a graph without cycles have no cycle */
 }

@@ -41,6 +41,59 @@ START_TEST (parts_compute_the_same_bits)
 }
 END_TEST
 
+static void
+assert_can_be_written (const CleaveGraph *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GBytes) bytes = cleave_onnx_serialize (graph, &error);
+
+  cleave_assert_no_error (error);
+}
+
+/* Names of values need not differ: a value without a name has that of its node, which another value
+ * or an output may have, too. */
+START_TEST (values_with_the_same_name_stay_apart)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph =
+      cleave_graph_parse ("graph g\n%x = Input : float32 1x2x8x8\n%a = Relu %x\n%b = Sigmoid %a\n"
+                          "%c = Neg %b\noutput %c  # c\noutput %a  # b\n",
+                          NULL, &error);
+  g_autoptr (CleavePartition) partition = NULL;
+  g_autoptr (CleaveGraph) end = NULL;
+
+  cleave_assert_no_error (error);
+  end = cleave_graph_extract (graph, (const char *const[]){ "x", NULL }, NULL, &error);
+  cleave_assert_no_error (error);
+  assert_can_be_written (end);
+  cleave_result_set_name (cleave_node_get_result (cleave_graph_find_node (graph, "b"), 0), "a");
+  cleave_result_set_name (cleave_node_get_result (cleave_graph_find_node (graph, "c"), 0), "x");
+  partition = cleave_partition_new_by_count (graph, 3, &error);
+  cleave_assert_no_error (error);
+  assert_partition_same (partition, graph, 1, "same names");
+  for (guint i = 0; i < 3; i++)
+    assert_can_be_written (cleave_partition_get_graph (partition, i));
+}
+END_TEST
+
+/* An output of the graph has the name of the value at which the submodel begins. */
+START_TEST (a_submodel_may_end_with_the_name_of_its_beginning)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (
+      "graph g\n%x = Input : float32 2x4\n%n = Relu %x\n%b = Neg %n\noutput %b  # a\n", NULL,
+      &error);
+  g_autoptr (CleaveGraph) end = NULL;
+
+  cleave_assert_no_error (error);
+  cleave_result_set_name (cleave_node_get_result (cleave_graph_find_node (graph, "n"), 0), "a");
+  end = cleave_graph_extract (graph, (const char *const[]){ "n", NULL }, NULL, &error);
+  cleave_assert_no_error (error);
+  ck_assert_str_eq (cleave_graph_get_output_name (end, 0), "a");
+  assert_can_be_written (end);
+}
+END_TEST
+
 #define TEXT                                                                                       \
   "graph g\n%x = Input : float32 1x2x8x8\n%w = Constant seed=1 : float32 2x2x3x3\n"                \
   "%c = Conv %x, %w pads=1,1,1,1\n%r = Relu %c\n%k = Constant value=3 : float32 2\n"               \
@@ -77,7 +130,9 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "partition", strips_are_parts, parts_compute_the_same_bits, NULL);
+  cleave_add_case (suite, "partition", strips_are_parts, parts_compute_the_same_bits,
+                   values_with_the_same_name_stay_apart,
+                   a_submodel_may_end_with_the_name_of_its_beginning, NULL);
 }
 
 CLEAVE_TEST_SUITE ("partition", add_tests)
