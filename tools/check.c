@@ -4,6 +4,7 @@
 
 #include "execute.h"
 #include "inputs.h"
+#include "sizes.h"
 
 #include <stdio.h>
 
@@ -34,8 +35,8 @@ describe_difference (const char *name, CleaveTensor *a, CleaveTensor *b)
   d = cleave_compare (a, b);
   if (d.n_different == 0)
     return NULL;
-  return g_strdup_printf ("output '%s' differs in %" G_GINT64_FORMAT " elements, by %.9g at most",
-                          name, d.n_different, d.largest);
+  return g_strdup_printf ("output '%s' differs in %" G_GINT64_FORMAT " element%s, by %.9g at most",
+                          name, d.n_different, CLEAVE_PLURAL (d.n_different), d.largest);
 }
 
 gboolean

@@ -68,7 +68,7 @@ static gboolean
 parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
-    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder,
+    { "output-dir", 'd', 0, G_OPTION_ARG_FILENAME, &o->folder,
       "write the drawings to this folder (default: the current one)", "DIR" },
     { "model", 0, 0, G_OPTION_ARG_FILENAME, &o->model, "also write the unsplit model to this file",
       "FILE.onnx" },
@@ -248,14 +248,16 @@ print_text (const Demo *demo, const Options *o)
   printf ("\nThe peak of " CLEAVE_CONVENTION_NAME
           " is %.2f times smaller; one chunk is in flight.\n",
           (double) totals->peak_bytes_before / (double) totals->peak_bytes_after);
-  printf ("Latency is of %" G_GINT64_FORMAT " runs on %" G_GINT64_FORMAT " thread%s.\n", o->repeat,
-          o->n_threads, o->n_threads == 1 ? "" : "s");
-  printf ("%u subgraphs can run in parallel.\n", totals->n_parallel_subgraphs);
+  printf ("Latency is of %" G_GINT64_FORMAT " run%s on %" G_GINT64_FORMAT " thread%s.\n", o->repeat,
+          CLEAVE_PLURAL (o->repeat), o->n_threads, CLEAVE_PLURAL (o->n_threads));
+  printf ("%u subgraph%s can run in parallel.\n", totals->n_parallel_subgraphs,
+          CLEAVE_PLURAL (totals->n_parallel_subgraphs));
   if (demo->difference.n_different == 0)
     printf ("Outputs are equal, bit for bit.\n");
   else
-    printf ("Outputs differ in %" G_GINT64_FORMAT " elements, by %.9g at most.\n",
-            demo->difference.n_different, demo->difference.largest);
+    printf ("Outputs differ in %" G_GINT64_FORMAT " element%s, by %.9g at most.\n",
+            demo->difference.n_different, CLEAVE_PLURAL (demo->difference.n_different),
+            demo->difference.largest);
   printf ("Drawings: %s, %s\n", demo->dot_before, demo->dot_after);
 }
 

@@ -8,6 +8,7 @@
 #include "inputs.h"
 #include "json.h"
 #include "model.h"
+#include "sizes.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,8 +187,9 @@ print_text (const GArray *comparisons)
       else if (is_equal (c))
         printf ("%s: equal, bit for bit\n", c->name);
       else
-        printf ("%s: %" G_GINT64_FORMAT " elements differ, by %.9g at most\n", c->name,
-                c->difference.n_different, c->difference.largest);
+        printf ("%s: %" G_GINT64_FORMAT " element%s differ%s, by %.9g at most\n", c->name,
+                c->difference.n_different, CLEAVE_PLURAL (c->difference.n_different),
+                c->difference.n_different == 1 ? "s" : "", c->difference.largest);
     }
 }
 

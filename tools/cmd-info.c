@@ -290,9 +290,10 @@ print_program (const CleaveProgramStats *stats)
   g_autofree char *weights = cleave_size_to_print (stats->weight_bytes);
 
   printf ("program     %s: arena %s, scratch %s, weights %s (constants and packed); for %u "
-          "thread%s, %u nodes in %u steps\n",
-          sum, arena, scratch, weights, stats->n_threads, stats->n_threads == 1 ? "" : "s",
-          stats->n_nodes, stats->n_steps);
+          "thread%s, %u node%s in %u step%s\n",
+          sum, arena, scratch, weights, stats->n_threads, CLEAVE_PLURAL (stats->n_threads),
+          stats->n_nodes, CLEAVE_PLURAL (stats->n_nodes), stats->n_steps,
+          CLEAVE_PLURAL (stats->n_steps));
 }
 
 static void

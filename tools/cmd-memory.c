@@ -124,8 +124,8 @@ print_peak (const CleaveMemoryTimeline *timeline)
   far = cleave_size_to_print (waiting);
   if (peak->len > TABLE)
     printf ("%14s  of %u more\n", text_rest, peak->len - TABLE);
-  printf ("To lower the peak, run cleave fit, or split %s '%s' and its neighbors into strips: "
-          "their operands and results take %s of the peak, other values %s.\n",
+  printf ("At the peak, the operands and results of %s '%s' take %s, values that wait for later "
+          "steps %s.\n",
           timeline->steps[at].op, timeline->steps[at].name, near, far);
 }
 
@@ -147,6 +147,52 @@ print_text (const CleaveMemoryPanel *panel, gint64 limit)
   if (limit > 0)
     printf ("The limit of %s %s.\n", asked,
             timeline->arena_bytes <= limit ? "is met" : "is not met");
+}
+
+/* Appends a word of a command, in quotes if a shell needs them. */
+static void
+append_word (GString *command, const char *word)
+{
+  g_autofree char *quoted = g_shell_quote (word);
+  gboolean is_plain = *word != '\0';
+
+  for (const char *c = word; *c != '\0'; c++)
+    is_plain = is_plain && (g_ascii_isalnum (*c) || strchr ("._-/=:,%+", *c) != NULL);
+  g_string_append_printf (command, " %s", is_plain ? word : quoted);
+}
+
+/* Returns the command that fits the model, with the options that the command line has for it. */
+static char *
+dup_fit (const char *model, const Options *o)
+{
+  GString *command = g_string_new ("cleave fit");
+
+  append_word (command, model);
+  for (guint i = 0; o->model.shapes != NULL && o->model.shapes[i] != NULL; i++)
+    {
+      g_string_append (command, " --shape");
+      append_word (command, o->model.shapes[i]);
+    }
+  for (guint i = 0; o->model.values != NULL && o->model.values[i] != NULL; i++)
+    {
+      g_string_append (command, " --fix");
+      append_word (command, o->model.values[i]);
+    }
+  if (o->n_threads > 1)
+    g_string_append_printf (command, " --threads %" G_GINT64_FORMAT, o->n_threads);
+  return g_string_free (command, FALSE);
+}
+
+/* Prints the command that lowers the peak of a model. */
+static void
+print_advice (const char *model, const Options *o, gint64 arena)
+{
+  g_autofree char *command = dup_fit (model, o);
+
+  if (o->limit_text != NULL && arena > o->limit)
+    printf ("To meet it, run: %s --max-memory %s -o OUT.onnx\n", command, o->limit_text);
+  else if (o->limit_text == NULL && o->after == NULL && arena > 0)
+    printf ("To lower the peak, choose a plan of: %s --frontier\n", command);
 }
 
 /* JSON */
@@ -327,5 +373,7 @@ cleave_cmd_memory (int argc, char **argv, GError **error)
     print_json (panels, n, o.limit);
   for (guint i = 0; i < n && !o.as_json; i++)
     print_text (&panels[i], o.limit);
+  if (!o.as_json)
+    print_advice (files[0], &o, panels[n - 1].timeline->arena_bytes);
   return o.limit > 0 && panels[n - 1].timeline->arena_bytes > o.limit ? CLEAVE_NO : CLEAVE_DONE;
 }

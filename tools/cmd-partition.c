@@ -245,10 +245,10 @@ print_parts (const CleavePartition *partition, const GArray *parts)
       n_bytes += part->read_bytes;
     }
   sum = cleave_size_to_print (n_bytes);
-  printf ("%u parts, which read %s of each other\n"
+  printf ("%u part%s, which read %s of each other\n"
           "activations: the arena of one thread, the inputs and outputs of the part "
           "included\n",
-          parts->len, sum);
+          parts->len, CLEAVE_PLURAL (parts->len), sum);
 }
 
 static gboolean

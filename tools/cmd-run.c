@@ -80,7 +80,7 @@ parse (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
     CLEAVE_INPUT_OPTIONS (o->inputs),
-    { "output-dir", 0, 0, G_OPTION_ARG_FILENAME, &o->folder,
+    { "output-dir", 'd', 0, G_OPTION_ARG_FILENAME, &o->folder,
       "write each output to this folder as NAME.npy", "DIR" },
     { "save-inputs", 0, 0, G_OPTION_ARG_FILENAME, &o->inputs_folder,
       "write each input to this folder as NAME.npy", "DIR" },
@@ -245,8 +245,9 @@ print_layers (const CleaveLayers *layers)
   g_autofree char *most = cleave_size_to_print (layers->most_bytes);
 
   if (layers->n_parts > 0)
-    printf ("layers    %u parts of at most %s; a run reads %s of weights, which took %.3f ms\n",
-            layers->n_parts, most, read, (double) layers->made_us / 1000);
+    printf ("layers    %u part%s of at most %s; a run reads %s of weights, which took %.3f ms\n",
+            layers->n_parts, CLEAVE_PLURAL (layers->n_parts), most, read,
+            (double) layers->made_us / 1000);
 }
 
 static void
@@ -439,8 +440,8 @@ print_ranks_text (const CleaveRankRun *run, const Options *o)
     printf ("network   measured: --bandwidth %g --latency %g\n", run->network.bandwidth / 1.25e8,
             run->network.latency * 1e6);
   if (o->stream_text != NULL)
-    printf ("rate      %.3f inputs a second, %" G_GINT64_FORMAT " runs at once\n",
-            (double) repeat / run->seconds, o->n_in_flight);
+    printf ("rate      %.3f inputs a second, %" G_GINT64_FORMAT " run%s at once\n",
+            (double) repeat / run->seconds, o->n_in_flight, CLEAVE_PLURAL (o->n_in_flight));
   printf ("latency   %.3f ms least, %.3f ms median of %" G_GINT64_FORMAT "\n",
           run->execution.min_ms, run->execution.median_ms, repeat);
   for (guint r = 0; r < run->n_ranks; r++)
@@ -451,9 +452,10 @@ print_ranks_text (const CleaveRankRun *run, const Options *o)
       g_autofree char *weights = cleave_size_to_print (line->weight_bytes);
       g_autofree char *sent = cleave_size_to_print (line->sent_bytes / repeat);
 
-      printf ("rank %-4u %" G_GINT64_FORMAT " nodes; arena %s, scratch %s, weights %s; sends %s in "
-              "%" G_GINT64_FORMAT " messages\n",
-              r, line->n_nodes, arena, scratch, weights, sent, line->n_sent / repeat);
+      printf ("rank %-4u %" G_GINT64_FORMAT " node%s; arena %s, scratch %s, weights %s; sends %s "
+              "in %" G_GINT64_FORMAT " message%s\n",
+              r, line->n_nodes, CLEAVE_PLURAL (line->n_nodes), arena, scratch, weights, sent,
+              line->n_sent / repeat, CLEAVE_PLURAL (line->n_sent / repeat));
     }
   print_outputs (&run->execution, o->folder);
 }

@@ -140,10 +140,11 @@ print_text (const CleavePlacement *placement,
       g_autofree char *sent = cleave_size_to_print (ranks[r].sent_bytes);
       g_autofree char *received = cleave_size_to_print (ranks[r].received_bytes);
 
-      printf ("rank %-4u %u nodes; computes %.3f ms, sends %.3f ms; arena %s, weights %s, sent %s, "
-              "received %s\n",
-              r, ranks[r].n_nodes, 1e3 * ranks[r].busy, 1e3 * ranks[r].sending, arena, weights,
-              sent, received);
+      printf (
+          "rank %-4u %u node%s; computes %.3f ms, sends %.3f ms; arena %s, weights %s, sent %s, "
+          "received %s\n",
+          r, ranks[r].n_nodes, CLEAVE_PLURAL (ranks[r].n_nodes), 1e3 * ranks[r].busy,
+          1e3 * ranks[r].sending, arena, weights, sent, received);
     }
 }
 

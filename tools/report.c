@@ -358,8 +358,9 @@ print_segment (const CleaveFitSegment *segment)
   append_name (names, segment->nodes[0], strlen (segment->nodes[0]));
   g_string_append (names, " … ");
   append_name (names, segment->ends[0], strlen (segment->ends[0]));
-  printf ("segment     %s: %u x %u strips, %s%s%s, %s\n", names->str, segment->n_strips,
-          segment->n_columns, get_halo_name (segment->halo), differ ? " rows, columns " : "",
+  printf ("segment     %s: %u x %u strip%s, %s%s%s, %s\n", names->str, segment->n_strips,
+          segment->n_columns, CLEAVE_PLURAL (segment->n_strips * segment->n_columns),
+          get_halo_name (segment->halo), differ ? " rows, columns " : "",
           differ ? get_halo_name (segment->column_halo) : "", size);
 }
 
@@ -396,7 +397,7 @@ print_loops (const CleaveSummary *summary)
   g_autofree char *before = cleave_size_to_print (loops->bytes_before);
   g_autofree char *after = cleave_size_to_print (loops->bytes_after);
 
-  printf ("loops       %u segments become Loops, %u are pieces without one, %u stay whole\n",
+  printf ("loops       segments as a Loop: %u; as pieces without one: %u; whole: %u\n",
           loops->n_loops, loops->n_pieces, loops->n_whole);
   printf ("            ONNX Runtime needs an estimated %s for values before, %s after\n", before,
           after);
@@ -427,7 +428,8 @@ cleave_summary_print (const CleaveSummary *summary)
           summary->exclude_inputs ? ", inputs not counted" : "");
   if (summary->n_threads > 0)
     print_threads_peak (summary);
-  printf ("parallel    %u subgraphs with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,
+  printf ("parallel    %u subgraph%s with %.1f %% of the MACs\n", totals->n_parallel_subgraphs,
+          CLEAVE_PLURAL (totals->n_parallel_subgraphs),
           totals->macs_after == 0
               ? 0.0
               : 100 * (double) totals->parallel_macs / (double) totals->macs_after);

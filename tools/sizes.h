@@ -19,5 +19,7 @@ extern gboolean cleave_sizes_in_bytes;
 char *cleave_size_to_text (gint64 n_bytes);
 /* Returns a size as commands print it: cleave_size_to_text(), or "1374000 bytes" with --bytes. */
 char *cleave_size_to_print (gint64 n_bytes);
+/* Returns the letter that a noun after the number needs: "" after 1, else "s". */
+#define CLEAVE_PLURAL(n) ((n) == 1 ? "" : "s")
 /* Returns a text of the library with each "1374000 bytes" as cleave_size_to_print() has it. */
 char *cleave_size_replace_all (const char *text);
