@@ -9,6 +9,7 @@
 #include "execute.h"
 #include "json.h"
 #include "model.h"
+#include "output-names.h"
 #include "outputs.h"
 #include "sizes.h"
 
@@ -57,8 +58,12 @@ parse (int argc, char **argv, Options *o, GError **error)
 
   if (files == NULL || !cleave_argument_threads (o->threads_text, &o->n_threads, error))
     return NULL;
-  if (o->output == NULL || !g_str_has_suffix (o->output, CLEAVE_PROGRAM_SUFFIX))
-    return cleave_argument_fail (error, "expected --output PROGRAM" CLEAVE_PROGRAM_SUFFIX), NULL;
+  if (o->output == NULL || cleave_standard_is (o->output))
+    return cleave_argument_fail (error, "-o PROGRAM" CLEAVE_PROGRAM_SUFFIX
+                                        " is missing: name the file for the program"),
+           NULL;
+  if (!cleave_output_name_check (o->output, "save a program", CLEAVE_PROGRAM_SUFFIX, error))
+    return NULL;
   return g_steal_pointer (&files);
 }
 

@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "model.h"
+#include "output-names.h"
 #include "outputs.h"
 
 typedef struct
@@ -50,6 +51,8 @@ parse (int argc, char **argv, Options *o, GError **error)
     return cleave_argument_fail (error, "--from VALUE or --to VALUE is missing"), NULL;
   if (o->output == NULL)
     return cleave_argument_fail (error, "-o OUT.onnx is missing"), NULL;
+  if (!cleave_output_name_check_model (o->output, error))
+    return NULL;
   return g_steal_pointer (&files);
 }
 

@@ -9,6 +9,7 @@
 #include "frontier-picture.h"
 #include "json.h"
 #include "model.h"
+#include "output-names.h"
 #include "outputs.h"
 #include "page.h"
 #include "piece-docs.h"
@@ -124,6 +125,16 @@ parse_max_added (const char *option, const char *text, double *fraction, GError 
   return text == NULL || cleave_text_to_max_added (option, text, fraction, error);
 }
 
+/* Checks the names of outputs before the search. */
+static gboolean
+check_names (const Options *o, GError **error)
+{
+  return cleave_output_name_check_model (o->output, error) &&
+         cleave_output_name_check_drawings (o->dot_before, o->dot_after, error) &&
+         cleave_output_name_check (o->plot, "draw", ".svg", error) &&
+         cleave_output_name_check (o->report, NULL, NULL, error);
+}
+
 static gboolean
 parse_options (const Options *o, CleaveFitOptions *options, GError **error)
 {
@@ -145,6 +156,8 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   if (o->count_scratch && (o->memory == NULL || g_strcmp0 (o->target, "ort") == 0))
     return cleave_argument_fail (
         error, "--count-scratch needs --max-memory, and cannot be combined with --for ort");
+  if (!check_names (o, error))
+    return FALSE;
   options->n_threads = (guint) n_threads;
   options->exclude_inputs = o->exclude_inputs;
   options->even_strips = g_strcmp0 (o->target, "ort") == 0;
@@ -307,6 +320,13 @@ add_files (CleaveOutputs *outputs,
 }
 
 static gboolean
+writes_files (const Options *o)
+{
+  return o->output != NULL || o->dot_before != NULL || o->dot_after != NULL || o->report != NULL ||
+         cleave_page_is_wanted ();
+}
+
+static gboolean
 write_files (const Options *o,
              const CleaveGraph *before,
              const CleaveGraph *after,
@@ -322,6 +342,8 @@ write_files (const Options *o,
     fputs (json, stdout);
   else
     cleave_summary_print (summary);
+  if (!o->as_json && !o->dry_run && !writes_files (o))
+    puts ("written     nothing; -o OUT.onnx writes the model");
   return TRUE;
 }
 

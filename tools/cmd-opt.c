@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "model.h"
 #include "observe.h"
+#include "output-names.h"
 #include "outputs.h"
 #include "reduce.h"
 
@@ -236,7 +237,7 @@ cleave_cmd_opt (int argc, char **argv, GError **error)
       list_passes ();
       return CLEAVE_DONE;
     }
-  if (!check_reduce (&o, error))
+  if (!check_reduce (&o, error) || !cleave_output_name_check_model (o.output, error))
     return CLEAVE_WRONG;
   if (g_strv_length (files) != 1)
     {

@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "commands.h"
 #include "model.h"
+#include "output-names.h"
 #include "page.h"
 
 #include <cleave/cleave-languages.h>
@@ -211,6 +212,8 @@ parse (int argc, char **argv, Options *o, Request *request, GError **error)
     return FALSE;
   if (o->path == NULL)
     return cleave_argument_fail (error, "-o FILE.html is missing: name the page to write");
+  if (!cleave_output_name_check (o->path, "write a page", ".html .htm", error))
+    return FALSE;
   if (request->files->len != 1)
     return cleave_argument_fail (error, "expected one MODEL.onnx, found %u files",
                                  request->files->len);

@@ -6,6 +6,7 @@
 #include "check.h"
 #include "commands.h"
 #include "model.h"
+#include "output-names.h"
 #include "outputs.h"
 #include "page.h"
 #include "progress.h"
@@ -199,7 +200,9 @@ check_options (const Options *o, GError **error)
     return cleave_argument_fail (
         error, "--depth, --halo, --strips-per-band and --single-use need --node, not %s",
         o->all ? "--all" : "--for-threads");
-  return TRUE;
+  return cleave_output_name_check_model (o->output, error) &&
+         cleave_output_name_check_drawings (o->dot_before, o->dot_after, error) &&
+         cleave_output_name_check (o->report, NULL, NULL, error);
 }
 
 /* Splitting */
@@ -318,6 +321,13 @@ is_refused (const Options *o, const CleaveSplitReport *report)
   return TRUE;
 }
 
+static gboolean
+writes_files (const Options *o)
+{
+  return o->output != NULL || o->dot_before != NULL || o->dot_after != NULL || o->report != NULL ||
+         cleave_page_is_wanted ();
+}
+
 /* Writes the outputs; only the report if the answer is no. `before` may be NULL if no drawing of it
  * is wanted. */
 static gboolean
@@ -387,5 +397,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
     fputs (json, stdout);
   else
     cleave_summary_print (&summary);
+  if (json == NULL && !o.dry_run && equal && good && !writes_files (&o))
+    puts ("written     nothing; -o OUT.onnx writes the model");
   return equal && good ? CLEAVE_DONE : CLEAVE_NO;
 }

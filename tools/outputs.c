@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "dynamic.h"
 #include "model.h"
+#include "output-names.h"
 #include "standard.h"
 
 #include <errno.h>
@@ -428,26 +429,6 @@ add_model_file (CleaveOutputs *outputs, const char *path, const CleaveGraph *gra
          name_path (temporary, path, g_steal_pointer (&data_error), error);
 }
 
-/* Fails if the name of a model has the ending of another kind of file, for example because the user
- * copied the value of another option. */
-static gboolean
-check_model_name (const char *path, GError **error)
-{
-  static const char *const endings[] = { ".tflite", ".plan", ".json", ".svg", ".png",
-                                         ".dot",    ".html", ".npy",  ".npz" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (endings); i++)
-    if (g_str_has_suffix (path, endings[i]))
-      {
-        g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION,
-                     "cannot write a model to '%s': a model is written as ONNX, so its name cannot "
-                     "end in %s",
-                     path, endings[i]);
-        return FALSE;
-      }
-  return TRUE;
-}
-
 gboolean
 cleave_outputs_add_model (CleaveOutputs *outputs,
                           const char *path,
@@ -456,7 +437,8 @@ cleave_outputs_add_model (CleaveOutputs *outputs,
 {
   if (cleave_standard_is (path))
     return add_standard_model (outputs, graph, error);
-  return check_model_name (path, error) && add_model_file (outputs, path, graph, error);
+  return cleave_output_name_check_model (path, error) &&
+         add_model_file (outputs, path, graph, error);
 }
 
 gboolean

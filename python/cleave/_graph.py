@@ -80,16 +80,12 @@ def compile(path, shapes=None, dims=None, values=None, threads=1, reference=Fals
     return ShapedProgram(path, import_options(shapes, dims, values), threads, reference, max_programs)
 
 
-# Endings of files that are no models, which `save` refuses.
-OTHER_ENDINGS = ('.tflite', '.plan', '.json', '.svg', '.png', '.dot', '.html', '.npy', '.npz')
-
-
 def save(graph, path):
-    """Writes the graph as an ONNX model, or as text if the name ends in `.cleave`."""
+    """Writes the graph as an ONNX model (`.onnx`), or as text (`.cleave`)."""
     name = os.fsdecode(path)
     ending = os.path.splitext(name)[1]
-    if ending in OTHER_ENDINGS:
-        fail(f"cannot write a model to '{name}': a model is written as ONNX, so its name cannot end in {ending}")
+    if ending not in ('.onnx', '.cleave'):
+        fail(f"cannot write a model to '{name}': its ending must be .onnx or .cleave")
     if ending == '.cleave' and call(Cleave.onnx_get_dynamic, graph) is not None:
         fail('shapes of the model depend on data, and a graph as text cannot have such nodes: write .onnx')
     with errors():

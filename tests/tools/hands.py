@@ -151,7 +151,7 @@ class Hands(command.CommandTest):
     def test_a_model_is_not_written_as_another_kind_of_file(self):
         before = os.listdir(self.folder)
         for ending in ('tflite', 'json', 'svg', 'plan'):
-            self.bad(f'its name cannot end in .{ending}', 'fit', self.chain, '-o', f'o.{ending}')
+            self.bad('its ending must be .onnx or .cleave', 'fit', self.chain, '-o', f'o.{ending}')
         self.assertEqual(os.listdir(self.folder), before)
 
     # In lines of a report, names have at most 64 letters between two quotes; JSON has whole names.

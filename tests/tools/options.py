@@ -132,6 +132,10 @@ class Everywhere(unittest.TestCase):
                 strings = re.findall(r'"((?:[^"\\]|\\.)*)"', file.read())
             self.assertEqual(sorted(options_of(strings) - known), [], path)
 
+    def test_the_head_of_the_manual_has_the_version(self):
+        with open(os.path.join(SOURCE, 'tools', 'cleave.1'), encoding='utf-8') as file:
+            self.assertRegex(file.read(), rf'(?m)^\.TH CLEAVE 1 "\d{{4}}-\d\d-\d\d" "{output("--version").strip()}" "User Commands"$')
+
     # A command line in the guide uses options of its command.
     def test_guide_has_options_of_its_commands(self):
         n = 0
@@ -207,14 +211,12 @@ class Effects(command.CommandTest):
     # Options that do not change the output of the command in BARE, each with the reason. All other options change it, or are refused.
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
-        ('memory', '--threads'): 'nothing is parallel',
         ('simulate', '--bandwidth'): 'nothing is sent',
         ('simulate', '--latency'): 'nothing is sent',
         ('split', '--small-first'): 'both chunks are of one size',
         ('split', '--bytes'): 'JSON has bytes anyway',
         ('split', '--dry-run'): 'writes no file without -o',
         ('split', '--verbose'): 'few lines are listed anyway',
-        ('fit', '--dry-run'): 'writes no file without -o',
         ('fit', '--verbose'): 'few lines are listed anyway',
         ('fit', '--max-added-macs'): 'adds none, 5 % are allowed',
         ('compile', '--force'): 'no file is replaced',

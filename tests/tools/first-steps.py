@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+# first-steps.py CLEAVE: tests what the command does where new users stop: names of outputs, hints for the next command, words.
+
+import os
+import re
+import shlex
+import unittest
+
+import command
+from onnx_bytes import model, node, value_info
+
+
+class FirstSteps(command.CommandTest):
+    # Commands that write a file, with an option for it and the endings that it may have.
+    OUTPUTS = [
+        (('fit', '--max-memory', '1MB', '-o'), '.onnx or .cleave'), (('fit', '--max-memory', '1MB', '--dot-before'), '.dot, .svg or .png'),
+        (('fit', '--max-memory', '1MB', '--dot-after'), '.dot, .svg or .png'), (('fit', '--frontier', '--plot'), '.svg'),
+        (('split', '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '-o'), '.onnx or .cleave'),
+        (('split', '--for-threads', '2', '--dot-after'), '.dot, .svg or .png'), (('extract', '--to', 'r', '-o'), '.onnx or .cleave'),
+        (('opt', '-p', 'clean-up', '-o'), '.onnx or .cleave'), (('compile', '-o'), '.plan'), (('report', '-o'), '.html or .htm'),
+    ]
+
+    # The name is an error even if the model does not exist: the command checks the name before the work.
+    def test_a_wrong_ending_is_named_before_the_work(self):
+        for (name, *options), endings in self.OUTPUTS:
+            for file in ('out.txt', 'out'):
+                self.bad(f"to '{file}': its ending must be {endings}", name, 'missing.onnx', *options, file)
+
+    def test_a_missing_folder_is_named_before_the_work(self):
+        for (name, *options), endings in self.OUTPUTS:
+            file = 'a folder/out' + endings.split(' ')[0].rstrip(',')
+            self.bad(f"cannot write '{file}': there is no folder 'a folder'", name, 'missing.onnx', *options, file)
+
+    def test_a_command_that_writes_nothing_says_so(self):
+        split = ('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2')
+        for args in (split, ('fit', self.chain, '--max-memory', '1MB')):
+            self.assertIn('written     nothing; -o OUT.onnx writes the model\n', self.good(*args))
+            for more in (('-o', 'o.onnx'), ('--dry-run',), ('--json',), ('--dot-after', 'o.dot'), ('--save-json', 'o.json')):
+                self.assertNotIn('written', self.good(*args, *more))
+
+    # The advice is a command that can be run as it is printed.
+    def test_the_advice_of_memory_is_a_command(self):
+        free = model([node('Relu', ['x'], ['a'], 'a'), node('Exp', ['a'], ['y'], 'y')], [value_info('x', ['n', 64])], [value_info('y', ['n', 64])])
+        self.write("it's free.onnx", free)
+        given = ("it's free.onnx", '--shape', 'n=32', '--threads', '2')
+        advice = re.findall('To lower the peak, choose a plan of: cleave (.*)\n', self.good('memory', *given))
+        self.assertEqual([shlex.split(line) for line in advice], [['fit', *given, '--frontier']])
+        self.good(*shlex.split(advice[0]))
+        run = self.cleave('memory', self.chain, '--max-memory', '7167')
+        advice = re.findall(r'To meet it, run: cleave (.*)\n', run.stdout.decode())
+        self.assertEqual([shlex.split(line) for line in advice], [['fit', self.chain, '--max-memory', '7167', '-o', 'OUT.onnx']])
+        self.assertNotIn('run:', self.good('memory', self.chain, '--max-memory', '7168'))
+
+    def test_one_thing_is_singular(self):
+        one = self.write('one.onnx', model([node('Relu', ['x'], ['y'], 'r')], [value_info('x', [4, 4])], [value_info('y', [4, 4])]))
+        texts = [self.good('partition', one, '-d', 'p'), self.good('info', one, '--program'), self.good('run', one), self.good('simulate', one, '--ranks', '1'),
+                 self.good('demo', '--repeat', '1'), self.good('partition', self.chain, '-d', 'p', '--parts', '1'),
+                 self.good('run', one, '--max-memory', '1GB'), self.good('split', one, '--node', 'r', '--dims', '0', '--num-chunks', '1')]
+        for text in texts:
+            self.assertNotRegex(text, r'\b1 (parts|nodes|steps|runs|subgraphs|messages|threads|strips|elements)\b')
+        self.assertRegex(texts[0], r'\b1 part\b')
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=1)
