@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The list of the passes that pipelines can name: those of the library, then the registered ones.
- */
+/* The list of the passes that pipelines can name: passes of the library, then registered passes. */
 
 #include "register.h"
 

@@ -68,7 +68,7 @@ add_entry (GArray *entries, GOptionEntry entry, const GArray *of_other, const ch
   g_array_append_val (entries, entry);
 }
 
-/* Returns the command's own options, which store their values in `o`, and those of split and
+/* Returns the command's own options, which store their values in `o`, and the options of split and
  * fit. */
 static GArray *
 list_entries (Options *o, const GArray *split, const GArray *fit)

@@ -55,7 +55,7 @@ says_which_nodes (const CleavePassOption *option)
   return g_str_equal (option->name, "node") || g_str_equal (option->name, "all");
 }
 
-/* Adds the options of the pass to those of the command. */
+/* Adds the options of the pass to the options of the command. */
 static void
 add_entries (GArray *entries, Options *o)
 {

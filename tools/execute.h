@@ -28,7 +28,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveExecution, cleave_execution_clear)
 /* Gets the dynamic part and the names of inputs and outputs. */
 void cleave_execution_note_graph (CleaveExecution *execution, const CleaveGraph *graph);
 /* Runs the dynamic part, if there is one, after the static part has run. Replaces the outputs of
- * the static part by those of the model. */
+ * the static part by the outputs of the model. */
 gboolean cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GError **error);
 /* Gets the names of the outputs and makes tensors for them. */
 gboolean

@@ -4,6 +4,6 @@ set -eu
 cd "$(dirname "$0")/.."
 tools/setup.sh build python test
 tools/build.sh build
-# Limits are those of a machine that does nothing else: four times as long, for meson's limits and those of Check.
+# Limits of time are for a machine that does nothing else, so multiply meson's limits and Check's by four.
 export CK_TIMEOUT_MULTIPLIER=4
 exec meson test -C build --print-errorlogs -t 4 "$@"

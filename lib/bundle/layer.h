@@ -21,7 +21,7 @@ typedef struct
   gsize n_elements;
 } CleaveBundleArray;
 
-/* A layer that computes one step of a sequence after the other. The bytes are those of a column,
+/* A layer that computes the steps of a sequence one after the other. The bytes are of one column,
  * which is a sequence of the batch. */
 typedef struct
 {

@@ -26,18 +26,18 @@ cleave_bundle_layer_set_kernel (CleaveBundleLayer *layer, const char *file, cons
  * C text, such as ".in_channels = 3, .stride = { 1, 1 }". */
 void
 cleave_bundle_layer_set_params (CleaveBundleLayer *layer, const char *type, const char *fields);
-/* Adds a constant array and returns the C expression to name it in the fields, such as
- * "vww_a12". Equal arrays are stored once. `type` is int8_t, int16_t, int32_t, float …; the bytes
- * are those of this machine's memory. The string belongs to the layer. */
+/* Adds a constant array and returns the C expression to name it in the fields, such as "vww_a12".
+ * Equal arrays are stored once. `type` is int8_t, int16_t, int32_t, float …; the bytes are ordered
+ * as in this machine's memory. The string belongs to the layer. */
 const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
                                            const char *type,
                                            gconstpointer data,
                                            gsize n_elements);
 /* Sums up the rows of variable operand 0 as they are computed, so that one of them at a time is in
- * memory. This is for a result of one row that needs each row of the operand once, such as that of
- * a global pooling. The sums are one row of `columns` pixels. `kernel`, with the same constants,
- * adds row `call->row` of the operand to the sums in `call->y`; row 0 is the first one and sets
- * them. The kernel of the layer then reads the sums as the last row of the operand. */
+ * memory. This is for a result of one row that needs each row of the operand once, such as the
+ * result of a global pooling. The sums are one row of `columns` pixels. `kernel`, with the same
+ * constants, adds row `call->row` of the operand to the sums in `call->y`; row 0 is the first one
+ * and sets them. The kernel of the layer then reads the sums as the last row of the operand. */
 void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
                                    const char *kernel,
                                    gint64 columns,

@@ -207,8 +207,8 @@ cleave_cost_in_strips (const CleaveGraph *graph)
   return cost;
 }
 
-/* Counts the elements that a step without multiply-adds visits: those of its result, or of a larger
- * operand (pooling). */
+/* Counts the elements that a step without multiply-adds visits: the elements of its result, or of a
+ * larger operand (pooling). */
 static double
 count_elements (const CleaveNode *node)
 {

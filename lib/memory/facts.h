@@ -13,8 +13,8 @@
 /* The range of the join's result that each operand fills. */
 typedef struct
 {
-  gboolean overlap; /* operands overlap or leave gaps: their elements do not add up to those of the
-                       join */
+  gboolean overlap; /* operands overlap or leave gaps: the sum of their elements is not the number
+                     * of elements of the join */
   CleaveRange ranges[];
 } CleaveJoinFacts;
 

@@ -255,7 +255,7 @@ add_edges (GArray *edges, const Place *x, const Place *y)
     }
 }
 
-/* Merges the accesses of x into those of y, by step. */
+/* Merges the accesses of x into the accesses of y, by step. */
 static void
 merge_accesses (const Place *x, Place *y, gint64 shift)
 {

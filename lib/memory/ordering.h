@@ -4,8 +4,8 @@
 #include "buffers.h"
 
 /* Returns the order in which a graph runs: depth first, subgraph by subgraph. Its peak is never
- * above that of the order in which the nodes were added (the file's order). `*storage` receives the
- * buffer assignment of that order, which refers to the order: keep both. Returns NULL and sets the
+ * above the peak of the file's order, in which the nodes were added. `*storage` receives the buffer
+ * assignment of the returned order, and refers to the order: keep both. Returns NULL and sets the
  * error on a cycle. */
 GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);

@@ -3,8 +3,8 @@
 
 #include "../ir/join.h"
 
-/* Locations of values in buffers, and how views derive theirs from that of their operand: a Slice
- * adds to the offset, a Transpose permutes the strides. */
+/* Locations of values in buffers, and how a view derives its location from the location of its
+ * operand: a Slice adds to the offset, a Transpose permutes the strides. */
 
 /* The location of a value: a buffer, an offset in elements, and strides. */
 typedef struct

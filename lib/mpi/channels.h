@@ -33,7 +33,7 @@ typedef struct
   MPI_Comm comm;  /* communicator for messages, and for the agreement before the first run */
   MPI_Comm alarm; /* communicator for errors: a rank that fails in a run reports it to all others */
   int rank, n_ranks;
-  guint n_channels; /* all messages of the placement, also those of other ranks */
+  guint n_channels; /* all messages of the placement, also messages of other ranks */
   CleaveChannel *channels;
   gboolean has_company;     /* other programs of this process run at the same time */
   CleaveProgress *progress; /* NULL: MPI carries no large message */

@@ -12,9 +12,9 @@
  * sender waits for that mark before it overwrites the value. */
 typedef struct _CleaveNear CleaveNear;
 
-/* Makes the board of this rank and maps those of the others. Collective; returns an MPI error code.
- * MPI carries the messages of a rank whose memory others cannot read, and all messages with
- * CLEAVE_DEBUG=mpi. */
+/* Makes the board of this rank and maps the boards of the other ranks. Collective; returns an MPI
+ * error code. MPI carries the messages of a rank whose memory others cannot read, and all messages
+ * with CLEAVE_DEBUG=mpi. */
 int
 cleave_near_new (MPI_Comm comm, guint n_messages, const CleaveProgram *program, CleaveNear **made);
 void cleave_near_free (CleaveNear *near);

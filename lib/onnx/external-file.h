@@ -4,8 +4,8 @@
 #include <glib.h>
 
 /* A file of external data. Its parts are read into memory while all files together stay within a
- * budget of half of the physical memory. Parts beyond the budget are mapped, and so are those of a
- * file of more than 2 GiB. */
+ * budget of half of the physical memory. Parts beyond the budget are mapped, and so are all parts
+ * of a file of more than 2 GiB. */
 typedef struct _CleaveExternalFile CleaveExternalFile;
 
 /* Opens a regular file. NULL on error. */

@@ -19,5 +19,6 @@ typedef struct
 void cleave_onnx_set_text (char **text, const char *to);
 /* Adds the names of all values of a graph, and of graphs within it. */
 void cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph);
-/* Renames a node, its operands and results, and those of graphs within it. */
+/* Renames a node, its operands and results, and the nodes, operands and results of graphs within
+ * it. */
 void cleave_onnx_rename_node (CleaveOnnxRenaming *renaming, Onnx__NodeProto *node);

@@ -8,7 +8,7 @@
 
 #define LINE "cleave: resize "
 
-/* Numbers in the line: the settings of the node, then those of each dimension. */
+/* Numbers in the line: the settings of the node, then the settings of each dimension. */
 enum { N_SETTINGS = 5, N_OF_DIM = 6 };
 
 static void

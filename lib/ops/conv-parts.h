@@ -16,7 +16,7 @@ guint cleave_conv_weights (const CleaveCall *call);
 /* Checks that weights [O, I / group, …] match the number of channels of X. */
 gboolean
 cleave_conv_check_channels (const CleaveShape *w, gint64 group, gint64 channels, GError **error);
-/* Infers the shape of the result. Its element type is set to that of X. */
+/* Infers the shape of the result. Its element type is set to the element type of X. */
 gboolean cleave_conv_infer (const CleaveCall *call, CleaveTensorType *y, GError **error);
 /* Checks the bias, if present: it has this element type, and one element for each channel of the
  * result. */

@@ -549,7 +549,7 @@ __extension__ typedef struct
 } CleaveNoAttrs;
 
 /* Select the function of this name for the type T: CLEAVE_F for functions of floats, CLEAVE_N for
- * those of all types. */
+ * functions of all types. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \

@@ -59,8 +59,8 @@ cleave_half_from_float (float value)
   return (guint16) (sign | half);
 }
 
-/* Shifts the bits to those of a float, and multiplies by 2^112 to correct the bias of the exponent.
- */
+/* Shifts the bits to where a float has them, and multiplies by 2^112 to correct the bias of the
+ * exponent. */
 static inline float
 cleave_half_to_float (guint16 half)
 {

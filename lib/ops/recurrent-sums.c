@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The first part of the sums of an RNN, GRU or LSTM with one direction, for all steps at once:
- * biases plus W x. The order is that of recurrent-steps.c, which continues the sums. The result has
- * the type of the sums. */
+ * biases plus W x. The order is the one in recurrent-steps.c, which continues the sums. The result
+ * has the type of the sums. */
 
 #include "products.h"
 #include "recurrent.h"

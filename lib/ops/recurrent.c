@@ -286,8 +286,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* A bidirectional op cannot be cut along time, since its directions run in opposite order; nor can
- * an op with lengths, which are those of the whole sequence. */
+/* A bidirectional op cannot be cut along time, since its directions run in opposite order. Nor can
+ * an op with lengths, since they are lengths of the whole sequence. */
 static gboolean
 sequence (const CleaveCall *call, CleaveSequence *sequence)
 {

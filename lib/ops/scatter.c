@@ -284,8 +284,8 @@ maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
         d < first ? cleave_dim_map_whole (own->dim[d]) : cleave_dim_map_same (d - first + taken);
 }
 
-/* Combines the elements of an update with those of y. `lines` visits the `rest` dimensions of both.
- */
+/* Combines the elements of an update with elements of y. `lines` visits the `rest` dimensions of
+ * both. */
 static void
 join (const CleaveView *y,
       const CleaveView *updates,

@@ -60,7 +60,7 @@ normalize_row (const Row *row)
 static void
 log_softmax_row (const Row *row)
 {
-  const gint bits = 22; /* between the units of differences and those of the result */
+  const gint bits = 22; /* between the units of differences and the units of the result */
   gint32 max = G_MININT8, logarithm, bound;
   guint32 sum = 0;
 

@@ -68,8 +68,8 @@ step_clear (Step *step)
     step->family->free (step->state);
 }
 
-/* Runs a kernel. `x` has the data pointers of the first `n_x` operands; those of constants are
- * known. */
+/* Runs a kernel. `x` has the data pointers of the first `n_x` operands; the data pointers of
+ * constants are known. */
 static void
 step_run (const Step *step,
           const CleaveKernelInstance *group,

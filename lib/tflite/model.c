@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads a TensorFlow Lite file. The numbers of fields are those of its schema (schema.fbs). */
+/* Reads a TensorFlow Lite file. Its schema (schema.fbs) gives the numbers of fields. */
 
 #include "model.h"
 

@@ -51,8 +51,8 @@ unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCal
     }
 }
 
-/* Connects the dimensions of an operand with those of result 0 from which the map computes their
- * spans.  Inputs of the graph have no axes.  If a window is longer than its stride, neighboring
+/* Connects each dimension of an operand with the dimensions of result 0 from which the map computes
+ * its spans. Inputs of the graph have no axes. If a window is longer than its stride, neighboring
  * windows read the same elements, so the axis has a halo. */
 static void
 unite_operand (CleaveFitSteps *steps,

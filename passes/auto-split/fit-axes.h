@@ -5,8 +5,8 @@
 
 /* Axes: sets of dimensions that a cut divides together.
  *
- * A dimension map connects a dimension of a result with a dimension of an operand.  For example,
- * that of a convolution connects the rows of the result with the rows of the image.  An axis is all
+ * A dimension map connects a dimension of a result with a dimension of an operand. For example, the
+ * map of a convolution connects the rows of the result with the rows of the image. An axis is all
  * dimensions that are connected in this way, directly or through other values, whatever their names
  * and positions:
  *

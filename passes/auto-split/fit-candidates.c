@@ -19,7 +19,7 @@
 #define MIN_EVEN_STRIPS 6
 
 /* Steps of the graph for each thread of the search, and the largest number of threads. A thread
- * finds all candidates of one segment end; they do not depend on those of other ends. */
+ * finds all candidates of one segment end; they do not depend on candidates of other ends. */
 #define STEPS_OF_THREAD 16
 #define MAX_THREADS 16
 

@@ -40,10 +40,10 @@ gboolean cleave_fit_candidates_init (CleaveFitCandidates *candidates,
 void cleave_fit_candidates_clear (CleaveFitCandidates *candidates);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitCandidates, cleave_fit_candidates_clear)
 
-/* Corrects the bytes of a candidate that was measured, and raises in proportion those of candidates
- * that split nearly the same steps in the same way.  Planned and measured bytes differ where the
- * planner keeps windows of several strips alive, where joins share memory, and by gaps in the
- * arena. */
+/* Corrects the bytes of a candidate that was measured, and raises in proportion the bytes of
+ * candidates that split nearly the same steps in the same way. Planned and measured bytes differ
+ * where the planner keeps windows of several strips alive, where joins share memory, and by gaps in
+ * the arena. */
 void cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
                                       const CleaveFitCandidate *measured,
                                       gint64 n_bytes);

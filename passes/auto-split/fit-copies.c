@@ -25,7 +25,7 @@ copy_free (gpointer copy)
   g_free (copy);
 }
 
-/* Replaces results of `first` by those of `second` in all operands of `reader`. */
+/* Replaces results of `first` by results of `second` in all operands of `reader`. */
 static void
 read_other (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
 {

@@ -187,8 +187,8 @@ subtract (CleaveRange *range, const CleaveRange *made)
   range->dim[dim] = rest;
 }
 
-/* Adds the required region of a result of a view to that of the operand.  A view computes nothing.
- */
+/* Adds the required region of a result of a view to the required region of the operand.  A view
+ * computes nothing. */
 static void
 ask_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
 {

@@ -53,8 +53,8 @@ cleave_fit_pieces_note (CleaveFitPieces *pieces, const CleaveGraph *graph, guint
     g_array_append_val (pieces->part, part);
 }
 
-/* Sets the positions of new nodes.  A piece has the position of its part; a node that several parts
- * share has that of its last operand. */
+/* Sets the positions of new nodes. A piece has the position of its part; a node that several parts
+ * share has the position of its last operand. */
 static void
 place_pieces (CleaveFitPieces *pieces, const GPtrArray *order)
 {
@@ -111,7 +111,7 @@ push_operands (const Listing *listing, const CleaveNode *node)
     }
 }
 
-/* Lists a node after those of its operands that have the same position and are not listed yet. */
+/* Lists a node after each of its operands that has the same position and is not listed yet. */
 static void
 add (Listing *listing, CleaveNode *last)
 {

@@ -15,7 +15,7 @@ typedef struct
 {
   GArray *part;    /* guint: of each node */
   GArray *place;   /* guint: position of each node before the cuts, or of its part if it has one */
-  GArray *of_part; /* guint: position of each part, which is that of its first node */
+  GArray *of_part; /* guint: position of each part, which is the position of its first node */
 } CleaveFitPieces;
 
 /* Begins the record before any part is cut.  `nodes` has the nodes (CleaveNode) of each part. */

@@ -105,8 +105,8 @@ is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
   return buffer->last >= (gint) steps->n_steps;
 }
 
-/* Sets `overlay` to that of result y on operand x if it saves more bytes.  cleave_storage_lap()
- * makes the same overlay when the split graph is planned. */
+/* Sets `overlay` to the overlay of result y on operand x if it saves more bytes.
+ * cleave_storage_lap() makes the same overlay when the split graph is planned. */
 static void
 note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOverlay *overlay)
 {

@@ -153,8 +153,9 @@ add_carried_columns (const CleaveFitValue *value,
       cleave_range_holds_none (&carried) ? 0 : get_bytes (value, cleave_range_count (&top));
 }
 
-/* Returns whether pieces of a join's operand need memory of their own beside those of the join.
- * They do if rows are carried, or if other nodes read more of the operand than the join does. */
+/* Returns whether pieces of a join's operand need memory of their own beside the pieces of the
+ * join. They do if rows are carried, or if other nodes read more of the operand than the join
+ * does. */
 static gboolean
 is_apart (const CleaveFitValue *value,
           const CleaveFitNeed *need,

@@ -202,9 +202,9 @@ list_members (const GPtrArray *segments, GHashTable *pieces)
   return members;
 }
 
-/* Returns the dimension to cut an element-wise or quantizing node along: that of an operand that is
- * cut already, or -1.  This holds for small nodes too: pieces compute element-wise ops in
- * registers, and without the cut, pieces of quantized values would meet as floats. */
+/* Returns the dimension to cut an element-wise or quantizing node along: the dimension of an
+ * operand that is cut already, or -1. This holds for small nodes too: pieces compute element-wise
+ * ops in registers, and without the cut, pieces of quantized values would meet as floats. */
 static gint
 find_dim_before (const CleaveNode *node, GHashTable *dims)
 {

@@ -67,8 +67,8 @@ list_ranges (const CleaveShape *shape, guint dim, gint64 count)
 
 /* Finding layers */
 
-/* Returns the dimension of an operand whose elements correspond one by one to those of a dimension
- * of the result, or -1. */
+/* Returns the dimension of an operand whose elements correspond one by one to the elements of a
+ * dimension of the result, or -1. */
 static gint
 find_dim (const CleaveNode *node, guint operand, guint dim)
 {
@@ -178,8 +178,8 @@ find_layers (CleaveGraph *graph, const GPtrArray *order, GHashTable *members)
   return layers;
 }
 
-/* Sets `length` of each layer to that of the longest chain through it.  Before, it is the length of
- * the chain that ends with the layer. */
+/* Sets `length` of each layer to the length of the longest chain through it. Before, it is the
+ * length of the chain that ends with the layer. */
 static void
 find_lengths (const GArray *layers)
 {

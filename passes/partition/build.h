@@ -13,7 +13,7 @@ typedef struct
   const GPtrArray *given;  /* CleaveResult: values that are inputs even if `nodes` compute them;
                               NULL:  none */
   const GPtrArray *wanted; /* CleaveResult: values that are outputs */
-  const GPtrArray *wanted_names; /* char *: names of the outputs; NULL: those of the values */
+  const GPtrArray *wanted_names; /* char *: names of the outputs; NULL: the names of the values */
   CleavePartitionNames *names;   /* names of inputs and outputs; NULL: names of this graph alone */
 } CleavePartitionContent;
 

@@ -65,7 +65,8 @@ find_cuts (const CleaveGraph *graph,
   return g_steal_pointer (&cuts);
 }
 
-/* Returns, by node id, the index of the part of each node: that of the first cut that needs it. */
+/* Returns, by node id, the index of the part of each node: the part of the first cut that needs the
+ * node. */
 static guint *
 find_stages (const CleaveGraph *graph, const GArray *cuts)
 {

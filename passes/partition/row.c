@@ -24,7 +24,8 @@ list_nodes (CleaveRow *row)
     }
 }
 
-/* Returns the index of the last node that reads a value; that of the value's node if none does. */
+/* Returns the index of the last node that reads a value; if none does, the index of the node that
+ * computes it. */
 static guint
 find_last_reader (const CleaveRow *row, const CleaveResult *value)
 {

@@ -208,8 +208,8 @@ spread_all (Applier *applier)
     }
 }
 
-/* Adds kept joins to the stops and takes removed nodes away.  The stops include those of all
- * earlier regions, so a scan of all would be quadratic in the number of regions. */
+/* Adds kept joins to the stops and takes removed nodes away. The stops include the stops of all
+ * earlier regions, so a scan of all stops would be quadratic in the number of regions. */
 static void
 update_stops (Applier *applier, GHashTable *removed)
 {

@@ -39,7 +39,7 @@ name_operand (GString *name, const CleaveNode *node, guint operand)
   g_string_append (name, cleave_op_operand_name (node->op, operand));
 }
 
-/* Returns the name of a demand: that of the operand that reads it first. */
+/* Returns the name of a demand: the name of the operand that reads it first. */
 static const char *
 demand_name (Builder *builder, const CleaveDemand *demand)
 {

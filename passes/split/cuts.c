@@ -285,7 +285,7 @@ find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Returns whether every factor of `cut` is at most that of the largest chunk of `other`. */
+/* Returns whether no factor of `cut` is above the factor of the largest chunk of `other`. */
 static gboolean
 is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *other)
 {
@@ -459,7 +459,7 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* Lowers the least factors by those of cuts that are too fine to be listed: a sample, and the
+/* Lowers the least factors by the factors of cuts that are too fine to be listed: a sample, and the
  * finest. */
 static void
 note_finer (CleaveCuts *cuts, guint d)

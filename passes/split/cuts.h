@@ -7,10 +7,11 @@
 /* Lists the ways to cut each dimension of a node's result, and the factors by which each way
  * reduces the bytes of the node's values.
  *
- * The bytes of a chunk are a sum over operands and results.  Each term is a product over the
+ * The bytes of a chunk are a sum over operands and results. Each term is a product over the
  * dimensions of the result, so a cut of one dimension is one factor for each value. Example: a 3x3
  * convolution without padding has 8 output rows, cut into 2 chunks. The factor of the result is 4
- * (rows), that of the input 6 (4 rows and a halo of 2), and that of the weights 1. */
+ * (rows), the factor of the input is 6 (4 rows and a halo of 2), and the factor of the weights is
+ * 1. */
 
 /* A value of the node: an operand, or a result that is used. */
 typedef struct

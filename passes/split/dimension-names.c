@@ -6,10 +6,10 @@
 
 /* How dimensions get letters:
  * - An op with a layout has letters of its own.
- * - Other ops take those of an operand, each moved as the dimension map says: a Relu of an NCHW
- * value is NCHW, a Transpose of it may be NHWC.
- * - If no operand has letters, those that a reader gives the value: a value quantized before a
- * convolution is NCHW as well. */
+ * - Other ops take the letters of an operand, each moved as the dimension map says: a Relu of an
+ * NCHW value is NCHW, a Transpose of it may be NHWC.
+ * - If no operand has letters, a value has the letters that a reader gives it: a value quantized
+ * before a convolution is NCHW as well. */
 
 /* Largest distance upwards to an op with a layout, for queries without a cache.  A bound, so that a
  * query about every node of a long chain is linear. */
@@ -60,8 +60,8 @@ find_ways (const CleaveCall *call, guint operand, guint *way)
   return TRUE;
 }
 
-/* Returns the first operand whose dimensions correspond one to one to those of the result, and
- * where each goes; NULL if there is none. */
+/* Returns the first operand whose dimensions correspond one to one to the dimensions of the result,
+ * and where each goes; NULL if there is none. */
 static const CleaveNode *
 find_source (const CleaveNode *node, guint *way)
 {
@@ -126,9 +126,9 @@ find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
   return letters;
 }
 
-/* Gets the letters that a reader with a layout gives to an operand: those of the reader's result.
- * If the reader sums over one dimension of the operand (the channels of a convolution), this
- * dimension gets the one letter that is left. */
+/* Gets the letters that a reader with a layout gives to an operand: the letters of the reader's
+ * result. If the reader sums over one dimension of the operand (the channels of a convolution),
+ * this dimension gets the one letter that is left. */
 static gboolean
 read_letters (const CleaveOperand *use, char *letters)
 {

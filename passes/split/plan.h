@@ -38,7 +38,7 @@ gint64 cleave_plan_get_most_bytes (const CleavePlan *plan);
 /* Initializes the call of a node without trailing results that are not used, which pieces do not
  * compute.  Clear it with cleave_node_call_clear(). */
 const CleaveCall *cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node);
-/* Returns the bytes of the operands of a chunk and of those of its results that are used. */
+/* Returns the bytes of the operands of a chunk and of the results of the chunk that are used. */
 gint64
 cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const CleaveNode *node);
 

@@ -21,7 +21,7 @@ add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
     }
 }
 
-/* Returns the MACs that the pieces of a root add, as a fraction of those of the graph. */
+/* Returns the MACs that the pieces of a root add, as a fraction of the MACs of the graph. */
 static double
 added_macs (const CleaveRoot *root)
 {

@@ -168,7 +168,7 @@ CleaveRegion *cleave_region_plan_among (CleaveGraph *graph,
                                         guint n_roots,
                                         const CleaveRecursion *recursion);
 void cleave_region_free (CleaveRegion *region);
-/* Makes the plan of the pieces of a region node.  Plans are not stored: those of all nodes would be
- * most of the memory of a region.  NULL, with the reason in `why`, if a piece is not legal. */
+/* Makes the plan of the pieces of a region node. Plans are not stored: the plans of all nodes would
+ * be most of the memory of a region. NULL, with the reason in `why`, if a piece is not legal. */
 CleavePlan *cleave_region_node_plan (const CleaveRegionNode *member, GString *why);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRegion, cleave_region_free)

@@ -68,8 +68,8 @@ is_joined_for_joins (const CleaveResult *value)
   return TRUE;
 }
 
-/* Returns the parts of a join, and those of joins in it that only joins read; NULL if there are too
- * many. */
+/* Returns the parts of a join, and the parts of joins in it that only joins read; NULL if there are
+ * too many. */
 static GArray *
 find_parts (const CleaveResult *whole)
 {

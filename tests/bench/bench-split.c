@@ -256,8 +256,8 @@ make_deep_conv (void)
   return make_conv (512, 14);
 }
 
-/* Searches with budgets from the need of the unsplit node down to that of a pixel, and one that
- * nothing can meet. Prints the slowest search and the slowest application last. */
+/* Searches with budgets from the need of the unsplit node down to the need of a pixel, and with one
+ * that nothing can meet. Prints the slowest search and the slowest application last. */
 static void
 measure_searches (const char *what, CleaveGraph *(*make) (void), gint64 most, gint64 least)
 {

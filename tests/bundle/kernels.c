@@ -150,7 +150,8 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
 }
 
 /* Makes operands constant: all but the first, or sometimes none of an op that combines A and B. The
- * operands of a join stay inputs, and those of a node whose first operand is constant. */
+ * operands of a join stay inputs, and so do the operands of a node whose first operand is
+ * constant. */
 static void
 fix_operands (CleaveGraph *graph, CleaveNode *node, GRand *rand)
 {

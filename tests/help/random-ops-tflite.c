@@ -14,7 +14,7 @@ pick_integer (GRand *rand)
   return pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_INT16;
 }
 
-/* Random bounds of a result: sometimes those of its type. */
+/* Random bounds of a result: sometimes the bounds of its type. */
 static void
 pick_bounds (GRand *rand, CleaveElement element, gint64 *min, gint64 *max)
 {

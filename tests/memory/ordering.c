@@ -426,7 +426,7 @@ turn_uses_round (CleaveGraph *graph)
       }
 }
 
-/* Files do not store an order of uses, and a copy has that of its nodes. */
+/* Files do not store an order of uses. In a copy of a graph, uses are in the order of its nodes. */
 START_TEST (the_order_of_uses_does_not_matter)
 {
   g_autoptr (CleaveGraph) graph =

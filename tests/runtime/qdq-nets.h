@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Networks of bytes between dequantized and quantized values, whose bits must be those of floats.
- */
+/* Networks of bytes between dequantized and quantized values, whose bits must be the same as with
+ * floats. */
 
 #include "../../lib/ir/debug.h"
 #include "../../lib/runtime/kernels.h"

@@ -391,7 +391,7 @@ START_TEST (strips_are_chosen_by_bytes)
 }
 END_TEST
 
-/* Returns the tile of the only group in a graph; `dims` are those of its result, outermost
+/* Returns the tile of the only group in a graph; `dims` are the dimensions of its result, outermost
  * first. */
 static CleaveShape
 tile_of (const CleaveGraph *graph, const guint *dims)

@@ -16,8 +16,8 @@
 
 #define BYTES(scale, z) .type = TFLITE_UINT8, .scales = scale, .n_scales = 1, .zero = z
 
-/* Multiplies by a ratio of scales, in 32 bits and with two roundings: that of the doubled high
- * half, and that of the division, ties away from zero. */
+/* Multiplies by a ratio of scales, in 32 bits and with two roundings. The first is of the high half
+ * of the doubled product, the second of the division, where ties go away from zero. */
 static gint64
 times (gint64 value, double ratio)
 {

@@ -96,7 +96,7 @@ class Everywhere(unittest.TestCase):
                 self.assertNotRegex(text, r'\((?!default\b)[^)]*\)$', f'{name} {option}: write (default: …)')
         self.assertEqual([line for line in output('--help').splitlines() if len(line) > 100], [])
 
-    # A section of the man page has the options of its command, except for those that it declares to be those of another
+    # A section of the man page has the options of its command, except for options that it declares to belong to another
     # command.
     def test_man_page_has_each_option(self):
         for name, table in TABLES.items():

@@ -453,12 +453,12 @@ enum {
   CLEAVE_SOFTSIGN
 };
 
-/* A recurrent layer. The gates of w[gate][unit][input] and r[gate][unit][unit] are those of ONNX. A
- * pixel of its state has two vectors of h: even steps write one, odd steps the other. The third
- * vector is c (LSTM) or the reset h (GRU). */
+/* A recurrent layer. The gates of w[gate][unit][input] and r[gate][unit][unit] have the order of
+ * ONNX. A pixel of its state has two vectors of h: even steps write one, odd steps the other. The
+ * third vector is c (LSTM) or the reset h (GRU). */
 typedef struct
 {
-  const float *w, *r, *biases; /* biases[gate][unit]: those of w and r, added up */
+  const float *w, *r, *biases; /* biases[gate][unit]: the sums of the biases of w and r */
   const float *r_biases;       /* of the last gate of a GRU that resets R h; NULL: others */
   const float *peepholes;      /* NULL: none */
   const float *h, *c;          /* constant initial states; NULL: zeros, or an operand */

@@ -304,7 +304,7 @@ replace_string (Onnx__NodeProto *node, const char *name, const char *value)
   add_string (node, name, value);
 }
 
-/* Opset 13 lacks tf_half_pixel_for_nn, whose positions are half an element behind those of
+/* Opset 13 lacks tf_half_pixel_for_nn, whose positions are half an element behind the positions of
  * half_pixel. So the conversion sets half_pixel, whose position is u instead of u + 0.5. It also
  * sets another rounding: floor (u + 0.5) is round_prefer_ceil (u), and round_prefer_floor (u + 0.5)
  * is ceil (u). */

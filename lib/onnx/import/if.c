@@ -87,7 +87,7 @@ as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError 
   return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
 }
 
-/* Returns the least rank of the tensors, those of sequences included. */
+/* Returns the least rank of the tensors, including the elements of sequences. */
 static guint
 find_least_rank (const GPtrArray *values)
 {

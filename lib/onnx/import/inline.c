@@ -388,7 +388,7 @@ expand (Inliner *inliner,
   return good;
 }
 
-/* Adds the opsets of other domains that functions state to those of the model. */
+/* Adds to the opsets of the model the opsets of other domains that functions state. */
 static void
 add_opsets (Onnx__ModelProto *model, const Onnx__FunctionProto *function)
 {

@@ -141,7 +141,7 @@ release_iteration (const CleaveOnnxIterations *iterations, guint first, const GP
     ((CleaveOnnxValue *) import->all_values->pdata[i])->is_carried = TRUE;
 }
 
-/* Reads one iteration. The body's inputs are in a scope outside that of its nodes: this
+/* Reads one iteration. The body's inputs are in a scope around the scope of its nodes. This
  * distinguishes states that a node computed from states that are passed through. */
 static gboolean
 take_iteration (CleaveOnnxIterations *iterations,

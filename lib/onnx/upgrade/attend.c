@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention, common to the op of the default domain and those of com.microsoft: softmax (Q Kᵀ ·
- * scale + mask) V.
+/* Attention, for the op of the default domain and the ops of com.microsoft: softmax (Q Kᵀ · scale +
+ * mask) V.
  *
  * Masks are computed from comparisons of positions and not stored as constants. The constants would
  * be larger than the positions, and a piece of some rows computes only the mask of those rows. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Attention and RotaryEmbedding of the default domain [ONNX Attention-23 and -24,
- * RotaryEmbedding-23], built from the same steps as those of com.microsoft. */
+ * RotaryEmbedding-23], built from the same steps as the ops of com.microsoft. */
 
 #include "attend.h"
 #include "rotary.h"

@@ -180,8 +180,8 @@ qlinear_concat (CleaveOnnxNode *node, GError **error)
 
 /* Matrix products */
 
-/* QGemm. Operands: A, B with scales and zero points; C, which has the scale of A times that of
- * B; scale and zero point of Y. Without the latter the result is float. */
+/* QGemm. Operands: A, B with scales and zero points; C, whose scale is the product of the scales of
+ * A and B; scale and zero point of Y. If Y has no scale, the result is float. */
 static gboolean
 q_gemm (CleaveOnnxNode *node, GError **error)
 {

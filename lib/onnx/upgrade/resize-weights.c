@@ -5,8 +5,8 @@
  *
  *   [.., from, ..]  Gather  [.., to, taps, ..]  Mul by [to, taps, 1, ..]  ReduceSum  [.., to, ..]
  *
- * The weights are those of ONNX Runtime. With antialias the filter is stretched by the factor
- * that the dimension shrinks. */
+ * ONNX Runtime has the same weights. With antialias the filter is stretched by the factor that the
+ * dimension shrinks. */
 
 #include "resize.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* DeformConv of floats. For a few positions, the sampled values of all taps are collected in a
- * buffer. They are then multiplied by packed weights, with the sums of many channels in
- * registers. The order of the sums is that of the reference kernel. Weights are packed in each
- * run. */
+ * buffer. They are then multiplied by packed weights, with the sums of many channels in registers.
+ * The sums have the order of the reference kernel. Weights are packed in each run. */
 
 #include "level.h"
 #include "vector.h"

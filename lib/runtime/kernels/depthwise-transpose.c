@@ -91,7 +91,7 @@ list_parts (Plan *plan)
         }
 }
 
-/* Packs the taps of one phase after those of another. */
+/* Packs the taps of one phase after the taps of the previous one. */
 static void
 pack (const Plan *plan, const CleaveView *w, float *to)
 {

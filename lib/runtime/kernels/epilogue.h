@@ -2,8 +2,8 @@
 #pragma once
 
 /* Applies the epilogue ops of a kernel instance to vectors in registers, before they are stored.
- * The results have the same bits as those of the fused consumers' own loops. A kernel collects
- * its ops with cleave_epilogue_of() and calls cleave_epilogue_do() on each block of sums. */
+ * The fused consumers' own loops would compute results with the same bits. A kernel collects its
+ * ops with cleave_epilogue_of() and calls cleave_epilogue_do() on each block of sums. */
 
 #include <math.h>
 

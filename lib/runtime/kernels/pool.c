@@ -271,8 +271,8 @@ count_alike (const Windows *w, gint64 pixel)
   return n >= CLEAVE_POOL_PIXELS ? CLEAVE_POOL_PIXELS : 1;
 }
 
-/* Computes one row of y. x is the address of the first tap in plane and row, y that of the row's
- * first pixel. */
+/* Computes one row of y. x is the address of the first tap in plane and row, y the address of the
+ * row's first pixel. */
 static void
 run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointer y)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RoiAlign of floats, computed in double. The weights of a sampling point are computed once for
- * a block of channels. The order of sums is that of the reference kernel. */
+/* RoiAlign of floats, computed in double. The weights of a sampling point are computed once for a
+ * block of channels. The sums have the order of the reference kernel. */
 
 #include "level.h"
 #include "loops.h"

@@ -2,9 +2,8 @@
 
 /* Runs ops on 16-bit floats, and ops on integers that are defined through floats, by the kernel
  * families of float32. The node is cut into pieces that fit the cache, as any node can be. The
- * operands of a piece are converted to float32 in scratch, the float family computes the piece,
- * and its results are rounded. The bits are those of reference kernels that round to float32
- * first. */
+ * operands of a piece are converted to float32 in scratch, the float family computes the piece, and
+ * its results are rounded. Reference kernels that round to float32 first have the same bits. */
 
 #include "level.h"
 #include "pieces.h"
@@ -111,8 +110,8 @@ side_init (Side *side,
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
 }
 
-/* Returns the view whose memory order results take: that of x, since families are fastest if
- * both are alike. Returns y if x has a dimension of one element, whose order is unknown. */
+/* Returns the view whose memory order results take: x, since families are fastest if x and y have
+ * one order. Returns y if x has a dimension of one element, whose order is unknown. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {

@@ -447,7 +447,8 @@ cleave_vector_interleave_high (CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* Joins the first two lanes of each group of four, or the last two: those of a, then those of b. */
+/* Joins the first two lanes of each group of four, or the last two: two lanes of a, then two lanes
+ * of b. */
 static inline CleaveVector
 cleave_vector_join_low (CleaveVector a, CleaveVector b)
 {
@@ -488,8 +489,8 @@ cleave_vector_join_halves (CleaveVector low, CleaveVector high)
 }
 #endif
 
-/* Transposes a square of CLEAVE_SQUARE rows. Rows of x are `step` elements apart, those of the
- * result `line`. */
+/* Transposes a square of CLEAVE_SQUARE rows. Rows of x are `step` elements apart, rows of the
+ * result `line` elements. */
 #if defined(CLEAVE_AVX2)
 #define CLEAVE_SQUARE 8
 static inline void

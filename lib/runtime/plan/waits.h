@@ -14,7 +14,7 @@ typedef struct
 
 /* Fills `needs`: the waits of each step for its predecessors on other threads. */
 void cleave_schedule_find_needs (CleaveSchedule *schedule, const CleaveScheduleTask *task);
-/* Returns the waits in `needs` and those of `more`, which may be NULL. Leaves out waits that others
+/* Returns the waits in `needs` and in `more`, which may be NULL. Leaves out waits that others
  * imply. Memory grows with the steps and the waits, not with the threads. */
 CleaveWaits cleave_schedule_find_waits (const CleaveSchedule *schedule,
                                         const CleaveWaitSource *more);

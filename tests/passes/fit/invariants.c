@@ -14,7 +14,7 @@
 
 /* The number of networks of each class. */
 #define N_SEEDS CLEAVE_TRIALS (1)
-/* The number of budgets between the least memory and that of the unsplit graph. */
+/* The number of budgets between the least memory and the memory of the unsplit graph. */
 #define N_BUDGETS 3
 /* The number of points of a frontier that are looked up by their budgets. */
 #define MAX_POINTS 3

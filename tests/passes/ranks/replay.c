@@ -86,7 +86,7 @@ START_TEST (later_messages_overtake_the_rest_of_a_large_one)
 }
 END_TEST
 
-/* The time of a node is that of its step; a node without a step was fused with another. */
+/* The time of a node is the time of its step; a node without a step was fused with another. */
 START_TEST (times_of_steps_are_taken_from_a_profile)
 {
   static const char text[] = "graph g\n%x = Input : float32 4\n%a = Relu %x\n%b = Neg %a\n"

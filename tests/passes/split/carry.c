@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Carried halos on chains: nothing is computed twice, and memory is that of a few rows. */
+/* Carried halos on chains: nothing is computed twice, and the memory is enough for only a few
+ * rows. */
 
 #include "run-help.h"
 

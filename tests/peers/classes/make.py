@@ -15,7 +15,7 @@ import zlib
 try:
     import onnx  # noqa: F401
 except ImportError:
-    # PATH may begin with another Python than that of Debian, which has python3-onnx.
+    # PATH may begin with a Python that is not Debian's; Debian's has python3-onnx.
     if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP: python3-onnx is not installed')

@@ -73,7 +73,7 @@ find_clock (const CleaveSchedule *schedule, guint step, guint *matrix)
       }
 }
 
-/* Returns the number of counts that are lower than those of the matrix; none may be higher. */
+/* Returns the number of counts that are lower than the counts of the matrix; none may be higher. */
 static guint
 compare_clocks (const CleaveSchedule *schedule, guint max_rows)
 {

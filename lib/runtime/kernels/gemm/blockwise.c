@@ -2,8 +2,8 @@
 
 /* Products with weights that are integers of 4 or 8 bits times a scale per block. The form is
  * recognized in the float values, and used only if every weight is restored bit for bit. Panels
- * are laid out as those of floats. Each begins with a scale and an offset for each block of rows
- * and each column. */
+ * have the layout of panels of floats. Each begins with a scale and an offset for each block of
+ * rows and each column. */
 
 #include "blockwise.h"
 #include "block-form.h"

@@ -76,8 +76,8 @@ void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
                                const CleaveKernelInstance *instance,
                                CleaveDims dims);
 
-/* Returns whether the result of each index, of `size` elements, comes after that of the previous
- * index. */
+/* Returns whether the result of each index, of `size` elements, comes after the result of the
+ * previous index. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
 /* Adds the columns of a, from packed column `first` on, cut where panels and groups end. Each

@@ -23,7 +23,7 @@
 #define cleave_recurrent_read_list CLEAVE_LEVELLED (cleave_recurrent_read_list)
 #define cleave_recurrent_read_biases CLEAVE_LEVELLED (cleave_recurrent_read_biases)
 
-/* W or R. Its columns are the units of all gates; its rows are those of all directions. */
+/* W or R. Its columns are the units of all gates; its rows are the rows of all directions. */
 typedef struct
 {
   CleavePanels panels;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Convolutions of 16-bit floats. The part of x that a band reads is converted to floats. The
- * product is that of a convolution of dense floats. */
+ * product is computed as for a convolution of dense floats. */
 
 #include "../pixels.h"
 #include "../places.h"

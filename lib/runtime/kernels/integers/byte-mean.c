@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Means of dequantized bytes with contiguous channels, a few pixels at a time. Sums are those of
- * the reference kernels: eight partial float sums per channel, or doubles. Double sums are
+/* Means of dequantized bytes with contiguous channels, a few pixels at a time. Sums are formed as
+ * in the reference kernels: eight partial float sums per channel, or doubles. Double sums are
  * exact, so their order does not matter. */
 
 #include "../../qdq-conv.h"

@@ -133,8 +133,8 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
 /* Units. */
 
 #if defined(CLEAVE_AVX2)
-/* Limit on the sum of the positive weights of a pair, and on that of the negative ones. Within
- * it, two products with unsigned bytes have a sum of 16 bits. */
+/* Limit on the sum of the positive weights of a pair, and on the sum of its negative weights.
+ * Within it, two products with unsigned bytes have a sum of 16 bits. */
 #define PAIR_BOUND 128
 
 /* Returns whether, in all columns, the sum of two products fits into 16 bits. */

@@ -171,8 +171,8 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* Converts sums to bytes as finish_qdq() does, if errors are constant. Bounds are those of bytes
- * and are applied last, so a sum beyond them may also count as ambiguous, which is rare. */
+/* Converts sums to bytes as finish_qdq() does, if errors are constant. The bounds are the bounds of
+ * bytes and are applied last, so a sum beyond them may also count as ambiguous, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {

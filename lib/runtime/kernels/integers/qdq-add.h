@@ -2,7 +2,8 @@
 #pragma once
 
 /* Adds or multiplies two lines of dequantized bytes, or one of bytes and one of floats, and
- * quantizes the result. The operations on floats are those of the separate ops, in registers. */
+ * quantizes the result. The operations on floats are the same as in the separate ops, but in
+ * registers. */
 
 #include "../../qdq-conv.h"
 #include "../quantize-line.h"

@@ -133,8 +133,8 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
   return l->packed + (panel * n + column - panel) * CLEAVE_DOT4;
 }
 
-/* Returns the units of a chunk. Prefers chunks that end where pixels end: then norms of pixels
- * add up to those of the elements that are read. */
+/* Returns the units of a chunk. Prefers chunks that end where pixels end: then the norms of pixels
+ * add up to the norms of the elements that are read. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length)
 {
