@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# first-steps.py CLEAVE: tests what the command does where new users stop: names of outputs, hints for the next command, words.
+# first-steps.py CLEAVE: tests the places where new users stop: names of outputs, hints for the next command, words.
 
 import os
 import re
