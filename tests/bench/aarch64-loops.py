@@ -4,8 +4,8 @@
 
 Prints the loops of each object that have the most multiply-adds, with the multiply-adds per cycle on each processor
 as a share of its peak. The peak is the rate of independent instructions of the same kind, estimated in the same way.
-An estimate assumes that all loads hit the nearest cache. The Cortex-A76 has the pipelines of the Neoverse N1; LLVM
-19 has no description of its own for the A76 and takes the one of the A57."""
+With --at-least, a smaller share fails. An estimate assumes that all loads hit the nearest cache. The Cortex-A76 has the
+pipelines of the Neoverse N1; LLVM 19 has no description of its own for the A76 and takes the one of the A57."""
 
 import argparse
 import re
@@ -84,8 +84,10 @@ def main():
     arguments.add_argument('--objdump', default='aarch64-linux-gnu-objdump')
     arguments.add_argument('--cpus', default='cortex-a53,neoverse-n1')
     arguments.add_argument('--top', type=int, default=4, help='loops of each object')
+    arguments.add_argument('--at-least', type=float, default=0, metavar='PERCENT', help='the smallest share that passes')
     options = arguments.parse_args()
     cpus = options.cpus.split(',')
+    low = []
     print('| object | function | instructions | multiply-adds | ' + ' | '.join(cpus) + ' |')
     print('|---' * (4 + len(cpus)) + '|')
     for path in options.objects:
@@ -100,8 +102,13 @@ def main():
             for cpu in cpus:
                 block = [PEAK[name].format(i) for i in range(16)]
                 peak = count_macs(block)[0] / cycles(options.mca, cpu, block)
-                shares.append(f'{100 * n / cycles(options.mca, cpu, loop) / peak:.0f} %')
+                share = round(100 * n / cycles(options.mca, cpu, loop) / peak)
+                shares.append(f'{share} %')
+                if share < options.at_least:
+                    low.append(f'{path.split("/")[-1]}: {function}: {share} % on {cpu}')
             print(f'| {path.split("/")[-1]} | {function} | {len(loop)} | {n} {name} | ' + ' | '.join(shares) + ' |')
+    if low:
+        sys.exit(f'less than {options.at_least:g} % of the peak:\n' + '\n'.join(low))
 
 
 main()

@@ -8,14 +8,16 @@
 
 #include "byte-product.h"
 
-/* With HAS_SIGNED_X, 128 is subtracted from each unsigned byte of x by inverting its top bit, and
- * sums begin with 128 times the sum of their weights. */
+/* With HAS_SIGNED_X, the top bit of each unsigned byte of x is inverted, which subtracts 128. So
+ * 128 times the sum of the weights is added to each sum: before the products if sums become bytes
+ * in registers, after them otherwise. A sum that begins with a loaded value and is stored as it is
+ * stays in memory with gcc 12, and the loop reaches 68 % of the peak in place of 87 %. */
 #if defined(HAS_SIGNED_X)
 #define X_FLIP ((gint32) 0x80808080)
-#define STARTS TRUE
+#define HAS_OFFSET TRUE
 #else
 #define X_FLIP 0
-#define STARTS FALSE
+#define HAS_OFFSET FALSE
 #endif
 
 /* The most pixels whose sums fit into registers beside a row of weights, a unit of x and a product.
@@ -47,7 +49,7 @@ typedef struct
 
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
 
-#if defined(CLEAVE_DOT) && UNIT == CLEAVE_DOT4
+#if defined(CLEAVE_NEON) && UNIT == CLEAVE_DOT4
 /* Adds the products of the units in [at, end) of a tap, four units at a time, with one load of x
  * for all four. Returns the first unit that is left. */
 static inline __attribute__ ((always_inline)) gint64
@@ -129,13 +131,18 @@ run_block (const Block *b,
 
   CLEAVE_EACH (p, pixels)
     CLEAVE_EACH (v, vectors)
-      if (stores || STARTS)
+      if (stores)
         sum[p * 2 + v] = cleave_ints_load (b->bias + v * CLEAVE_LANES);
   add_units (b, x_at, pixels, vectors, sum);
   CLEAVE_EACH (p, pixels)
     if (!stores)
       CLEAVE_EACH (v, vectors)
-        cleave_ints_store (b->sums + p * CLEAVE_BYTE_PANEL + v * CLEAVE_LANES, sum[p * 2 + v]);
+        {
+          if (HAS_OFFSET)
+            sum[p * 2 + v] =
+                cleave_ints_add (sum[p * 2 + v], cleave_ints_load (b->bias + v * CLEAVE_LANES));
+          cleave_ints_store (b->sums + p * CLEAVE_BYTE_PANEL + v * CLEAVE_LANES, sum[p * 2 + v]);
+        }
     else
       {
         guint8 bytes[CLEAVE_BYTE_PANEL];
@@ -186,17 +193,18 @@ static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIS
 /* clang-format on */
 
 #if defined(HAS_SIGNED_X)
-/* Sets the values with which the sums of columns [begin, end) begin. `bias` NULL: none. */
+/* Sets `offset` to the summands of the sums of columns [begin, end): 128 times the sum of their
+ * weights, and their bias. `bias` NULL: none. */
 static void
-set_start (
-    const CleaveByteProduct *product, gint64 begin, gint64 end, const gint32 *bias, gint32 *start)
+set_offset (
+    const CleaveByteProduct *product, gint64 begin, gint64 end, const gint32 *bias, gint32 *offset)
 {
   const gint32 *sums = cleave_byte_panels_sums (product->panels, product->w);
 
   for (gint64 j = 0; j < CLEAVE_BYTE_PANEL; j++)
-    start[j] = bias == NULL ? 0 : bias[j];
+    offset[j] = bias == NULL ? 0 : bias[j];
   for (gint64 j = 0; j < end - begin; j++)
-    start[j] = (gint32) ((guint32) start[j] + 128u * (guint32) sums[begin + j]);
+    offset[j] = (gint32) ((guint32) offset[j] + 128u * (guint32) sums[begin + j]);
 }
 #endif
 
@@ -230,10 +238,10 @@ run_columns (const CleaveByteProduct *product, gint64 begin, gint64 end)
               .y = product->y + tile.column,
               .n = tile.n };
 #if defined(HAS_SIGNED_X)
-  gint32 start[CLEAVE_BYTE_PANEL];
+  gint32 offset[CLEAVE_BYTE_PANEL];
 
-  set_start (product, begin, end, stores ? b.bias : NULL, start);
-  b.bias = start;
+  set_offset (product, begin, end, stores ? b.bias : NULL, offset);
+  b.bias = offset;
 #endif
 
   for (; tile.pixel < product->n_pixels; tile.pixel += tile.n_pixels)
