@@ -6,7 +6,9 @@
 
 #include "kernel-levels.h"
 
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
 #endif
@@ -19,6 +21,8 @@ typedef struct
   const CleaveKernelFamily *families[CLEAVE_N_KERNELS];
 } Level;
 
+gboolean cleave_kernel_emulates_avx_vnni;
+
 G_GNUC_UNUSED static gboolean
 runs_here_generic (void)
 {
@@ -29,6 +33,8 @@ runs_here_generic (void)
  * features has all features of the level. */
 
 #if defined(__x86_64__)
+#define AVX_VNNI (1u << 4) /* in EAX of leaf 7, subleaf 1 */
+
 G_GNUC_UNUSED static gboolean
 runs_here_v1 (void)
 {
@@ -40,6 +46,16 @@ runs_here_v3 (void)
 {
   return __builtin_cpu_supports ("avx2") && __builtin_cpu_supports ("fma") &&
          __builtin_cpu_supports ("bmi") && __builtin_cpu_supports ("bmi2");
+}
+
+/* Asks the processor, since clang 14 has no name for the feature. */
+G_GNUC_UNUSED static gboolean
+runs_here_avxvnni (void)
+{
+  unsigned int a, b, c, d;
+  gboolean has = __get_cpuid_count (7, 1, &a, &b, &c, &d) && (a & AVX_VNNI) != 0;
+
+  return runs_here_v3 () && (has || cleave_kernel_emulates_avx_vnni);
 }
 
 G_GNUC_UNUSED static gboolean

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Sums of products of bytes in dot-4 groups. Compiled for AVX512-VNNI, and called if the
- * processor has it; and for the levels dot and i8mm of aarch64. */
+ * processor has it; and for the levels avxvnni, dot and i8mm. */
 
 #include "../isa.h"
 
 #define UNIT CLEAVE_DOT4
-#if defined(CLEAVE_DOT) && !defined(CLEAVE_I8MM)
+#if defined(CLEAVE_NEON) && !defined(CLEAVE_I8MM)
 #define HAS_SIGNED_X /* the instruction multiplies signed bytes */
 #endif
 #define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))

@@ -142,7 +142,6 @@ cleave_ints_add_dot2 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
  * assembly, because gcc 12 copies each sum of the intrinsic twice and spills some: convolutions
  * take 1.5 times as long. */
 #define CLEAVE_ADD_DOT4(sum, x, w) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w))
-
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -152,12 +151,14 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 #endif
 
 #if defined(CLEAVE_DOT)
-/* Adds four products of bytes in each lane on aarch64. Without i8mm, both factors are signed bytes.
- */
+/* Adds four products of bytes in each lane. At the level dot, both factors are signed bytes. */
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
-#if defined(CLEAVE_I8MM)
+#if defined(CLEAVE_AVX2)
+  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(x), "x"(w)); /* not that of AVX-512 */
+  return sum;
+#elif defined(CLEAVE_I8MM)
   return vusdotq_s32 (sum, (uint8x16_t) x, (int8x16_t) w);
 #else
   return vdotq_s32 (sum, (int8x16_t) x, (int8x16_t) w);
@@ -441,7 +442,7 @@ cleave_bytes_max (CleaveEightBytes a, CleaveEightBytes b)
 #endif
 }
 
-#if defined(CLEAVE_DOT)
+#if defined(CLEAVE_NEON) && defined(CLEAVE_DOT)
 #if defined(CLEAVE_I8MM)
 #define CLEAVE_DOT_LANE(sum, w, x, lane)                                                           \
   vsudotq_laneq_s32 (sum, (int8x16_t) (w), (uint8x16_t) (x), lane)
