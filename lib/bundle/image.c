@@ -2,10 +2,8 @@
 
 #include "op.h"
 
-/* Returns whether values of this rank have their channels in dimension 1: some node of the graph
- * reads a value of this rank as images with channels first. */
-static gboolean
-has_channels_first (const CleaveGraph *graph, guint rank)
+gboolean
+cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank)
 {
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
@@ -33,7 +31,8 @@ cleave_bundle_image (const CleaveResult *value)
 {
   const CleaveShape *shape = &value->type.shape;
   gint rank = (gint) shape->rank;
-  gboolean is_first = rank >= 3 && has_channels_first (value->node->graph, shape->rank);
+  gboolean is_first =
+      rank >= 3 && cleave_bundle_has_channels_first (value->node->graph, shape->rank);
   gint spatial = MIN (rank - 2, 2), channel = is_first ? 1 : rank - 1;
   gint end = is_first ? rank : rank - 1; /* end of the spatial dimensions */
   CleaveBundleImage image = { .images = 1, .row_dim = -1, .column_dim = -1 };

@@ -110,6 +110,12 @@ cleave_bundle_layer_set_folded (CleaveBundleLayer *layer)
 }
 
 void
+cleave_bundle_layer_set_flat (CleaveBundleLayer *layer)
+{
+  layer->is_flat = TRUE;
+}
+
+void
 cleave_bundle_layer_set_recurrent (CleaveBundleLayer *layer,
                                    const char *sums,
                                    const CleaveBundleRecurrent *recurrent)

@@ -40,7 +40,7 @@ struct _CleaveBundleLayer
   gint64 sum_columns;
   gsize sum_pixel_bytes;
   gboolean has_float_scales;
-  gboolean is_folded;
+  gboolean is_folded, is_flat;
   CleaveBundleRecurrent recurrent; /* steps 0: not recurrent */
   guint in_place;                  /* a bit for each variable operand */
   guint slot;                      /* the operand of the node that is the first variable operand */

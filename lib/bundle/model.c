@@ -27,28 +27,40 @@ add_view (CleaveBundleBuilder *b, const CleaveNode *node)
     cleave_bundle_add_image (b, &node->results[0], x, &image);
 }
 
-/* Returns one image that has the rows of all images. */
+/* Returns the image that the kernel of a layer sees: the rows of all images as one image, or the
+ * rows of an image as one row. */
 static CleaveBundleImage
-fold (CleaveBundleImage image)
+fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
 {
-  image.rows *= image.images;
-  image.images = 1;
+  if (layer->is_folded)
+    {
+      image.rows *= image.images;
+      image.images = 1;
+    }
+  if (layer->is_flat)
+    {
+      image.columns *= image.rows;
+      image.rows = 1;
+    }
   return image;
 }
 
-/* Lets a step read all images of its operands as one. */
+/* Lets a step see the first n operands as its kernel does. */
 static void
 fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
 {
+  if (!step->layer->is_folded && !step->layer->is_flat)
+    return;
   for (guint i = 0; i < n; i++)
     {
       guint x = step->operands[i];
+      CleaveBundleImage own = cleave_bundle_value (b->model, x)->image, image;
       const CleaveResult *result = cleave_bundle_value (b->model, x)->result;
-      CleaveBundleImage image = fold (cleave_bundle_value (b->model, x)->image);
 
+      image = fold (own, step->layer);
       step->rows[i] = cleave_dim_map_whole (image.rows);
       step->columns[i] = cleave_dim_map_whole (image.columns);
-      if (cleave_bundle_value (b->model, x)->image.images == 1)
+      if (is_same_image (&own, &image))
         continue;
       step->operands[i] = cleave_bundle_add_image (b, result, x, &image);
       cleave_bundle_set_value (b, result, x);
@@ -62,18 +74,17 @@ add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleSt
   guint y = cleave_bundle_add_value (b, &node->results[0]);
   CleaveBundleImage *image = &cleave_bundle_value (b->model, y)->image;
 
-  if (step->layer->is_folded)
-    *image = fold (*image);
+  *image = fold (*image, step->layer);
   return y;
 }
 
-/* Lets the readers of a step's result see the images of a batch that the step computed as one. */
+/* Lets the readers of a step's result see its own image. */
 static void
 unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
 {
   CleaveBundleImage image = cleave_bundle_image (&node->results[0]);
 
-  if (image.images > 1 && cleave_bundle_value (b->model, y)->image.images == 1)
+  if (!is_same_image (&image, &cleave_bundle_value (b->model, y)->image))
     cleave_bundle_add_image (b, &node->results[0], y, &image);
 }
 
@@ -210,8 +221,7 @@ add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
     }
   if (step.layer->sums != NULL)
     add_sums (b, node, &step);
-  if (step.layer->is_folded)
-    fold_operands (b, &step, step.n_operands);
+  fold_operands (b, &step, step.n_operands);
   y = add_result (b, node, &step);
   cleave_bundle_append_step (b, &step, y);
   unfold_result (b, node, y);
@@ -244,8 +254,7 @@ add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
           g_clear_pointer (&step.layer, cleave_bundle_layer_free);
           return FALSE;
         }
-      if (step.layer->is_folded)
-        fold_operands (b, &step, cleave_node_is_fixed (node->operands[i].result->node) ? 0 : 1);
+      fold_operands (b, &step, cleave_node_is_fixed (node->operands[i].result->node) ? 0 : 1);
       before = add_result (b, node, &step);
       cleave_bundle_append_step (b, &step, before);
     }

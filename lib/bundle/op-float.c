@@ -234,10 +234,52 @@ describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
   const CleaveAxisAttrs *a = node->attrs;
   CleaveBundleImage image = cleave_bundle_image (node->operands[0].result);
 
+  gboolean is_log = g_str_equal (node->op->name, "LogSoftmax");
+
+  if (!cleave_bundle_need_element (node, 0, CLEAVE_FLOAT32, error))
+    return FALSE;
   if (a->axis != image.channel_dim)
     return cleave_bundle_fail (node, error, "a bundle has a softmax of channels only, dimension %d",
                                image.channel_dim);
-  return describe_unary (node, "softmax", 0, 0, layer, error);
+  return describe_unary (node, is_log ? "log_softmax" : "softmax", 0, 0, layer, error);
+}
+
+static gboolean
+describe_log (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "log", 0, 0, layer, error);
+}
+
+static gboolean
+describe_floor (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "floor", 0, 0, layer, error);
+}
+
+static gboolean
+describe_ceil (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "ceil", 0, 0, layer, error);
+}
+
+static gboolean
+describe_round (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "round", 0, 0, layer, error);
+}
+
+static gboolean
+describe_sign (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_unary (node, "sign", 0, 0, layer, error);
+}
+
+static gboolean
+describe_selu (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveElementwiseAttrs *a = node->attrs;
+
+  return describe_unary (node, "selu", a->alpha, a->gamma, layer, error);
 }
 
 const CleaveBundleOp cleave_bundle_op_relu = { "Relu", describe_relu };
@@ -266,3 +308,11 @@ const CleaveBundleOp cleave_bundle_op_elu = { "Elu", describe_elu };
 const CleaveBundleOp cleave_bundle_op_softsign = { "Softsign", describe_softsign };
 const CleaveBundleOp cleave_bundle_op_thresholded_relu = { "ThresholdedRelu",
                                                            describe_thresholded_relu };
+const CleaveBundleOp cleave_bundle_op_log_softmax = { "LogSoftmax", describe_softmax };
+const CleaveBundleOp cleave_bundle_op_log = { "Log", describe_log };
+const CleaveBundleOp cleave_bundle_op_floor = { "Floor", describe_floor };
+const CleaveBundleOp cleave_bundle_op_ceil = { "Ceil", describe_ceil };
+const CleaveBundleOp cleave_bundle_op_round = { "Round", describe_round };
+const CleaveBundleOp cleave_bundle_op_sign = { "Sign", describe_sign };
+const CleaveBundleOp cleave_bundle_op_selu = { "Selu", describe_selu };
+const CleaveBundleOp cleave_bundle_op_not = { "Not", cleave_bundle_describe_table };

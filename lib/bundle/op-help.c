@@ -135,6 +135,17 @@ cleave_bundle_need_element (const CleaveNode *node,
                              cleave_element_get_name (found));
 }
 
+/* Returns the C type of an array of elements. */
+static const char *
+array_type (CleaveElement element)
+{
+  gsize size = cleave_element_size (element);
+
+  if (element == CLEAVE_FLOAT32)
+    return "float";
+  return size == 8 ? "int64_t" : size == 4 ? "int32_t" : size == 2 ? "int16_t" : "int8_t";
+}
+
 /* Copies a constant to the order of memory of the result's images. */
 static gpointer
 copy_constant (const CleaveNode *node, guint operand, const gint64 *extents, const gint *dims)
@@ -168,13 +179,55 @@ add_constant (const CleaveNode *node,
               CleaveBundleLayer *layer)
 {
   g_autofree gpointer data = copy_constant (node, operand, extents, dims);
-  gsize size = cleave_element_size (node->operands[operand].result->type.element);
+  CleaveElement element = node->operands[operand].result->type.element;
 
-  return cleave_bundle_layer_add_array (layer,
-                                        size == 4   ? "float"
-                                        : size == 2 ? "int16_t"
-                                                    : "int8_t",
-                                        data, (gsize) (extents[0] * extents[1] * extents[2]));
+  return cleave_bundle_layer_add_array (layer, array_type (element), data,
+                                        (gsize) (extents[0] * extents[1] * extents[2]));
+}
+
+/* Returns whether all operands have the shape of a result with several images, and one of them is
+ * constant. */
+static gboolean
+is_full_batch (const CleaveNode *node)
+{
+  gboolean has_constant = FALSE;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    {
+      const CleaveResult *x = node->operands[i].result;
+
+      if (!cleave_shape_equal (&x->type.shape, &node->results[0].type.shape))
+        return FALSE;
+      has_constant |= cleave_node_get_constant (x->node) != NULL;
+    }
+  return has_constant && cleave_bundle_image (&node->results[0]).images > 1;
+}
+
+/* Appends a CleaveRepeat of all images of an operand, as rows of one image. */
+static void
+print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GString *fields)
+{
+  const CleaveResult *x = node->operands[operand].result, *y = &node->results[0];
+  CleaveBundleImage image = cleave_bundle_image (y);
+  gsize size = cleave_element_size (x->type.element);
+  gsize n = (gsize) cleave_shape_n_elements (&x->type.shape);
+  const char *constant = "NULL";
+  gint64 at[CLEAVE_MAX_RANK];
+
+  if (cleave_node_get_constant (x->node) != NULL)
+    {
+      CleaveView view =
+          cleave_view_dense (&x->type, (gpointer) cleave_bundle_constant (node, operand));
+      g_autofree char *memory = g_malloc (n * size);
+
+      CLEAVE_EACH_INDEX (at, &x->type.shape)
+        memcpy (memory + (gsize) cleave_bundle_offset (y, at) * size, cleave_view_at (&view, at),
+                size);
+      constant = cleave_bundle_layer_add_array (layer, array_type (x->type.element), memory, n);
+    }
+  g_string_append_printf (
+      fields, "{ %s, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }", constant,
+      image.images * image.rows, image.columns, image.channels);
 }
 
 gboolean
@@ -195,6 +248,12 @@ cleave_bundle_print_operand (const CleaveNode *node,
   for (guint i = 0; i < 3; i++)
     if (dims[i] >= missing && dims[i] >= 0)
       extents[i] = shape->dim[dims[i] - missing];
+  if (is_full_batch (node))
+    {
+      cleave_bundle_layer_set_folded (layer);
+      print_full (node, operand, layer, fields);
+      return TRUE;
+    }
   n = extents[0] * extents[1] * extents[2];
   if (is_constant
           ? n != cleave_shape_n_elements (shape)

@@ -216,8 +216,7 @@ cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, G
   if (!cleave_bundle_need_constants (node, 1, node->n_operands, "indices", error))
     return FALSE;
   if (x->rank != y->rank)
-    return cleave_bundle_fail (node, error,
-                               "a bundle needs an operand and a result of the same rank");
+    return cleave_bundle_describe_reorder (node, layer, error);
   for (guint d = 0; d < x->rank; d++)
     if (x->dim[d] > G_MAXUINT16 || y->dim[d] > G_MAXUINT16)
       return cleave_bundle_fail (node, error, "dimension %u exceeds %d, the limit of a bundle", d,

@@ -131,7 +131,94 @@ describe_reduce_mean (const CleaveNode *node, CleaveBundleLayer *layer, GError *
   return set_mean (node, rows, columns, channels, "mean-f32", "cleave_mean_f32", layer, error);
 }
 
-/* BatchNormalization */
+static gboolean
+describe_reduce (const CleaveNode *node, const char *op, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveReduceAttrs *a = node->attrs;
+  CleaveBundleImage image = cleave_bundle_image (node->operands[X].result);
+  g_autofree char *fields = NULL;
+
+  if (!cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error))
+    return FALSE;
+  if (!a->keepdims || a->axes.n != 1 || a->axes.v[0] != image.channel_dim)
+    return cleave_bundle_fail (node, error, "a bundle has no kernel along these dimensions");
+  fields = g_strdup_printf (".channels = %" G_GINT64_FORMAT ", .op = CLEAVE_REDUCE_%s",
+                            image.channels, op);
+  cleave_bundle_layer_set_kernel (layer, "reduce-f32", "cleave_reduce_f32");
+  cleave_bundle_layer_set_params (layer, "CleaveReduce", fields);
+  return TRUE;
+}
+
+static gboolean
+describe_sum (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_reduce (node, "SUM", layer, error);
+}
+
+static gboolean
+describe_reduce_max (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_reduce (node, "MAX", layer, error);
+}
+
+static gboolean
+describe_reduce_min (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_reduce (node, "MIN", layer, error);
+}
+
+static gboolean
+describe_reduce_prod (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_reduce (node, "PROD", layer, error);
+}
+
+static gboolean
+describe_reduce_l1 (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_reduce (node, "L1", layer, error);
+}
+
+static gboolean
+describe_reduce_l2 (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_reduce (node, "L2", layer, error);
+}
+
+static gboolean
+describe_reduce_sum_square (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  return describe_reduce (node, "SUM_SQUARE", layer, error);
+}
+
+/* Normalizations */
+
+static gboolean
+describe_instance_norm (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
+{
+  const CleaveNormAttrs *a = node->attrs;
+  CleaveBundleImage image = cleave_bundle_image (node->operands[X].result);
+  gsize n = (gsize) image.channels;
+  g_autoptr (GString) fields = g_string_new (NULL);
+
+  if (!cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) ||
+      !cleave_bundle_need_constants (node, 1, node->n_operands, "scale and B", error))
+    return FALSE;
+  if (node->operands[X].result->type.shape.rank > 4)
+    return cleave_bundle_fail (node, error, "a bundle needs one or two spatial dimensions");
+  g_string_printf (
+      fields,
+      ".scales = %s, .offsets = %s, .channels = %" G_GINT64_FORMAT ", .columns = %" G_GINT64_FORMAT
+      ", .epsilon = ",
+      cleave_bundle_layer_add_array (layer, "float", cleave_bundle_constant (node, 1), n),
+      cleave_bundle_layer_add_array (layer, "float", cleave_bundle_constant (node, 2), n),
+      image.channels, image.rows * image.columns);
+  cleave_bundle_print_float ((float) a->epsilon, fields);
+  cleave_bundle_layer_set_kernel (layer, "instance-norm-f32", "cleave_instance_norm_f32");
+  cleave_bundle_layer_set_params (layer, "CleaveInstanceNormF32", fields->str);
+  cleave_bundle_layer_set_flat (layer);
+  return TRUE;
+}
 
 static gboolean
 describe_norm (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
@@ -171,3 +258,13 @@ const CleaveBundleOp cleave_bundle_op_global_average_pool = { "GlobalAveragePool
                                                               describe_global_average };
 const CleaveBundleOp cleave_bundle_op_reduce_mean = { "ReduceMean", describe_reduce_mean };
 const CleaveBundleOp cleave_bundle_op_batch_normalization = { "BatchNormalization", describe_norm };
+const CleaveBundleOp cleave_bundle_op_instance_normalization = { "InstanceNormalization",
+                                                                 describe_instance_norm };
+const CleaveBundleOp cleave_bundle_op_reduce_sum = { "ReduceSum", describe_sum };
+const CleaveBundleOp cleave_bundle_op_reduce_max = { "ReduceMax", describe_reduce_max };
+const CleaveBundleOp cleave_bundle_op_reduce_min = { "ReduceMin", describe_reduce_min };
+const CleaveBundleOp cleave_bundle_op_reduce_prod = { "ReduceProd", describe_reduce_prod };
+const CleaveBundleOp cleave_bundle_op_reduce_l1 = { "ReduceL1", describe_reduce_l1 };
+const CleaveBundleOp cleave_bundle_op_reduce_l2 = { "ReduceL2", describe_reduce_l2 };
+const CleaveBundleOp cleave_bundle_op_reduce_sum_square = { "ReduceSumSquare",
+                                                            describe_reduce_sum_square };

@@ -55,6 +55,10 @@ void cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint
  */
 void cleave_bundle_layer_set_folded (CleaveBundleLayer *layer);
 
+/* Lets the kernel compute an image as one row. The rows follow each other, and the kernel may read
+ * the whole row of its operands. */
+void cleave_bundle_layer_set_flat (CleaveBundleLayer *layer);
+
 /* Compiles the kernels with scales of ONNX, which are floats: CLEAVE_FLOAT_SCALES. */
 void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
 
@@ -70,6 +74,9 @@ typedef struct
   gsize pixel_bytes;
 } CleaveBundleImage;
 
+/* Returns whether values of this rank have their channels in dimension 1: some node of the graph
+ * reads a value of this rank as images with channels first. */
+gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank);
 /* Returns how a value lies in memory: channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);
 

@@ -8,6 +8,10 @@
 
 #include "prepare.h"
 
+#include <string.h>
+
+#include "layer.h"
+
 static gboolean
 slice_split (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
@@ -33,7 +37,8 @@ slice_split (CleaveGraph *graph, CleaveNode *node, GError **error)
   return TRUE;
 }
 
-static gboolean
+/* Returns the node with keepdims = 1 that takes the place of a node, or NULL on error. */
+static CleaveNode *
 keep_dims (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
   CleaveReduceAttrs a = *(const CleaveReduceAttrs *) node->attrs;
@@ -44,13 +49,13 @@ keep_dims (CleaveGraph *graph, CleaveNode *node, GError **error)
   reduced =
       cleave_graph_add (graph, node->op, node->name, &node->operands[0].result, 1, 1, &a, error);
   if (reduced == NULL)
-    return FALSE;
+    return NULL;
   squeezed = cleave_graph_add (graph, cleave_op_lookup ("Squeeze"), node->name,
                                (CleaveResult *[]){ &reduced->results[0] }, 1, 1, &axes, error);
   if (squeezed == NULL)
-    return FALSE;
+    return NULL;
   cleave_result_replace_uses (&node->results[0], &squeezed->results[0]);
-  return TRUE;
+  return reduced;
 }
 
 /* Replaces a node of many operands by a chain of nodes of two. */
@@ -73,6 +78,75 @@ chain (CleaveGraph *graph, CleaveNode *node, const char *op, GError **error)
   return TRUE;
 }
 
+/* Returns whether a bundle has a kernel for a node as it is. */
+static gboolean
+is_computed (const CleaveNode *node)
+{
+  const CleaveBundleOp *op = cleave_bundle_op_find (node);
+  CleaveBundlePool *pool;
+  CleaveBundleLayer *layer;
+  gint64 images = cleave_bundle_image (&node->results[0]).images;
+  gboolean is_ok, is_mixed = FALSE;
+
+  if (op == NULL)
+    return FALSE;
+  pool = cleave_bundle_pool_new ("");
+  layer = cleave_bundle_layer_new (pool);
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && !cleave_node_is_fixed (node->operands[i].result->node))
+      {
+        gint64 own = cleave_bundle_image (node->operands[i].result).images;
+
+        is_mixed |= own != 1 && own != images;
+      }
+  is_ok = op->describe (node, layer, NULL) && (!is_mixed || layer->is_folded);
+  cleave_bundle_layer_free (layer);
+  cleave_bundle_pool_free (pool);
+  return is_ok;
+}
+
+/* Rewrites a node that no kernel can compute as it is. */
+static gboolean
+rewrite (CleaveGraph *graph, CleaveNode *node, GError **error)
+{
+  static const struct
+  {
+    const char *ops;
+    gboolean (*prepare) (CleaveGraph *graph, CleaveNode *node, GError **error);
+  } rewrites[] = {
+    { " Softmax LogSoftmax ", cleave_bundle_prepare_softmax },
+    { " ArgMax ArgMin ", cleave_bundle_prepare_arg },
+    { " LayerNormalization ", cleave_bundle_prepare_layer_norm },
+    { " MatMul ", cleave_bundle_prepare_matmul },
+    { " Add Sub Mul Div Max Min Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor Where "
+      "TfliteAdd TfliteSub TfliteMul ",
+      cleave_bundle_prepare_repeat },
+  };
+  g_autofree char *name = g_strconcat (" ", node->op->name, " ", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rewrites); i++)
+    if (strstr (rewrites[i].ops, name) != NULL)
+      return cleave_node_is_fixed (node) || is_computed (node) ||
+             rewrites[i].prepare (graph, node, error);
+  return TRUE;
+}
+
+static gboolean
+prepare_reduce (CleaveGraph *graph, CleaveNode *node, GError **error)
+{
+  const CleaveReduceAttrs *a = node->attrs;
+
+  if (cleave_node_is_fixed (node))
+    return TRUE;
+  if (!a->keepdims && a->axes.n > 0)
+    {
+      node = keep_dims (graph, node, error);
+      if (node == NULL)
+        return FALSE;
+    }
+  return is_computed (node) || cleave_bundle_prepare_reduce (graph, node, error);
+}
+
 static gboolean
 prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
@@ -81,18 +155,14 @@ prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
   if (g_str_equal (name, "Split"))
     return slice_split (graph, node, error);
   if (g_str_has_prefix (name, "Reduce"))
-    {
-      const CleaveReduceAttrs *a = node->attrs;
-
-      return a->keepdims || a->axes.n == 0 || keep_dims (graph, node, error);
-    }
+    return prepare_reduce (graph, node, error);
   if (g_str_equal (name, "RNN") || g_str_equal (name, "GRU") || g_str_equal (name, "LSTM"))
     return cleave_bundle_prepare_recurrent (graph, node, error);
   if (g_str_equal (name, "Sum"))
     return chain (graph, node, "Add", error);
   if ((g_str_equal (name, "Max") || g_str_equal (name, "Min")) && node->n_operands != 2)
     return chain (graph, node, name, error);
-  return TRUE;
+  return rewrite (graph, node, error);
 }
 
 gboolean

@@ -77,10 +77,53 @@ START_TEST (bundles_of_random_networks_have_the_bits_of_a_program)
 }
 END_TEST
 
+/* Graphs whose values a bundle sees in another way than their readers: images of a batch that are
+ * joined, mixed or computed as one, sequences, and lines of any dimensions. */
+static const char *const texts[] = {
+  /* The parts of a Concat share memory, but not with the other images. */
+  "%x = Input : float32 9x1x1x24\n%a = Input : float32 9x1x1x24\n"
+  "%y = Concat %x, %a axis=1\noutput %y\n",
+  "%x = Input : float32 2x3x4x5\n%p = Transpose %x perm=1,0,3,2\n%y = Softmax %p axis=1\n"
+  "output %y\n",
+  "%x = Input : float32 1x3x4x5\n%c = GlobalMaxPool %x\n%s = Softmax %x axis=2\n"
+  "%y = ReduceMax %s axes=1,3 keepdims=0\noutput %y\noutput %c\n",
+  "%x = Input : float32 1x2x4x6\n%b = Input : float32 1x2x6x3\n%c = GlobalMaxPool %x\n"
+  "%y = MatMul %x, %b\noutput %y\noutput %c\n",
+  "%x = Input : float32 1x3x4x5\n%scale = Constant seed=1 : float32 3\n"
+  "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
+  "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
+  "output %y\n",
+  "%x = Input : float32 6x1x4\n%w = Constant seed=1 : float32 1x12x4\n"
+  "%r = Constant seed=2 : float32 1x12x3\n%y, %h, %c = LSTM %x, %w, %r hidden_size=3\n"
+  "output %y\noutput %h\noutput %c\n",
+  "%x = Input : float32 6x2x4\n%w = Constant seed=1 : float32 2x9x4\n"
+  "%r = Constant seed=2 : float32 2x9x3\n%first = Input : float32 2x2x3\n"
+  "%y, %h = GRU %x, %w, %r, -, -, %first hidden_size=3 direction=bidirectional\n"
+  "output %h\noutput %y\n",
+};
+
+START_TEST (bundles_of_batches_and_sequences_have_the_bits_of_a_program)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_graph_parse (texts[_i], "text", &error);
+  Seen seen = { 0 };
+  CleaveBundleOptions o = { .max_added_macs = CLEAVE_NOTHING_ADDED };
+
+  cleave_assert_no_error (error);
+  check (graph, 0, o, &seen);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
+  TCase *tests = tcase_create ("texts");
+
   cleave_add_case (suite, "run", bundles_of_random_networks_have_the_bits_of_a_program, NULL);
+  tcase_set_timeout (tests, 300); /* compiles for seconds */
+  tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
+                       G_N_ELEMENTS (texts));
+  suite_add_tcase (suite, tests);
 }
 
 CLEAVE_TEST_SUITE ("run", add_tests)

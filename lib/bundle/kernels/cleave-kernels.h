@@ -287,7 +287,71 @@ typedef struct
   int16_t low, high; /* bounds of the result minus y_zero */
 } CleaveConvS8;
 
-enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16 };
+enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };
+
+/* A conversion of elements. */
+typedef struct
+{
+  int32_t channels;
+  uint8_t from, to; /* types */
+} CleaveCast;
+
+enum {
+  CLEAVE_EQUAL,
+  CLEAVE_LESS,
+  CLEAVE_GREATER,
+  CLEAVE_LESS_OR_EQUAL,
+  CLEAVE_GREATER_OR_EQUAL,
+  CLEAVE_AND,
+  CLEAVE_OR,
+  CLEAVE_XOR
+};
+
+typedef struct
+{
+  CleaveRepeat operands[2];
+  int32_t channels;
+  uint8_t op, type;
+} CleaveCompare;
+
+/* A choice: the condition, the elements where it holds, and the others. */
+typedef struct
+{
+  CleaveRepeat operands[3];
+  int32_t channels;
+  int32_t size; /* bytes of an element */
+} CleaveWhere;
+
+enum {
+  CLEAVE_REDUCE_SUM,
+  CLEAVE_REDUCE_MAX,
+  CLEAVE_REDUCE_MIN,
+  CLEAVE_REDUCE_PROD,
+  CLEAVE_REDUCE_L1,
+  CLEAVE_REDUCE_L2,
+  CLEAVE_REDUCE_SUM_SQUARE
+};
+
+/* A reduction of the channels of a pixel to one. */
+typedef struct
+{
+  int32_t channels;
+  uint8_t op;
+} CleaveReduce;
+
+/* The index of the largest or smallest channel. */
+typedef struct
+{
+  int32_t channels;
+  uint8_t type, is_min, is_last; /* is_last: the last of several equal ones, not the first */
+} CleaveArg;
+
+typedef struct
+{
+  const float *scales, *offsets; /* of the channels */
+  float epsilon;
+  int32_t channels, columns;
+} CleaveInstanceNormF32;
 
 /* A convolution of integers of other types, or a transposed one. The weights are w[channel of the
  * result][row][column][channel of a group], minus their zero point. */
@@ -641,6 +705,19 @@ void cleave_gru_end_f32 (const CleaveCall *call);
 void cleave_lstm_row_f32 (const CleaveCall *call);
 void cleave_lstm_end_f32 (const CleaveCall *call);
 void cleave_recurrent_start (const CleaveCall *call);
+void cleave_cast (const CleaveCall *call);
+void cleave_compare (const CleaveCall *call);
+void cleave_where (const CleaveCall *call);
+void cleave_reduce_f32 (const CleaveCall *call);
+void cleave_arg (const CleaveCall *call);
+void cleave_instance_norm_f32 (const CleaveCall *call);
+void cleave_log_f32 (const CleaveCall *call);
+void cleave_floor_f32 (const CleaveCall *call);
+void cleave_ceil_f32 (const CleaveCall *call);
+void cleave_round_f32 (const CleaveCall *call);
+void cleave_sign_f32 (const CleaveCall *call);
+void cleave_selu_f32 (const CleaveCall *call);
+void cleave_log_softmax_f32 (const CleaveCall *call);
 void cleave_move (const CleaveCall *call);
 void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);
