@@ -112,11 +112,13 @@ count_readers (const CleaveBundleFlow *flow, guint p)
 }
 
 /* Returns whether a step can write its rows over the rows of an operand that no other step reads.
+ * If its result is whole, each image of a batch has bytes of its own, which a ring does not have.
  */
 static gboolean
 can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {
   return p != CLEAVE_BUNDLE_NONE && !get_slot (flow, p)->is_whole &&
+         !(get_slot (flow, s)->is_whole && get_result (flow, s)->image.images > 1) &&
          is_in_place (flow, s, operand) && is_same_place (flow, s, operand, p) &&
          count_readers (flow, p) == 1 && get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA;
 }
