@@ -7,16 +7,16 @@
  *
  *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 1 row of the first
  *
- * the state after row 3 of the last step is that after row 2, one row further. The period ends
+ * the state after row 3 of the last step is the state after row 2, one row further. The period ends
  * before a window reaches the end of an operand.
  *
  * Two kinds of rings grow from period to period, so that the last period, which is not skipped, has
- * the most rows: windows reach beyond the begin of the operand (a stack of dilated convolutions
- * computes thousands of rows before none does), or a reader has not begun, since it is no part of
- * what step `target` needs.
+ * the most rows. In the first kind, windows reach beyond the begin of the operand; a stack of
+ * dilated convolutions computes thousands of rows before no window does. In the second kind, a
+ * reader has not begun, since step `target` does not need the reader.
  *
- * In a period, the bytes between the end of the segment and the value under it change by a constant
- * amount, once no window of that value reaches beyond its begin. So their largest number is in the
+ * Once no window of the value under the segment reaches beyond the begin of that value, the bytes
+ * between the two change by a constant amount in each period. So their largest number is in the
  * first such period or in the last one, and neither is skipped. */
 
 #include <string.h>
@@ -86,8 +86,8 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* Returns whether a step that computed no rows reads an operand evenly: it is complete, or it needs
- * a row that existed at the mark, or rows that do not exist yet. */
+/* Returns whether a step that computed no rows reads an operand evenly. This is so if the step is
+ * complete, or if it needs a row that existed at the mark, or rows that do not exist yet. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {

@@ -6,11 +6,11 @@
 
 #include <cleave/cleave-program.h>
 
-/* Measured plans.  The search estimates plans (fit-path.h) and then measures the promising ones: it
- * splits a copy of the graph and plans its memory, as a program of the split graph would.  Placing
- * the buffers in the arena takes half of that time.  With one thread it is put off: the arena takes
- * at least the bytes that are live at the peak, and if another plan takes no more, the arena is not
- * asked for. */
+/* Measured plans. The search estimates plans (fit-path.h) and then measures the promising ones: it
+ * splits a copy of the graph and plans its memory, as a program of the split graph would. Placing
+ * the buffers in the arena takes half of that time. With one thread it is put off. The arena takes
+ * at least the bytes that are live at the peak; if another plan takes no more, the buffers are
+ * never placed. */
 
 /* A segment of a plan.  It has the names of its nodes, so that copies of the graph can be split as
  * well.  Reference-counted. */

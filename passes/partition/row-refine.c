@@ -211,9 +211,9 @@ find_cut (Window *window, gboolean *is_before)
   return sum_bytes (window, is_before);
 }
 
-/* Lists the movable nodes that could move across a cut alone (guint, vertices): to the part before
- * it, if that part has all that the node reads; to the part after it, if that part has all
- * readers. At most MAX_CANDIDATES. */
+/* Lists the movable nodes that could move across a cut alone (guint, vertices). A node can move to
+ * the part before the cut if that part has all that the node reads. It can move to the part after
+ * the cut if that part has all readers. At most MAX_CANDIDATES. */
 static GArray *
 list_candidates (const Window *window, gboolean forwards, const gboolean *is_before)
 {

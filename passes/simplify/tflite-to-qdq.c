@@ -182,7 +182,8 @@ add_factors (const CleaveNode *node, gint64 n)
   return constant (node, CLEAVE_FLOAT32, n, factors);
 }
 
-/* The bias in units of the result: a DequantizeLinear, or, of 64 bits, a constant. */
+/* Adds the bias in units of the result: a DequantizeLinear of a bias of 32 bits, or a constant for
+ * a bias of 64 bits. */
 static CleaveResult *
 add_bias (const CleaveNode *node, CleaveResult *factors, gint64 n)
 {

@@ -91,7 +91,7 @@ START_TEST (an_overview_has_a_box_for_each_frame)
   g_autofree char *dot = print (graph, &options);
 
   ck_assert_uint_eq (count (dot, " -> "),
-                     6); /* x to both strips, strip 1 to 2, both to y, y to the output */
+                     6); /* x to each strip, strip 1 to strip 2, each strip to y, y to the output */
   ck_assert_uint_eq (count (dot, "strip 1 of 2</b>"), 1);
   ck_assert_uint_eq (count (dot, "3 nodes, "), 1);
   ck_assert_uint_eq (count (dot, "5 nodes, "), 1);

@@ -137,7 +137,7 @@ def mutate(data, others, rand):
     kind = rand.choice(['flip', 'cut', 'splice', 'remove', 'fill', 'field', 'field', 'field', 'field'])
     data = bytearray(data)
     at = rand.randrange(len(data))
-    if rand.random() < 0.5:  # The structure of the file: near an end, after and before the weights.
+    if rand.random() < 0.5:  # The structure of a file is near its ends; the weights lie between.
         at = rand.choice([min(rand.randrange(4096), len(data) - 1), max(0, len(data) - 1 - rand.randrange(8192))])
     if kind == 'flip':
         for _ in range(rand.randrange(1, 9)):

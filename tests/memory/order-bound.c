@@ -109,7 +109,7 @@ START_TEST (the_bound_of_a_chain_is_exact)
 }
 END_TEST
 
-/* The result overwrites an operand, or one of two. */
+/* The sum overwrites one of its two operands, and the Relu overwrites its only operand. */
 START_TEST (an_overwritten_value_counts_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

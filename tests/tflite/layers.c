@@ -103,7 +103,8 @@ integer_at (gconstpointer integers, gboolean is_byte, gint i)
   return is_byte ? ((const gint8 *) integers)[i] : ((const gint16 *) integers)[i];
 }
 
-/* RESIZE_BILINEAR by 2, with centers: 1/4 and 3/4 of the neighbors, ties away from zero. */
+/* RESIZE_BILINEAR by 2, with centers of pixels. A result is 1/4 of one neighbor and 3/4 of the
+ * other, where ties go away from zero. */
 static void
 check_bilinear (CleaveElement element)
 {

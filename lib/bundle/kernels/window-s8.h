@@ -66,7 +66,8 @@ window_s8_bound (int32_t value, int32_t low, int32_t high, int32_t zero)
   return cleave_clamp (value, low, high) + zero;
 }
 
-/* Adds the begin of the sums of n channels of a pixel, scales them and stores them. */
+/* Adds to n sums of a pixel the begins of the sums (p->sums), scales the results and stores
+ * them. */
 static void
 window_s8_store (const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y)
 {

@@ -36,7 +36,7 @@ cleave_onnx_rotary_init (CleaveOnnxNode *node,
   return rotary->cos != NULL && rotary->sin != NULL;
 }
 
-/* One rotation. Names of its nodes begin with the suffix. */
+/* One rotation. Its nodes have the name of `node`, then the suffix, then a suffix of their own. */
 typedef struct
 {
   CleaveOnnxNode *node;
