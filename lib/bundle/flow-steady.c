@@ -64,8 +64,8 @@ is_complete (const CleaveBundleFlow *flow, guint s)
 }
 
 /* Returns whether the operand of a step that computed rows advances with the step, or is complete.
- * Since the mark, each window of the step ended inside of the operand; in the value that the end
- * overlays, it began there, too. */
+ * Also, the first window since the mark must end inside of the operand. If the end overlays the
+ * operand, this window must begin inside of it, too. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {

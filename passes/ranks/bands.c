@@ -129,7 +129,8 @@ find_operands (const Bands *bands, CleaveResult *value)
                find_places (bands, value), TRUE);
 }
 
-/* Returns the band of a value, by the dimension of which it has the smallest part. */
+/* Returns the band in which the middle of a value lies, along the dimension in which the value is
+ * the smallest part of the whole. */
 static gint
 find_band (const Bands *bands, CleaveResult *value, guint n_bands)
 {

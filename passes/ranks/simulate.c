@@ -9,8 +9,8 @@
 #include "rank-costs.h"
 #include "ready-heap.h"
 
-/* Returns whether a node is in the window of its rank.  If the node on top of `able` is not, no
- * other node of the heap is. */
+/* Returns whether a node is in the window of its rank.  If the node on top of the heap `able` is
+ * not, no other node of the heap is. */
 static gboolean
 can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
 {

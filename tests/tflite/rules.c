@@ -178,7 +178,7 @@ typedef struct
   gint code;
   guint n_operands;
   Model model;
-  gint slack; /* largest difference from the model: 0 where the model is the rule itself */
+  gint slack; /* largest difference from the model; 0 where the model computes by the rule itself */
   TfliteOption option;
   const Scales *scales;
   guint n_scales;

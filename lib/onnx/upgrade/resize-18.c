@@ -10,7 +10,7 @@
 
 enum { X, REGION, SCALES, SIZES };
 
-/* Lists of some axes */
+/* Operands that list only some axes */
 
 /* Extends an operand that lists some axes to all dimensions. */
 static CleaveOnnxValue *
