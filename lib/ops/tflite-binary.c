@@ -152,6 +152,8 @@ run (const CleaveCall *call, const CleaveView *operands, const CleaveView *y, Li
       }
 }
 
+#define FAST CLEAVE_KERNEL_CONVERT
+#define SLOW CLEAVE_KERNEL_REFERENCE
 #define INT(field) CLEAVE_TFLITE_INT (CleaveTfliteBinaryAttrs, field)
 static const CleaveAttr attrs[] = {
   INT (a_zero),  INT (b_zero),       INT (y_zero),  INT (left_shift), INT (a_multiplier),
@@ -161,7 +163,7 @@ static const CleaveAttr attrs[] = {
 #undef INT
 
 /* clang-format off */
-#define RECORD(word, op_name)                                                                      \
+#define RECORD(word, op_name, kernel_family)                                                       \
   static void line_##word (const CleaveTfliteBinaryAttrs *a, const gint64 *x, const gint64 *y,     \
                            gint64 *to, gint64 n)                                                   \
   {                                                                                                \
@@ -178,6 +180,10 @@ static const CleaveAttr attrs[] = {
   {                                                                                                \
     run (call, operands, &results[0], line_##word);                                                \
   }                                                                                                \
+  static CleaveKernel kernel_##word (const CleaveCall *call)                                       \
+  {                                                                                                \
+    return kernel_family;                                                                          \
+  }                                                                                                \
   const CleaveOp cleave_op_tflite_##word = {                                                       \
     .name = op_name,                                                                               \
     .operands = (const char *const[]){ "A", "B", NULL },                                           \
@@ -188,12 +194,13 @@ static const CleaveAttr attrs[] = {
     .attrs = attrs,                                                                                \
     .infer = infer,                                                                                \
     .maps = maps,                                                                                  \
+    .kernel = kernel_##word,                                                                       \
     .compute = compute_##word,                                                                     \
   };
-RECORD (add, "TfliteAdd")
-RECORD (sub, "TfliteSub")
-RECORD (mul, "TfliteMul")
-RECORD (div, "TfliteDiv")
-RECORD (squared_difference, "TfliteSquaredDifference")
-RECORD (prelu, "TflitePRelu")
+RECORD (add, "TfliteAdd", FAST)
+RECORD (sub, "TfliteSub", FAST)
+RECORD (mul, "TfliteMul", FAST)
+RECORD (div, "TfliteDiv", SLOW)
+RECORD (squared_difference, "TfliteSquaredDifference", FAST)
+RECORD (prelu, "TflitePRelu", FAST)
 /* clang-format on */

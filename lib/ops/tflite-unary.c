@@ -87,6 +87,13 @@ const CleaveOp cleave_op_tflite_lookup = {
   .compute = compute_lookup,
 };
 
+/* TfliteRescale and TfliteQuantize have vector kernels. */
+static CleaveKernel
+kernel_convert (const CleaveCall *call)
+{
+  return CLEAVE_KERNEL_CONVERT;
+}
+
 /* TfliteRescale */
 
 #define INTEGERS (CLEAVE_ELEMENTS_TFLITE | CLEAVE_ELEMENT_BIT (CLEAVE_INT32))
@@ -158,6 +165,7 @@ const CleaveOp cleave_op_tflite_rescale = {
   .attrs = rescale_attrs,
   .infer = infer_rescale,
   .maps = cleave_maps_same,
+  .kernel = kernel_convert,
   .compute = compute_rescale,
 };
 
@@ -226,5 +234,6 @@ const CleaveOp cleave_op_tflite_quantize = {
   .attrs = quantize_attrs,
   .infer = infer_quantize,
   .maps = cleave_maps_same,
+  .kernel = kernel_convert,
   .compute = compute_quantize,
 };

@@ -6,6 +6,7 @@
 #include "integers/qdq-add.h"
 #include "loops.h"
 #include "quantize-line.h"
+#include "tflite-lines.h"
 #include "vector.h"
 
 /* The loops of convert.c along a line: from elements of one type to elements of another. */
@@ -34,11 +35,12 @@ struct _Convert
   gboolean is_unfit;       /* the plan leaves the node to the reference kernel */
   guint8 bytes[256];       /* the table of a TfliteLookup, whose constant begins at -128 for int8 */
   CleaveCastLine cast;     /* the loop of a Cast; NULL for another op */
-  CleaveLoops loops;       /* views of y, x and, if present, scale and zero point */
-  CleaveLoops parts;       /* the same views, but lines run along the innermost dimension of y; they
-                            * compute parts       of y */
-  CleaveLoops rows;        /* loops whose lines are the first elements of many short lines */
-  gint64 n_of_row;         /* length of these short lines; 0: `rows` is unused */
+  CleaveTfliteLines tflite; /* an op of TensorFlow Lite; kind 0 for another op */
+  CleaveLoops loops;        /* views of y, x and, if present, scale and zero point */
+  CleaveLoops parts; /* the same views, but lines run along the innermost dimension of y; they
+                      * compute parts       of y */
+  CleaveLoops rows;  /* loops whose lines are the first elements of many short lines */
+  gint64 n_of_row;   /* length of these short lines; 0: `rows` is unused */
 };
 
 /* clang-format off */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of Cast (between floats, and from integers to floats) and of quantizing ops.
- * Computes as the reference kernels do, along lines of the innermost dimension of the result.
+/* The kernel family of Cast (between floats, and from integers to floats), of quantizing ops, and
+ * of element-wise ops of TensorFlow Lite on integers. Computes as the reference kernels do, along
+ * lines of the innermost dimension of the result.
  *
  * Over 400 lines: the plans and the runs of the family share their state and their loops. */
 
@@ -167,6 +168,38 @@ plan_cast (Convert *c, const CleaveKernelInstance *instance)
   c->line = cast;
 }
 
+extern const CleaveOp cleave_op_tflite_add, cleave_op_tflite_sub, cleave_op_tflite_mul,
+    cleave_op_tflite_squared_difference, cleave_op_tflite_prelu, cleave_op_tflite_rescale,
+    cleave_op_tflite_quantize;
+
+static void
+plan_tflite (Convert *c, const CleaveKernelInstance *instance)
+{
+  static const struct
+  {
+    const CleaveOp *op;
+    CleaveTfliteLineKind kind;
+  } kinds[] = {
+    { &cleave_op_tflite_add, CLEAVE_TFLITE_LINE_ADD },
+    { &cleave_op_tflite_sub, CLEAVE_TFLITE_LINE_SUB },
+    { &cleave_op_tflite_mul, CLEAVE_TFLITE_LINE_MUL },
+    { &cleave_op_tflite_squared_difference, CLEAVE_TFLITE_LINE_SQUARED_DIFFERENCE },
+    { &cleave_op_tflite_prelu, CLEAVE_TFLITE_LINE_PRELU },
+    { &cleave_op_tflite_rescale, CLEAVE_TFLITE_LINE_RESCALE },
+    { &cleave_op_tflite_quantize, CLEAVE_TFLITE_LINE_QUANTIZE },
+  };
+  guint n = instance->call.n_operands, i = 0;
+
+  while (kinds[i].op != instance->call.op)
+    i++;
+  plan (c, instance, instance->operands, n);
+  c->tflite.kind = kinds[i].kind;
+  c->tflite.attrs = instance->call.attrs;
+  c->tflite.y = c->to;
+  for (guint k = 0; k < n; k++)
+    c->tflite.x[k] = instance->operands[k].type.element;
+}
+
 extern const CleaveOp cleave_op_quantize_linear, cleave_op_dequantize_linear,
     cleave_op_dynamic_quantize_linear, cleave_op_tflite_lookup, cleave_op_cast;
 
@@ -186,6 +219,13 @@ prepare (const CleaveKernelInstance *instance,
                 { &cleave_op_qdq_add, plan_add },
                 { &cleave_op_qdq_table, plan_table },
                 { &cleave_op_tflite_lookup, plan_lookup },
+                { &cleave_op_tflite_add, plan_tflite },
+                { &cleave_op_tflite_sub, plan_tflite },
+                { &cleave_op_tflite_mul, plan_tflite },
+                { &cleave_op_tflite_squared_difference, plan_tflite },
+                { &cleave_op_tflite_prelu, plan_tflite },
+                { &cleave_op_tflite_rescale, plan_tflite },
+                { &cleave_op_tflite_quantize, plan_tflite },
                 { &cleave_op_cast, plan_cast } };
 
   for (guint i = 0; i < G_N_ELEMENTS (plans); i++)
@@ -254,6 +294,28 @@ run_add (gconstpointer state, const CleaveKernelInstance *instance, const gint64
       line.x_step[i] = loops->step[X_VIEW + i];
     }
   cleave_add_line (&line, along->c->add);
+}
+
+static void
+run_tflite (gconstpointer state,
+            const CleaveKernelInstance *instance,
+            const gint64 *offset,
+            gint64 n)
+{
+  const Along *along = state;
+  const CleaveLoops *loops = along->loops;
+  CleaveTfliteLine line = { .y = (char *) instance->results[0].data +
+                                 offset[Y_VIEW] * loops->size[Y_VIEW],
+                            .y_step = loops->step[Y_VIEW],
+                            .n = n };
+
+  for (guint i = 0; X_VIEW + i < loops->n_views; i++)
+    {
+      line.x[i] =
+          (const char *) instance->operands[i].data + offset[X_VIEW + i] * loops->size[X_VIEW + i];
+      line.x_step[i] = loops->step[X_VIEW + i];
+    }
+  cleave_tflite_line_run (&along->c->tflite, &line);
 }
 
 static void
@@ -377,13 +439,16 @@ run_dynamic (const Convert *c, const CleaveKernelInstance *instance)
 static CleaveLineRun
 line_run (const Convert *c)
 {
-  return c->add != NULL ? run_add : c->table != NULL ? run_table : run_line;
+  return c->add != NULL       ? run_add
+         : c->table != NULL   ? run_table
+         : c->tflite.kind > 0 ? run_tflite
+                              : run_line;
 }
 
 static gboolean
 is_dynamic (const Convert *c)
 {
-  return c->add == NULL && c->table == NULL && c->line == NULL;
+  return c->add == NULL && c->table == NULL && c->line == NULL && c->tflite.kind == 0;
 }
 
 static void
