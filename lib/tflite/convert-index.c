@@ -131,9 +131,8 @@ cleave_tflite_convert_gather_nd (CleaveTfliteImport *import, GError **error)
              import, 0, cleave_tflite_add_binary (import, "GatherND", x, indices, error), error);
 }
 
-/* Adds a constant of zero bytes. */
-static CleaveResult *
-add_zeros (CleaveTfliteImport *import, const CleaveTensorType *type, GError **error)
+CleaveResult *
+cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *type, GError **error)
 {
   CleaveTensor *zeros;
 
@@ -154,7 +153,7 @@ cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error)
   if (!cleave_tflite_find_result (import, 0, &operands[1], error) ||
       !cleave_tflite_find_result (import, 1, &operands[2], error))
     return FALSE;
-  operands[0] = add_zeros (import, &cleave_tflite_output (import, 0)->type, error);
+  operands[0] = cleave_tflite_add_zeros (import, &cleave_tflite_output (import, 0)->type, error);
   if (operands[0] == NULL)
     return FALSE;
   return cleave_tflite_set (
@@ -166,7 +165,8 @@ gboolean
 cleave_tflite_convert_zeros_like (CleaveTfliteImport *import, GError **error)
 {
   return cleave_tflite_set (
-      import, 0, add_zeros (import, &cleave_tflite_output (import, 0)->type, error), error);
+      import, 0, cleave_tflite_add_zeros (import, &cleave_tflite_output (import, 0)->type, error),
+      error);
 }
 
 /* FILL: input 0 is the shape, which the output has. */

@@ -10,7 +10,7 @@ typedef gboolean (*Convert) (CleaveTfliteImport *import, GError **error);
 
 #define MANY G_MAXUINT
 
-enum { CODE_SVDF = 27, CODE_LSTM = 44 };
+enum { CODE_RNN = 24, CODE_SVDF = 27, CODE_LSTM = 44 };
 
 typedef struct
 {
@@ -45,11 +45,13 @@ static const Operator operators[] = {
   { 21, 1, 1, 1, F (relu6), F (integer_relu6) },               /* RELU6 */
   { 22, 1, 2, 1, BOTH (reshape) },                             /* RESHAPE */
   { 23, 2, 2, 1, F (resize_bilinear), F (integer_resize_bilinear) }, /* RESIZE_BILINEAR */
-  { 25, 1, 1, 1, F (softmax), F (integer_softmax) },                 /* SOFTMAX */
-  { 26, 1, 1, 1, BOTH (space_to_depth) },                            /* SPACE_TO_DEPTH */
+  { CODE_RNN, 5, 5, 1, F (rnn), NULL },
+  { 25, 1, 1, 1, F (softmax), F (integer_softmax) }, /* SOFTMAX */
+  { 26, 1, 1, 1, BOTH (space_to_depth) },            /* SPACE_TO_DEPTH */
   { CODE_SVDF, 3, 5, 1, F (svdf), F (integer_svdf) },
-  { 28, 1, 1, 1, F (plain), F (integer_tanh) },  /* TANH */
-  { 34, 2, 2, 1, BOTH (pad) },                   /* PAD */
+  { 28, 1, 1, 1, F (plain), F (integer_tanh) }, /* TANH */
+  { 34, 2, 2, 1, BOTH (pad) },                  /* PAD */
+  { CLEAVE_TFLITE_CODE_SEQUENCE_RNN, 5, 5, 1, F (rnn), NULL },
   { 36, 2, 2, 1, BOTH (gather) },                /* GATHER */
   { 37, 3, 3, 1, BOTH (batch_to_space) },        /* BATCH_TO_SPACE_ND */
   { 38, 3, 3, 1, BOTH (space_to_batch) },        /* SPACE_TO_BATCH_ND */
@@ -126,11 +128,14 @@ static const Operator operators[] = {
   { 122, 3, 3, 1, F (scatter_nd), NULL },                          /* SCATTER_ND */
   { 123, 3, 3, 1, BOTH (select) },                                 /* SELECT_V2 */
   { 124, 1, 1, 1, BOTH (densify) },                                /* DENSIFY */
+  { 125, 2, 2, 1, F (segment_sum), NULL },                         /* SEGMENT_SUM */
   { 126, 2, 2, 1, F (batch_matmul), F (integer_batch_matmul) },    /* BATCH_MATMUL */
   { 128, 2, 2, 1, F (cumsum), F (integer_cumsum) },                /* CUMSUM */
   { 130, 2, 2, 1, BOTH (broadcast_to) },                           /* BROADCAST_TO */
+  { 132, 2, 3, 1, F (conv_3d), NULL },                             /* CONV_3D */
   { 140, 2, 2, 1, F (reduce_bools), NULL },                        /* REDUCE_ALL */
   { 150, 1, 1, 1, F (gelu), F (integer_gelu) },                    /* GELU */
+  { 151, 3, 3, 1, BOTH (update_slice) },                           /* DYNAMIC_UPDATE_SLICE */
   { 152, 1, 1, 1, F (relu_0_to_1), F (integer_relu_0_to_1) },      /* RELU_0_TO_1 */
   { 158, 1, 1, 1, F (plain), NULL },                               /* SIGN */
 };
@@ -182,7 +187,9 @@ find_operator (const CleaveTfliteOperator *op)
 static gboolean
 has_state (const Operator *known, guint i)
 {
-  return (known->code == CODE_SVDF && i == CLEAVE_TFLITE_SVDF_STATE) ||
+  gboolean is_rnn = known->code == CODE_RNN || known->code == CLEAVE_TFLITE_CODE_SEQUENCE_RNN;
+
+  return ((known->code == CODE_SVDF || is_rnn) && i == CLEAVE_TFLITE_SVDF_STATE) ||
          (known->code == CODE_LSTM &&
           (i == CLEAVE_TFLITE_LSTM_HIDDEN || i == CLEAVE_TFLITE_LSTM_CELL));
 }

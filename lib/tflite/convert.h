@@ -39,6 +39,7 @@ gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
 
 /* Operators with one function for floats, and one for integers with a scale. */
 gboolean cleave_tflite_convert_conv (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_conv_3d (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_fully_connected (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_conv (CleaveTfliteImport *import, GError **error);
@@ -57,7 +58,9 @@ gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *impo
 
 /* Operators with variables (convert-svdf.c, convert-lstm.c), and their inputs that are variables.
  */
+#define CLEAVE_TFLITE_CODE_SEQUENCE_RNN 35
 enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
+gboolean cleave_tflite_convert_rnn (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_svdf (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_svdf (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error);
@@ -166,6 +169,8 @@ gboolean cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GEr
 gboolean cleave_tflite_convert_embedding_lookup (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_gather_nd (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_segment_sum (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_update_slice (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_zeros_like (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_fill (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_rank (CleaveTfliteImport *import, GError **error);
@@ -173,6 +178,9 @@ gboolean cleave_tflite_convert_range (CleaveTfliteImport *import, GError **error
 gboolean cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error);
 
+/* Adds a constant of zero bytes. */
+CleaveResult *
+cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *type, GError **error);
 /* Adds a border around x that mirrors it, with the elements at its edges: all begins, then all
  * ends.
  */

@@ -216,8 +216,8 @@ CleaveResult *cleave_tflite_add_activation (CleaveTfliteImport *import,
                                             CleaveResult *x,
                                             GError **error);
 
-/* Computes the pads of H and W for windows that slide over x, [N, H, W, C]; `padding` is 0 for SAME
- * and 1 for VALID (windows.c). */
+/* Computes the pads for windows that slide over x, [N, H, W, C] or [N, D, H, W, C], as many as
+ * there are strides; `padding` is 0 for SAME and 1 for VALID (windows.c). */
 gboolean cleave_tflite_pads (const CleaveShape *x,
                              gint64 padding,
                              const gint64 *kernel,

@@ -19,8 +19,10 @@ cleave_tflite_pads (const CleaveShape *x,
                     CleaveInts *pads,
                     GError **error)
 {
-  pads->n = 4;
-  for (guint i = 0; i < 2; i++)
+  guint n = strides->n;
+
+  pads->n = 2 * n;
+  for (guint i = 0; i < n; i++)
     {
       gint64 extent = x->dim[1 + i], stride = strides->v[i], dilation = dilations->v[i], all = 0;
 
@@ -31,7 +33,7 @@ cleave_tflite_pads (const CleaveShape *x,
       if (padding == PADDING_SAME)
         all = (extent - 1) / stride * stride + (kernel[i] - 1) * dilation + 1 - extent;
       pads->v[i] = MAX (all, 0) / 2;
-      pads->v[2 + i] = MAX (all, 0) - pads->v[i];
+      pads->v[n + i] = MAX (all, 0) - pads->v[i];
     }
   return TRUE;
 }

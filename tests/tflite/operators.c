@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Operators on floats, and on integers without a scale, by their values: each one reads a few
- * numbers, and its result is compared with the numbers of the specification. */
+ * numbers, and its result is compared with the numbers of the specification.
+ *
+ * Over 400 lines: most of them are a table of cases. */
 
 #include "run-help.h"
 #include "tflite-file.h"
@@ -128,6 +130,34 @@ static const Case cases[] = {
     { { I32, "3x1", { 2, 0, 2 } }, { F32, "3", { 5, 7, 1 } }, { I32, "1", { 4 } } },
     { F32, "4", { 7, 0, 6, 0 } },
     { { 0 } } },
+  { "SEGMENT_SUM, with a segment that has no rows",
+    125,
+    2,
+    { { F32, "4x2", { 1, 2, 3, 4, 5, 6, 7, 8 } }, { I32, "4", { 0, 0, 2, 2 } } },
+    { F32, "3x2", { 4, 6, 0, 0, 12, 14 } },
+    { { 0 } } },
+  { "DYNAMIC_UPDATE_SLICE in the middle",
+    151,
+    3,
+    { { F32, "3x4", { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 } },
+      { F32, "1x2", { -1, -2 } },
+      { I32, "2", { 1, 1 } } },
+    { F32, "3x4", { 1, 2, 3, 4, 5, -1, -2, 8, 9, 10, 11, 12 } },
+    { { 0 } } },
+  { "DYNAMIC_UPDATE_SLICE at a place beyond the end, which is moved inside",
+    151,
+    3,
+    { { F32, "2x3", { 1, 2, 3, 4, 5, 6 } }, { F32, "2x1", { -1, -2 } }, { I32, "2", { -7, 9 } } },
+    { F32, "2x3", { 1, 2, -1, 4, 5, -2 } },
+    { { 0 } } },
+  { "CONV_3D with SAME padding and a bias: stride 2 along W, and 1 along D and H",
+    132,
+    3,
+    { { F32, "1x2x1x3x1", { 1, 2, 3, 4, 5, 6 } },
+      { F32, "2x1x1x1x2", { 1, 10, 2, 20 } },
+      { F32, "2", { 0.5, -0.5 } } },
+    { F32, "1x2x1x2x2", { 9.5, 89.5, 15.5, 149.5, 4.5, 39.5, 6.5, 59.5 } },
+    { B (0, 0), I (1, 1), I (2, 2), I (3, 1) } },
   { "CUMSUM, exclusive and in reverse",
     128,
     2,
@@ -400,6 +430,42 @@ START_TEST (the_largest_elements_have_their_indices)
 }
 END_TEST
 
+/* UNIDIRECTIONAL_SEQUENCE_RNN with RELU: h = max (2 x - h + 1, 0), from the state that is fed. */
+START_TEST (a_recurrent_layer_has_a_state)
+{
+  static const float w[1] = { 2 }, r[1] = { -1 }, b[1] = { 1 };
+  const TfliteTensor tensors[] = {
+    { .name = "x", .type = F32, .shape = "1x3x1" },
+    { .name = "w", .type = F32, .shape = "1x1", .data = w, .n_bytes = 4 },
+    { .name = "r", .type = F32, .shape = "1x1", .data = r, .n_bytes = 4 },
+    { .name = "b", .type = F32, .shape = "1", .data = b, .n_bytes = 4 },
+    { .name = "h", .type = F32, .shape = "1x1", .is_variable = TRUE },
+    { .name = "y", .type = F32, .shape = "1x3x1" },
+  };
+  const TfliteOperator op = {
+    35, NULL, { 0, 1, 2, 3, 4 }, 5, { 5 }, 1, 24, { B (0, 0), B (1, 1) }
+  };
+  const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 5 }, 1, 0 };
+  const float x[3] = { 3, 1, -5 }, h[1] = { 4 }, expected[3] = { 3, 0, 0 };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = cleave_tflite_parse (bytes, NULL);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autofree char *name = NULL;
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  ck_assert_ptr_nonnull (graph);
+  name = cleave_result_dup_name (cleave_graph_get_input (graph, 1));
+  ck_assert_str_eq (name, "h");
+  g_ptr_array_add (inputs,
+                   cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 3, 1), x, NULL));
+  g_ptr_array_add (inputs, cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1), h, NULL));
+  outputs = run_graph (graph, inputs, 1);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), expected, sizeof (expected));
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[1]), &expected[2], sizeof (float));
+}
+END_TEST
+
 /* REDUCE_ANY and REDUCE_ALL of comparisons with 0. */
 START_TEST (bools_are_reduced)
 {
@@ -441,7 +507,8 @@ add_tests (Suite *suite)
 {
   cleave_add_case (suite, "values", results_are_the_numbers_of_the_specification,
                    a_range_of_constants_is_a_constant, words_are_pooled,
-                   the_largest_elements_have_their_indices, bools_are_reduced, NULL);
+                   the_largest_elements_have_their_indices, a_recurrent_layer_has_a_state,
+                   bools_are_reduced, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tflite-operators", add_tests)

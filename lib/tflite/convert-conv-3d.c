@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* CONV_3D on floats: x is [N, D, H, W, C], and the weights are [D, H, W, I / group, O]. */
+
+#include "convert.h"
+
+enum { X, W, B };
+enum { PADDING, STRIDE_D, STRIDE_W, STRIDE_H, ACTIVATION, DILATION_D, DILATION_W, DILATION_H };
+
+/* Reads strides and dilations. The options have W before H. */
+static gboolean
+read_options (CleaveTfliteImport *import, CleaveConvAttrs *a, gint64 *padding, GError **error)
+{
+  static const guint strides[3] = { STRIDE_D, STRIDE_H, STRIDE_W };
+  static const guint dilations[3] = { DILATION_D, DILATION_H, DILATION_W };
+
+  a->strides.n = a->dilations.n = 3;
+  for (guint i = 0; i < 3; i++)
+    if (!cleave_tflite_option (import, strides[i], 4, 0, &a->strides.v[i], error) ||
+        !cleave_tflite_option (import, dilations[i], 4, 1, &a->dilations.v[i], error))
+      return FALSE;
+  return cleave_tflite_option (import, PADDING, 1, 0, padding, error);
+}
+
+static gboolean
+read_geometry (CleaveTfliteImport *import, CleaveConvAttrs *a, GError **error)
+{
+  const CleaveShape *x = &cleave_tflite_input_type (import, X)->shape;
+  const CleaveShape *w = &cleave_tflite_input_type (import, W)->shape;
+  gint64 padding;
+
+  if (!read_options (import, a, &padding, error))
+    return FALSE;
+  if (x->rank != 5 || w->rank != 5)
+    return cleave_tflite_refuse (
+        error, "input 0 has %u dimensions and input 1 has %u, both must have 5", x->rank, w->rank);
+  if (w->dim[3] < 1 || x->dim[4] % w->dim[3] != 0)
+    return cleave_tflite_refuse (
+        error, "the weights do not fit the %" G_GINT64_FORMAT " channels of input 0", x->dim[4]);
+  a->layout = CLEAVE_LAYOUT_NHWC;
+  a->group = x->dim[4] / w->dim[3];
+  return cleave_tflite_pads (x, padding, w->dim, &a->strides, &a->dilations, &a->pads, error);
+}
+
+gboolean
+cleave_tflite_convert_conv_3d (CleaveTfliteImport *import, GError **error)
+{
+  CleaveInts perm = CLEAVE_INTS (4, 3, 0, 1, 2);
+  CleaveConvAttrs attrs = { 0 };
+  CleaveResult *operands[3];
+  CleaveResult *y;
+
+  if (!read_geometry (import, &attrs, error))
+    return FALSE;
+  for (guint i = 0; i < 3; i++)
+    if (!cleave_tflite_find_result (import, i, &operands[i], error))
+      return FALSE;
+  operands[W] = cleave_tflite_float_weights (import, W, operands[W], error);
+  if (operands[W] == NULL)
+    return FALSE;
+  operands[W] = cleave_tflite_fold (
+      import, cleave_tflite_add_transpose (import, operands[W], &perm, error), error);
+  if (operands[W] == NULL)
+    return FALSE;
+  y = cleave_tflite_add (import, "Conv", operands, operands[B] == NULL ? 2 : 3, &attrs, error);
+  return cleave_tflite_set (import, 0, cleave_tflite_add_activation (import, ACTIVATION, y, error),
+                            error);
+}
