@@ -48,7 +48,7 @@ reshape (CleaveGraph *graph,
   return cleave_graph_add_reshape (graph, like->name, x, &ints, error);
 }
 
-/* A value whose last dimensions are those of a mask. */
+/* The dimensions of a mask become the last ones of a value. */
 typedef struct
 {
   CleaveTransposeAttrs to, from; /* permutations */

@@ -278,8 +278,8 @@ lay_out (CleaveBundleFlow *flow, guint first, guint end, guint n_bands, gboolean
                 : cleave_bundle_flow_run (flow, first, end, n_bands);
 }
 
-/* Lays out a segment with and without skipped rows; without, the rows for several bands are not
- * those of fewer bands, either. Returns the number of skipped rows. */
+/* Lays out a segment with and without skipped rows. The layout without them also does not take the
+ * rows for several bands from a layout for fewer bands. Returns the number of skipped rows. */
 static gint64
 check_skip (CleaveBundleFlow *walk,
             CleaveBundleFlow *skip,

@@ -80,7 +80,7 @@ END_TEST
 /* Graphs whose values a bundle sees in another way than their readers: images of a batch that are
  * joined, mixed or computed as one, sequences, and lines of any dimensions. */
 static const char *const texts[] = {
-  /* The parts of a Concat share memory, but not with the other images. */
+  /* The parts of a Concat share memory in each image of the batch. */
   "%x = Input : float32 9x1x1x24\n%a = Input : float32 9x1x1x24\n"
   "%y = Concat %x, %a axis=1\noutput %y\n",
   "%x = Input : float32 2x3x4x5\n%p = Transpose %x perm=1,0,3,2\n%y = Softmax %p axis=1\n"

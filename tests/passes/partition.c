@@ -50,8 +50,8 @@ assert_can_be_written (const CleaveGraph *graph)
   cleave_assert_no_error (error);
 }
 
-/* Names of values need not differ: a value without a name has that of its node, which another value
- * or an output may have, too. */
+/* Names of values need not differ: a value without a name has the name of its node, which another
+ * value or an output may have, too. */
 START_TEST (values_with_the_same_name_stay_apart)
 {
   g_autoptr (GError) error = NULL;

@@ -523,9 +523,9 @@ enum {
 typedef struct
 {
   const float *w, *r, *biases; /* biases[gate][unit]: the sums of the biases of w and r */
-  const float *r_biases;       /* of the last gate of a GRU that resets R h; NULL: others */
-  const float *peepholes;      /* NULL: none */
-  const float *h, *c;          /* constant initial states; NULL: zeros, or an operand */
+  const float *r_biases;  /* biases of R in the last gate, of a GRU that resets R h; else NULL */
+  const float *peepholes; /* NULL: none */
+  const float *h, *c;     /* constant initial states; NULL: zeros, or an operand */
   int32_t in, hidden, steps;
   float clip, alpha[3], beta[3];
   uint8_t activations[3];

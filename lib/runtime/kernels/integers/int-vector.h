@@ -151,12 +151,13 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 #endif
 
 #if defined(CLEAVE_DOT)
-/* Adds four products of bytes in each lane. At the level dot, both factors are signed bytes. */
+/* Adds four products of bytes in each lane. At the level dot, both factors are signed bytes. The
+ * prefix {vex} selects the instruction of AVX-VNNI in place of the one of AVX-512. */
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
 #if defined(CLEAVE_AVX2)
-  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(x), "x"(w)); /* not that of AVX-512 */
+  __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(x), "x"(w));
   return sum;
 #elif defined(CLEAVE_I8MM)
   return vusdotq_s32 (sum, (uint8x16_t) x, (int8x16_t) w);
