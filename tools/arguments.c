@@ -219,6 +219,26 @@ scan_long (Scan *scan, const char *text, GError **error)
   return add_option (scan, entry, text[n] == '=' ? text + n + 1 : NULL, error);
 }
 
+/* Fails since no option has this letter. Offers the option whose name begins with it, if there is
+ * one; for the j of make, --threads. */
+static gboolean
+fail_short (const GOptionEntry *entries, const char *text, GError **error)
+{
+  const char *found = NULL;
+  char first = text[1] == 'j' ? 't' : text[1];
+  guint n = 0;
+
+  for (; entries->long_name != NULL; entries++)
+    if (entries->long_name[0] == first)
+      {
+        found = entries->long_name;
+        n++;
+      }
+  if (n != 1)
+    return fail_unknown (text, error);
+  return cleave_argument_fail (error, "there is no option '%s'; did you mean '--%s'?", text, found);
+}
+
 /* Reads the letters after a dash: options without values; the last one may have its value directly
  * after it or as the next argument. */
 static gboolean
@@ -229,7 +249,7 @@ scan_short (Scan *scan, const char *text, GError **error)
       const GOptionEntry *entry = find_short (scan->entries, *letter);
 
       if (entry == NULL && letter == text + 1)
-        return fail_unknown (text, error);
+        return fail_short (scan->entries, text, error);
       if (entry == NULL)
         return cleave_argument_fail (error, "there is no option '-%s' in '%s'", letter, text);
       if (entry->arg != G_OPTION_ARG_NONE)
@@ -400,6 +420,9 @@ check_files (const CleaveArguments *arguments, const GPtrArray *files, GError **
   if (arguments->n_files == 0)
     return cleave_argument_fail (error, "expected options only, not '%s'",
                                  (const char *) files->pdata[0]);
+  if (files->len == 0)
+    return cleave_argument_fail (error, "%s is missing; %s --help shows the usage", arguments->what,
+                                 g_get_prgname ());
   names = name_files (files);
   return cleave_argument_fail (error, "expected %s, found %u file%s%s%s", arguments->what,
                                files->len, files->len == 1 ? "" : "s", names,

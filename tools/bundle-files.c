@@ -3,6 +3,7 @@
 #include "bundle-files.h"
 
 #include "arguments.h"
+#include "output-names.h"
 #include "outputs.h"
 
 #include <gio/gio.h>
@@ -16,8 +17,8 @@ cleave_bundle_files_write (GHashTable *files, const char *folder, GError **error
   GHashTableIter iter;
   gpointer name, text;
 
-  if (g_mkdir_with_parents (folder, 0777) != 0)
-    return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
+  if (!cleave_output_make_folder (folder, error))
+    return FALSE;
   g_hash_table_iter_init (&iter, files);
   while (g_hash_table_iter_next (&iter, &name, &text))
     {

@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "json.h"
 #include "model.h"
+#include "output-names.h"
 #include "sizes.h"
 
 #include <stdio.h>
@@ -81,6 +82,17 @@ check_together (const Options *o, GError **error)
   return TRUE;
 }
 
+/* Fails if the folder has the name of a file, or cannot be made. */
+static gboolean
+check_folder (const Options *o, GError **error)
+{
+  if (o->folder != NULL &&
+      (g_str_has_suffix (o->folder, ".c") || g_str_has_suffix (o->folder, ".h")))
+    return cleave_argument_fail (
+        error, "-o names the folder of the C files, not '%s'; --name names the files", o->folder);
+  return cleave_output_name_check_folder (o->folder, error);
+}
+
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
@@ -138,7 +150,8 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
-  if (files == NULL || !find_folder (o, error) || !check_together (o, error))
+  if (files == NULL || !find_folder (o, error) || !check_together (o, error) ||
+      !check_folder (o, error))
     return NULL;
   return g_steal_pointer (&files);
 }

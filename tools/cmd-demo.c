@@ -11,6 +11,7 @@
 #include "json.h"
 #include "mobilenet.h"
 #include "model.h"
+#include "output-names.h"
 #include "outputs.h"
 #include "report.h"
 #include "sizes.h"
@@ -161,8 +162,8 @@ write_files (Demo *demo, const Options *o, GError **error)
   g_autoptr (GError) no_picture = NULL;
   CleaveOutputs *outputs = pictures;
 
-  if (g_mkdir_with_parents (folder, 0777) != 0)
-    return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
+  if (!cleave_output_make_folder (folder, error))
+    return FALSE;
   name_drawings (demo, folder, "svg");
   if (!add_drawings (demo, pictures, &no_picture))
     {

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "outputs.h"
 #include "sizes.h"
+#include "standard.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -275,7 +276,7 @@ write_plan (const char *model, const Options *o, GError **error)
   gsize n_data;
   gint64 n_bytes;
 
-  if (!g_file_get_contents (model, &data, &n_data, error))
+  if (!cleave_read_file (model, &data, &n_data, error))
     return CLEAVE_WRONG;
   file = g_bytes_new_take (data, n_data);
   planned = cleave_tflite_add_memory_plan (file, alignment, &n_bytes, error);

@@ -9,6 +9,7 @@
 #include "output-names.h"
 #include "outputs.h"
 #include "reduce.h"
+#include "standard.h"
 
 #include <stdio.h>
 
@@ -165,7 +166,7 @@ parse_pipeline (const Options *o, GError **error)
   if (o->passes != NULL)
     return cleave_pipeline_parse (o->passes, error);
   cleave_outputs_protect (o->file);
-  if (!g_file_get_contents (o->file, &text, NULL, error))
+  if (!cleave_read_file (o->file, &text, NULL, error))
     return NULL;
   pipeline = cleave_pipeline_parse (text, error);
   if (pipeline == NULL)
@@ -182,8 +183,8 @@ prepare_observer (Options *o, GError **error)
     return FALSE;
   if (o->stop_after != NULL && cleave_pass_lookup (o->stop_after) == NULL)
     return cleave_argument_fail (error, "--stop-after: there is no pass '%s'", o->stop_after);
-  if (o->folder != NULL && g_mkdir_with_parents (o->folder, 0777) != 0)
-    return cleave_argument_fail (error, "--dot-after-each: cannot make the folder '%s'", o->folder);
+  if (o->folder != NULL && !cleave_output_make_folder (o->folder, error))
+    return FALSE;
   o->observer.max_changes = n;
   o->observer.stop_after = o->stop_after;
   o->observer.dot_folder = o->folder;

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "json.h"
 #include "model.h"
+#include "output-names.h"
 #include "outputs.h"
 #include "sizes.h"
 
@@ -334,6 +335,9 @@ parse (int argc, char **argv, Options *o, GError **error)
     return cleave_argument_fail (error, "-d DIR is missing: name a folder for the parts"), NULL;
   if ((o->n_parts != NULL) + (o->at != NULL) + (o->max_bytes != NULL) > 1)
     return cleave_argument_fail (error, "give one of --parts, --at and --max-bytes"), NULL;
+  if (!cleave_output_name_check_folder (o->folder, error) ||
+      !cleave_output_name_check_drawings (o->drawing, NULL, error))
+    return NULL;
   return g_steal_pointer (&files);
 }
 
@@ -348,10 +352,7 @@ cleave_cmd_partition (int argc, char **argv, GError **error)
 
   if (parts == NULL)
     return CLEAVE_WRONG;
-  if (g_mkdir_with_parents (o.folder, 0777) != 0)
-    {
-      cleave_argument_fail (error, "cannot make the folder '%s'", o.folder);
-      return CLEAVE_WRONG;
-    }
+  if (!cleave_output_make_folder (o.folder, error))
+    return CLEAVE_WRONG;
   return write_parts (parts, graph, &o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }

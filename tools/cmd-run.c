@@ -11,6 +11,7 @@
 #include "layers.h"
 #include "model.h"
 #include "npy.h"
+#include "output-names.h"
 #include "outputs.h"
 #include "ranks.h"
 #include "sizes.h"
@@ -136,6 +137,11 @@ parse (int argc, char **argv, Options *o, GError **error)
     return cleave_argument_fail (error,
                                  "--ranks cannot be combined with --as-is, --profile or --trace"),
            NULL;
+  /* With ranks, only one process writes. */
+  if (!o->on_ranks && (!cleave_output_name_check_folder (o->folder, error) ||
+                       !cleave_output_name_check_folder (o->inputs_folder, error) ||
+                       !cleave_output_name_check (o->trace, NULL, NULL, error)))
+    return NULL;
   return g_steal_pointer (&files);
 }
 
@@ -172,8 +178,8 @@ add_tensors (CleaveOutputs *outputs,
   if (folder == NULL)
     return TRUE;
   files = cleave_outputs_name_files (names, ".npy");
-  if (g_mkdir_with_parents (folder, 0777) != 0)
-    return cleave_argument_fail (error, "cannot make the folder '%s'", folder);
+  if (!cleave_output_make_folder (folder, error))
+    return FALSE;
   for (guint i = 0; i < tensors->len; i++)
     {
       g_autofree char *path = g_build_filename (folder, files[i], NULL);

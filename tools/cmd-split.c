@@ -274,6 +274,23 @@ name_option (GError *error)
   error->message = g_string_free (message, FALSE);
 }
 
+/* Adds to the error about an unknown node that the option takes one name, if the name looks like
+ * several. */
+static void
+explain_list (const Options *o, GError *error)
+{
+  gboolean is_list = FALSE;
+  char *message;
+
+  for (guint i = 0; o->nodes[i] != NULL; i++)
+    is_list = is_list || strpbrk (o->nodes[i], ",*") != NULL;
+  if (!is_list || strstr (error->message, "has no node") == NULL)
+    return;
+  message = g_strconcat (error->message, "; --node takes one name, and may be given again", NULL);
+  g_free (error->message);
+  error->message = message;
+}
+
 static CleaveSplitReport *
 split_graph (CleaveGraph *graph,
              const Options *o,
@@ -284,6 +301,7 @@ split_graph (CleaveGraph *graph,
   g_autoptr (CleaveTiling) split = NULL;
   CleaveConstraint constraint, *limit;
   CleaveRecursion recursion;
+  CleaveSplitReport *report;
   GError *mine = NULL;
 
   if (o->for_threads != NULL)
@@ -302,8 +320,14 @@ split_graph (CleaveGraph *graph,
   limit = has_limit (&constraint) ? &constraint : NULL;
   if (o->all)
     return cleave_split_all_nodes (graph, split, limit, error);
-  return cleave_split_nodes_by_name (graph, (const char *const *) o->nodes, split, limit,
-                                     &recursion, error);
+  report = cleave_split_nodes_by_name (graph, (const char *const *) o->nodes, split, limit,
+                                       &recursion, &mine);
+  if (report == NULL)
+    {
+      explain_list (o, mine);
+      g_propagate_error (error, mine);
+    }
+  return report;
 }
 
 /* Returns whether nodes were given by name and none of them can be split. A node of which one piece

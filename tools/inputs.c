@@ -7,6 +7,7 @@
 #include "npy.h"
 #include "npz.h"
 #include "outputs.h"
+#include "standard.h"
 
 #include <string.h>
 
@@ -152,7 +153,7 @@ cleave_input_load_archive (const char *path, GError **error)
   GArray *entries;
   gsize size;
 
-  if (!g_file_get_contents (path, &data, &size, error))
+  if (!cleave_read_file (path, &data, &size, error))
     return NULL;
   bytes = g_bytes_new_take (g_steal_pointer (&data), size);
   entries = cleave_npz_parse (bytes, error);

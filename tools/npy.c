@@ -3,6 +3,7 @@
 #include "npy.h"
 
 #include "arguments.h"
+#include "standard.h"
 
 #include <string.h>
 
@@ -240,7 +241,7 @@ cleave_tensor_load (const char *path, const char *endings, GError **error)
                             endings);
       return NULL;
     }
-  if (!g_file_get_contents (path, &data, &size, error))
+  if (!cleave_read_file (path, &data, &size, error))
     return NULL;
   bytes = g_bytes_new_take (g_steal_pointer (&data), size);
   tensor = g_str_has_suffix (path, ".npy") ? cleave_npy_parse (bytes, error)

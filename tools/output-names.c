@@ -47,6 +47,33 @@ check_folder (const char *path, GError **error)
 }
 
 gboolean
+cleave_output_name_check_folder (const char *path, GError **error)
+{
+  g_autofree char *above = NULL;
+
+  if (path == NULL || g_file_test (path, G_FILE_TEST_IS_DIR))
+    return TRUE;
+  for (above = g_strdup (path); !g_file_test (above, G_FILE_TEST_EXISTS);)
+    {
+      char *next = g_path_get_dirname (above);
+
+      g_free (above);
+      above = next;
+    }
+  if (!g_file_test (above, G_FILE_TEST_IS_DIR))
+    return cleave_argument_fail (error, "cannot make the folder '%s': '%s' is a file", path, above);
+  return g_access (above, W_OK) == 0 ||
+         cleave_argument_fail (error, "cannot make the folder '%s': %s", path, g_strerror (errno));
+}
+
+gboolean
+cleave_output_make_folder (const char *path, GError **error)
+{
+  return g_mkdir_with_parents (path, 0777) == 0 ||
+         cleave_argument_fail (error, "cannot make the folder '%s': %s", path, g_strerror (errno));
+}
+
+gboolean
 cleave_output_name_check (const char *path, const char *what, const char *endings, GError **error)
 {
   return path == NULL || cleave_standard_is (path) ||

@@ -12,6 +12,11 @@
 gboolean
 cleave_output_name_check (const char *path, const char *what, const char *endings, GError **error);
 
+/* Fails if the folder can be neither found nor made. Makes no folder. The path may be NULL. */
+gboolean cleave_output_name_check_folder (const char *path, GError **error);
+/* Makes a folder and the folders above it. */
+gboolean cleave_output_make_folder (const char *path, GError **error);
+
 /* Checks the name of a model: ONNX or text. */
 gboolean cleave_output_name_check_model (const char *path, GError **error);
 /* Checks the names of a drawing before a change, and of one after it. */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -58,6 +59,24 @@ copy (int from, int to)
 
 /* The path of the copy of standard input; NULL: it was not read. */
 static char *copy_path;
+
+gboolean
+cleave_read_file (const char *path, char **data, gsize *n_bytes, GError **error)
+{
+  FILE *file = g_fopen (path, "rbe");
+  int number = errno;
+
+  if (file != NULL)
+    fclose (file);
+  if (file == NULL || g_file_test (path, G_FILE_TEST_IS_DIR))
+    {
+      number = file == NULL ? number : EISDIR;
+      g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (number), "cannot read '%s': %s",
+                   path, g_strerror (number));
+      return FALSE;
+    }
+  return g_file_get_contents (path, data, n_bytes, error);
+}
 
 const char *
 cleave_standard_name (const char *path)

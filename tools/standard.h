@@ -11,6 +11,10 @@ gboolean cleave_standard_is (const char *path);
  * is good until the process ends. Standard input is read once: later calls fail. */
 const char *cleave_standard_read (GError **error);
 
+/* Reads a whole file, as g_file_get_contents() does. The error has the words of other files that
+ * cannot be read. */
+gboolean cleave_read_file (const char *path, char **data, gsize *n_bytes, GError **error);
+
 /* Returns "standard input" for the path that cleave_standard_read() returned, else the path. */
 const char *cleave_standard_name (const char *path);
 

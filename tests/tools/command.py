@@ -217,7 +217,7 @@ class Usage(CommandTest):
 
     def test_wrong_usage(self):
         self.bad("no command 'fly'", 'fly')
-        self.bad('expected MODEL.onnx', 'info')
+        self.bad('MODEL.onnx is missing', 'info')
         self.bad('expected MODEL.onnx', 'info', self.chain, self.chain)
         self.bad('--wings', 'info', self.chain, '--wings')
         self.bad('expected A.onnx B.onnx', 'diff', self.chain)

@@ -52,6 +52,36 @@ class FirstSteps(command.CommandTest):
         self.assertEqual([shlex.split(line) for line in advice], [['fit', self.chain, '--max-memory', '7167', '-o', 'OUT.onnx']])
         self.assertNotIn('run:', self.good('memory', self.chain, '--max-memory', '7168'))
 
+    FOLDERS = [('run', '--output-dir'), ('run', '--save-inputs'), ('partition', '-d'), ('bundle', '-o')]
+
+    # The reason is in the message, and the command does not run the model before.
+    def test_a_folder_that_cannot_be_made_is_named_before_the_work(self):
+        self.write('file', b'')
+        for name, option in self.FOLDERS:
+            for folder in ('file', 'file/below/it'):
+                self.bad(f"cannot make the folder '{folder}': 'file' is a file", name, 'missing.onnx', option, folder)
+        self.bad("cannot make the folder 'file': ", 'demo', '--repeat', '1', '-d', 'file')
+        self.bad("cannot make the folder 'file': ", 'opt', self.chain, '-p', 'clean-up', '--dot-after-each', 'file')
+        self.bad("cannot write 'none/t.json': there is no folder 'none'", 'run', 'missing.onnx', '--trace', 'none/t.json')
+        self.bad("-o names the folder of the C files, not 'net.c'", 'bundle', self.chain, '-o', 'net.c')
+
+    def test_files_that_cannot_be_read_are_named_in_the_same_words(self):
+        for args in (('info', 'none'), ('run', self.chain, '--input', 'none.npy'), ('run', self.chain, '--input', 'none.npz'),
+                     ('opt', self.chain, '--passes-file', 'none'), ('memory', 'none', '--offline-plan', '-o', 'o.tflite')):
+            self.bad("cannot read 'none", *args)
+            self.bad('No such file or directory', *args)
+        self.bad("cannot read '.': Is a directory", 'opt', self.chain, '--passes-file', '.')
+
+    def test_a_missing_file_and_a_letter_are_explained(self):
+        self.bad('MODEL.onnx is missing; cleave fit --help shows the usage', 'fit')
+        self.bad("there is no option '-t'; did you mean '--threads'?", 'info', self.chain, '-t', '2')
+        self.bad("there is no option '-x'; cleave info --help lists the options", 'info', self.chain, '-x')
+
+    def test_a_list_of_nodes_is_explained(self):
+        for name in ('conv1,pool1', 'conv*'):
+            self.bad(f"the graph has no node '{name}'", 'split', self.chain, '--node', name, '--dims', 'H', '--num-chunks', '2')
+            self.bad('; --node takes one name, and may be given again', 'split', self.chain, '--node', name, '--dims', 'H', '--num-chunks', '2')
+
     def test_one_thing_is_singular(self):
         one = self.write('one.onnx', model([node('Relu', ['x'], ['y'], 'r')], [value_info('x', [4, 4])], [value_info('y', [4, 4])]))
         texts = [self.good('partition', one, '-d', 'p'), self.good('info', one, '--program'), self.good('run', one), self.good('simulate', one, '--ranks', '1'),

@@ -134,7 +134,7 @@ class Hands(command.CommandTest):
         self.bad("no input of the model has a dimension 'bach'; did you mean 'batch'?", 'info', self.free(), '--fix', 'bach=2')
 
         self.bad("there is no option '--wings'; cleave info --help lists the options", 'info', self.chain, '--wings')
-        self.bad("there is no option '-j'; cleave fit --help lists the options", 'fit', self.chain, '-j', '2')
+        self.bad("there is no option '-j'; did you mean '--threads'?", 'fit', self.chain, '-j', '2')
 
     def test_words_of_other_tools_are_explained(self):
         for word, command in (('compare', 'diff'), ('benchmark', 'run'), ('optimize', 'opt'), ('version', '--version')):
