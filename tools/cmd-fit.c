@@ -13,6 +13,7 @@
 #include "outputs.h"
 #include "page.h"
 #include "piece-docs.h"
+#include "plan-file.h"
 #include "progress.h"
 #include "report.h"
 #include "scratch.h"
@@ -25,7 +26,7 @@ typedef struct
 {
   CleaveModelOptions model;
   char *memory, *macs, *latency, *threads;
-  char *output, *dot_before, *dot_after, *report, *plot, *target;
+  char *output, *dot_before, *dot_after, *report, *plot, *target, *plan, *from_plan;
   gboolean frontier, exclude_inputs, count_scratch, dry_run, verbose, check, as_json;
 } Options;
 
@@ -43,6 +44,8 @@ options_clear (Options *o)
   g_free (o->report);
   g_free (o->plot);
   g_free (o->target);
+  g_free (o->plan);
+  g_free (o->from_plan);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -72,6 +75,9 @@ list_entries (Options *o)
     { "verbose", 'v', 0, G_OPTION_ARG_NONE, &o->verbose, "list all segments", NULL },
     { "for", 0, 0, G_OPTION_ARG_STRING, &o->target,
       "save memory in this runtime: cleave (default) or ort, ONNX Runtime", "RUNTIME" },
+    { "plan", 0, 0, G_OPTION_ARG_FILENAME, &o->plan, "write the plan", "FILE.json" },
+    { "from-plan", 0, 0, G_OPTION_ARG_FILENAME, &o->from_plan,
+      "split as this plan says, without a search", "FILE.json" },
     { "dot-before", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_before, "draw the model before the split",
       "FILE" },
     { "dot-after", 0, 0, G_OPTION_ARG_FILENAME, &o->dot_after, "draw the split model", "FILE" },
@@ -103,7 +109,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   g_autoptr (GArray) entries = list_entries (o);
   static const CleaveArgumentNeed needs[] = {
     { "plot", { "frontier" } },
-    { "force", { "output", "dot-before", "dot-after", "save-json", "plot" } },
+    { "force", { "output", "dot-before", "dot-after", "save-json", "plot", "plan" } },
     { 0 },
   };
   const CleaveArguments arguments = {
@@ -132,7 +138,8 @@ check_names (const Options *o, GError **error)
   return cleave_output_name_check_model (o->output, error) &&
          cleave_output_name_check_drawings (o->dot_before, o->dot_after, error) &&
          cleave_output_name_check (o->plot, "draw", ".svg", error) &&
-         cleave_output_name_check (o->report, NULL, NULL, error);
+         cleave_output_name_check (o->report, NULL, NULL, error) &&
+         cleave_output_name_check (o->plan, NULL, NULL, error);
 }
 
 static gboolean
@@ -141,9 +148,16 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
   gint64 n_threads = 1;
 
   if (o->frontier && (o->output != NULL || o->dot_after != NULL || o->check || o->memory != NULL ||
-                      o->dry_run || o->verbose))
+                      o->dry_run || o->verbose || o->plan != NULL))
     return cleave_argument_fail (error, "--frontier makes no model; it takes no --max-memory, -o, "
-                                        "--dot-after, --check, --dry-run or --verbose");
+                                        "--plan, --dot-after, --check, --dry-run or --verbose");
+  if (o->from_plan != NULL &&
+      (o->frontier || o->memory != NULL || o->macs != NULL || o->latency != NULL ||
+       o->threads != NULL || o->exclude_inputs || o->count_scratch || o->target != NULL))
+    return cleave_argument_fail (error,
+                                 "--from-plan searches no plan; it takes no --frontier, "
+                                 "--max-memory, --max-added-macs, --max-added-latency, --threads, "
+                                 "--exclude-inputs, --count-scratch or --for");
   if (o->memory != NULL &&
       !cleave_text_to_size ("--max-memory", o->memory, &options->max_memory, error))
     return FALSE;
@@ -309,6 +323,7 @@ add_files (CleaveOutputs *outputs,
            GError **error)
 {
   g_autoptr (GBytes) bytes = g_bytes_new_static (json, strlen (json));
+  g_autoptr (GBytes) plan = o->plan == NULL ? NULL : cleave_plan_file_write (summary->plan);
 
   return (o->output == NULL || cleave_outputs_add_model (outputs, o->output, after, error)) &&
          (o->dot_before == NULL ||
@@ -316,6 +331,7 @@ add_files (CleaveOutputs *outputs,
          (o->dot_after == NULL ||
           cleave_report_add_drawing (summary->report, outputs, o->dot_after, after, error)) &&
          (o->report == NULL || cleave_outputs_add_bytes (outputs, o->report, bytes, error)) &&
+         (plan == NULL || cleave_outputs_add_bytes (outputs, o->plan, plan, error)) &&
          cleave_outputs_commit (outputs, error);
 }
 
@@ -323,7 +339,7 @@ static gboolean
 writes_files (const Options *o)
 {
   return o->output != NULL || o->dot_before != NULL || o->dot_after != NULL || o->report != NULL ||
-         cleave_page_is_wanted ();
+         o->plan != NULL || cleave_page_is_wanted ();
 }
 
 static gboolean
@@ -348,11 +364,10 @@ write_files (const Options *o,
 }
 
 static CleaveFitPlan *
-find_plan (const CleaveGraph *graph,
-           const Options *o,
-           const CleaveFitOptions *options,
-           GError **error)
+find_plan (const CleaveGraph *graph, const Options *o, CleaveFitOptions *options, GError **error)
 {
+  if (o->from_plan != NULL)
+    return cleave_plan_file_read (o->from_plan, graph, options, error);
   if (options->even_strips)
     return cleave_fit_plan_new_for_ort (graph, options, error);
   return o->count_scratch ? cleave_scratch_fit (graph, options, error)
@@ -408,7 +423,7 @@ suggest (const CleaveGraph *graph, const CleaveFitOptions *options, GError *erro
 }
 
 static int
-fit (CleaveGraph *graph, const Options *o, const CleaveFitOptions *options, GError **error)
+fit (CleaveGraph *graph, const Options *o, CleaveFitOptions *options, GError **error)
 {
   g_autoptr (CleaveFitPlan) plan = find_plan (graph, o, options, error);
   g_autoptr (CleaveGraph) before = cleave_graph_copy (graph);

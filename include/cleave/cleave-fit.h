@@ -163,6 +163,9 @@ CLEAVE_API CleaveFitPlan *cleave_fit_plan_new_without (const CleaveFitPlan *plan
                                                        guint n_segments,
                                                        const guint *segments,
                                                        GError **error);
+CLEAVE_API CleaveFitPlan *
+cleave_fit_plan_new_from_data (const CleaveGraph *graph, GVariant *data, GError **error);
+CLEAVE_API GVariant *cleave_fit_plan_to_data (const CleaveFitPlan *plan);
 CLEAVE_API CleaveFitPlan *cleave_fit_plan_ref (CleaveFitPlan *plan);
 CLEAVE_API void cleave_fit_plan_unref (CleaveFitPlan *plan);
 CLEAVE_API guint cleave_fit_plan_get_n_segments (const CleaveFitPlan *plan);

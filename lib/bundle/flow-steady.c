@@ -10,14 +10,14 @@
  * the state after row 3 of the last step is the state after row 2, one row further. The period ends
  * before a window reaches the end of an operand.
  *
- * Two kinds of rings grow from period to period, so that the last period, which is not skipped, has
- * the most rows. In the first kind, windows reach beyond the begin of the operand; a stack of
- * dilated convolutions computes thousands of rows before no window does. In the second kind, a
- * reader has not begun, since step `target` does not need the reader.
+ * Two kinds of rings grow from period to period. First, windows may reach beyond the begin of the
+ * operand: a stack of dilated convolutions computes thousands of rows before none does. Second, a
+ * reader may not have begun, since step `target` does not need it. The last period is not skipped,
+ * and then these rings have the most rows.
  *
- * Once no window of the value under the segment reaches beyond the begin of that value, the bytes
- * between the two change by a constant amount in each period. So their largest number is in the
- * first such period or in the last one, and neither is skipped. */
+ * The end of the segment may overlay a value. Once no window of this value reaches beyond its
+ * begin, the bytes between the two change by a constant amount in each period. So their largest
+ * number is in the first such period or in the last one, and neither is skipped. */
 
 #include <string.h>
 
@@ -86,8 +86,9 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* Returns whether a step that computed no rows reads an operand evenly. This is so if the step is
- * complete, or if it needs a row that existed at the mark, or rows that do not exist yet. */
+/* Returns whether the state of a step that computed no rows stays the same for an operand. Either
+ * the step is complete, or it needs a row that existed at the mark, or rows that do not exist yet.
+ */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {

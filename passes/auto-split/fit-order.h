@@ -22,5 +22,3 @@ gint64 cleave_fit_arrange (
     CleaveGraph *graph, guint n_threads, gboolean exclude_inputs, gint64 n_bytes, gint64 apart);
 /* Returns whether a plan changes the graph: it splits, copies or moves nodes. */
 gboolean cleave_fit_plan_changes (const CleaveFitPlan *plan);
-/* Marks a plan as made for ONNX Runtime, with these results of its Loops. */
-void cleave_fit_plan_set_loops (CleaveFitPlan *plan, const CleaveFitLoops *loops);

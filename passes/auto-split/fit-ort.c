@@ -3,6 +3,7 @@
 /* Plans for ONNX Runtime, where strips save memory only if they become iterations of a Loop. */
 
 #include "fit-order.h"
+#include "fit-plan.h"
 
 #include <cleave/cleave-onnx.h>
 #include <gio/gio.h>

@@ -23,3 +23,4 @@ gboolean cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
 gboolean cleave_fit_rewrite_is_empty (const CleaveFitRewrite *rewrite);
 CleaveFitRewrite cleave_fit_rewrite_copy (const CleaveFitRewrite *rewrite);
 void cleave_fit_rewrite_clear (CleaveFitRewrite *rewrite);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitRewrite, cleave_fit_rewrite_clear)

@@ -8,23 +8,6 @@
 #include "fit-pieces.h"
 #include "share-carried.h"
 
-static void
-part_clear (gpointer data)
-{
-  CleaveFitPart *part = data;
-
-  g_strfreev (part->nodes);
-  g_strfreev (part->ends);
-  g_array_unref (part->dims);
-  g_array_unref (part->columns);
-}
-
-static void
-part_unref (gpointer part)
-{
-  g_atomic_rc_box_release_full (part, part_clear);
-}
-
 void
 cleave_fit_try_free (CleaveFitTry *tried)
 {
@@ -36,59 +19,6 @@ cleave_fit_try_free (CleaveFitTry *tried)
   g_free (tried->part_bytes);
   g_free (tried->peak);
   g_free (tried);
-}
-
-/* The parts of a plan, from its segments. */
-
-/* Returns whether a node of a set reads a result of another node. */
-static gboolean
-is_read_in (const CleaveFitSteps *steps, const CleaveNode *node, GHashTable *members)
-{
-  for (guint r = 0; r < node->n_results; r++)
-    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
-      if (use->node != NULL && g_hash_table_contains (members, use->node))
-        return TRUE;
-  return FALSE;
-}
-
-static CleaveFitPart *
-part_new (const CleaveFitCandidates *candidates, const CleaveFitCandidate *segment)
-{
-  const CleaveFitSteps *steps = candidates->steps;
-  g_autoptr (GHashTable) members = g_hash_table_new (NULL, NULL);
-  g_autoptr (GPtrArray) nodes = g_ptr_array_new (), ends = g_ptr_array_new ();
-  CleaveFitPart *part = g_atomic_rc_box_new0 (CleaveFitPart);
-  guint first = steps->first_node[segment->begin], last = steps->first_node[segment->end];
-
-  part->candidate = *segment;
-  part->is_even = candidates->is_even;
-  part->dims = g_array_new (FALSE, FALSE, sizeof (guint));
-  part->columns = g_array_new (FALSE, FALSE, sizeof (guint));
-  for (guint i = first; i < last; i++)
-    {
-      g_hash_table_add (members, cleave_fit_node (steps, i)->node);
-      g_ptr_array_add (nodes, g_strdup (cleave_fit_node (steps, i)->node->name));
-    }
-  for (guint i = last; i-- > first;)
-    {
-      const CleaveNode *node = cleave_fit_node (steps, i)->node;
-      guint dim, column;
-
-      if (is_read_in (steps, node, members))
-        continue;
-      dim = (guint) cleave_fit_axes_find_dim (steps, i, segment->cut);
-      column = segment->n_columns > 1
-                   ? (guint) cleave_fit_axes_find_dim (steps, i, segment->column_cut)
-                   : 0;
-      g_array_append_val (part->dims, dim);
-      g_array_append_val (part->columns, column);
-      g_ptr_array_add (ends, g_strdup (node->name));
-    }
-  g_ptr_array_add (nodes, NULL);
-  g_ptr_array_add (ends, NULL);
-  part->nodes = (char **) g_ptr_array_steal (nodes, NULL);
-  part->ends = (char **) g_ptr_array_steal (ends, NULL);
-  return part;
 }
 
 /* Splitting a graph. */
@@ -177,6 +107,14 @@ make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
       g_ptr_array_add (segments, segment);
     }
   return g_steal_pointer (&segments);
+}
+
+gboolean
+cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) segments = make_segments (parts, graph, error);
+
+  return segments != NULL;
 }
 
 /* Splits a graph, as cleave_fit_parts_apply() does, and sets `pieces`, the part of each node. */
@@ -382,10 +320,11 @@ cleave_fit_try_new (const CleaveGraph *graph,
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
-  tried->parts = g_ptr_array_new_with_free_func (part_unref);
+  tried->parts = cleave_fit_parts_new ();
   for (guint i = 0; i < path->segments->len; i++)
     g_ptr_array_add (tried->parts,
-                     part_new (candidates, &g_array_index (path->segments, CleaveFitCandidate, i)));
+                     cleave_fit_part_new_of (
+                         candidates, &g_array_index (path->segments, CleaveFitCandidate, i)));
   tried->path = copy_path (path);
   measure (tried, graph, n_threads, n_threads > 1);
   return tried;
@@ -399,7 +338,7 @@ cleave_fit_try_new_without (const CleaveGraph *graph,
 {
   CleaveFitTry *tried = g_new0 (CleaveFitTry, 1);
 
-  tried->parts = g_ptr_array_new_with_free_func (part_unref);
+  tried->parts = cleave_fit_parts_new ();
   for (guint i = 0; i < parts->len; i++)
     if (!whole[i])
       g_ptr_array_add (tried->parts, g_atomic_rc_box_acquire (parts->pdata[i]));

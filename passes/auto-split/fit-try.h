@@ -23,6 +23,14 @@ typedef struct
   gboolean is_even; /* strips have one size, except for the last strip */
 } CleaveFitPart;
 
+/* Returns a segment without nodes. */
+CleaveFitPart *cleave_fit_part_new (void);
+/* Returns the segment of a candidate. */
+CleaveFitPart *cleave_fit_part_new_of (const CleaveFitCandidates *candidates,
+                                       const CleaveFitCandidate *segment);
+/* Returns an empty array of CleaveFitPart, which it owns. */
+GPtrArray *cleave_fit_parts_new (void);
+
 /* A measured plan. */
 typedef struct
 {
@@ -56,6 +64,8 @@ CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,
                                           const GPtrArray *parts,
                                           const gboolean *whole,
                                           guint n_threads);
+/* Checks that a graph has the nodes of `parts`, and that the ends can be cut as they say. */
+gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
 /* Splits the graph into `parts`, which must be segments of its list of nodes, and adds the pieces
  * to `report` unless it is NULL.  Returns FALSE and sets the error if the graph lacks nodes of a
  * part; it is then unchanged. */

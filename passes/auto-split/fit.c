@@ -6,23 +6,11 @@
 #include "../../lib/ir/max-threads.h"
 #include "../split/report.h"
 #include "fit-order.h"
+#include "fit-plan.h"
 #include "fit-variants.h"
 
 #include <cleave/cleave-onnx.h>
 #include <math.h>
-
-struct _CleaveFitPlan
-{
-  CleaveFitRewrite rewrite;
-  GPtrArray *parts; /* CleaveFitPart */
-  GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
-  CleaveFitTotals totals;
-  gint64 peak_apart; /* largest number of live bytes if no result overlaid an operand that dies */
-  guint n_threads;   /* threads of the program that was measured */
-  gboolean exclude_inputs; /* inputs of the graph were not counted */
-  char *peak;              /* text: the largest values that are live at the peak */
-  CleaveFitLoops *loops;   /* results of a plan for ONNX Runtime; NULL: for Cleave */
-};
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
@@ -45,14 +33,12 @@ describe (const CleaveFitPart *part)
                              .added_macs = (gint64) part->candidate.macs };
 }
 
-/* Builds a plan from a measured one and the rewrite of its graph variant.  The `*_before` totals
- * are copied from `before`. */
-static CleaveFitPlan *
-plan_new (const CleaveFitTry *tried,
-          const CleaveFitRewrite *rewrite,
-          const CleaveFitTotals *before,
-          guint n_threads,
-          gboolean exclude_inputs)
+CleaveFitPlan *
+cleave_fit_plan_make (const CleaveFitTry *tried,
+                      const CleaveFitRewrite *rewrite,
+                      const CleaveFitTotals *before,
+                      guint n_threads,
+                      gboolean exclude_inputs)
 {
   CleaveFitPlan *plan = g_atomic_rc_box_new0 (CleaveFitPlan);
 
@@ -209,8 +195,8 @@ make_plan (const Frontier *frontier, const CleaveFitTry *tried)
   for (guint v = 0; v < frontier->variants->len && variant == NULL; v++)
     if (g_ptr_array_find (((CleaveFitVariant *) frontier->variants->pdata[v])->tries, tried, NULL))
       variant = frontier->variants->pdata[v];
-  return plan_new (tried, &variant->rewrite, &totals, frontier->options.n_threads,
-                   frontier->options.exclude_inputs);
+  return cleave_fit_plan_make (tried, &variant->rewrite, &totals, frontier->options.n_threads,
+                               frontier->options.exclude_inputs);
 }
 
 /**
@@ -418,7 +404,8 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
   if (has_part (plan, whole))
     cleave_fit_rewrite_apply (rewrite, copy, NULL, NULL);
   tried = cleave_fit_try_new_without (copy, plan->parts, whole, plan->n_threads);
-  return plan_new (tried, rewrite, &plan->totals, plan->n_threads, plan->exclude_inputs);
+  return cleave_fit_plan_make (tried, rewrite, &plan->totals, plan->n_threads,
+                               plan->exclude_inputs);
 }
 
 static void

@@ -209,6 +209,14 @@ a_fit_plan (void)
   return plan;
 }
 
+static GVariant *
+a_plan_data (void)
+{
+  g_autoptr (CleaveFitPlan) plan = a_fit_plan ();
+
+  return cleave_fit_plan_to_data (plan);
+}
+
 static CleaveSplitReport *
 a_report (void)
 {

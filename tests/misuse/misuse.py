@@ -26,7 +26,7 @@ VALUES = {
     'gboolean': '&(gboolean){ FALSE }', 'guint': '&(guint){ 1 }', 'gint64': '(const gint64[]){ 4, 4 }',
     'gconstpointer': 'NULL', 'GHashTable': 'world.texts', 'CleavePassInfo': 'cleave_pass_lookup ("split")',
     'CleavePipeline': 'world.pipeline', 'CleavePipelineObserver': 'NULL', 'gpointer': 'NULL',
-    'CleaveReduceTest': 'always',
+    'CleaveReduceTest': 'always', 'GVariant': 'a_plan_data ()',
     'CleaveMemoryTimeline': 'cleave_memory_timeline_new (world.graph, 1, NULL)',
     'CleaveFrames': 'cleave_frames_new (world.graph, NULL)', 'CleaveDotLayout': 'a_layout ()',
 }

@@ -1046,6 +1046,25 @@ class Fit(CommandTest):
         self.assertIn(f'a plan meets is {least} bytes;', run.stderr.decode())
         self.assertFalse(os.path.exists(self.path('p.onnx')))
 
+    # A plan that was written splits the model as the search did, and is refused for another model.
+    def test_a_plan_can_be_kept(self):
+        report = self.good('fit', self.chain, '--max-memory', self.least(), '--plan', 'p.json', '-o', 'o.onnx')
+        self.assertEqual(self.good('fit', self.chain, '--from-plan', 'p.json', '-o', 'again.onnx'), report)
+        with open(self.path('o.onnx'), 'rb') as first, open(self.path('again.onnx'), 'rb') as second:
+            self.assertEqual(first.read(), second.read())
+        with open(self.path('p.json'), encoding='utf-8') as file:
+            plan = json.load(file)
+        self.assertEqual((plan['format'], plan['threads'], len(plan['segments'])), ('cleave-fit-plan', 1, 1))
+        for field, value, told in (('version', 2, "'version' of the plan must be from 1 to 1, not 2"), ('segments', 'x', "'segments' of the plan must be a list"),
+                                   ('segments', [dict(plan['segments'][0], nodes=['none'])], "there is no node 'none'"),
+                                   ('segments', [dict(plan['segments'][0], strips=1000)], "cannot be cut into 1000 strips")):
+            with open(self.path('wrong.json'), 'w', encoding='utf-8') as file:
+                json.dump(dict(plan, **{field: value}), file)
+            self.bad(told, 'fit', self.chain, '--from-plan', 'wrong.json', '-o', 'q.onnx')
+            self.assertFalse(os.path.exists(self.path('q.onnx')))
+        self.bad('it takes no --frontier, --max-memory', 'fit', self.chain, '--from-plan', 'p.json', '--max-memory', '1MiB')
+        self.bad('it takes no --max-memory, -o, --plan', 'fit', self.chain, '--frontier', '--plan', 'p.json')
+
     def test_pieces_name_their_original_node(self):
         self.good('fit', self.chain, '--max-memory', self.least(), '-o', 'o.onnx')
         with open(self.path('o.onnx'), 'rb') as file:

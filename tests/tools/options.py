@@ -294,7 +294,8 @@ class Effects(command.CommandTest):
                 ('--output', 'memory', '--force'), ('--output', 'opt', '--force'), ('--reduce', 'opt', '--reduce', 'true', '--print-changed'),
                 ('--list-passes', 'opt', '--list-passes'), ('--no-times', 'report', '--threads', '2'), ('of split', 'report', '--check'),
                 ('makes it a split', 'report', '--node', 'x', '--exclude-inputs'),
-                ('--frontier', 'fit', '--frontier', '--dry-run'), ('--frontier', 'fit', '--frontier', '--verbose')):
+                ('--frontier', 'fit', '--frontier', '--dry-run'), ('--frontier', 'fit', '--frontier', '--verbose'), ('--frontier', 'fit', '--frontier', '--plan', 'p.json'),
+                ('--from-plan', 'fit', '--from-plan', 'p.json', '--threads', '2')):
             status, text, _ = self.outcome(name, [*self.BARE[name], *args])
             self.assertEqual(status, 2, (name, args, text))
             self.assertIn(needs, text)

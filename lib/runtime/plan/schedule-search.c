@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Over 400 lines: one search, with the prices that it compares. */
+
 #include "schedule-search.h"
 
 #include "../../ir/subgraphs.h"
