@@ -2,6 +2,7 @@
 """Graphs: load, inspect, split, fit, optimize, draw, save."""
 
 import math
+import numbers
 import os
 import re
 import warnings
@@ -23,6 +24,8 @@ def import_options(shapes, dims, values):
     if shapes is not None and not hasattr(shapes, 'items'):
         shapes = {None: shapes}
     for name, shape in (shapes or {}).items():
+        if isinstance(shape, (str, numbers.Number)):
+            fail(f'shapes expects tuples such as (1, 3, 224, 224), not {shape!r}')
         options.add_shape(name, list(shape))
     for name, extent in (dims or {}).items():
         options.add_dim(name, extent)

@@ -69,6 +69,7 @@ def errors(rewrite=str):
         raise
     except GLib.Error as error:
         kind = CLASSES.get(error.code, Error) if error.domain == DOMAIN else Error
+        kind = NotFoundError if error.message.startswith('the graph has no node ') else kind
         raise kind(rewrite(error.message), error.domain, error.code) from None
 
 

@@ -91,11 +91,24 @@ class Program:
 
     def _bind(self, given):
         given = arrange(self._inputs, (), given)
+        for name, value in given.items():
+            if isinstance(value, (str, bytes)):
+                fail(f"input '{name}' must be an array, not text: read the file first")
         tensors = {name: as_tensor(value, element_name(self._inputs[name])) for name, value in given.items()}
-        with errors():
+        with errors(lambda message: message + self._hint(tensors)):
             results = {name: Tensor.new(kind) for name, kind in self._outputs.items()}
             self._program.bind([tensors[name] for name in self._inputs], list(results.values()))
         return tensors, results
+
+    def _hint(self, tensors):
+        """Returns the end of a message about an array of another type: the call that gives it the type of its input."""
+        for name, kind in self._inputs.items():
+            found, shape = tensors[name].get_type(), shape_of(kind)
+            if shape_of(found) == shape and found.element != kind.element and element_name(kind) != 'bfloat16':
+                return f"; convert it with .astype('{element_name(kind)}')"
+            if shape and shape[0] == 1 and shape_of(found) == shape[1:]:
+                return '; add the dimension with [numpy.newaxis]'
+        return ''
 
     def _run_dynamic(self, values):
         """Runs the dynamic part of the model after the static one. Returns all outputs of the model."""

@@ -20,7 +20,8 @@ MAX_THREADS = 1024
 
 
 def count_threads(threads):
-    """Returns the number of threads to use; 0 means one per core."""
+    """Returns the number of threads to use; 0 and 'all' mean one per core."""
+    threads = 0 if threads == 'all' else threads
     if not isinstance(threads, numbers.Integral) or not 0 <= threads <= MAX_THREADS:
         fail(f"threads must be a whole number from 0 (one per core) to {MAX_THREADS}, not {threads!r}")
     return int(threads) or GLib.get_num_processors()

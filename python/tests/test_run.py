@@ -276,3 +276,34 @@ def test_a_model_with_a_dynamic_part_is_compiled_for_shapes(tmp_path):
     x = numpy.random.default_rng(1).standard_normal((1, 3, 16, 16), 'float32')
     got, want = cleave.compile(path)(x), cleave.load(path).compile()(x)
     assert list(got) == list(want) and all((got[name] == want[name]).all() for name in want)
+
+
+def test_an_array_of_another_type_names_the_conversion(graph):
+    program = graph.compile()
+    shape = graph.inputs[0].shape
+    with pytest.raises(cleave.Error, match=r"not float64 .*; convert it with \.astype\('float32'\)$"):
+        program(numpy.zeros(shape))
+    with pytest.raises(cleave.Error, match=r'; add the dimension with \[numpy\.newaxis\]$'):
+        program(numpy.zeros(shape[1:], 'float32'))
+    with pytest.raises(cleave.Error, match='must be float32 [0-9x]*, not float32 [0-9x]*$'):
+        program(numpy.zeros((2, 2), 'float32'))
+    for value in 'image.png', b'bytes':
+        with pytest.raises(cleave.Error, match="input 'x' must be an array, not text: read the file first"):
+            program(value)
+
+
+def test_all_threads_are_named_as_on_the_command_line(graph):
+    assert graph.compile(threads='all')(graph.random_inputs()).keys() == {'y'}
+    assert graph.memory('all') == graph.memory(0)
+
+
+def test_shapes_that_are_no_shapes_are_named(path):
+    for shapes in '1,3,16,16', {'x': '1,3,16,16'}, {'x': 3}:
+        with pytest.raises(cleave.Error, match=r'shapes expects tuples such as \(1, 3, 224, 224\), not '):
+            cleave.load(path, shapes=shapes)
+
+
+def test_an_unknown_node_is_one_kind_of_error(graph):
+    for use in lambda: graph['pol1'], lambda: graph.split('pol1', dims='H', num_chunks=2), lambda: graph.split(['pol1'], dims='H', num_chunks=2):
+        with pytest.raises(cleave.NotFoundError, match="the graph has no node 'pol1'; did you mean 'pool1'"):
+            use()
