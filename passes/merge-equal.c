@@ -52,7 +52,7 @@ operands_equal (const CleaveNode *a, const CleaveNode *b)
  * and the other is not the same part. A caller of the written file may replace the default value.
  */
 static gboolean
-are_apart (const CleaveNode *m, const CleaveNode *n)
+must_stay_separate (const CleaveNode *m, const CleaveNode *n)
 {
   CleaveTensor *x = cleave_node_get_constant (m), *y = cleave_node_get_constant (n);
   CleaveRange of_x, of_y;
@@ -72,7 +72,7 @@ node_equal (gconstpointer a, gconstpointer b)
 
   if (m->op != n->op || m->n_operands != n->n_operands || m->n_results != n->n_results)
     return FALSE;
-  if (!operands_equal (m, n) || are_apart (m, n))
+  if (!operands_equal (m, n) || must_stay_separate (m, n))
     return FALSE;
   return cleave_attrs_equal (m->op, m->attrs, n->attrs);
 }

@@ -166,7 +166,7 @@ is_pass (const char *pass, const char *name)
 }
 
 static gboolean
-look_after (CleaveObserver *observer, const char *pass, const CleaveGraph *graph, gboolean changed)
+after_pass (CleaveObserver *observer, const char *pass, const CleaveGraph *graph, gboolean changed)
 {
   observer->n_changes += changed != FALSE;
   if (observer->print_after_all || observer->print_changed)
@@ -193,7 +193,7 @@ cleave_observe (CleavePipelineEvent event,
   if (event != CLEAVE_PIPELINE_BEFORE)
     {
       add_time (observer, pass, event == CLEAVE_PIPELINE_CHANGED);
-      return look_after (observer, pass, graph, event == CLEAVE_PIPELINE_CHANGED);
+      return after_pass (observer, pass, graph, event == CLEAVE_PIPELINE_CHANGED);
     }
   if (observer->max_changes >= 0 && observer->n_changes >= observer->max_changes)
     return FALSE;

@@ -16,7 +16,7 @@ typedef struct
 } Search;
 
 static const CleaveNode *
-look_through (const CleaveNode *node)
+skip_views (const CleaveNode *node)
 {
   while ((node->op->flags & CLEAVE_OP_VIEW) != 0 && cleave_node_operand_result (node, 0) != NULL)
     node = cleave_node_operand_result (node, 0)->node;
@@ -30,7 +30,7 @@ number_parts (Search *s, const CleaveNode *join)
 {
   for (guint i = 0; i < join->n_operands; i++)
     {
-      const CleaveNode *part = look_through (cleave_node_operand_result (join, i)->node);
+      const CleaveNode *part = skip_views (cleave_node_operand_result (join, i)->node);
       guint band = s->band[part->id];
 
       if (band == G_MAXUINT)
@@ -42,7 +42,7 @@ number_parts (Search *s, const CleaveNode *join)
     }
   for (guint i = 0; i < join->n_operands; i++)
     {
-      const CleaveNode *part = look_through (cleave_node_operand_result (join, i)->node);
+      const CleaveNode *part = skip_views (cleave_node_operand_result (join, i)->node);
 
       if (s->band[part->id] != G_MAXUINT)
         s->parts[s->band[part->id]] = 0;
@@ -65,7 +65,7 @@ number_node (Search *s, const CleaveNode *node)
 /* Notes that a band passes rows from an earlier to a later strip, through a view or a join. A whole
  * value that two branches read does not count. */
 static void
-look_for_handing_on (Search *s, const CleaveNode *node)
+note_rows_passed_on (Search *s, const CleaveNode *node)
 {
   for (guint i = 0; i < node->n_operands; i++)
     {
@@ -103,7 +103,7 @@ cleave_strips_find (const CleaveGraph *graph,
         number_parts (&s, node);
     }
   for (guint i = 0; i < order->len; i++)
-    look_for_handing_on (&s, order->pdata[i]);
+    note_rows_passed_on (&s, order->pdata[i]);
   for (guint i = 0; i < order->len; i++)
     {
       guint id = ((CleaveNode *) order->pdata[i])->id;

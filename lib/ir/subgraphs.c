@@ -264,7 +264,7 @@ pack (guint from, guint to)
 }
 
 static const CleaveNode *
-look_through (const CleaveNode *node)
+skip_views (const CleaveNode *node)
 {
   while (node != NULL && has_flag (node, CLEAVE_OP_VIEW))
     node = cleave_node_get_producer (node, 0);
@@ -282,7 +282,7 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
   *is_new = FALSE;
   for (guint i = 0; i < join->n_operands; i++)
     {
-      const CleaveNode *from = look_through (cleave_node_get_producer (join, i));
+      const CleaveNode *from = skip_views (cleave_node_get_producer (join, i));
 
       if (from == NULL || from == latest || a->component[from->id] == G_MAXUINT)
         continue;
@@ -367,7 +367,7 @@ list_handovers (Analysis *a)
       to = find_root (a, find_joined (a, join));
       for (guint j = 0; j < join->n_operands; j++)
         {
-          const CleaveNode *from = look_through (cleave_node_get_producer (join, j));
+          const CleaveNode *from = skip_views (cleave_node_get_producer (join, j));
           guint mine = from == NULL ? G_MAXUINT : a->component[from->id];
           guint64 pair;
 

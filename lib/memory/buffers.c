@@ -230,7 +230,7 @@ cleave_storage_free (CleaveStorage *storage)
   cleave_pool_free (storage->strides);
   g_free (storage->buffer);
   g_free (storage->live);
-  g_free (storage->live_apart);
+  g_free (storage->live_before_laps);
   g_clear_pointer (&storage->lap_edges, g_array_unref);
   g_clear_pointer (&storage->lap_moves, g_array_unref);
   g_array_unref (storage->steps);

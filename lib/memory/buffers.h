@@ -110,10 +110,10 @@ typedef struct
   GArray *buffers;      /* CleaveBuffer */
   guint *buffer; /* indexed by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a
                     step touches */
-  GArray *lap_edges;  /* CleaveLapEdge; NULL without laps */
-  GArray *lap_moves;  /* CleaveLapMove; NULL without laps */
-  gint64 *live;       /* indexed by step: bytes of all buffers in use */
-  gint64 *live_apart; /* `live` before laps; NULL without laps */
+  GArray *lap_edges;        /* CleaveLapEdge; NULL without laps */
+  GArray *lap_moves;        /* CleaveLapMove; NULL without laps */
+  gint64 *live;             /* indexed by step: bytes of all buffers in use */
+  gint64 *live_before_laps; /* `live` before laps; NULL without laps */
   gint64 copied_bytes, peak;
   gboolean materializes;    /* whether views that would keep a whole value alive for a few rows are
                                copied */

@@ -303,7 +303,7 @@ lay_over (Lapping *l, guint under, guint over, gint64 shift)
 /* Moves the dying place whose lap saves most memory into the place with index `over`. Does nothing
  * if there is none. */
 static void
-look_at (Lapping *l, guint over)
+overlay_best (Lapping *l, guint over)
 {
   const Place *y = get_place (l, over);
   guint best = CLEAVE_NEVER, n_alive = 0;
@@ -388,7 +388,7 @@ lap_all (Lapping *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 bo
   l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
   find_places (l, graph);
   for (guint i = 0; i < l->places->len; i++)
-    look_at (l, i);
+    overlay_best (l, i);
   return find_most (l->live, 0, n);
 }
 
@@ -415,7 +415,7 @@ cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
     return;
   storage->lap_edges = g_steal_pointer (&best.edges);
   storage->lap_moves = g_array_new (FALSE, FALSE, sizeof (CleaveLapMove));
-  storage->live_apart = g_steal_pointer (&storage->live);
+  storage->live_before_laps = g_steal_pointer (&storage->live);
   move_values (&best);
   cleave_storage_measure (storage, graph);
 }
@@ -434,6 +434,6 @@ cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph)
     }
   g_clear_pointer (&storage->lap_edges, g_array_unref);
   g_clear_pointer (&storage->lap_moves, g_array_unref);
-  g_clear_pointer (&storage->live_apart, g_free);
+  g_clear_pointer (&storage->live_before_laps, g_free);
   cleave_storage_measure (storage, graph);
 }

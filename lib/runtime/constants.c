@@ -14,7 +14,8 @@ typedef struct
   GPtrArray *nodes;  /* CleaveNode: the constants in a graph that is given */
   CleaveNode *node;  /* the folded node; NULL: a tensor */
   GPtrArray *values; /* CleaveTensor: the results of the node, while they exist */
-  gboolean is_apart; /* the results share no bytes with the operands, which can be released */
+  gboolean
+      shares_no_bytes; /* the results share no bytes with the operands, which can be released */
 } Use;
 
 struct _CleaveConstants
@@ -189,7 +190,7 @@ end_uses (CleaveConstants *constants)
 
       if (use == NULL || --use->n_left > 0)
         continue;
-      if (use->node != NULL && !use->is_apart)
+      if (use->node != NULL && !use->shares_no_bytes)
         add_ended_operands (constants, node);
       let_go (constants, node, use);
       g_hash_table_remove (constants->uses, key);
@@ -200,7 +201,7 @@ end_uses (CleaveConstants *constants)
 
 /* Returns whether the results of a folded node share no bytes with its operand. */
 static gboolean
-is_apart (const CleaveConstants *constants, const Use *use)
+shares_no_bytes (const CleaveConstants *constants, const Use *use)
 {
   const CleaveResult *x = use->node->n_operands > 0 ? use->node->operands[0].result : NULL;
   CleaveTensor *value = x == NULL ? NULL : find_value (constants, x);
@@ -224,8 +225,8 @@ work_out (CleaveNode *node, gpointer data)
   use->values = cleave_evaluate_call (&call.call, operands, &constants->error);
   if (use->values == NULL)
     return FALSE;
-  use->is_apart = is_apart (constants, use);
-  if (use->is_apart)
+  use->shares_no_bytes = shares_no_bytes (constants, use);
+  if (use->shares_no_bytes)
     add_ended_operands (constants, node);
   end_uses (constants);
   return TRUE;

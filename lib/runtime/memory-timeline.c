@@ -161,7 +161,7 @@ add_buffers (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
 static void
 note_apart (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
 {
-  const gint64 *apart = plan->storage->live_apart;
+  const gint64 *apart = plan->storage->live_before_laps;
 
   for (guint i = 0; i < timeline->n_steps; i++)
     timeline->steps[i].live_bytes_apart =

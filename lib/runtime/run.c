@@ -288,7 +288,7 @@ watch_forks (void)
 }
 
 static void *
-run_apart (void *program)
+run_on_new_thread (void *program)
 {
   run_region (program);
   return NULL;
@@ -306,7 +306,7 @@ run_threads (CleaveProgram *program)
     }
   if (!has_lost_threads)
     run_region (program);
-  else if (pthread_create (&thread, NULL, run_apart, program) == 0)
+  else if (pthread_create (&thread, NULL, run_on_new_thread, program) == 0)
     pthread_join (thread, NULL);
   else
     run_in_order (program);

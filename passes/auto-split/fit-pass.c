@@ -12,9 +12,12 @@ static const CleavePassOption option_table[] = {
   { "max-memory", "SIZE", "limit the bytes of all activations (default: as few as possible)",
     FALSE },
   { "max-added-macs", "PERCENT", "limit the MACs that recomputed rows add to the model", FALSE },
-  { "max-latency-added", "PERCENT", "limit the estimated time that the split adds", FALSE },
+  { "max-added-latency", "PERCENT", "limit the estimated time that the split adds", FALSE },
   { "threads", "T", "set the threads that run the model (default: 1)", FALSE },
-  { "inputs-apart", NULL, "do not count the inputs, which lie in memory of their own", FALSE },
+  { "exclude-inputs", NULL, "do not count the inputs, which lie in memory of their own", FALSE },
+  /* Old names of two options. They work for one version. */
+  { "max-latency-added", "PERCENT", "old name of max-added-latency", FALSE },
+  { "inputs-apart", NULL, "old name of exclude-inputs", FALSE },
   { 0 },
 };
 
@@ -48,9 +51,11 @@ parse (GHashTable *texts, CleaveFitOptions *options, GError **error)
   if (memory != NULL && options->max_memory == 0)
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "max-memory must be more than 0");
   options->n_threads = (guint) n_threads;
-  options->exclude_inputs = texts != NULL && g_hash_table_contains (texts, "inputs-apart");
+  options->exclude_inputs = texts != NULL && (g_hash_table_contains (texts, "exclude-inputs") ||
+                                              g_hash_table_contains (texts, "inputs-apart"));
   return parse_max_added (texts, "max-added-macs", &options->max_added_macs, error) &&
-         parse_max_added (texts, "max-latency-added", &options->max_added_latency, error);
+         parse_max_added (texts, "max-latency-added", &options->max_added_latency, error) &&
+         parse_max_added (texts, "max-added-latency", &options->max_added_latency, error);
 }
 
 static gboolean

@@ -108,7 +108,7 @@ find_made (Spread *s, guint rank)
  * Nodes are visited before their operands, so a second pass knows which operands of views are made.
  */
 static void
-look_at_rank (Spread *s, guint rank, GHashTable *copies)
+find_copies_on_rank (Spread *s, guint rank, GHashTable *copies)
 {
   for (guint i = 0; i < s->order->len; i++)
     {
@@ -139,7 +139,7 @@ find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, co
   Spread s = { order, rank, missing, has_part, is_made };
 
   for (guint r = 0; r < n_ranks; r++)
-    look_at_rank (&s, r, copies);
+    find_copies_on_rank (&s, r, copies);
   return copies;
 }
 

@@ -27,7 +27,7 @@ is_over (const CleaveSearch *search)
 }
 
 static void
-count_look (CleaveSearch *search)
+count_combination (CleaveSearch *search)
 {
   if (++search->n_looks % PER_UNIT == 0)
     cleave_work_add (search->work, 1);
@@ -89,7 +89,7 @@ try_dimension (CleaveSearch *search, guint d, gint64 n)
 
       if (cut->n > search->fewest / n)
         break;
-      count_look (search);
+      count_combination (search);
       if (cut->is_refused || (cut->is_dominated && !search->all))
         continue;
       for (guint v = 0; v < cuts->n_values; v++)
@@ -321,7 +321,7 @@ find_least (CleaveSearch *search, guint d, gint64 n)
     {
       const CleaveCut *cut = cleave_cuts_get (cuts, d, i);
 
-      count_look (search);
+      count_combination (search);
       search->is_capped |= cut->n > search->max_n / n;
       if (cut->is_refused || cut->is_dominated || cut->n > search->max_n / n)
         continue;

@@ -20,7 +20,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
 
 /* Asserts that neighbors in a layer are a gap apart, and that all are inside the rectangle. */
 static void
-assert_apart (const double *sizes, guint n, const double *centers, const double *extent)
+assert_gaps (const double *sizes, guint n, const double *centers, const double *extent)
 {
   g_autofree guint *order = g_new (guint, n);
 
@@ -64,7 +64,7 @@ START_TEST (edges_go_down_and_boxes_do_not_overlap)
                                                    MIN ((gint32) edges[2 * i] + 60, N));
     }
   cleave_layers_place (sizes, N, edges, EDGES, gap, centers, extent);
-  assert_apart (sizes, N, centers, extent);
+  assert_gaps (sizes, N, centers, extent);
   for (guint i = 0; i < EDGES; i++)
     ck_assert (centers[2 * edges[2 * i] + 1] < centers[2 * edges[2 * i + 1] + 1]);
 }
@@ -106,7 +106,7 @@ START_TEST (cycles_have_a_layout_too)
   double centers[6], extent[2];
 
   cleave_layers_place (sizes, 3, edges, 4, gap, centers, extent);
-  assert_apart (sizes, 3, centers, extent);
+  assert_gaps (sizes, 3, centers, extent);
   ck_assert (centers[1] < centers[3] && centers[3] < centers[5]);
   cleave_layers_place (sizes, 0, NULL, 0, gap, centers, extent);
   ck_assert (extent[0] == 0 && extent[1] == 0);

@@ -82,7 +82,7 @@ cleave_plan_hash (const CleavePlan *plan)
 
 /* Records the totals of a plan, and refuses it. */
 static gboolean
-look (const CleavePlan *plan, gpointer data, GString *why)
+record_plan (const CleavePlan *plan, gpointer data, GString *why)
 {
   CleaveGrid *grid = data;
 
@@ -106,7 +106,7 @@ add_grid (GArray *grids, CleaveNode *node, const Ways *ways, const guint *at, gu
   g_autoptr (CleaveSplitReport) report = NULL;
   g_autoptr (GError) error = NULL;
   CleaveGrid grid = { .first = TRUE };
-  CleaveConstraint constraint = { .predicate = look, .data = &grid };
+  CleaveConstraint constraint = { .predicate = record_plan, .data = &grid };
   g_autofree char *dims = NULL;
   gint64 n = 1;
 

@@ -177,7 +177,8 @@ find_down_to (const CleaveGraph *graph, gint64 n_bytes, GPtrArray **order)
 
   *order = cleave_order_with_laps_down_to (graph, n_bytes, &storage, NULL);
   for (guint s = 0; s < storage->steps->len; s++)
-    peak = MAX (peak, storage->live_apart == NULL ? storage->live[s] : storage->live_apart[s]);
+    peak = MAX (peak, storage->live_before_laps == NULL ? storage->live[s]
+                                                        : storage->live_before_laps[s]);
   return peak;
 }
 

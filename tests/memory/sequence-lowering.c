@@ -13,7 +13,7 @@ typedef struct
   const char *op;
   guint n_gates, n_states;
   const char *element, *attrs;
-  gboolean batch_first, has_bias, is_apart; /* is_apart: each chunk begins with zeros */
+  gboolean batch_first, has_bias, begins_with_zeros; /* the last one: each chunk does */
 } Chunks;
 
 /* Prints the initial states of a chunk: the last states of the previous chunk, or states of the
@@ -21,7 +21,7 @@ typedef struct
 static void
 print_states (GString *text, const Chunks *s, guint i)
 {
-  for (guint r = 1; r <= s->n_states && !(s->is_apart && i > 0); r++)
+  for (guint r = 1; r <= s->n_states && !(s->begins_with_zeros && i > 0); r++)
     if (i == 0)
       g_string_append_printf (text, ", %%s%u", r);
     else
@@ -51,7 +51,7 @@ make_chunks (const Chunks *s)
         g_string_append_printf (text, "%s%%y%u_%u", r == 0 ? "" : ", ", i, r);
       g_string_append_printf (text, " = %s %%x%u, %%w, %%r, %s", s->op, i,
                               s->has_bias ? "%b" : "-");
-      g_string_append (text, s->is_apart && i > 0 ? "" : ", -");
+      g_string_append (text, s->begins_with_zeros && i > 0 ? "" : ", -");
       print_states (text, s, i);
       g_string_append_printf (text, " hidden_size=6 layout=%d%s\n", s->batch_first, s->attrs);
     }
@@ -114,7 +114,7 @@ START_TEST (other_layers_are_not_lowered)
   Chunks half = kinds[0], whole = kinds[0];
 
   half.element = "float16";
-  whole.is_apart = TRUE;
+  whole.begins_with_zeros = TRUE;
   for (guint i = 0; i < 3; i++)
     {
       const Chunks *s = i == 0 ? &half : i == 1 ? &whole : &kinds[0];

@@ -21,8 +21,8 @@ static const struct
     "split{ node=\"a b}\" dims=H,W num-chunks=2,3 }" },
   { "split{node=a node=b slice-ranges=0:1/1:2}", "split{node=a node=b slice-ranges=0:1/1:2}" },
   { "split-for-threads{threads=2}", "split-for-threads{threads=2}" },
-  { "fit{max-memory=256KiB max-added-macs=10 inputs-apart}",
-    "fit{max-memory=256KiB max-added-macs=10 inputs-apart}" },
+  { "fit{max-memory=256KiB max-added-macs=10 exclude-inputs}",
+    "fit{max-memory=256KiB max-added-macs=10 exclude-inputs}" },
   { "fit{max-memory=2MB}", "fit{max-memory=2MB}" },
   { "clean-up{}", "clean-up{}" },
 };

@@ -114,7 +114,7 @@ normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 
 /* Applies scale and bias by separate nodes; computes in float32 if the elements are smaller. */
 static gboolean
-scale_apart (CleaveOnnxNode *node, GError **error)
+scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
 {
   CleaveOnnxValue *operands[3] = { NULL }, *y;
   CleaveElement element = cleave_onnx_value_type (cleave_onnx_node_operand (node, 0))->element;
@@ -161,5 +161,5 @@ cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error)
   if (!reaches_out (x, cleave_onnx_node_operand_shape (node, 1), n_inner) &&
       !reaches_out (x, cleave_onnx_node_operand_shape (node, 2), n_inner))
     return TRUE;
-  return scale_apart (node, error);
+  return scale_by_own_nodes (node, error);
 }

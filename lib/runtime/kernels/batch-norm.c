@@ -36,7 +36,8 @@ typedef struct
   gint64 n_pixels;     /* pixels that follow each other */
   gint64 n_repeated;   /* pixels in one line with repeated factors; 0: factors are not repeated */
   gboolean in_columns; /* pixels follow each other with gaps (run_columns) */
-  gint64 line_apart;   /* distances in floats: from the repeated factors to b, and from b to mean */
+  gint64
+      line_distance;   /* distances in floats: from the repeated factors to b, and from b to mean */
   gboolean nests;      /* lines of y are in memory one after the other */
   gint64 end;          /* number of elements that y spans */
   guint c;             /* the dimension of the channels */
@@ -93,7 +94,7 @@ find_pixels (BatchNorm *bn)
   bn->n_repeated = MIN (LINE / n, bn->n_pixels);
   if (bn->n_repeated > unit)
     bn->n_repeated -= bn->n_repeated % unit;
-  bn->line_apart = (bn->n_repeated * n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+  bn->line_distance = (bn->n_repeated * n + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
   loops->n_dims--;
 }
 
@@ -213,7 +214,7 @@ prepare (const CleaveKernelInstance *instance,
   bn->factor = get_factors (instance, weights);
   if (bn->factor != NULL && is_dense_constant (instance, MEAN) && is_dense_constant (instance, B))
     bn->pixel = find_pixel (&instance->results[0], c);
-  *n_scratch = (gsize) (3 * bn->line_apart + x->type.shape.dim[c]) * sizeof (float);
+  *n_scratch = (gsize) (3 * bn->line_distance + x->type.shape.dim[c]) * sizeof (float);
   *state = bn;
   return TRUE;
 }
@@ -264,7 +265,7 @@ run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint6
   const gint64 steps[] = { 1, 1, 1 };
   gint64 n = bn->n_pixels * bn->loops.length;
   const float *x = (const float *) instance->operands[X].data + line->offset[AT_X];
-  const float *b = factor + bn->line_apart, *mean = b + bn->line_apart;
+  const float *b = factor + bn->line_distance, *mean = b + bn->line_distance;
   float *y = (float *) instance->results[0].data + line->offset[AT_Y];
 
   for (gint64 i = 0; i < n; i += n_line)
@@ -279,7 +280,7 @@ run_repeated (Telling *telling, const float *factor, float *repeated)
 {
   const CleaveKernelInstance *instance = telling->instance;
   const CleaveLoops *loops = &telling->bn->loops;
-  gint64 n = loops->length, times = telling->bn->n_repeated, apart = telling->bn->line_apart;
+  gint64 n = loops->length, times = telling->bn->n_repeated, apart = telling->bn->line_distance;
   CleaveLine line;
 
   repeat (factor, 1, n, times, repeated);
@@ -410,7 +411,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
 {
   const BatchNorm *bn = state;
   Telling telling = { bn, instance, 0 };
-  float *made = (float *) scratch + 3 * bn->line_apart;
+  float *made = (float *) scratch + 3 * bn->line_distance;
   const float *factor = bn->factor;
 
   if (factor == NULL)

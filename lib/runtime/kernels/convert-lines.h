@@ -107,7 +107,7 @@ skip (Line *line, gint64 n)
 /* Quantizes floats that are strided, or too few for a vector, by way of a contiguous buffer.
  * Returns how many were quantized. */
 static inline gint64
-quantize_apart (const Line *line, float scale, gint32 zero, gboolean is_signed)
+quantize_by_buffer (const Line *line, float scale, gint32 zero, gboolean is_signed)
 {
   float side[LINE];
   guint8 bytes[LINE];
@@ -148,7 +148,7 @@ quantize_float (const Convert *c, const Line *line)
     skip (&rest, is_signed ? cleave_quantize_line (line->x, scale, zero, TRUE, line->y, line->n)
                            : cleave_quantize_line (line->x, scale, zero, FALSE, line->y, line->n));
   if (serves && rest.n > 1)
-    skip (&rest, quantize_apart (&rest, scale, zero, is_signed));
+    skip (&rest, quantize_by_buffer (&rest, scale, zero, is_signed));
   if (rest.n > 0)
     (is_signed ? quantize_float_int8 : quantize_float_uint8) (c, &rest);
 }

@@ -375,7 +375,7 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
  * elements with the pixel `apart` pixels before it, which reads them one tap later. So every
  * `apart`-th pixel is taken, and these pixels are run as a row of their own. */
 static gboolean
-slide_apart (const Run *run, gint64 n_pixels, gint64 n_channels)
+slide_dilated (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
   Run each = *run;
 
@@ -391,7 +391,7 @@ static gboolean
 slide (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
   if (run->apart > 1 && n_pixels >= MAX_PIXELS * run->apart)
-    return slide_apart (run, n_pixels, n_channels);
+    return slide_dilated (run, n_pixels, n_channels);
   return slide_once (run, n_pixels, n_channels);
 }
 

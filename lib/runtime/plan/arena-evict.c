@@ -123,7 +123,7 @@ offer (Eviction *e, Choice *choice, gint64 at, gint64 price)
 /* Tries the offset right above each conflicting buffer. The price of an offset is the price of all
  * buffers that begin below its end, minus those that end at or below its begin. */
 static void
-look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)
+try_offsets_above (Eviction *e, gint64 n_bytes, Choice *choice)
 {
   gint64 begun = 0, ended = 0;
   guint b = 0, done = 0;
@@ -144,9 +144,9 @@ look_upwards (Eviction *e, gint64 n_bytes, Choice *choice)
     }
 }
 
-/* Tries the offset right below each conflicting buffer, with the prices of look_upwards(). */
+/* Tries the offset right below each conflicting buffer, with the prices of try_offsets_above(). */
 static void
-look_downwards (Eviction *e, gint64 n_bytes, Choice *choice)
+try_offsets_below (Eviction *e, gint64 n_bytes, Choice *choice)
 {
   gint64 begun = 0, ended = 0;
   guint b = e->n_edges, done = b;
@@ -183,8 +183,8 @@ place (Eviction *e, guint buffer)
   Choice choice = { .price = G_MAXINT64 };
 
   find_edges (e, buffer);
-  look_upwards (e, n_bytes, &choice);
-  look_downwards (e, n_bytes, &choice);
+  try_offsets_above (e, n_bytes, &choice);
+  try_offsets_below (e, n_bytes, &choice);
   e->offsets[buffer] = choice.at;
   if (choice.price == 0)
     return;

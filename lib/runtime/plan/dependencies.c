@@ -2,7 +2,7 @@
 
 #include "dependencies.h"
 
-/* The largest number of operands of a join that look_at_parts() examines. */
+/* The largest number of operands of a join that find_latest_operand() examines. */
 #define MAX_PARTS 256
 
 typedef struct
@@ -17,7 +17,7 @@ typedef struct
   guint step;
   const CleaveNode *join; /* the join of the last copies */
   guint first, last; /* steps of the first operand computed in place, and of the last operand */
-  const CleaveNode *spread; /* the join whose operands look_at_parts() examined last */
+  const CleaveNode *spread; /* the join whose operands find_latest_operand() examined last */
   guint latest;             /* the step after which all these operands can run; CLEAVE_NEVER:
                                not all are element-wise */
 } Collecting;
@@ -49,7 +49,7 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 /* Finds the first and the last operand of a join that a copy is for, unless the copy before was for
  * the same join. */
 static void
-look_at_join (Collecting *c, const CleaveNode *join)
+find_ends_of_join (Collecting *c, const CleaveNode *join)
 {
   guint root = cleave_storage_assignment (c->storage, &join->results[0])->location.root;
 
@@ -82,7 +82,7 @@ put_off_copy (Collecting *c, const CleaveStep *step)
 
   if (part->base != (guint) (part - c->storage->assignments))
     return;
-  look_at_join (c, step->node);
+  find_ends_of_join (c, step->node);
   first = c->first == CLEAVE_NEVER && part->ready != CLEAVE_NEVER ? c->last : c->first;
   if (part->ready == CLEAVE_NEVER || (first != CLEAVE_NEVER && first > part->ready))
     add_edge (c, first, c->step);
@@ -138,7 +138,7 @@ find_last_operand (const CleaveStorage *storage, const CleaveNode *node)
 }
 
 static void
-look_at_parts (Collecting *c, const CleaveNode *join)
+find_latest_operand (Collecting *c, const CleaveNode *join)
 {
   if (c->spread == join)
     return;
@@ -201,7 +201,7 @@ put_off_part (Collecting *c, const CleaveNode *node)
   join = find_join (c->storage, node);
   if (join == NULL || join->n_operands > MAX_PARTS || !is_read_after (c->storage, node, join))
     return;
-  look_at_parts (c, join);
+  find_latest_operand (c, join);
   if (c->latest < c->step)
     add_edge (c, c->latest, c->step);
 }

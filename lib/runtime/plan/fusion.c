@@ -53,7 +53,7 @@ count_bytes (const CleaveView *view)
 }
 
 static gboolean
-are_apart (const CleaveView *a, const CleaveView *b)
+are_disjoint (const CleaveView *a, const CleaveView *b)
 {
   const char *a_begin = a->data, *b_begin = b->data;
   gint64 n_a = count_bytes (a), n_b = count_bytes (b);
@@ -93,10 +93,10 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
 
       if (are_same (operand, result))
         *reads = TRUE;
-      else if (!are_apart (operand, result))
+      else if (!are_disjoint (operand, result))
         return FALSE;
     }
-  return are_same (&instance->results[0], result) || are_apart (&instance->results[0], result);
+  return are_same (&instance->results[0], result) || are_disjoint (&instance->results[0], result);
 }
 
 /* Returns whether `before`, run part by part, never reads an element after `result` has overwritten
@@ -105,7 +105,7 @@ static gboolean
 is_overtaken (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
   for (guint i = 0; i < before->call.n_operands; i++)
-    if (!are_apart (&before->operands[i], result) &&
+    if (!are_disjoint (&before->operands[i], result) &&
         !(by_elements && are_same (&before->operands[i], result)))
       return FALSE;
   return TRUE;
@@ -178,7 +178,7 @@ find_w (const CleaveView *y,
   epilogue_op->w_is_one =
       !epilogue_op->w_is_before && cleave_shape_n_elements (&w->type.shape) == 1;
   return epilogue_op->w_is_before ||
-         (are_apart (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
+         (are_disjoint (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
 }
 
 /* Describes a step as an epilogue op on the value `so_far` in registers: the head's y, or an

@@ -591,7 +591,7 @@ is_free (GTree *in_use, const CleaveArena *arena, const CleaveStorage *storage, 
 /* Returns whether no two buffers in use at once overlap. Adds each buffer to those in use at its
  * first use, and removes it after its last one. */
 static gboolean
-is_apart (const CleaveArena *arena, const Lifetimes *l, const guint *order)
+has_no_overlap (const CleaveArena *arena, const Lifetimes *l, const guint *order)
 {
   guint n = l->storage->buffers->len;
   g_autoptr (GTree) in_use = g_tree_new_with_data (compare_offsets, arena->offsets);
@@ -627,7 +627,7 @@ cleave_arena_init_at (CleaveArena *arena,
 
   arena->n_bytes = n_bytes;
   memcpy (arena->offsets, offsets, storage->buffers->len * sizeof (gint64));
-  if (!is_apart (arena, &l, order))
+  if (!has_no_overlap (arena, &l, order))
     return FALSE;
   keep_uses (&l, arena, &order);
   return TRUE;

@@ -37,7 +37,7 @@ cleave_memory_plan_get_peak_apart (const CleaveMemoryPlan *plan)
   gint64 peak = 0;
 
   for (guint s = 0; s < storage->steps->len; s++)
-    peak = MAX (peak, storage->live_apart[s]);
+    peak = MAX (peak, storage->live_before_laps[s]);
   return peak;
 }
 

@@ -337,13 +337,41 @@ START_TEST (fit_is_a_pass)
 }
 END_TEST
 
+/* Returns the text of a residual chain after a pipeline. */
+static char *
+print_after (const char *passes)
+{
+  g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleavePipeline) pipeline = cleave_pipeline_parse (passes, &error);
+
+  cleave_assert_no_error (error);
+  ck_assert (cleave_pipeline_run (pipeline, graph, NULL, NULL, NULL, &error));
+  return cleave_graph_print (graph);
+}
+
+/* Two options of the pass have new names. The old names have the same effect. */
+START_TEST (old_names_of_options_still_work)
+{
+  g_autofree char *least = print_after ("fit"), *quick = print_after ("fit{max-added-latency=0}"),
+                  *quick_by_old_name = print_after ("fit{max-latency-added=0}"),
+                  *without_inputs = print_after ("fit{exclude-inputs}"),
+                  *without_inputs_by_old_name = print_after ("fit{inputs-apart}");
+
+  ck_assert_str_eq (quick, quick_by_old_name);
+  ck_assert_str_eq (without_inputs, without_inputs_by_old_name);
+  ck_assert_str_ne (quick, least);
+  ck_assert_str_ne (without_inputs, least);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "plans", segments_may_stay_whole, graphs_that_fit_are_unchanged,
                    added_macs_have_a_limit, frontier_goes_down, cheaper_plans_are_looked_for,
                    plan_of_another_graph_changes_nothing, options_must_make_sense, fit_is_a_pass,
-                   NULL);
+                   old_names_of_options_still_work, NULL);
   cleave_add_case (suite, "files", exported_graphs_need_the_planned_memory,
                    moved_nodes_need_the_planned_memory, nodes_are_in_the_order_of_a_file, NULL);
   cleave_add_case (suite, "search", search_is_no_more_work_than_graphs_are_long,

@@ -29,7 +29,7 @@ typedef struct
 } Seen;
 
 static gboolean
-look (const CleavePlan *plan, gpointer data, GString *why)
+record_plan (const CleavePlan *plan, gpointer data, GString *why)
 {
   Seen *seen = data;
 
@@ -59,7 +59,7 @@ START_TEST (case_11_the_search_knows_all_dimensions)
 {
   g_autoptr (CleaveGraph) graph = wide_conv (14, 512);
   Seen seen = { .answer = TRUE };
-  CleaveConstraint constraint = { .max_memory = 4 * MIB, .predicate = look, .data = &seen };
+  CleaveConstraint constraint = { .max_memory = 4 * MIB, .predicate = record_plan, .data = &seen };
   g_autoptr (CleaveSplitReport) report = split (graph, "conv", NULL, &constraint);
 
   ck_assert_uint_eq (seen.n_pieces, 3);
@@ -74,7 +74,7 @@ START_TEST (case_12_the_search_combines_dimensions)
 {
   g_autoptr (CleaveGraph) graph = wide_conv (16, 64);
   Seen seen = { .answer = TRUE };
-  CleaveConstraint constraint = { .max_memory = 40 * KIB, .predicate = look, .data = &seen };
+  CleaveConstraint constraint = { .max_memory = 40 * KIB, .predicate = record_plan, .data = &seen };
   g_autoptr (CleaveSplitReport) report = split (graph, "conv", NULL, &constraint);
 
   ck_assert_uint_eq (cleave_split_report_get_n_split (report), 1);
@@ -102,7 +102,7 @@ START_TEST (case_14_bytes_are_counted_in_64_bits)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1, 1024, 1024, 1024));
   Seen seen = { .answer = TRUE };
-  CleaveConstraint constraint = { .max_memory = 5 * GIB, .predicate = look, .data = &seen };
+  CleaveConstraint constraint = { .max_memory = 5 * GIB, .predicate = record_plan, .data = &seen };
   g_autoptr (CleaveSplitReport) report = split (graph, "relu", NULL, &constraint);
 
   ck_assert_uint_eq (cleave_split_report_get_n_split (report), 1);
@@ -115,8 +115,8 @@ START_TEST (case_15_unused_results_are_not_counted)
 {
   g_autoptr (CleaveGraph) graph = pool_graph (2);
   Seen seen = { .answer = FALSE };
-  CleaveConstraint look_only = { .predicate = look, .data = &seen };
-  CleaveConstraint half = { .max_memory = 4368, .predicate = look, .data = &seen };
+  CleaveConstraint look_only = { .predicate = record_plan, .data = &seen };
+  CleaveConstraint half = { .max_memory = 4368, .predicate = record_plan, .data = &seen };
   const CleaveRange whole = CLEAVE_RANGE (0, 3, 0, 6, 0, 7, 0, 4);
   g_autoptr (CleaveSplitReport) report = NULL, third = NULL;
 

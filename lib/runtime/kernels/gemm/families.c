@@ -160,12 +160,12 @@ run_bands (const CleaveBrgemm *brgemm,
 
 /* Runs a product whose result is dense in scratch, and copies it to y. */
 static void
-run_bands_apart (const CleaveBrgemm *brgemm,
-                 const CleaveKernelInstance *instance,
-                 const float *x,
-                 const float *a,
-                 gint64 y_at,
-                 float *scratch)
+run_bands_in_scratch (const CleaveBrgemm *brgemm,
+                      const CleaveKernelInstance *instance,
+                      const float *x,
+                      const float *a,
+                      gint64 y_at,
+                      float *scratch)
 {
   CleaveView y = brgemm->apart, made = { .type = y.type };
 
@@ -209,7 +209,7 @@ run_batch (const CleaveBrgemm *brgemm,
   else if (brgemm->narrow != NULL)
     cleave_narrow_run (brgemm->narrow, x, a, bias, instance, y_at, rest);
   else if (brgemm->apart.type.shape.rank != 0)
-    run_bands_apart (brgemm, instance, x, a, y_at, rest);
+    run_bands_in_scratch (brgemm, instance, x, a, y_at, rest);
   else
     run_bands (brgemm, instance, x, a, bias, y_at, rest);
 }

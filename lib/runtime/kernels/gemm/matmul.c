@@ -43,7 +43,7 @@ can_serve (const CleaveKernelInstance *instance)
 }
 
 static gboolean
-lies_apart (const Plan *plan)
+has_strided_columns (const Plan *plan)
 {
   return plan->n > 1 && plan->y_column != 1;
 }
@@ -78,7 +78,7 @@ add_b (const Plan *plan,
   CleaveProduct *product;
   gint64 first = 0;
 
-  if (is_constant && (plan->a_column == 1 || plan->k <= 1) && !lies_apart (plan))
+  if (is_constant && (plan->a_column == 1 || plan->k <= 1) && !has_strided_columns (plan))
     brgemm->blockwise = cleave_blockwise_new (weights, constant, plan->b_columns_dim, &panels,
                                               plan->m, plan->n, plan->a_row, plan->y_row);
   if (brgemm->blockwise != NULL)
@@ -149,11 +149,11 @@ plan_product (Plan *plan,
               CleaveWeights *weights,
               CleaveBrgemm *brgemm)
 {
-  if (!can_serve (instance) || (lies_apart (plan) && brgemm->finish != NULL))
+  if (!can_serve (instance) || (has_strided_columns (plan) && brgemm->finish != NULL))
     return FALSE;
   brgemm->operand_x = plan->a;
   brgemm->operand_a = plan->b;
-  if (lies_apart (plan))
+  if (has_strided_columns (plan))
     lay_apart (plan, brgemm);
   if (plan->m == 1)
     plan->y_row = plan->n;
@@ -298,9 +298,9 @@ cleave_brgemm_plan_matmul (const CleaveKernelInstance *instance,
                 .columns_dim = has_n ? y_rank - 1 : y_rank };
 
   add_batches (instance, (guint) has_m + (guint) has_n, brgemm);
-  if (has_m && has_n && lies_apart (&plan))
+  if (has_m && has_n && has_strided_columns (&plan))
     take_innermost (&plan, brgemm);
-  if (has_m && has_n && lies_apart (&plan) && (plan.m == 1 || plan.y_row == 1))
+  if (has_m && has_n && has_strided_columns (&plan) && (plan.m == 1 || plan.y_row == 1))
     transpose (&plan, instance, brgemm);
   brgemm->columns_dim = plan.columns_dim;
   join_batches (&plan, brgemm);
