@@ -16,8 +16,8 @@ SIZES = [1000, 2000, 4000]
 # Factor by which work may grow for twice the nodes: linear is 2, n log n at these sizes is 2.2, quadratic is 4.
 LIMIT = 2.3
 # Peak bytes allowed for a node of a chain that is split in two: the file, the node, its pieces, their plan, report and
-# output. 1,320 when this was written.
-LIMIT_BYTES = 1450
+# output. 1,320 when this was written, and up to 1,460 in a container.
+LIMIT_BYTES = 1600
 # Instructions allowed for such a node. 57,000 when this was written.
 LIMIT_INSTRUCTIONS = 63000
 # Memory of a program for 64 threads, relative to one for 2 threads.
