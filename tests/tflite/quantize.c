@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QUANTIZE and DEQUANTIZE that undo each other leave no nodes. */
+/* QUANTIZE and DEQUANTIZE that undo each other leave no nodes. QUANTIZE of floats near ties. */
+
+#include <math.h>
 
 #include "graphs.h"
 #include "run-help.h"
@@ -136,11 +138,48 @@ START_TEST (integers_come_back)
 }
 END_TEST
 
+/* Ties round away from zero. The floats below a tie round toward zero: below 1/2, adding 1/2 and
+ * cutting off the fraction would give 1. */
+START_TEST (floats_near_ties_are_rounded)
+{
+  static const float scale = 1;
+  static const float values[] = { 0.5f,   0x1.fffffep-2f,  -0.5f,   -0x1.fffffep-2f, 1.5f,
+                                  2.5f,   0x1.3ffffep+1f,  -2.5f,   -0x1.3ffffep+1f, 126.5f,
+                                  127.5f, 0x1.f9fffep+6f,  -127.5f, INFINITY,        -INFINITY,
+                                  NAN,    0x1.fffffep+22f, -0.0f };
+  static const gint8 rounded[] = { 1,   0,   -1,  0,    2,   3,    2, -3,  -2,
+                                   127, 127, 126, -128, 127, -128, 0, 127, 0 };
+  enum { COUNT = G_N_ELEMENTS (values), TIMES = 5 }; /* more than a vector of any level */
+  const TfliteTensor tensors[] = {
+    { .name = "x", .shape = "90" },
+    { .name = "y", .type = TFLITE_INT8, .shape = "90", .scales = &scale, .n_scales = 1 },
+  };
+  const TfliteOperator op = { QUANTIZE, NULL, { 0 }, 1, { 1 }, 1, 0, { { 0 } } };
+  const TfliteGraph file = { tensors, N (tensors), &op, 1, { 0 }, 1, { 1 }, 1, 0 };
+  g_autoptr (GBytes) bytes = tflite_file_new (&file);
+  g_autoptr (CleaveGraph) graph = cleave_tflite_parse (bytes, NULL);
+  g_autoptr (GPtrArray) inputs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) outputs = NULL;
+  float x[COUNT * TIMES];
+
+  for (guint i = 0; i < COUNT * TIMES; i++)
+    x[i] = values[i % COUNT];
+  ck_assert_ptr_nonnull (graph);
+  g_ptr_array_add (inputs,
+                   cleave_tensor_new_copy (&CLEAVE_TYPE (CLEAVE_FLOAT32, COUNT * TIMES), x, NULL));
+  outputs = run_graph (graph, inputs, 1);
+  for (guint i = 0; i < COUNT * TIMES; i++)
+    ck_assert_int_eq (((const gint8 *) cleave_tensor_get_data (outputs->pdata[0]))[i],
+                      rounded[i % COUNT]);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "quantize", steps_that_change_nothing_leave_no_nodes, integers_come_back,
-                   NULL);
+                   floats_near_ties_are_rounded, NULL);
 }
 
 CLEAVE_TEST_SUITE ("tflite-quantize", add_tests)

@@ -2,6 +2,8 @@
 
 #include "kernel-cases.h"
 
+#include <cleave/cleave-tflite.h>
+
 #define N_SEEDS CLEAVE_TRIALS (800)
 
 static CleaveShape
@@ -178,11 +180,135 @@ try_dynamic (const char *level)
 START_TEST (dynamic_quantizing_has_the_bits_of_the_reference) { each_level (try_dynamic); }
 END_TEST
 
+/* Ops of TensorFlow Lite on integers. */
+
+static const CleaveElement words[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32 };
+
+/* Draws a multiplier: one of a real factor, or an extreme one. */
+static gint64
+draw_multiplier (GRand *rand)
+{
+  static const gint64 extremes[] = { G_MININT32, G_MAXINT32, 0, -1, 1 << 30 };
+
+  return draw (rand, 0, 3) == 0 ? extremes[draw (rand, 0, G_N_ELEMENTS (extremes) - 1)]
+                                : draw (rand, 1 << 30, G_MAXINT32 - 1);
+}
+
+static void
+try_tflite_binary (const char *level)
+{
+  static const char *const ops[] = { "TfliteAdd", "TfliteSub", "TfliteMul",
+                                     "TfliteSquaredDifference", "TflitePRelu" };
+
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      const char *op = ops[seed % G_N_ELEMENTS (ops)];
+      CleaveElement element = draw_of (rand, words, 2);
+      gint32 lowest = element == CLEAVE_INT8 ? G_MININT8 : G_MININT16;
+      CleaveTfliteBinaryAttrs attrs = { .a_zero = draw (rand, -128, 127),
+                                        .b_zero = draw (rand, -128, 127),
+                                        .y_zero = draw (rand, -128, 127),
+                                        .left_shift = draw (rand, 0, 20),
+                                        .a_multiplier = draw_multiplier (rand),
+                                        .a_shift = draw (rand, -31, 3),
+                                        .b_multiplier = draw_multiplier (rand),
+                                        .b_shift = draw (rand, -3, 31),
+                                        .multiplier = draw_multiplier (rand),
+                                        .shift = draw (rand, -31, 3),
+                                        .min = draw (rand, lowest, 0),
+                                        .max = draw (rand, 0, -(lowest + 1)) };
+      CleaveShape shape = draw_shape (rand, 1);
+      CleaveTrySite instance;
+
+      draw_instance (&instance, rand, op, seed);
+      instance.attrs = &attrs;
+      instance.n_operands = 2;
+      instance.operands[0] = instance.operands[1] = (CleaveTensorType){ element, shape };
+      if (g_str_equal (op, "TflitePRelu"))
+        instance.operands[1].element = CLEAVE_INT8;
+      if (g_rand_boolean (rand))
+        instance.operands[1].shape = CLEAVE_SHAPE (shape.dim[shape.rank - 1]);
+      ck_assert (cleave_try_instance (&instance, level));
+    }
+}
+
+START_TEST (tflite_ops_of_two_operands_have_the_bits_of_the_reference)
+{
+  each_level (try_tflite_binary);
+}
+END_TEST
+
+static void
+try_tflite_rescale (const char *level)
+{
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTfliteRescaleAttrs attrs = { .to = draw_of (rand, words, 3),
+                                         .x_zero = draw (rand, -128, 127),
+                                         .y_zero = draw (rand, -128, 127),
+                                         .multiplier = draw_multiplier (rand),
+                                         .shift = draw (rand, -31, 31) };
+      CleaveTrySite instance;
+
+      attrs.negative_multiplier = g_rand_boolean (rand) ? draw_multiplier (rand) : attrs.multiplier;
+      attrs.negative_shift = g_rand_boolean (rand) ? draw (rand, -31, 31) : attrs.shift;
+      draw_instance (&instance, rand, "TfliteRescale", seed);
+      instance.attrs = &attrs;
+      instance.n_operands = 1;
+      instance.operands[0] = (CleaveTensorType){ draw_of (rand, words, 3), draw_shape (rand, 1) };
+      ck_assert (cleave_try_instance (&instance, level));
+    }
+}
+
+START_TEST (rescaling_has_the_bits_of_the_reference) { each_level (try_tflite_rescale); }
+END_TEST
+
+/* Scales of powers of two meet ties, and the float below 1/2 rounds to 0. */
+static void
+try_tflite_quantize (const char *level)
+{
+  static const double scales[] = { 0.5, 0x1p-20, 0.0123, 3, 1e-30, 1e30 };
+
+  for (guint32 seed = 0; seed < N_SEEDS; seed++)
+    {
+      g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
+      CleaveTfliteQuantizeAttrs attrs = { .to = draw_of (rand, words, 2),
+                                          .scale = scales[seed % G_N_ELEMENTS (scales)],
+                                          .zero = draw (rand, -128, 127) };
+      CleaveTrySite instance;
+
+      draw_instance (&instance, rand, "TfliteQuantize", seed);
+      instance.attrs = &attrs;
+      instance.n_operands = 1;
+      instance.operands[0] = (CleaveTensorType){ CLEAVE_FLOAT32, draw_shape (rand, 1) };
+      ck_assert (cleave_try_instance (&instance, level));
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (scales); i++)
+    {
+      CleaveTfliteQuantizeAttrs attrs = { CLEAVE_INT16, scales[i], 3 };
+      CleaveTrySite all = { .op = "TfliteQuantize",
+                            .attrs = &attrs,
+                            .n_operands = 1,
+                            .counted = TRUE,
+                            .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1 << 19) } };
+
+      ck_assert (cleave_try_instance (&all, level));
+    }
+}
+
+START_TEST (tflite_quantizing_has_the_bits_of_the_reference) { each_level (try_tflite_quantize); }
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   cleave_add_case (suite, "cast", casts_have_the_bits_of_the_reference,
                    all_floats_have_the_bits_of_the_reference, NULL);
+  cleave_add_case (suite, "tflite", tflite_ops_of_two_operands_have_the_bits_of_the_reference,
+                   rescaling_has_the_bits_of_the_reference,
+                   tflite_quantizing_has_the_bits_of_the_reference, NULL);
   cleave_add_case (suite, "quantize", quantizing_has_the_bits_of_the_reference,
                    ties_have_the_bits_of_the_reference,
                    dynamic_quantizing_has_the_bits_of_the_reference, NULL);
