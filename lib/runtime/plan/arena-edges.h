@@ -6,7 +6,8 @@
 /* Sorted begins and ends of buffers in the arena, which the packing in arena.c and arena-evict.c
  * scans to find gaps. */
 
-/* The begin or the end of a buffer in the arena. `value` is its other end, or a price. */
+/* The begin or the end of a buffer in the arena. `value` is the other end of the buffer, or the
+ * price of evicting it. */
 typedef struct
 {
   gint64 at;

@@ -59,8 +59,8 @@ START_TEST (fitted_graphs_keep_their_order)
 }
 END_TEST
 
-/* A node that is added after the fit has no place in the plan.  A file that was read as fitted does
- * not say so once it has such a node. */
+/* A node that is added after the fit has no place in the plan. So a graph that was read as fitted
+ * counts as unfitted once it has such a node, also in its file. */
 START_TEST (added_nodes_reset_the_order)
 {
   g_autoptr (CleaveGraph) graph = make_image (), fitted = NULL, again = NULL;
