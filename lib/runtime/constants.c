@@ -23,7 +23,7 @@ struct _CleaveConstants
   const CleaveStorage *storage;
   const CleaveGraph *graph;
   CleaveWeights *weights;
-  GHashTable *uses; /* Use, by base tensor or by node */
+  GHashTable *uses; /* Use, keyed by base tensor or by folded node */
   GPtrArray *ended; /* CleaveNode: folded nodes of which a use has ended */
   GError *error;    /* the first allocation that failed */
 };

@@ -31,7 +31,7 @@ typedef enum {
   CLEAVE_TFLITE_LINE_QUANTIZE
 } CleaveTfliteLineKind;
 
-/* What a kernel needs of its node. */
+/* The state of an instance of the kernel, read from its node. */
 typedef struct
 {
   CleaveTfliteLineKind kind;
