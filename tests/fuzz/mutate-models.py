@@ -33,7 +33,7 @@ COMMANDS = [
     'fit MODEL --frontier --exclude-inputs',
     'fit MODEL --for ort',
     'memory MODEL --json',
-    'opt MODEL -p simplify,parallelize,clean-up -o OUT.cleave',
+    'opt MODEL -p simplify,parallelize{num-chunks=2},clean-up -o OUT.cleave',
     'partition MODEL -d OUT',
     'partition MODEL -d OUT --parts 2',
     'partition MODEL -d OUT --max-bytes 64KiB',
@@ -41,10 +41,9 @@ COMMANDS = [
     'report MODEL -o OUT.html',
     'compile MODEL -o OUT.plan',
     'bundle MODEL -o OUT',
-    'extract MODEL -o OUT.onnx',
     'diff MODEL MODEL',
     'run MODEL --threads 1',
-    'run MODEL --threads 2 --max-memory SIZE',
+    'run MODEL --threads 2 --max-memory 40MiB',
 ]
 SIZES = ['1KiB', '16KiB', '256KiB', '4MiB']
 
