@@ -73,6 +73,7 @@ static const CleaveBundleOp *const ops[] = {
   &cleave_bundle_op_rnn,
   &cleave_bundle_op_gru,
   &cleave_bundle_op_lstm,
+  &cleave_bundle_op_tflite_lstm,
   &cleave_bundle_op_cast,
   &cleave_bundle_op_equal,
   &cleave_bundle_op_less,

@@ -73,6 +73,7 @@ extern const CleaveBundleOp cleave_bundle_op_gather;
 extern const CleaveBundleOp cleave_bundle_op_rnn;
 extern const CleaveBundleOp cleave_bundle_op_gru;
 extern const CleaveBundleOp cleave_bundle_op_lstm;
+extern const CleaveBundleOp cleave_bundle_op_tflite_lstm;
 extern const CleaveBundleOp cleave_bundle_op_cast;
 extern const CleaveBundleOp cleave_bundle_op_equal;
 extern const CleaveBundleOp cleave_bundle_op_less;

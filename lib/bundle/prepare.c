@@ -118,6 +118,7 @@ rewrite (CleaveGraph *graph, CleaveNode *node, GError **error)
     { " ArgMax ArgMin ", cleave_bundle_prepare_arg },
     { " LayerNormalization ", cleave_bundle_prepare_layer_norm },
     { " MatMul ", cleave_bundle_prepare_matmul },
+    { " Gemm ", cleave_bundle_prepare_gemm },
     { " Add Sub Mul Div Max Min Equal Less Greater LessOrEqual GreaterOrEqual And Or Xor Where "
       "TfliteAdd TfliteSub TfliteMul ",
       cleave_bundle_prepare_repeat },

@@ -16,3 +16,5 @@ gboolean cleave_bundle_prepare_arg (CleaveGraph *graph, CleaveNode *node, GError
 gboolean cleave_bundle_prepare_layer_norm (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_matmul (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_repeat (CleaveGraph *graph, CleaveNode *node, GError **error);
+/* Rewrites a Gemm that no kernel can compute as it is (prepare-gemm.c). */
+gboolean cleave_bundle_prepare_gemm (CleaveGraph *graph, CleaveNode *node, GError **error);

@@ -533,6 +533,23 @@ typedef struct
   uint8_t has_all_steps, has_cell; /* of the result: h of each step; h and c */
 } CleaveRecurrentF32;
 
+/* A recurrent layer of int8, see cleave_lstm_row_s8(). The biases have the zero points. */
+typedef struct
+{
+  const int8_t *w, *r; /* [gate][unit][input], [gate][unit][unit] */
+  const int32_t *biases, *r_biases;
+  const int8_t *h; /* constant initial states, if has_start is 0 */
+  const int16_t *c;
+  int32_t in, hidden, steps;
+  int32_t x_multipliers[4], h_multipliers[4]; /* of the gates */
+  int32_t multipliers[3];                     /* of the kept c, the added c, and h */
+  int32_t tanh_multiplier;
+  int8_t x_shifts[4], h_shifts[4], shifts[3]; /* see cleave_scale() */
+  int8_t tanh_shift;
+  int16_t h_zero, cell_clip;
+  uint8_t has_start, has_all_steps, has_cell; /* as in CleaveRecurrentF32 */
+} CleaveLstmS8;
+
 /* The initial states h and c of a recurrent layer: operands, constants, or zeros (NULL). */
 typedef struct
 {
@@ -704,6 +721,8 @@ void cleave_gru_row_f32 (const CleaveCall *call);
 void cleave_gru_end_f32 (const CleaveCall *call);
 void cleave_lstm_row_f32 (const CleaveCall *call);
 void cleave_lstm_end_f32 (const CleaveCall *call);
+void cleave_lstm_row_s8 (const CleaveCall *call);
+void cleave_lstm_end_s8 (const CleaveCall *call);
 void cleave_recurrent_start (const CleaveCall *call);
 void cleave_cast (const CleaveCall *call);
 void cleave_compare (const CleaveCall *call);
