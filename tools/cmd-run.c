@@ -15,6 +15,7 @@
 #include "outputs.h"
 #include "ranks.h"
 #include "sizes.h"
+#include "texts.h"
 #include "times.h"
 
 #include <glib/gstdio.h>
@@ -69,9 +70,9 @@ parse_memory (Options *o, GError **error)
 {
   if (o->memory_text == NULL)
     return TRUE;
-  if (o->repeat_text != NULL || o->with_profile || o->trace != NULL || o->on_ranks)
-    return cleave_argument_fail (error, "--max-memory reads the weights for one run: leave out "
-                                        "--repeat, --profile, --trace and --ranks");
+  if (o->with_profile || o->trace != NULL || o->on_ranks)
+    return cleave_argument_fail (error, "--max-memory runs the model part by part: leave out "
+                                        "--profile, --trace and --ranks");
   return cleave_text_to_size ("--max-memory", o->memory_text, &o->max_memory, error) &&
          (o->max_memory > 0 || cleave_argument_fail (error, "--max-memory must be more than 0"));
 }
@@ -166,11 +167,19 @@ dup_sha256 (CleaveTensor *tensor)
       (gsize) cleave_tensor_type_n_bytes (cleave_tensor_get_type (dense)));
 }
 
+/* Returns whether an output has strings. */
+static gboolean
+has_strings (const CleaveOnnxDynamic *dynamic, const char *output)
+{
+  return dynamic != NULL && cleave_onnx_dynamic_has_strings (dynamic, output);
+}
+
 static gboolean
 add_tensors (CleaveOutputs *outputs,
              const char *folder,
              char **names,
              const GPtrArray *tensors,
+             const CleaveOnnxDynamic *dynamic,
              GError **error)
 {
   g_auto (GStrv) files = NULL;
@@ -183,7 +192,9 @@ add_tensors (CleaveOutputs *outputs,
   for (guint i = 0; i < tensors->len; i++)
     {
       g_autofree char *path = g_build_filename (folder, files[i], NULL);
-      g_autoptr (GBytes) bytes = cleave_npy_serialize (tensors->pdata[i]);
+      g_autoptr (GBytes) bytes = has_strings (dynamic, names[i])
+                                     ? cleave_npy_serialize_texts (tensors->pdata[i])
+                                     : cleave_npy_serialize (tensors->pdata[i]);
 
       if (!cleave_outputs_add_bytes (outputs, path, bytes, error))
         return FALSE;
@@ -202,13 +213,26 @@ write_files (const CleaveExecution *e,
   g_autoptr (GBytes) trace =
       e->trace == NULL ? NULL : g_bytes_new_static (e->trace, strlen (e->trace));
 
-  return add_tensors (outputs, o->inputs_folder, input_names, inputs, error) &&
-         add_tensors (outputs, o->folder, e->names, e->outputs, error) &&
+  return add_tensors (outputs, o->inputs_folder, input_names, inputs, NULL, error) &&
+         add_tensors (outputs, o->folder, e->names, e->outputs, e->dynamic, error) &&
          (trace == NULL || cleave_outputs_add_bytes (outputs, o->trace, trace, error)) &&
          cleave_outputs_commit (outputs, error);
 }
 
 /* Printing */
+
+static void
+add_json_strings (CleaveJson *json, CleaveTensor *tensor)
+{
+  cleave_json_begin_list (json, "strings");
+  for (gint64 i = 0; i < cleave_texts_count (tensor); i++)
+    {
+      g_autofree char *text = cleave_texts_dup (tensor, i);
+
+      cleave_json_string (json, NULL, text);
+    }
+  cleave_json_end_list (json);
+}
 
 static void
 add_json_outputs (CleaveJson *json, const CleaveExecution *e, const char *folder)
@@ -224,6 +248,8 @@ add_json_outputs (CleaveJson *json, const CleaveExecution *e, const char *folder
       cleave_json_string (json, "name", e->names[i]);
       cleave_json_type (json, cleave_tensor_get_type (e->outputs->pdata[i]));
       cleave_json_string (json, "sha256", sum);
+      if (has_strings (e->dynamic, e->names[i]))
+        add_json_strings (json, e->outputs->pdata[i]);
       if (folder != NULL)
         cleave_json_string (json, "file", files[i]);
       cleave_json_end (json);
@@ -325,8 +351,10 @@ print_outputs (const CleaveExecution *e, const char *folder)
   for (guint i = 0; i < e->outputs->len; i++)
     {
       g_autofree char *sum = dup_sha256 (e->outputs->pdata[i]);
-      g_autofree char *type =
-          cleave_tensor_type_to_string (cleave_tensor_get_type (e->outputs->pdata[i]));
+      CleaveTensor *tensor = e->outputs->pdata[i];
+      g_autofree char *type = has_strings (e->dynamic, e->names[i])
+                                  ? cleave_texts_print (tensor)
+                                  : cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
 
       printf ("output    %s: %s sha256 %s", e->names[i], type, sum);
       if (folder != NULL && strncmp (files[i], e->names[i], strlen (e->names[i])) != 0)
@@ -496,9 +524,50 @@ run_ranks (Options *o, const char *file, GError **error)
   return cleave_run_on_ranks (&request, finish_ranks, o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }
 
+/* Runs the graph part by part, which it takes, and reads the model again for each further run: a
+ * graph that stays in memory would keep the weights that were unpacked. */
+static gboolean
+execute_layers (const Options *o,
+                const char *file,
+                CleaveGraph *graph,
+                const GPtrArray *inputs,
+                guint n_threads,
+                CleaveExecution *execution,
+                CleaveLayers *layers,
+                GError **error)
+{
+  g_autofree gint64 *times = g_new (gint64, o->repeat);
+
+  for (gint64 i = 0; i < o->repeat; i++)
+    {
+      guint n = (guint) o->n_threads;
+      Split split = { 0 };
+
+      if (i > 0)
+        {
+          cleave_execution_clear (execution);
+          *execution = (CleaveExecution){ 0 };
+          graph = cleave_model_load_for_inputs (file, &o->model, &o->inputs, error);
+          if (graph == NULL ||
+              (n_threads > 1 && !o->as_is && !split_to_run (graph, &n, &split, error)))
+            {
+              g_clear_pointer (&graph, cleave_graph_unref);
+              return FALSE;
+            }
+        }
+      if (!cleave_execute_layers (graph, inputs, n_threads, o->max_memory, execution, layers,
+                                  error))
+        return FALSE;
+      times[i] = (gint64) (execution->min_ms * 1000);
+    }
+  cleave_execution_note_times (execution, times, (guint) o->repeat);
+  return TRUE;
+}
+
 /* Runs the graph, which it takes. */
 static gboolean
 execute (const Options *o,
+         const char *file,
          CleaveGraph *graph,
          const GPtrArray *inputs,
          guint n_threads,
@@ -508,7 +577,7 @@ execute (const Options *o,
 {
   if (o->max_memory == 0)
     return cleave_execute_take (graph, inputs, n_threads, (guint) o->repeat, execution, error);
-  return cleave_execute_layers (graph, inputs, n_threads, o->max_memory, execution, layers, error);
+  return execute_layers (o, file, graph, inputs, n_threads, execution, layers, error);
 }
 
 static int
@@ -526,7 +595,7 @@ run_here (Options *o, const char *file, GError **error)
 
   if (inputs == NULL ||
       (n_threads > 1 && !o->as_is && !split_to_run (graph, &n_threads, &split, error)) ||
-      !execute (o, g_steal_pointer (&graph), inputs, n_threads, &execution, &layers, error) ||
+      !execute (o, file, g_steal_pointer (&graph), inputs, n_threads, &execution, &layers, error) ||
       !write_files (&execution, o, input_names, inputs, error))
     return CLEAVE_WRONG;
   if (o->as_json)

@@ -191,15 +191,14 @@ get_descr (CleaveElement element)
 
 /* Returns the header, padded so that the data begins at a multiple of 64 bytes. */
 static GString *
-make_header (const CleaveTensorType *type)
+make_header (const char *descr, const CleaveShape *shape)
 {
   GString *header = g_string_new (NULL);
 
-  g_string_append_printf (header, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                          get_descr (type->element));
-  for (guint d = 0; d < type->shape.rank; d++)
-    g_string_append_printf (header, "%" G_GINT64_FORMAT ", ", type->shape.dim[d]);
-  if (type->shape.rank > 1)
+  g_string_append_printf (header, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+  for (guint d = 0; d < shape->rank; d++)
+    g_string_append_printf (header, "%" G_GINT64_FORMAT ", ", shape->dim[d]);
+  if (shape->rank > 1)
     g_string_truncate (header, header->len - 2);
   g_string_append (header, "), }");
   while ((10 + header->len + 1) % 64 != 0)
@@ -208,12 +207,11 @@ make_header (const CleaveTensorType *type)
   return header;
 }
 
-GBytes *
-cleave_npy_serialize (CleaveTensor *tensor)
+static GBytes *
+serialize (CleaveTensor *tensor, const GString *header)
 {
   g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (tensor);
   const CleaveTensorType *type = cleave_tensor_get_type (dense);
-  g_autoptr (GString) header = make_header (type);
   gsize n_bytes = (gsize) cleave_tensor_type_n_bytes (type);
   guint8 *file = g_malloc (10 + header->len + n_bytes);
   const guint8 begin[10] = {
@@ -225,6 +223,27 @@ cleave_npy_serialize (CleaveTensor *tensor)
   if (n_bytes > 0)
     memcpy (file + 10 + header->len, cleave_tensor_get_data (dense), n_bytes);
   return g_bytes_new_take (file, 10 + header->len + n_bytes);
+}
+
+GBytes *
+cleave_npy_serialize (CleaveTensor *tensor)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  g_autoptr (GString) header = make_header (get_descr (type->element), &type->shape);
+
+  return serialize (tensor, header);
+}
+
+GBytes *
+cleave_npy_serialize_texts (CleaveTensor *tensor)
+{
+  CleaveShape shape = cleave_tensor_get_type (tensor)->shape;
+  g_autofree char *descr = g_strdup_printf ("|S%" G_GINT64_FORMAT, shape.dim[shape.rank - 1]);
+  g_autoptr (GString) header = NULL;
+
+  shape.rank--;
+  header = make_header (descr, &shape);
+  return serialize (tensor, header);
 }
 
 CleaveTensor *

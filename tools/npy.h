@@ -7,6 +7,8 @@
  * is written as the two bytes "<V2", as ml_dtypes does. */
 CleaveTensor *cleave_npy_parse (GBytes *bytes, GError **error);
 GBytes *cleave_npy_serialize (CleaveTensor *tensor);
+/* Writes the bytes of strings (texts.h) as NumPy's strings of bytes. */
+GBytes *cleave_npy_serialize_texts (CleaveTensor *tensor);
 
 /* Loads a tensor from a file: .npy, or .pb with a serialized TensorProto. For any other ending, the
  * error lists `endings`. */

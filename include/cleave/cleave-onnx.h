@@ -190,6 +190,8 @@ cleave_onnx_dynamic_get_node (const CleaveOnnxDynamic *dynamic, guint index);
 CLEAVE_API const char *const *cleave_onnx_dynamic_get_outputs (const CleaveOnnxDynamic *dynamic);
 CLEAVE_API gboolean cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic,
                                                   const char *output);
+CLEAVE_API gboolean cleave_onnx_dynamic_has_strings (const CleaveOnnxDynamic *dynamic,
+                                                     const char *output);
 CLEAVE_API GPtrArray *cleave_onnx_dynamic_run (const CleaveOnnxDynamic *dynamic,
                                                const char *const *names,
                                                CleaveTensor *const *values,

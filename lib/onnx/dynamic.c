@@ -45,6 +45,7 @@ clear (gpointer data)
   g_array_unref (dynamic->constants);
   g_ptr_array_unref (dynamic->reads);
   g_hash_table_unref (dynamic->made);
+  g_hash_table_unref (dynamic->texts);
   g_strfreev (dynamic->outputs);
 }
 
@@ -60,6 +61,7 @@ cleave_onnx_dynamic_new (void)
   g_array_set_clear_func (dynamic->constants, clear_constant);
   dynamic->reads = g_ptr_array_new_with_free_func (g_free);
   dynamic->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  dynamic->texts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   return dynamic;
 }
 
@@ -181,6 +183,25 @@ cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic, const char *outp
 {
   g_return_val_if_fail (dynamic != NULL && output != NULL, FALSE);
   return g_hash_table_contains (dynamic->made, output);
+}
+
+/**
+ * cleave_onnx_dynamic_has_strings:
+ * @dynamic: the dynamic part of a model
+ * @output: the name of an output of the model
+ *
+ * Returns whether an output has strings. Its tensor has elements of uint8 and one dimension more:
+ * the bytes of each string in UTF-8, and zeros after shorter strings.
+ *
+ * Returns: %TRUE if the elements of the output are strings
+ *
+ * Since: 0.2
+ */
+gboolean
+cleave_onnx_dynamic_has_strings (const CleaveOnnxDynamic *dynamic, const char *output)
+{
+  g_return_val_if_fail (dynamic != NULL && output != NULL, FALSE);
+  return g_hash_table_contains (dynamic->texts, output);
 }
 
 /**

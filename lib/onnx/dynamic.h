@@ -20,6 +20,7 @@ struct _CleaveOnnxDynamic
   GArray *constants; /* CleaveOnnxDynamicConstant */
   GPtrArray *reads;  /* names of inputs of the model and outputs of the graph that it reads */
   GHashTable *made;  /* set of names: the results of the dynamic nodes */
+  GHashTable *texts; /* set of names: the outputs of the model that have strings */
   char **outputs;    /* names of the model's outputs, in the order of the file */
 };
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ._call import call
 from ._library import Cleave, errors, fail
-from ._tensor import Tensor, as_tensor, dtype_of, element_name, shape_of, to_numpy
+from ._tensor import Tensor, as_tensor, dtype_of, element_name, shape_of, to_numpy, to_strings
 from ._tools import count_threads
 
 # The fields of `Program.stats`.
@@ -64,6 +64,11 @@ def arrange(known, args, inputs):
     if missing:
         fail("no value is given for input '" + "', '".join(missing) + "'")
     return given
+
+
+def array_of_output(dynamic, name, tensor):
+    """Returns the array of an output of the model: of str if it has strings."""
+    return to_strings(tensor) if dynamic is not None and call(dynamic.has_strings, name) else to_numpy(tensor)
 
 
 class Port(NamedTuple):
@@ -124,7 +129,7 @@ class Program:
         self._program.run()
         if self._dynamic is not None:
             results = self._run_dynamic({**given, **results})
-        return {name: to_numpy(tensor) for name, tensor in results.items()}
+        return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in results.items()}
 
     def run(self, names, feed):
         """Runs once with a dictionary of inputs and returns a list of the named outputs, as onnxruntime does. If
@@ -186,6 +191,7 @@ class ShapedProgram:
                                  max_programs)
         graph = self._program.get_graph()
         dynamic = call(Cleave.onnx_get_dynamic, graph)
+        self._dynamic = dynamic
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
         self._names = list(graph.outputs if dynamic is None else dynamic.get_outputs())
 
@@ -195,7 +201,7 @@ class ShapedProgram:
         tensors = [as_tensor(given[name], element_name(kind)) for name, kind in self._inputs.items()]
         with errors():
             outputs = call(self._program.run, tensors)
-        return {name: to_numpy(tensor) for name, tensor in zip(self._names, outputs)}
+        return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in zip(self._names, outputs)}
 
     @property
     def inputs(self):

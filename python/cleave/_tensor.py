@@ -60,6 +60,15 @@ def to_numpy(tensor):
     return numpy.asarray(Memory(tensor))
 
 
+def to_strings(tensor):
+    """Returns an array of strings. The last dimension of the tensor has the bytes of each string in UTF-8."""
+    import numpy
+    data = numpy.ascontiguousarray(to_numpy(tensor))
+    if data.size == 0:
+        return numpy.empty(data.shape[:-1], 'U1')
+    return numpy.char.decode(data.view(f'S{data.shape[-1]}')[..., 0], 'utf-8')
+
+
 def to_array(tensor, dtype=None, copy=None):
     """Implements numpy's `__array__`. `copy`: True always copies, False never, None only if necessary."""
     array = to_numpy(tensor)

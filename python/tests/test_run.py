@@ -312,3 +312,13 @@ def test_an_unknown_node_is_one_kind_of_error(graph):
     for use in lambda: graph['pol1'], lambda: graph.split('pol1', dims='H', num_chunks=2), lambda: graph.split(['pol1'], dims='H', num_chunks=2):
         with pytest.raises(cleave.NotFoundError, match="the graph has no node 'pol1'; did you mean 'pool1'"):
             use()
+
+
+def test_an_output_of_strings_is_an_array_of_str(tmp_path):
+    path = tmp_path / 'labels.onnx'
+    path.write_bytes(MODELS['labels'])
+    x = numpy.random.default_rng(1).standard_normal((5, 6), 'float32')
+    names = numpy.array(['cat', 'dog', 'Vögel', '?'])
+    for program in (cleave.load(path).compile(), cleave.compile(path)):
+        got = program(x)
+        assert got['label'].tolist() == names[got['y'].argmax(1)].tolist()

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../lib/ir/graph-private.h"
-#include "../../lib/onnx/import/import.h"
+#include "../../lib/onnx/import/texts.h"
 #include "cuts.h"
 
 #define LAST_OPSET 17
@@ -302,8 +302,8 @@ print_rest (gpointer name, gpointer versions, gpointer known)
   const CleaveOp *op = cleave_op_lookup (name);
 
   if ((op == NULL || (op->flags & CLEAVE_OP_NOT_ONNX) != 0) &&
-      (cleave_onnx_upgrade_knows (name) || cleave_onnx_is_sequence_op (name)) ==
-          GPOINTER_TO_INT (known))
+      (cleave_onnx_upgrade_knows (name) || cleave_onnx_is_sequence_op (name) ||
+       cleave_onnx_is_text_op (name)) == GPOINTER_TO_INT (known))
     printf ("- %s: %s\n", (char *) name, (char *) versions);
   return FALSE;
 }
@@ -318,8 +318,10 @@ print_refusals (GTree *versions)
   } refusals[] = {
     { "random numbers: `Bernoulli`, `Multinomial`, `RandomNormal`…, a `Dropout` in training",
       "compute them outside, as an input" },
-    { "strings: `StringNormalizer`, casts to and from strings, inputs of strings",
+    { "inputs of strings; `RegexFullMatch`, `Unique`, `TopK` and `TfIdfVectorizer` of strings",
       "run these nodes in front of the model; `cleave extract` cuts the rest out" },
+    { "maps of `ai.onnx.ml` (`ZipMap`, `DictVectorizer`) and its classifiers",
+      "export the model without them; `LabelEncoder` and `ArrayFeatureExtractor` run" },
     { "a sequence or an optional value as an input or an output of the model",
       "give its tensors as inputs or outputs" },
     { "complex numbers, and 8-bit floats that a node computes", "none" },

@@ -208,6 +208,47 @@ def scan():
     return model(nodes, [value_info('x', [6, 4])], [value_info('total', [4]), value_info('sums', ['n', 4])], [reals('start', [0, 1, 2, 3]), reals('half', [0.5])])
 
 
+STRING, ML = 8, 'ai.onnx.ml'
+
+
+def strings(name, values):
+    return number(1, len(values)) + number(2, STRING) + block(8, name) + b''.join(block(6, value) for value in values)
+
+
+def of_ml(op, inputs, outputs, name, **attributes):
+    return node(op, inputs, outputs, name, **attributes) + block(7, ML)
+
+
+# The names of classes, by a label map, and back; positions of names; a numeric map and single features.
+def labels():
+    kinds = ['cat', 'dog', 'Vögel', 'fish']
+    nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('ArgMax', ['y'], ['k'], 'class', axis=1, keepdims=0),
+             of_ml('LabelEncoder', ['k'], ['label'], 'label', keys_int64s=[0, 1, 2], values_strings=kinds[:3], default_string='?'),
+             of_ml('LabelEncoder', ['label'], ['back'], 'back', keys_strings=kinds, values_int64s=[10, 11, 12, 13], default_int64=-5),
+             of_ml('LabelEncoder', ['k'], ['weight'], 'weight', keys_int64s=[0, 2], values_int64s=[7, 9], default_int64=1),
+             of_ml('ArrayFeatureExtractor', ['y', 'columns'], ['some'], 'some'), node('Relu', ['some'], ['positive'], 'relu')]
+    outputs = [value_info('y', [5, 4]), value_info('label', [5], STRING), value_info('back', [5], INT64), value_info('weight', [5], INT64),
+               value_info('positive', [5, 2])]
+    return model(nodes, [value_info('x', [5, 6])], outputs, [tensor('w', [6, 4], floats(24, 3)), integers('columns', [3, 1])]) + block(8, block(1, ML) + number(2, 2))
+
+
+# Strings that are gathered, compared, joined, cut, changed and made of numbers.
+def texts():
+    nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('ArgMax', ['y'], ['k'], 'class', axis=1, keepdims=0),
+             node('Gather', ['names', 'k'], ['name'], 'name'), node('Equal', ['name', 'cat'], ['is'], 'is'),
+             node('Where', ['is', 'other', 'name'], ['which'], 'which'), node('Cast', ['k'], ['digits'], 'digits', to=STRING),
+             node('StringConcat', ['which', 'space'], ['begin'], 'begin'), node('StringConcat', ['begin', 'digits'], ['line'], 'line'),
+             node('StringSplit', ['line'], ['words', 'counts'], 'words'), node('Cast', ['digits'], ['numbers'], 'numbers', to=INT64),
+             node('Unsqueeze', ['line', 'zero'], ['row'], 'row'), node('Concat', ['row', 'row'], ['rows'], 'rows', axis=0),
+             node('Compress', ['name', 'is'], ['cats'], 'cats', axis=0), node('Shape', ['cats'], ['many'], 'many'),
+             node('StringNormalizer', ['name'], ['loud'], 'loud', case_change_action='UPPER', is_case_sensitive=1, locale='C', stopwords=['dog', 'bird'])]
+    outputs = [value_info('which', [5], STRING), value_info('words', [5, 'n'], STRING), value_info('counts', [5], INT64), value_info('numbers', [5], INT64),
+               value_info('rows', [2, 5], STRING), value_info('cats', ['n'], STRING), value_info('many', [1], INT64), value_info('loud', ['m'], STRING)]
+    constants = [strings('names', ['cat', 'dog', 'bird', 'small fish']), strings('cat', ['cat']), strings('other', ['lynx']), strings('space', [' ']),
+                 integers('zero', [0]), tensor('w', [6, 4], floats(24, 3))]
+    return model(nodes, [value_info('x', [5, 6])], outputs, constants, 20)
+
+
 # A product that is large enough for a program of its own.
 def product():
     nodes = [node('ReduceMax', ['x'], ['top'], 'top', axes=[1], keepdims=0), node('Greater', ['top', 'limit'], ['keep'], 'keep'),
@@ -220,7 +261,7 @@ MODELS = {
     'single-class': single_class(), 'multi-class': multi_class(17), 'multi-class-opset-11': multi_class(11), 'two-stages': two_stages(17),
     'two-stages-opset-19': two_stages(19), 'mask': mask(), 'choose': choose(), 'resize': resize(13), 'resize-opset-10': resize(10),
     'resize-opset-9': resize(9), 'search': search(), 'branches': branches(), 'sequences': sequences(), 'scan': scan(),
-    'product': product(), 'patches': patches(),
+    'product': product(), 'patches': patches(), 'labels': labels(), 'texts': texts(),
 }
 
 

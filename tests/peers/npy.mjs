@@ -18,6 +18,10 @@ export function writeNpy(path, type, dims, data) {
   writeFileSync(path, Buffer.concat([head, Buffer.from(header, 'latin1'), Buffer.from(data.buffer, data.byteOffset, data.byteLength)]));
 }
 
+function readStrings(bytes, n) {
+  return Array.from({ length: bytes.length / n }, (_, i) => bytes.toString('utf8', i * n, (i + 1) * n).replace(/\0+$/, ''));
+}
+
 export function readNpy(path) {
   const file = readFileSync(path);
   const long = file[6] > 1;
@@ -26,6 +30,7 @@ export function readNpy(path) {
   const header = file.toString('latin1', start, start + length);
   const dims = /'shape': *\(([^)]*)\)/.exec(header)[1].split(',').filter((d) => d.trim() !== '').map(Number);
   const type = /'descr': *'([^']+)'/.exec(header)[1];
+  if (type.startsWith('|S')) return { dims, type, data: readStrings(file.subarray(start + length), Number(type.slice(2))) };
   const body = file.buffer.slice(file.byteOffset + start + length, file.byteOffset + file.length);
   return { dims, type, data: new arrays[type](body) };
 }

@@ -522,11 +522,25 @@ class Dynamic(CommandTest):
             needs = re.search(r'besides a part, (\d+) bytes.*alone needs (\d+)', self.cleave('run', path, '--max-memory', '1').stderr.decode())
             if needs is None:
                 continue
-            parts = self.json('run', path, '--max-memory', str(int(needs[1]) + int(needs[2])))
-            self.assertEqual(parts['outputs'], whole['outputs'], name)
+            parts = self.json('run', path, '--repeat', '2', '--max-memory', str(int(needs[1]) + int(needs[2])))
+            self.assertEqual((parts['outputs'], parts['repeat']), (whole['outputs'], 2), name)
             self.assertEqual(parts['dynamic']['nodes'], whole['dynamic']['nodes'])
             n_parts = max(n_parts, parts['layers']['parts'])
         self.assertGreater(n_parts, 1)
+
+    def test_outputs_of_strings_are_printed_and_written(self):
+        path = self.write('labels.onnx', MODELS['labels'])
+        report = self.json('run', path, '--seed', '1', '--output-dir', 'out')
+        label = next(o for o in report['outputs'] if o['name'] == 'label')
+        width = max(len(text.encode()) for text in label['strings'])
+        self.assertTrue(set(label['strings']) <= {'cat', 'dog', 'Vögel', '?'})
+        self.assertEqual((label['type'], label['shape']), ('uint8', [5, width]))
+        text = ', '.join(f"'{text}'" for text in label['strings'])
+        self.assertIn(f'label: strings 5: {text} sha256', self.good('run', path, '--seed', '1'))
+        with open(self.path('out/label.npy'), 'rb') as file:
+            data = file.read()
+        self.assertIn(f"'descr': '|S{width}', 'fortran_order': False, 'shape': (5, )".encode(), data)
+        self.assertTrue(data.endswith(b''.join(text.encode().ljust(width, b'\0') for text in label['strings'])))
 
     def test_a_split_model_keeps_the_dynamic_part(self):
         run = self.cleave('split', 'm.onnx', '--all', '--dims=2', '--num-chunks=2', '--check', '-o', 's.onnx')

@@ -151,6 +151,9 @@ cleave_onnx_export_dynamic (CleaveOnnxExport *export, GError **error)
       if (!is_output (export, constant->name))
         cleave_onnx_add_initializer (export, constant->name, dense);
     }
+  for (size_t i = 0; i < part->n_initializer; i++)
+    cleave_wire_append (&whole->initializer, &whole->n_initializer, part->initializer[i]);
+  part->n_initializer = 0;
   write_outputs (export);
   export->n_static_nodes = whole->n_node;
   for (size_t i = 0; i < part->n_node; i++)

@@ -2,7 +2,7 @@
 
 /* Reads the nodes of a graph of the file. */
 
-#include "import.h"
+#include "texts.h"
 
 #include "../../ir/graph-private.h"
 #include "../winograd.h"
@@ -64,7 +64,8 @@ check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error
 
   if (!cleave_onnx_is_default_domain (proto->domain) ||
       (op != NULL && (op->flags & CLEAVE_OP_NOT_ONNX) == 0) ||
-      cleave_onnx_upgrade_knows (proto->op_type) || cleave_onnx_is_sequence_op (proto->op_type))
+      cleave_onnx_upgrade_knows (proto->op_type) || cleave_onnx_is_sequence_op (proto->op_type) ||
+      ((import->interprets || import->dynamic != NULL) && cleave_onnx_is_text_node (proto)))
     return TRUE;
   node = cleave_onnx_node_new (import, proto->op_type, cleave_onnx_name_of_node (proto),
                                (guint) proto->n_output);
@@ -246,6 +247,10 @@ read_node_now (CleaveOnnxImport *import,
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
       !check_forms (node, error))
     return FALSE;
+  if (cleave_onnx_has_texts (node, proto))
+    return cleave_onnx_read_texts (node, proto, error) && bind_results (node, proto, error);
+  if (!cleave_onnx_is_sequence_op (node->op) && !cleave_onnx_check_texts (node, error))
+    return FALSE;
   if (strcmp (node->op, "SequenceMap") == 0)
     return cleave_onnx_read_sequence_map (node, proto, error) && bind_results (node, proto, error);
   if (cleave_onnx_is_default_domain (proto->domain) && passes_sequence (node))
@@ -333,6 +338,12 @@ read_or_defer (CleaveOnnxImport *import,
     {
       cleave_onnx_note_maker (import, g_steal_pointer (&deferred));
       return TRUE;
+    }
+  if (dynamic != NULL && g_hash_table_lookup (import->dynamic, dynamic) == NULL)
+    {
+      import->unknown = dynamic;
+      import->why = "reads strings";
+      dynamic = NULL;
     }
   if (dynamic == NULL && import->why == NULL)
     {

@@ -5,6 +5,8 @@
 
 #include "deferred.h"
 
+#include "texts.h"
+
 #include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 #include "../dynamic.h"
@@ -124,11 +126,12 @@ add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
     }
 }
 
-/* Serializes the nodes and the model's outputs. */
+/* Serializes the nodes, the initializers with strings, and the model's outputs. */
 static GBytes *
 pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
 {
   g_autofree Onnx__NodeProto **nodes = g_new0 (Onnx__NodeProto *, import->deferred->len + 1);
+  g_autofree Onnx__TensorProto **texts = g_new0 (Onnx__TensorProto *, whole->n_initializer + 1);
   Onnx__GraphProto graph = ONNX__GRAPH_PROTO__INIT;
   guint8 *data;
   gsize n;
@@ -147,6 +150,10 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
   graph.node = nodes;
   graph.n_output = whole->n_output;
   graph.output = whole->output;
+  graph.initializer = texts;
+  for (size_t i = 0; i < whole->n_initializer; i++)
+    if (g_hash_table_contains (import->dynamic, whole->initializer[i]->name))
+      texts[graph.n_initializer++] = whole->initializer[i];
   n = onnx__graph_proto__get_packed_size (&graph);
   data = g_malloc (n + 1);
   onnx__graph_proto__pack (&graph, data);
@@ -216,7 +223,14 @@ cleave_onnx_finish_dynamic (CleaveOnnxImport *import, const Onnx__GraphProto *wh
   dynamic->graph = pack_graph (import, whole);
   dynamic->outputs = g_new0 (char *, whole->n_output + 1);
   for (size_t i = 0; i < whole->n_output; i++)
-    dynamic->outputs[i] = g_strdup (whole->output[i]->name);
+    {
+      const Onnx__TypeProto *type = whole->output[i]->type;
+
+      dynamic->outputs[i] = g_strdup (whole->output[i]->name);
+      if (type != NULL && type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+          type->tensor_type->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING)
+        g_hash_table_add (dynamic->texts, g_strdup (whole->output[i]->name));
+    }
   remove_items (import);
   remove_unread_constants (import);
   import->origin->dynamic = g_steal_pointer (&dynamic);

@@ -55,7 +55,7 @@ cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto 
 {
   Search s = { import->dynamic, NULL };
 
-  if (import->dynamic != NULL && import->deferred->len > 0)
+  if (import->dynamic != NULL && g_hash_table_size (import->dynamic) > 0)
     cleave_onnx_each_read (proto, search, &s);
   return s.found;
 }

@@ -11,6 +11,7 @@
 #include "../read-file.h"
 #include "../wire.h"
 #include "inline.h"
+#include "texts.h"
 
 #define MAX_IR_VERSION 13
 /* Metadata key: the opset of the imported model, if it is not ours. */
@@ -40,6 +41,7 @@ cleave_onnx_import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->makers, g_ptr_array_unref);
   g_clear_pointer (&import->output_names, g_hash_table_unref);
   g_clear_pointer (&import->holders, g_hash_table_unref);
+  g_clear_pointer (&import->texts, cleave_onnx_texts_free);
   cleave_onnx_folder_clear (&import->folder);
 }
 
@@ -171,7 +173,7 @@ read_outputs (CleaveOnnxImport *import,
 
       if (!cleave_onnx_check_name (name, "an output", error))
         return FALSE;
-      if (import->dynamic != NULL && g_hash_table_contains (import->dynamic, name))
+      if (import->dynamic != NULL && g_hash_table_lookup (import->dynamic, name) != NULL)
         continue;
       value = g_hash_table_lookup (import->values, name);
       if (value == NULL)

@@ -38,6 +38,7 @@ typedef struct
   gint64 n_padded;     /* channels in the file, if they are in blocks there; else 0. The value here
                         * is plain, and may have fewer channels: see nchwc.h */
   CleaveOnnxForm form; /* how the file stores its elements */
+  gboolean is_text;    /* the elements are numbers of strings: see texts.h */
   gboolean is_costly;  /* only constants determine the value, but computing it exceeds the budget */
   gboolean is_kept; /* interpreting: other values refer to this value, so it stays until the end */
   gboolean is_live; /* interpreting: cleave_onnx_release() must not free the value */
@@ -47,6 +48,9 @@ typedef struct
 
 /* A node of the file that is not read into the graph, but becomes part of the dynamic part. */
 typedef struct CleaveOnnxDeferred CleaveOnnxDeferred;
+
+/* The strings of the dynamic part: see texts.h. */
+typedef struct CleaveOnnxTexts CleaveOnnxTexts;
 
 /* Block size and padding of a graph with blocked values: see nchwc.h. */
 typedef struct CleaveOnnxBlocked CleaveOnnxBlocked;
@@ -84,7 +88,8 @@ typedef struct
   gint64 block;                  /* channels in a block; 0: not known yet */
 
   /* The dynamic part; NULL unless the caller asks for one. */
-  GHashTable *dynamic;       /* result of a dynamic node -> CleaveOnnxDeferred (borrowed) */
+  GHashTable *dynamic;       /* result of a dynamic node -> CleaveOnnxDeferred (borrowed);
+                              * initializer with strings -> NULL */
   GPtrArray *deferred;       /* CleaveOnnxDeferred: the dynamic nodes */
   GHashTable *sequences;     /* name of a sequence -> CleaveOnnxDeferred in `makers` */
   GPtrArray *makers;         /* CleaveOnnxDeferred: nodes that make sequences */
@@ -94,7 +99,8 @@ typedef struct
 
   /* Interpreting: all values are known, and each node is computed at once (interpret.c). */
   gboolean interprets;
-  GHashTable *holders; /* tensor -> number of values that hold it; NULL: not counted yet */
+  GHashTable *holders;    /* tensor -> number of values that hold it; NULL: not counted yet */
+  CleaveOnnxTexts *texts; /* NULL: no string yet */
   gint64 live_bytes, peak_bytes, n_calls;
   CleaveOnnxComputeFunc compute; /* computes expensive nodes; NULL: the reference kernels do */
   gpointer compute_data;

@@ -2,7 +2,7 @@
 
 /* Reads the initializers of a graph of the file. */
 
-#include "import.h"
+#include "texts.h"
 
 static CleaveOnnxValue *
 read_initializer (CleaveOnnxImport *import, Onnx__TensorProto *proto, GError **error)
@@ -15,6 +15,14 @@ read_initializer (CleaveOnnxImport *import, Onnx__TensorProto *proto, GError **e
     return value;
   if (!cleave_onnx_check_name (proto->name, "an initializer", error))
     return NULL;
+  if (cleave_onnx_is_text_tensor (proto) && import->interprets)
+    {
+      value = cleave_onnx_text_constant (import, proto->name, proto, error);
+      cleave_onnx_remember (import, proto, value);
+      return value;
+    }
+  if (cleave_onnx_is_text_tensor (proto))
+    cleave_onnx_note_unknown (import, NULL, "has strings");
   tensor = cleave_onnx_initializer (proto, &import->folder, &form, error);
   if (tensor == NULL)
     return NULL;
@@ -43,6 +51,14 @@ read_sparse (CleaveOnnxImport *import, Onnx__SparseTensorProto *proto, GError **
   return cleave_onnx_bind (import, value, error);
 }
 
+/* Returns whether an initializer of the model has strings, which the dynamic part keeps. */
+static gboolean
+is_dynamic (const CleaveOnnxImport *import, const Onnx__TensorProto *proto)
+{
+  return import->dynamic != NULL && import->outer->len == 0 && proto->name != NULL &&
+         cleave_onnx_is_text_tensor (proto);
+}
+
 gboolean
 cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                const Onnx__GraphProto *proto,
@@ -53,8 +69,14 @@ cleave_onnx_read_initializers (CleaveOnnxImport *import,
       return FALSE;
   for (size_t i = 0; i < proto->n_initializer; i++)
     {
-      CleaveOnnxValue *value = read_initializer (import, proto->initializer[i], error);
+      CleaveOnnxValue *value;
 
+      if (is_dynamic (import, proto->initializer[i]))
+        {
+          g_hash_table_insert (import->dynamic, proto->initializer[i]->name, NULL);
+          continue;
+        }
+      value = read_initializer (import, proto->initializer[i], error);
       if (value == NULL || !cleave_onnx_bind (import, value, error))
         return FALSE;
     }

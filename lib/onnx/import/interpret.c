@@ -4,7 +4,7 @@
  * import then folds each node by the reference kernel, takes one branch of an If, and unrolls a
  * Loop until its condition ends it. So every op has one implementation. */
 
-#include "import.h"
+#include "texts.h"
 
 #include "../dynamic.h"
 #include "../wire.h"
@@ -157,6 +157,7 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
     {
       const char *name = dynamic->outputs[i];
       const CleaveOnnxValue *value = g_hash_table_lookup (import->values, name);
+      CleaveTensor *tensor;
 
       if (value == NULL)
         return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "the output '%s' is not defined", name);
@@ -164,7 +165,15 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
         return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
                                  "the output '%s' is a sequence: give its tensors as outputs",
                                  name);
-      g_ptr_array_add (outputs, cleave_tensor_dup_dense (value->constant));
+      if (value->is_text != g_hash_table_contains (dynamic->texts, name))
+        return cleave_fail_null (
+            error, CLEAVE_ERROR_MODEL, "the output '%s' has %s, but the model declares %s", name,
+            value->is_text ? "strings" : "numbers", value->is_text ? "numbers" : "strings");
+      tensor = value->is_text ? cleave_onnx_texts_to_bytes (import, value->constant, error)
+                              : cleave_tensor_dup_dense (value->constant);
+      if (tensor == NULL)
+        return NULL;
+      g_ptr_array_add (outputs, tensor);
     }
   return g_steal_pointer (&outputs);
 }
@@ -218,7 +227,8 @@ cleave_onnx_dynamic_run (const CleaveOnnxDynamic *dynamic,
   import_init (&import, dynamic, graph, opsets);
   import.compute = compute;
   import.compute_data = data;
-  if (bind_border (&import, dynamic, names, values, n_values, error))
+  if (cleave_onnx_read_initializers (&import, graph, error) &&
+      bind_border (&import, dynamic, names, values, n_values, error))
     {
       import.holders = g_hash_table_new (NULL, NULL);
       if (run_nodes (&import, graph, error))

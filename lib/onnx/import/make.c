@@ -2,7 +2,7 @@
 
 /* Turns an upgraded node into a call of our op, and folds it or adds it to the graph. */
 
-#include "import.h"
+#include "texts.h"
 
 #include "../../ir/graph-private.h"
 #include "../winograd.h"
@@ -238,7 +238,7 @@ cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
 
   if (op == NULL || (op->flags & CLEAVE_OP_NOT_ONNX) != 0)
     return cleave_onnx_node_fail_op (node, error);
-  if (!make_call (node, op, &made, error))
+  if (!cleave_onnx_check_texts (node, error) || !make_call (node, op, &made, error))
     return FALSE;
   cleave_onnx_choose_winograd (&made.call, has_plain_weights (&made), node->doc, made.attrs);
   node->values = g_ptr_array_new ();
@@ -248,5 +248,8 @@ cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
     return prefix_node (node, error);
   if (!cleave_onnx_fold (node, &made.call, made.operands, error))
     return FALSE;
-  return node->values->len > 0 || add (node, &made, error);
+  if (node->values->len == 0)
+    return add (node, &made, error);
+  cleave_onnx_mark_texts (node);
+  return TRUE;
 }

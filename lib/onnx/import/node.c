@@ -77,6 +77,7 @@ cleave_onnx_bind_as (CleaveOnnxImport *import,
 
   bound->result = value->result;
   bound->is_costly = value->is_costly;
+  bound->is_text = value->is_text;
   bound->form = value->form;
   bound->n_padded = value->n_padded;
   bound->optional = value->optional;

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "texts.h"
+
+/* Strings that are printed of one output. */
+#define MAX_PRINTED 8
+
+static gint64
+get_length (CleaveTensor *tensor)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+
+  return shape->dim[shape->rank - 1];
+}
+
+gint64
+cleave_texts_count (CleaveTensor *tensor)
+{
+  return cleave_shape_n_elements (&cleave_tensor_get_type (tensor)->shape) / get_length (tensor);
+}
+
+char *
+cleave_texts_dup (CleaveTensor *tensor, gint64 index)
+{
+  gint64 length = get_length (tensor);
+
+  return g_strndup ((const char *) cleave_tensor_get_data (tensor) + index * length,
+                    (gsize) length);
+}
+
+char *
+cleave_texts_print (CleaveTensor *tensor)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  GString *out = g_string_new ("strings");
+  gint64 n = cleave_texts_count (tensor);
+
+  for (guint d = 0; d + 1 < shape->rank; d++)
+    g_string_append_printf (out, "%s%" G_GINT64_FORMAT, d == 0 ? " " : "x", shape->dim[d]);
+  for (gint64 i = 0; i < MIN (n, MAX_PRINTED); i++)
+    {
+      g_autofree char *text = cleave_texts_dup (tensor, i);
+      g_autofree char *escaped = g_strescape (text, NULL);
+
+      g_string_append_printf (out, "%s '%s'", i == 0 ? ":" : ",",
+                              g_str_is_ascii (text) ? escaped : text);
+    }
+  if (n > MAX_PRINTED)
+    g_string_append_printf (out, " and %" G_GINT64_FORMAT " more", n - MAX_PRINTED);
+  return g_string_free (out, FALSE);
+}
