@@ -57,13 +57,20 @@ class Large(unittest.TestCase):
         self.assertGreater(report['layers']['parts'], 3)
         self.assertGreaterEqual(report['layers']['read_bytes'], 3 << 30)
 
+    # Half of the layers are in one part. A part of the file keeps its weights in a file of its own.
+    def test_a_model_is_cut_weight_by_weight(self):
+        self.run_cleave('partition', 'layers.onnx', '--max-bytes', '1600MiB', '-d', 'parts', most=1024 * MIB)
+        parts = [name for name in os.listdir(os.path.join(self.folder, 'parts')) if name.endswith('.onnx')]
+        self.assertEqual(len(parts), 2)
+        shutil.rmtree(os.path.join(self.folder, 'parts'))
+
     # The two layers have 512 MiB of weights. A weight takes 256 MiB.
     def test_a_written_model_leaves_memory_weight_by_weight(self):
         self.run_cleave('extract', 'layers.onnx', '--to', 'x2', '-o', 'two.onnx', most=400 * MIB)
         self.assertGreater(os.path.getsize(os.path.join(self.folder, 'two.onnx')), 512 * MIB)
 
     def test_parts_give_the_bits_of_the_whole(self):
-        report = json.loads(self.run_cleave('run', 'small.onnx', '--max-memory', '35MiB', '--seed', '3', '--json', most=500 * MIB))
+        report = json.loads(self.run_cleave('run', 'small.onnx', '--max-memory', '35MiB', '--seed', '3', '--repeat', '2', '--json', most=500 * MIB))
         whole = json.loads(self.run_cleave('run', 'small.onnx', '--seed', '3', '--json', most=500 * MIB))
         self.assertGreater(report['layers']['parts'], 1)
         self.assertEqual(report['outputs'], whole['outputs'])
