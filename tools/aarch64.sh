@@ -1,18 +1,34 @@
 #!/bin/sh
-# aarch64.sh [TEST…]: builds for aarch64 in build-aarch64 and runs tests in qemu, at the best level that qemu has.
-# CLEAVE_LEVEL=neon, dot or generic: runs them at this level.
+# aarch64.sh [TEST…]: builds for aarch64 in build-aarch64 and runs the compiled tests in qemu, at each level of LEVELS
+# (default: neon dot i8mm). Exits with 77 if Debian's packages cannot be had.
 # aarch64.sh --bits: compares the outputs of 40 models with those of the command in `build`, at each level.
+# aarch64.sh --loops: estimates the inner loops of products by llvm-mca.
+# aarch64.sh --instructions ARGUMENT…: counts instructions beside ONNX Runtime (tests/bench/aarch64-instructions.py).
+# aarch64.sh --wheel FOLDER: packs a wheel for aarch64. It draws no pictures.
 set -eu
 cd "$(dirname "$0")/.."
-tools/setup.sh build test check aarch64
-dir=build-aarch64
-root=$PWD/$dir-root
+levels=${LEVELS:-neon dot i8mm}
+# Optimization changes no bit of a result. Without -O3, kernels compile in a third of the time.
+dir=build-aarch64 optimization=1
+case ${1:-} in
+--loops | --instructions | --wheel) dir=build-aarch64-fast optimization=3 ;;
+esac
 
+skip() {
+  echo "SKIP aarch64: $1"
+  exit 77
+}
+
+tools/setup.sh build test check aarch64 >&2 || skip 'a cross compiler or qemu cannot be installed'
+# One folder for all checkouts: its name is an argument of the compiler, and ccache compares arguments.
+root=${XDG_CACHE_HOME:-$HOME/.cache}/cleave-aarch64
 # Debian's arm64 packages are unpacked, not installed: their scripts would run in qemu.
-needs=libc6-dev,libgcc-12-dev,libgomp1,libglib2.0-dev,libigraph-dev,libgraphviz-dev,libprotobuf-c-dev,libonnx-dev
+needs=libc6-dev,libgcc-12-dev,libstdc++6,libgomp1,libglib2.0-dev,libigraph-dev,libgraphviz-dev,libprotobuf-c-dev,libonnx-dev
 if [ ! -e "$root/complete" ]; then
   rm -rf "$root"
-  mmdebstrap --variant=extract --architectures=arm64 --include=$needs,libjson-glib-dev,check bookworm "$root" >&2
+  mkdir -p "$(dirname "$root")"
+  mmdebstrap --variant=extract --architectures=arm64 --include=$needs,libjson-glib-dev,check bookworm "$root" >&2 ||
+    skip "the arm64 packages of Debian cannot be had"
   # Scripts of the packages would make these links.
   ln -s blas/libblas.so.3 lapack/liblapack.so.3 "$root/usr/lib/aarch64-linux-gnu/"
   touch "$root/complete"
@@ -20,13 +36,53 @@ fi
 if [ ! -e $dir/build.ninja ]; then
   printf "[constants]\nroot = '%s'\n" "$root" >"$root/root.ini"
   # Introspection, Python and docs would run programs of the host in qemu. The tests do not need the other packages.
-  CC_LD='' meson setup $dir --cross-file "$root/root.ini" --cross-file tools/aarch64.ini -Dlevels=dot,i8mm,generic \
-    -Dintrospection=disabled -Dpython=disabled -Ddocs=disabled -Dcompletions=disabled -Dmpi=disabled -Dimages=disabled \
-    -Dpictures=disabled >&2
+  CC_LD='' meson setup $dir --cross-file "$root/root.ini" --cross-file tools/aarch64.ini -Dlevels=dot,i8mm \
+    -Doptimization=$optimization -Dintrospection=disabled -Dpython=disabled -Ddocs=disabled -Dcompletions=disabled \
+    -Dmpi=disabled -Dimages=disabled -Dpictures=disabled >&2
 fi
-ninja -C $dir >&2
-if [ "${1:-}" = --bits ]; then
+
+# Prints the names of the tests that are programs for aarch64. Scripts would start the command without qemu.
+list_tests() {
+  meson introspect --tests $dir | python3 -c '
+import json, os, sys
+for test in json.load(sys.stdin):
+    if test["cmd"][0].startswith(os.path.join(os.getcwd(), sys.argv[1]) + os.sep):
+        print(test["name"])' $dir
+}
+
+case ${1:-} in
+--bits)
+  ninja -C $dir tools/cleave >&2
   tools/build.sh build
   exec tests/tools/same-bits.py build/tools/cleave --under "qemu-aarch64 -L $root" $dir/tools/cleave
-fi
-exec meson test -C $dir --no-rebuild --print-errorlogs -t 40 "$@"
+  ;;
+--loops)
+  tools/setup.sh mca >&2
+  ninja -C $dir tools/cleave >&2
+  kernels=$dir/lib/runtime/kernels/libkernels
+  exec tests/bench/aarch64-loops.py --cpus neoverse-n1 --top 12 --at-least 80 $kernels-neon.a.p/gemm_direct.c.o \
+    $kernels-dot.a.p/integers_byte-dot4.c.o $kernels-i8mm.a.p/integers_byte-dot4.c.o
+  ;;
+--instructions)
+  shift
+  ninja -C $dir tools/cleave >&2
+  exec tests/bench/aarch64-instructions.py --root "$root" $dir/tools/cleave "$@"
+  ;;
+--wheel)
+  [ $# -eq 2 ] || { echo 'usage: aarch64.sh --wheel FOLDER' >&2; exit 2; }
+  tools/setup.sh wheel python >&2
+  ninja -C $dir tools/cleave >&2
+  # The introspection data are the same for all machines.
+  [ -e build/build.ninja ] || meson setup build >&2
+  ninja -C build Cleave-0.1.gir >&2
+  exec python/wheel/pack.py $dir "$2" --root "$root" --machine aarch64 --gir build/Cleave-0.1.gir
+  ;;
+esac
+ninja -C $dir >&2
+[ $# -gt 0 ] || eval "set -- $(list_tests | sed "s/.*/'&'/" | tr '\n' ' ')"
+failed=0
+for level in $levels; do
+  echo "level $level"
+  CLEAVE_LEVEL=$level meson test -C $dir --no-rebuild --print-errorlogs -t 40 --logbase "$level" "$@" || failed=1
+done
+exit $failed

@@ -9,7 +9,10 @@ The wheel needs Python, numpy and glibc, nothing else:
   of the system, and finds the others by $ORIGIN.
 - `_api.json` is made from the introspection data of the same build.
 
-The tag names the newest version of glibc that a file of the wheel asks for. It needs patchelf, strip and readelf."""
+The tag names the newest version of glibc that a file of the wheel asks for. It needs patchelf, strip and readelf.
+
+With --root and --machine, it packs a wheel for another machine: ROOT is a folder with Debian's packages for it,
+BUILD-DIR a cross-compiled build, and --gir the introspection data of a build for this machine, which are the same."""
 
 import argparse
 import base64
@@ -37,8 +40,54 @@ def run(*command):
     return subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
 
 
-def needed(binary):
+class Host:
+    """The machine that the wheel is for: this one, or the one whose packages are in the folder `root`."""
+
+    def __init__(self, root=None, machine=None):
+        self.root, self.machine = root, machine or os.uname().machine
+        self.prefix = f'{machine}-linux-gnu-' if root else ''
+        folder = f'{self.machine}-linux-gnu'
+        self.libdirs = [root / top / folder / sub for top in ('usr/lib', 'lib') for sub in ('', 'blas', 'lapack')] if root else []
+
+    def find_library(self, name, beside):
+        for folder in [beside, *self.libdirs]:
+            if (folder / name).exists():
+                return (folder / name).resolve()
+        raise SystemExit(f'{name} is not in {self.root}: add its package')
+
+    def package_of(self, file):
+        """Returns the package of a library, and its folder of documents. Packages have the same names on all machines."""
+        path = str(file)
+        if self.root:
+            path = path.removeprefix(str(self.root)).replace(f'{self.machine}-linux-gnu', f'{os.uname().machine}-linux-gnu')
+        for known in (path, f'/usr{path}'):
+            found = subprocess.run(['dpkg-query', '-S', known], capture_output=True, text=True).stdout
+            if found:
+                package = found.split(':')[0]
+                return package, (self.root or pathlib.Path('/')) / 'usr/share/doc' / package
+        return None, None
+
+
+def needed_elsewhere(binary, host):
+    """Like needed(), for a binary that does not run on this machine."""
+    libraries, todo = {}, [binary]
+    while todo:
+        file = todo.pop()
+        for name in re.findall(r'\(NEEDED\).*\[(.*)\]', run('readelf', '--dynamic', '--wide', file)):
+            if name not in libraries and not GLIBC.fullmatch(name):
+                libraries[name] = host.find_library(name, build_folder_of(binary))
+                todo.append(libraries[name])
+    return libraries
+
+
+def build_folder_of(binary):
+    return binary.parent.parent if binary.parent.name == 'tools' else binary.parent
+
+
+def needed(binary, host):
     """Returns the files of the shared libraries that a binary needs, directly or not, by their names."""
+    if host.root:
+        return needed_elsewhere(binary, host)
     libraries = {}
     for line in run('ldd', binary).splitlines():
         found = re.match(r'\s*(\S+) => (/\S+)', line)
@@ -59,7 +108,8 @@ def hashed(name, file):
 class Bundle:
     """Binaries of a wheel: copies that find each other."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, host):
+        self.host = host
         self.libraries = folder / '_libs'
         self.libraries.mkdir(parents=True)
         self.names, self.sources = {}, []
@@ -73,13 +123,13 @@ class Bundle:
 
     def add(self, file, target):
         """Copies a binary and the libraries that it needs."""
-        self.add_libraries(needed(file))
+        self.add_libraries(needed(file, self.host))
         self.copy(file, target, '$ORIGIN/' + os.path.relpath(self.libraries, target.parent))
 
     def copy(self, file, target, path):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, target)
-        run('strip', '--strip-unneeded', target)
+        run(f'{self.host.prefix}strip', '--strip-unneeded', target)
         target.chmod(0o755)
         run('patchelf', '--set-rpath', path, target)
         self.sources.append((file, target))
@@ -103,12 +153,9 @@ class Bundle:
         """Returns the copyright files of Debian's packages of the libraries, by package."""
         texts = {}
         for file, _ in self.sources:
-            for path in {file, pathlib.Path('/usr') / file.relative_to('/')}:
-                found = subprocess.run(['dpkg-query', '-S', str(path)], capture_output=True, text=True).stdout
-                package = found.split(':')[0]
-                text = pathlib.Path('/usr/share/doc') / package / 'copyright'
-                if package and text.exists():
-                    texts[package] = text.read_text(errors='replace')
+            package, folder = self.host.package_of(file)
+            if package and (folder / 'copyright').exists():
+                texts[package] = (folder / 'copyright').read_text(errors='replace')
         return texts
 
 
@@ -120,25 +167,26 @@ def version_of(build):
 def add_pictures(bundle, build):
     """Adds the module that draws pictures, with the plug-ins that it loads from a folder beside it."""
     module = build / 'libcleave-render.so'
-    plugins = pathlib.Path(run('pkg-config', '--variable=libdir', 'libgvc').strip()) / 'graphviz'
+    host = bundle.host
+    plugins = host.libdirs[0] if host.root else pathlib.Path(run('pkg-config', '--variable=libdir', 'libgvc').strip())
     if not module.exists():
         return
     bundle.add(module, bundle.libraries / 'cleave' / module.name)
     for name in PLUGINS:
-        plugin = next(plugins.glob(f'libgvplugin_{name}.so.[0-9]')).resolve()
+        plugin = next((plugins / 'graphviz').glob(f'libgvplugin_{name}.so.[0-9]')).resolve()
         bundle.add(plugin, bundle.libraries / 'cleave' / 'graphviz' / f'libgvplugin_{name}.so')
 
 
-def fill(package, build, version):
+def fill(package, build, version, host, gir):
     """Writes the package into a folder and returns its binaries."""
     shutil.copytree(SOURCE / 'python' / 'cleave', package, ignore=shutil.ignore_patterns('__pycache__', '*.in'))
-    bundle = Bundle(package)
+    bundle = Bundle(package, host)
     library = (build / 'libcleave.so.0').resolve()
-    bundle.add_libraries({**needed(library), 'libcleave.so.0': library})
+    bundle.add_libraries({**needed(library, host), 'libcleave.so.0': library})
     bundle.add(build / 'tools' / 'cleave', package / '_bin' / 'cleave')
     add_pictures(bundle, build)
     bundle.rename_needed()
-    bindings.main(build / 'Cleave-0.1.gir', package / '_api.json')
+    bindings.main(gir or build / 'Cleave-0.1.gir', package / '_api.json')
     where = {'TYPELIBS': None, 'LIBRARIES': '_libs/' + bundle.names['libcleave.so.0'],
              'COMMAND': '_bin/cleave', '__version__': version}
     lines = ['# SPDX-License-Identifier: GPL-2.0-or-later', '"""The places of files in this wheel."""', '']
@@ -188,18 +236,19 @@ def write_zip(root, info, out):
         add(f'{info}/RECORD', ''.join(record) + f'{info}/RECORD,,\n', 0o644)
 
 
-def pack(build, out):
+def pack(build, out, root=None, machine=None, gir=None):
     """Packs a wheel and returns its path."""
+    host = Host(root, machine)
     version = version_of(build)
     info = f'cleave-{version}.dist-info'
     with tempfile.TemporaryDirectory() as folder:
-        root = pathlib.Path(folder)
-        bundle = fill(root / 'cleave', build, version)
-        tag = 'py3-none-manylinux_{}_{}_{}'.format(*bundle.glibc(), os.uname().machine)
-        describe(root / info, version, tag, bundle.licenses())
+        files = pathlib.Path(folder)
+        bundle = fill(files / 'cleave', build, version, host, gir)
+        tag = 'py3-none-manylinux_{}_{}_{}'.format(*bundle.glibc(), host.machine)
+        describe(files / info, version, tag, bundle.licenses())
         out.mkdir(parents=True, exist_ok=True)
         wheel = out / f'cleave-{version}-{tag}.whl'
-        write_zip(root, info, wheel)
+        write_zip(files, info, wheel)
     return wheel
 
 
@@ -207,5 +256,10 @@ if __name__ == '__main__':
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('build', type=pathlib.Path)
     parser.add_argument('out', type=pathlib.Path)
+    parser.add_argument('--root', type=lambda text: pathlib.Path(text).resolve(), help='packages of the other machine')
+    parser.add_argument('--machine', help='the other machine, as aarch64')
+    parser.add_argument('--gir', type=pathlib.Path, help='introspection data of a build for this machine')
     given = parser.parse_args()
-    print(pack(given.build.resolve(), given.out.resolve()))
+    if (given.root is None) != (given.machine is None):
+        parser.error('--root and --machine belong together')
+    print(pack(given.build.resolve(), given.out.resolve(), given.root, given.machine, given.gir))
