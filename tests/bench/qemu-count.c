@@ -4,9 +4,9 @@
  *
  *   qemu-aarch64 -plugin ./libqemu-count.so -d plugin PROGRAM
  *
- * prints `instructions N` on standard error. Debian does not package qemu-plugin.h, so the
- * functions of version 1 of the interface are declared here. aarch64-instructions.py compiles this
- * file. */
+ * prints `instructions N` on standard error. Debian has no package with the header of the
+ * interface, so the functions of its version 1 are declared here. aarch64-instructions.py compiles
+ * this file. */
 
 #include <inttypes.h>
 #include <stdint.h>
