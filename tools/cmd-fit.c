@@ -165,6 +165,10 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
     return cleave_argument_fail (error, "--max-memory must be more than 0");
   if (!cleave_argument_threads (o->threads, &n_threads, error))
     return FALSE;
+  if (g_strcmp0 (o->target, "bundle") == 0)
+    return cleave_argument_fail (error,
+                                 "a bundle has a plan of its own: run 'cleave bundle', which "
+                                 "takes --max-memory and --max-added-macs too");
   if (o->target != NULL && strcmp (o->target, "cleave") != 0 && strcmp (o->target, "ort") != 0)
     return cleave_argument_fail (error, "--for expects cleave or ort, not '%s'", o->target);
   if (o->count_scratch && (o->memory == NULL || g_strcmp0 (o->target, "ort") == 0))

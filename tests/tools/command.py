@@ -1078,6 +1078,7 @@ class Fit(CommandTest):
             self.assertFalse(os.path.exists(self.path('q.onnx')))
         self.bad('it takes no --frontier, --max-memory', 'fit', self.chain, '--from-plan', 'p.json', '--max-memory', '1MiB')
         self.bad('it takes no --max-memory, -o, --plan', 'fit', self.chain, '--frontier', '--plan', 'p.json')
+        self.bad("run 'cleave bundle'", 'fit', self.chain, '--for', 'bundle')
 
     def test_pieces_name_their_original_node(self):
         self.good('fit', self.chain, '--max-memory', self.least(), '-o', 'o.onnx')
