@@ -199,6 +199,22 @@ find_name (const char *path)
   return g_steal_pointer (&base);
 }
 
+/* Adds to the refusal of a graph that was split before that the bundle needs the unsplit one. */
+static void
+explain_cut (GError *error)
+{
+  char *message;
+
+  if (strstr (error->message, "Assemble '") == NULL)
+    return;
+  message =
+      g_strconcat ("the model was split before; bundle the unsplit model, which cleave bundle "
+                   "cuts itself: ",
+                   error->message, NULL);
+  g_free (error->message);
+  error->message = message;
+}
+
 static CleaveBundle *
 make_bundle (const char *path, const Options *o, GError **error)
 {
@@ -206,6 +222,7 @@ make_bundle (const char *path, const Options *o, GError **error)
   g_autoptr (GStrvBuilder) builder = g_strv_builder_new ();
   g_auto (GStrv) texts = NULL;
   g_autofree char *name = o->name != NULL ? g_strdup (o->name) : find_name (path);
+  CleaveBundle *bundle;
 
   add_text (builder, "name", name);
   add_text (builder, "max-memory", o->max_memory);
@@ -222,8 +239,11 @@ make_bundle (const char *path, const Options *o, GError **error)
     g_strv_builder_add (builder, "single-file");
   texts = g_strv_builder_end (builder);
   graph = cleave_model_load (path, &o->model, error);
-  return graph == NULL ? NULL
-                       : cleave_bundle_new_from_texts (graph, (const char *const *) texts, error);
+  bundle = graph == NULL ? NULL
+                         : cleave_bundle_new_from_texts (graph, (const char *const *) texts, error);
+  if (bundle == NULL && graph != NULL)
+    explain_cut (*error);
+  return bundle;
 }
 
 /* Reports */

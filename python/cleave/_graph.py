@@ -373,7 +373,10 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
         texts.append(f'max-memory={size_of(max_memory)}')
     # No limit is passed as a large number.
     texts.append(f"max-added-macs={'1e12' if max_added_macs is None else per_cent('max_added_macs', max_added_macs)}")
-    with errors(lambda message: BUNDLE_OPTION.sub(lambda found: found[1].replace('-', '_'), message)):
+    def rewrite(message):
+        cut = 'the graph was split before; bundle the unsplit graph, which bundle() cuts itself: ' if "Assemble '" in message else ''
+        return cut + BUNDLE_OPTION.sub(lambda found: found[1].replace('-', '_'), message)
+    with errors(rewrite):
         plan = call(Cleave.Bundle.new_from_texts, graph, texts)
     if folder is not None:
         plan.write(folder)

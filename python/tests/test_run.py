@@ -322,3 +322,10 @@ def test_an_output_of_strings_is_an_array_of_str(tmp_path):
     for program in (cleave.load(path).compile(), cleave.compile(path)):
         got = program(x)
         assert got['label'].tolist() == names[got['y'].argmax(1)].tolist()
+
+
+def test_a_bundle_of_a_split_graph_is_explained(graph):
+    graph.copy().bundle()
+    graph.split('pool1', dims='H,W', num_chunks='2,2', depth=3, halo='carry')
+    with pytest.raises(cleave.ModelError, match='the graph was split before; bundle the unsplit graph'):
+        graph.bundle()

@@ -77,6 +77,11 @@ class FirstSteps(command.CommandTest):
         self.bad("there is no option '-t'; did you mean '--threads'?", 'info', self.chain, '-t', '2')
         self.bad("there is no option '-x'; cleave info --help lists the options", 'info', self.chain, '-x')
 
+    def test_a_bundle_of_a_split_model_is_explained(self):
+        self.good('split', self.chain, '--node', 'pool1', '--dims', 'H,W', '--num-chunks', '2,2', '--depth', '3', '--halo', 'carry', '-o', 'tiles.onnx')
+        self.bad('the model was split before; bundle the unsplit model, which cleave bundle cuts itself: Assemble', 'bundle', 'tiles.onnx', '-o', 'c')
+        self.good('bundle', self.chain, '-o', 'c')
+
     def test_a_list_of_nodes_is_explained(self):
         for name in ('conv1,pool1', 'conv*'):
             self.bad(f"the graph has no node '{name}'", 'split', self.chain, '--node', name, '--dims', 'H', '--num-chunks', '2')
