@@ -45,7 +45,8 @@ static const struct
 } refusals[] = {
   { "random numbers", "a run gives the same results again", 6 },
   { "drops at random", "a run gives the same results again", 4 },
-  { "element type string", "elements are numbers", 6 },
+  { "element type string", "elements are numbers", 5 },
+  { "strings and labels are not supported", "a static tensor has numbers", 1 },
   { "strings are not supported", "elements are numbers", 12 },
   { "is a sequence: give its tensors", "an output is one tensor", 1 },
   { "sequences that are not equally long", "an output is one tensor", 1 },
