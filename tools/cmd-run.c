@@ -524,8 +524,8 @@ run_ranks (Options *o, const char *file, GError **error)
   return cleave_run_on_ranks (&request, finish_ranks, o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }
 
-/* Runs the graph part by part, which it takes, and reads the model again for each further run: a
- * graph that stays in memory would keep the weights that were unpacked. */
+/* Takes a graph and runs it part by part. Reads the model again for each further run, since a graph
+ * that stays in memory would keep the weights that were unpacked. */
 static gboolean
 execute_layers (const Options *o,
                 const char *file,
