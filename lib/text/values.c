@@ -101,11 +101,14 @@ open_file (CleaveReader *reader, const char *name, GError **error)
     return bytes;
   if (reader->folder == NULL || strchr (name, G_DIR_SEPARATOR) != NULL || *name == '.' ||
       *name == '\0')
-    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "there is no file '%s' beside the text",
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "'%s' must be a plain name (no '/', no '.' at the beginning) of a "
+                             "file beside the text; standard input has no files beside it",
                              name);
   path = g_build_filename (reader->folder, name, NULL);
   if (g_file_test (path, G_FILE_TEST_IS_SYMLINK) || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
-    return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "there is no file '%s' beside the text",
+    return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                             "there is no regular file '%s' beside the text; links are not read",
                              name);
   file = g_mapped_file_new (path, FALSE, error);
   if (file == NULL)

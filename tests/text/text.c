@@ -197,7 +197,7 @@ START_TEST (large_constants_are_in_a_separate_file)
   g_unlink (data);
   ck_assert_ptr_null (cleave_graph_load_text (path, &error));
   ck_assert_ptr_nonnull (
-      strstr (error->message, "there is no file 'a.cleave.data' beside the text"));
+      strstr (error->message, "there is no regular file 'a.cleave.data' beside the text"));
   g_unlink (path);
   g_rmdir (folder);
 }
@@ -247,6 +247,9 @@ START_TEST (texts_are_readable)
 END_TEST
 
 #define X "%x = Input : float32 4\n"
+#define BAD_FILE(name)                                                                             \
+  "column 15: '" name "' must be a plain name (no '/', no '.' at the beginning) of a file "        \
+  "beside the text; standard input has no files beside it"
 
 static const struct
 {
@@ -287,8 +290,8 @@ static const struct
   { "%w = Constant value=2 : bool 3", "column 15: '2' is no bool" },
   { "%w = Constant value=1 seed=1 : bool 3",
     "column 15: expected one of value=, seed= and file= with offset=" },
-  { "%w = Constant file=a : uint8 3", "column 15: there is no file 'a' beside the text" },
-  { "%w = Constant file=../a : uint8 3", "column 15: there is no file '../a' beside the text" },
+  { "%w = Constant file=a : uint8 3", BAD_FILE ("a") },
+  { "%w = Constant file=../a : uint8 3", BAD_FILE ("../a") },
   { "%w = Constant : float32 100000x100000",
     "column 15: constants without a file take more bytes than a text may have" },
   { "\xff", "column 1: the text is not UTF-8" },
