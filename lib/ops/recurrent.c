@@ -212,7 +212,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       !cleave_call_check_rank (call, R, 3, 3, error) || !check_elements (call, error))
     return FALSE;
   if (a->hidden_size < 1 || a->hidden_size > G_MAXINT32)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "R has no hidden state");
+    return cleave_fail (error, CLEAVE_ERROR_SHAPE,
+                        "the hidden size is %" G_GINT64_FORMAT "; it must be 1 to 2147483647",
+                        a->hidden_size);
   if (!check_shapes (call, batch, x->dim[2], error))
     return FALSE;
   y.shape.dim[dims.y_time] = x->dim[dims.x_time];

@@ -105,7 +105,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   hidden = r->dim[1];
   batch = x->dim[1 - time_of (a)];
   if (hidden < 1 || hidden > G_MAXINT32)
-    return cleave_fail (error, CLEAVE_ERROR_SHAPE, "R has no hidden state");
+    return cleave_fail (
+        error, CLEAVE_ERROR_SHAPE,
+        "R has %" G_GINT64_FORMAT " columns; the hidden size must be 1 to 2147483647", hidden);
   shapes[W] = CLEAVE_SHAPE (N_GATES * hidden, x->dim[2]);
   shapes[R] = CLEAVE_SHAPE (N_GATES * hidden, hidden);
   shapes[B] = CLEAVE_SHAPE (N_GATES * hidden);
