@@ -76,8 +76,8 @@ def compile(path, shapes=None, dims=None, values=None, threads=1, reference=Fals
 
     `shapes` and `dims` give the largest shapes; runs take these and smaller ones. `load` explains them, and
     `Graph.compile` explains `threads` and `reference`. If each output row needs only the input row at the same place,
-    such as in a batch, few programs run all sizes, on padded inputs. Otherwise each shape has a program, which is
-    compiled when the shape first occurs. At most `max_programs` programs are in memory."""
+    such as in a batch, a few programs are enough for all sizes, on padded inputs. Otherwise each shape has a program, which
+    is compiled when the shape first occurs. At most `max_programs` programs are in memory."""
     if not isinstance(max_programs, int) or max_programs < 1:
         fail(f'max_programs expects a number from 1, not {max_programs!r}')
     return ShapedProgram(path, import_options(shapes, dims, values), threads, reference, max_programs)

@@ -367,27 +367,29 @@ main (int argc, char **argv)
   if (argc != 2 || !g_file_get_contents (argv[1], &header, NULL, NULL))
     return 1;
   versions = read_versions (header);
-  printf ("Title: Operators\n\n"
-          "# Operators\n\n"
-          "This reference page lists every op. The program `operators` of the tests makes it from "
-          "the op records and %d random nodes of each op.\n"
-          "\n"
-          "- *opsets*: the opsets up to %d in which ONNX's default domain changed the op, and "
-          "later opsets that added a form that the record has.\n"
-          "  The importer reads forms of opset 7 and later; [ONNX](onnx.md) lists the older forms "
-          "that it reads.\n"
-          "- *element types*: the types of each operand; \"float\" is float16, bfloat16, float32 "
-          "and float64. Not every\n"
-          "  combination is legal. Constant operands of ONNX that Cleave keeps as attributes are "
-          "not listed.\n"
-          "- *splits along*: dimensions of result 0, by the letters of the layout if the op has "
-          "one. A dimension in brackets splits under a\n"
-          "  condition; [What splits along what](split-table.md) has it.\n"
-          "- *fast kernel*: the family that serves the op, with its types. The reference kernel "
-          "runs everything else, with the same bits.\n"
-          "\n"
-          "| op | opsets | element types | splits along | fast kernel |\n|---|---|---|---|---|\n",
-          N_CUT_SEEDS, LAST_OPSET);
+  printf (
+      "Title: Operators\n\n"
+      "# Operators\n\n"
+      "This reference page lists every op. The program `operators` of the tests makes it from "
+      "the op records and %d random nodes of each op.\n"
+      "\n"
+      "- *opsets*: the opsets up to %d in which ONNX's default domain changed the op, and "
+      "later opsets that added a form that the record has.\n"
+      "  The importer reads forms of opset 7 and later; [ONNX](onnx.md) lists the older forms "
+      "that it reads.\n"
+      "- *element types*: the types of each operand; \"float\" is float16, bfloat16, float32 "
+      "and float64. Not every\n"
+      "  combination is legal. Constant operands of ONNX that Cleave keeps as attributes are "
+      "not listed.\n"
+      "- *splits along*: dimensions of result 0, by the letters of the layout if the op has "
+      "one. A dimension in parentheses\n"
+      "  splits only under a condition; [What splits along what](split-table.md) gives the most "
+      "frequent reason of a refusal.\n"
+      "- *fast kernel*: the family that serves the op, with its types. The reference kernel "
+      "runs everything else, with the same bits.\n"
+      "\n"
+      "| op | opsets | element types | splits along | fast kernel |\n|---|---|---|---|---|\n",
+      N_CUT_SEEDS, LAST_OPSET);
   for (guint i = 0; i < ops->len; i++)
     print_op (g_ptr_array_index (ops, i), versions);
   printf ("\n## Imported as other ops\n\n"
