@@ -37,7 +37,8 @@ cleave_argument_pair (const char *text, char **name, const char **value)
   divide (text, strrchr (text, '='), name, value);
 }
 
-/* Returns the '=' after a name, as cleave_argument_file() chooses it, or NULL if no name fits. */
+/* Returns the '=' after the longest of `names` that `text` begins with. Prefers a name that an
+ * existing file follows. Returns NULL if no name fits. */
 static const char *
 find_name_end (const char *text, char *const *names)
 {

@@ -126,8 +126,8 @@ typedef struct
  * @n_memories: number of memories
  * @states: (array length=n_states): values that are kept from run to run, in memory of their own
  * @n_states: number of entries
- * @kernels: the kernels
- * @io_type: the elements of inputs and outputs
+ * @kernels: which kernels the bundle calls: plain C, DSP or CMSIS-NN; all give the same bits
+ * @io_type: the element types of inputs and outputs
  * @is_single_file: whether all code and all constants are in one C file, which includes a header
  * @has_object_weights: whether the constants are an assembler file, from which a compiler makes an
  * object faster than from C

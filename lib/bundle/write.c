@@ -130,7 +130,7 @@ typedef struct
   GHashTable *indices; /* by text */
 } Reaches;
 
-/* Returns the index of a reach in the table. */
+/* Returns the table index of a dimension map of rows, and adds the map if it is new. */
 static guint
 add_reach (Reaches *reaches, CleaveDimMap map)
 {

@@ -11,8 +11,8 @@
  * second round gained nothing. */
 #define WORTH_COPIES 0.95
 #define MAX_ROUNDS 3
-/* Limit on overlays. Each overlay lowers one peak; the search ends at a peak that it cannot lower.
- * Networks for microcontrollers have two peaks of this kind. */
+/* Limit on rounds of overlays. Each round must lower the peak, or the search ends. Networks for
+ * microcontrollers have two peaks that overlays lower. */
 #define MAX_OVERLAYS 8
 
 /* The values that are staged, and the nodes whose results overlay operands; NULL: none. */

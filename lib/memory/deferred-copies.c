@@ -179,7 +179,8 @@ find_peak (const Waiting *waiting, guint buffer)
              : CLEAVE_NEVER;
 }
 
-/* Finds a scarce step in the wait of each buffer. Returns FALSE if no buffer has one. */
+/* For each join's buffer, finds a step near the memory peak during the longest time in which the
+ * join waits for its next operand. Returns FALSE if no buffer has such a step. */
 static gboolean
 find_peaks (Waiting *waiting)
 {

@@ -23,7 +23,8 @@ typedef struct
   gint64 offset, step, begin, end;
 } Reads;
 
-/* Sets the elements that tap `tap` of window `w` reads for n results from `first` on. */
+/* Limits `reads` to the results, of n from `first` on, for which tap `tap` reads data. Sets the
+ * offset and the step of the elements that the tap reads. */
 static void
 clip_to_data (
     const CleaveWindow *w, gint64 tap, gint64 first, gint64 n, gint64 stride, Reads *reads)

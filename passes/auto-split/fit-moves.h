@@ -14,8 +14,8 @@
  * - The last reader of a large value runs as soon as it can if its result is much smaller, so that
  *   the large value is freed earlier. */
 
-/* Appends the nodes to move (CleaveFitCopy without a copy) for values of at least `min_bytes`
- * bytes.  The graph is not changed. */
+/* Appends a CleaveFitCopy with `copy` NULL for each node that should run earlier or later, for
+ * values of at least `min_bytes` bytes.  Does not change the graph. */
 void cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_bytes);
 /* Reorders the graph: noted nodes and copies run earlier or later, as noted; all others keep their
  * order. */

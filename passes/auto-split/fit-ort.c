@@ -245,8 +245,12 @@ has_few (const CleaveFitPlan *plan)
   return FALSE;
 }
 
-/* Finds the form of a plan with the least estimated memory: only the segments that become Loops,
- * also those of few pieces, or all. */
+/* Chooses the form in which a plan is written. If all its segments become Loops, that is the plan
+ * itself. Otherwise there are three forms:
+ *
+ * - only the segments that become Loops: the default
+ * - also the segments of few pieces: if that saves more than LOOP_BYTES
+ * - all segments: if gains_by_pieces() finds that enough memory is saved */
 static gboolean
 find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
@@ -273,8 +277,8 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
   return TRUE;
 }
 
-/* Returns the plan in that form, or with no segment split if the form is not estimated to need
- * less. */
+/* Returns the plan in the form that find_form() chooses. If that form is not estimated to save more
+ * than LOOP_BYTES, returns a plan that splits no segment. */
 static CleaveFitPlan *
 weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
 {

@@ -89,7 +89,7 @@ typedef struct
   CleaveFitPieces *pieces;
   gboolean *seen;   /* indexed by node id */
   GPtrArray *stack; /* CleaveNode; NULL above a node whose operands are listed */
-  GPtrArray *order; /* CleaveNode: the list */
+  GPtrArray *order; /* CleaveNode: nodes listed so far, operands before readers */
 } Listing;
 
 static CleaveNode *

@@ -179,7 +179,8 @@ static void
 copy_segment (const CleaveSegment *segment, Alone *alone)
 {
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL); /* from a fixed node to its copy */
+  /* From a node that depends on constants alone to its copy. */
+  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL);
 
   alone->graph = cleave_graph_new (NULL);
   for (guint i = 0; i < segment->order->len; i++)

@@ -128,7 +128,8 @@ find_reach (Search *search)
   step = measure_steps (search);
   if (step == CLEAVE_NEVER || n >= search->row->nodes->len)
     return step;
-  find_positions (search, search->row->nodes->len); /* a stretch was too long: try single nodes */
+  /* The nodes between two positions exceed the limit. Make each node a position. */
+  find_positions (search, search->row->nodes->len);
   estimate_reach (search, G_MAXUINT64);
   return measure_steps (search);
 }

@@ -44,7 +44,8 @@ typedef struct
   GHashTable *values; /* CleaveResult -> vertex of a value that a node before `first` computes */
   guint n_vertices;   /* source, sink, movable nodes, values */
   gint64 limit;       /* bytes of a part */
-  gint64 *n_left;     /* edges that further minimum cuts may have */
+  gint64 *n_left; /* remaining budget of edges (MAX_EDGES at the start); each minimum cut subtracts
+                   * its edges */
 } Window;
 
 static void

@@ -13,7 +13,7 @@ struct _CleaveSplitReport
   CleavePool *pool;     /* owns the elements of the lists */
   GPtrArray *split;     /* CleaveSplitNode */
   GPtrArray *not_split; /* CleaveUnsplitNode */
-  GArray *limits;       /* CleaveSplitLimit */
+  GArray *limits;       /* CleaveSplitLimit: limits of the split, and the values reached */
   GHashTable *lists;    /* RangeList: each distinct list once, since the nodes of a chain often have
                            equal ones */
   CleaveSplitTotals totals;

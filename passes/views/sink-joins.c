@@ -68,8 +68,8 @@ is_joined_for_joins (const CleaveResult *value)
   return TRUE;
 }
 
-/* Returns the parts of a join, and the parts of joins in it that only joins read; NULL if there are
- * too many. */
+/* Lists the parts of a join. Replaces each part that is itself a join, and that only joins read, by
+ * its parts. Returns NULL if there are more than MAX_PARTS. */
 static GArray *
 find_parts (const CleaveResult *whole)
 {

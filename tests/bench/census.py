@@ -167,8 +167,8 @@ def census_line(command, limits, folder, case):
 
 
 def reasons_of(row):
-    """Returns the reasons of the cells below half of the limit, each with the element types that it applies to; None
-    for a cell without a reason."""
+    """Returns a dict from the reason of a slow cell (less than half of the core's limit) to its element types. The key
+    None has the slow cells without a reason."""
     reasons = {}
     for element, cell_ in row['cells'].items():
         if cell_['flagged']:

@@ -336,8 +336,8 @@ def cell(one):
 
 
 def each_network(results, limits):
-    """Yields the rows of a table of networks. For each limit, it has the part of the arena, the estimated latency ratio and the
-    processor seconds."""
+    """Yields the rows of a table of networks. For each limit, a row has the arena as a fraction of the unsplit arena, the
+    estimated latency ratio and the processor seconds."""
     yield '| network | nodes | arena, KiB | ' + ' | '.join(f'{limit}: part | latency | s' for limit in limits) + ' |'
     yield '|---|---|---|' + '---|---|---|' * len(limits)
     for label, network in sorted(results.items()):

@@ -20,18 +20,18 @@ same_sizes (const GArray *a, const GArray *b)
   return a->len == b->len;
 }
 
-/* Adds the cut of `extent` into n chunks: `begin` of the larger chunks come first, the others
- * last. */
+/* Adds the cut of `extent` into n chunks whose sizes differ by at most 1. `n_first` of the larger
+ * chunks come first, the rest last. */
 static void
-add_way (Ways *ways, gint64 extent, gint64 n, gint64 begin)
+add_way (Ways *ways, gint64 extent, gint64 n, gint64 n_first)
 {
   GArray *sizes = g_array_new (FALSE, FALSE, sizeof (gint64));
   gint64 larger = extent % n;
-  gboolean first = begin == larger;
+  gboolean first = n_first == larger;
 
   for (gint64 i = 0; i < n; i++)
     {
-      gint64 size = extent / n + (i < begin || i >= n - (larger - begin));
+      gint64 size = extent / n + (i < n_first || i >= n - (larger - n_first));
 
       g_array_append_val (sizes, size);
     }

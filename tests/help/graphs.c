@@ -241,7 +241,7 @@ make_slice (Maker *maker, CleaveResult *x)
   return cleave_graph_add_slice (maker->graph, NULL, x, &attrs, NULL);
 }
 
-/* All results but the last become values of their own. */
+/* Splits x in two. Result 0 joins the values that later nodes may read. Returns result 1. */
 static CleaveResult *
 make_split (Maker *maker, CleaveResult *x)
 {

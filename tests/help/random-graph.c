@@ -271,7 +271,8 @@ grow_assemble (Growing *g)
   g_ptr_array_add (g->values, x);
 }
 
-/* Both results are overwritten. The node that overwrites the indices is an output. */
+/* Adds a TopK. A Relu reads its values and a Neg its indices, so that both may run in place. The
+ * result of the Neg is an output. */
 static void
 grow_topk (Growing *g)
 {

@@ -143,8 +143,8 @@ START_TEST (staged_parts_need_at_least_their_bound)
 }
 END_TEST
 
-/* Strips of two rows, of which a window of seven needs eight. Three other windows begin before
- * it is complete. */
+/* Each strip has two rows. The convolution of seven rows reads eight rows for two result rows, so
+ * it reads four strips. Three more windows begin before one is complete. */
 START_TEST (windows_are_completed_one_by_one)
 {
   const gint64 n_strips = 32, window = 8 * 16 * 64 * 4;

@@ -387,7 +387,7 @@ class Defaults(command.CommandTest):
         self.assertIn('fixed       k: inputs whose values decide shapes or attributes\n', text)
         self.assertNotIn('inputs_with_defaults', self.json('info', self.chain))
 
-    # Files written by all commands keep the inputs, and values given for them are used.
+    # Each command that writes a model keeps inputs with default values as inputs; `run --input` still replaces them.
     def test_written_files_keep_inputs_with_defaults(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.good('split', 'm.onnx', '--for-threads', '2', '-o', 'threads.onnx')

@@ -215,8 +215,8 @@ typedef struct
   int32_t begin, end;
 } CleaveTaps;
 
-/* Returns the taps in dimension d (0: rows, 1: columns) of the window whose first tap is at
- * `first`. */
+/* Returns which taps of a window read data, not padding, in dimension d (0: rows, 1: columns).
+ * `first` is the index in the operand that tap 0 reads; it is negative in the padding. */
 static inline CleaveTaps
 cleave_taps (const CleaveSlide *slide, int d, int32_t first)
 {

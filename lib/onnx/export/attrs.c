@@ -163,7 +163,8 @@ cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpoi
 
 /* Attributes that are operands in ONNX */
 
-/* Returns the element type for a scalar that stands beside a node's operands. */
+/* Returns the element type of an attribute that the exporter writes as a scalar operand: the type
+ * of operand 0, or float32 if there is none. */
 static CleaveElement
 get_number_type (const CleaveNode *node)
 {

@@ -55,8 +55,10 @@ typedef struct
 /* A loop-carried result: later iterations read it. */
 typedef struct
 {
-  guint node, result, lag; /* lag: largest number of iterations after which it is read */
-  guint first[8];          /* first[k]: initial value for lag k + 1 */
+  guint node, result;
+  guint lag;      /* a later iteration reads the result at most this many iterations after the one
+                   * that computes it */
+  guint first[8]; /* first[k]: initial value for lag k + 1 */
 } CleaveOnnxState;
 
 #define CLEAVE_ONNX_MAX_LAG 8

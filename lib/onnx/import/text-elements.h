@@ -3,7 +3,7 @@
 
 #include "texts.h"
 
-/* Elements of tensors and attributes in nodes with strings or labels. */
+/* Reads and writes elements of tensors, and attributes, of nodes that work on strings or labels. */
 
 /* A text, or a number. */
 typedef struct

@@ -48,9 +48,9 @@
 #define CLEAVE_REGISTERS 16
 #endif
 
-/* Defined where a fused multiply-add of vectors is an instruction. At v1 it is a call of fmaf for
- * each lane, so an empty lane costs as much as a used one. The generic level defines it, so that
- * one machine tests all its code. */
+/* CLEAVE_HAS_FMA: one instruction does a fused multiply-add of vectors. At v1, each lane calls
+ * fmaf, so an empty lane costs as much as a used one. The generic level defines the macro too, so
+ * that any machine tests the code behind it. */
 #if defined(CLEAVE_AVX2) || !defined(CLEAVE_SSE2)
 #define CLEAVE_HAS_FMA
 #endif

@@ -75,7 +75,7 @@ typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (fl
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))
 #define SUM_OF_LANES(a, b) (a) + (b)
-/* Computes CLEAVE_LANES_FOLD for n_rows rows. Each begins with an element of partial result 0. */
+/* Computes CLEAVE_LANES_FOLD for n_rows rows. Element 0 of each row belongs to lane 0. */
 #define FOLD_DENSE(word, join, join_one)                                                           \
   static inline __attribute__ ((always_inline)) void word (float (*lane)[CLEAVE_N_LANES],          \
                                                            const float *const *x, gint64 n,        \

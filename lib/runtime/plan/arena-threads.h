@@ -29,8 +29,9 @@ typedef struct
   CleaveArenaShare *shares;
 } CleaveArenaThreads;
 
-/* Collects the bytes that each thread uses. `order` has the buffers by first use, and shares are
- * numbered by it. `used` has the threads of each buffer, by the storage's number. */
+/* Collects the bytes of each buffer that each thread uses. `order` lists the storage's buffers by
+ * first use; buffer b of the result is order[b]. `used` has the threads of each buffer of the
+ * storage. */
 void cleave_arena_threads_init (CleaveArenaThreads *threads,
                                 const CleaveStorage *storage,
                                 const CleaveGraph *graph,

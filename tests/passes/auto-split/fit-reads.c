@@ -148,7 +148,7 @@ END_TEST
 
 /* Graphs that stay unchanged, each group with the reason. */
 static const char *const whole[] = {
-  /* another reader needs all of it */
+  /* another reader, or an output, needs the whole value */
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%r = Relu %p\noutput %a\noutput %b\noutput %r\n",
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%y = Add %a, %b\noutput %y\noutput %p\n",
   HEAD "%a = Slice %p 0:8,0:32\n%b = Slice %p 0:8,0:64\noutput %a\noutput %b\n",

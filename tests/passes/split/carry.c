@@ -285,8 +285,8 @@ START_TEST (no_window_is_computed_twice)
 }
 END_TEST
 
-/* A grid does not compute anything twice either, unless its columns are bands. Then the bands'
- * seams are recomputed, for any number of strips. */
+/* With carried or exchanged rows, a grid computes nothing twice. If its columns are bands, only the
+ * columns at band boundaries are recomputed, for any number of strips. */
 START_TEST (grids_recompute_across_bands_only)
 {
   gint64 macs = macs_of_mixed ();

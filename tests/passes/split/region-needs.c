@@ -158,8 +158,8 @@ has_four (const CleavePlan *plan, gpointer data, GString *why)
   return cleave_plan_get_n_chunks (plan) == 4;
 }
 
-/* The memory of a schedule is found by trial, which is skipped for plans that the predicate
- * refuses. */
+/* The search measures the peak on a split copy of the graph, but only for plans that the caller's
+ * predicate accepts. */
 START_TEST (a_predicate_and_a_schedule_go_together)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (3, 16, 3);

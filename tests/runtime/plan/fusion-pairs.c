@@ -225,8 +225,8 @@ add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
   run_output (graph, y);
 }
 
-/* Tries a head followed by consumer i, then perhaps others, which may read an operand of an
- * earlier one. Returns FALSE if there is no such pair. */
+/* Runs a head with consumer i, and up to a few random consumers after it, which may also read an
+ * earlier value of the chain. Returns FALSE if consumer i cannot read `y`. */
 static gboolean
 try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guint i, guint32 seed)
 {

@@ -45,7 +45,7 @@ typedef struct
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* offsets in scratch */
   const CleaveQdqConv
       *conv; /* constants of float-exact results (qdq.h); NULL: integer sums are exact */
-  CleaveQdqColumns columns; /* one for each channel, in the order of the vectors */
+  CleaveQdqColumns columns; /* constants to convert sums to bytes, by channel in vector order */
 } Plan;
 
 /* Planning. */

@@ -70,7 +70,7 @@ cleave_ints_all (gint32 unit)
 #endif
 }
 
-/* Loads a unit of x into all lanes. */
+/* Loads four bytes of x (one dot-4 group or one dot-2 group) and copies them to all lanes. */
 static inline CleaveIntVector
 cleave_ints_unit (const char *from)
 {

@@ -63,7 +63,7 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
 typedef struct
 {
   float *factor, *addend; /* result = sum * factor + addend, in units of 2^-16 */
-  float *by_growth;       /* error per unit of the checkpoint sum */
+  float *by_growth;       /* error bound per unit of the sum of |P| over the checkpoints P */
   guint16 *by_norm;       /* error per unit of the norm, times 2^16 */
   guint16 *margin;        /* constant part of the error */
   float least, most;
@@ -151,7 +151,8 @@ typedef struct
 /* Computes all constants. Returns NULL if numbers are too large or too small for the bound. */
 CleaveQdq *cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *layout);
 void cleave_qdq_free (CleaveQdq *qdq);
-/* Adds the memory that runs read, except for ambiguous sums. */
+/* Adds to `lines` the constants that each run reads, without the data that only the recomputation
+ * of ambiguous sums reads. */
 void cleave_qdq_add_memory (const CleaveQdq *qdq, GArray *lines);
 /* Returns the bytes of scratch for a number of result pixels and of pixels of x. */
 gsize cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x);
