@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: the scan of a command line, its checks and the messages of both. */
+/* Scans the command line of a command: options, their values, files, and the messages about
+ * mistakes.
+ *
+ * Over 400 lines: the scan of a command line, its checks and the messages of both. */
 
 #include "arguments.h"
 #include "usage.h"

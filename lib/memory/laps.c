@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one decision, from the bytes that each step touches to the values that move. */
+/* Chooses laps: overlays a value that is computed strip by strip over a value that dies meanwhile,
+ * if that lowers the peak.
+ *
+ * Over 400 lines: one decision, from the bytes that each step touches to the values that move. */
 
 #include "buffers.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* Over 400 lines: a table of functions, none of which needs a file of its own. */
 /* The functions that the formulas of elementwise.def call, for each type in which they are
  * computed.
  *
@@ -12,7 +11,8 @@
  * The polynomials are minimax fits for the given intervals. Errors are in ulp (units in the last
  * place) against libm's double functions, as tests/ops/elementwise.c measures them. Functions that
  * are rarely used call libm. Those are never vectorized, so they give the same bits in each loop.
- */
+ *
+ * Over 400 lines: a table of functions, none of which needs a file of its own. */
 
 #include <glib.h>
 #include <math.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: preparing and running the tiles of a group share one table. */
+/* Runs quantized groups tile by tile, so that intermediate values stay in scratch.
+ *
+ * Over 400 lines: preparing and running the tiles of a group share one table. */
 
 #include "quantized-tiles.h"
 

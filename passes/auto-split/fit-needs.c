@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one recursion finds the required regions of operands from those that results
+/* Finds the required regions of the values of a segment, from its end backwards, and the cost of
+ * the pieces that compute them.
+ *
+ * Over 400 lines: one recursion finds the required regions of operands from those that results
  * have, and the cost of a piece from the same ranges. */
 
 #include "fit-needs.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: the reader of one format. */
+/* Reads the plan of a fit from data, and checks it.
+ *
+ * Over 400 lines: the reader of one format. */
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/max-threads.h"

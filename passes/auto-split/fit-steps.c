@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: this file builds one table of a graph, and half of it is about the buffers. */
+/* Builds the table of nodes, values, buffers and steps of a graph that the search for a fit reads.
+ *
+ * Over 400 lines: this file builds one table of a graph, and half of it is about the buffers. */
 
 #include "fit-axes.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: the public functions of one type, half of it their documentation. */
+/* Implements the public type CleaveFitPlan: the search for a plan, its accessors, and its
+ * application to a graph.
+ *
+ * Over 400 lines: the public functions of one type, half of it their documentation. */
 
 #include "../../lib/ir/boxed.h"
 #include "../../lib/ir/max-threads.h"

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: which nodes are worth a cut, and along which dimension, is one decision. */
+/* Splits a graph for threads or ranks: chooses which nodes are worth a cut, and along which
+ * dimension.
+ *
+ * Over 400 lines: which nodes are worth a cut, and along which dimension, is one decision. */
 
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>

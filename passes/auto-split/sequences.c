@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: layers are found and cut in one way, for threads and for memory. */
+/* Cuts recurrent layers along the time into chunks, with the nodes between the layers, for threads
+ * or for memory.
+ *
+ * Over 400 lines: layers are found and cut in one way, for threads and for memory. */
 
 #include "sequences.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one search for strips, with the trial that measures them. */
+/* Chooses the number of strips of a segment and their halo policy for a number of threads, and
+ * cuts the segment.
+ *
+ * Over 400 lines: one search for strips, with the trial that measures them. */
 
 #include "strips.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: each op of TensorFlow Lite has a function. */
+/* Replaces ops of TensorFlow Lite by ops of ONNX between DequantizeLinear and QuantizeLinear.
+ *
+ * Over 400 lines: each op of TensorFlow Lite has a function. */
 
 #include "../info.h"
 

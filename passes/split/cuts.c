@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one subject, from the spans of a cut to the factors of each value. */
+/* Lists the ways to cut each dimension of a node's result, with the factors by which each way
+ * reduces the bytes of the node's values.
+ *
+ * Over 400 lines: one subject, from the spans of a cut to the factors of each value. */
 
 #include "cuts.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one walk over a region, whose steps call each other. */
+/* Plans a recursive split: walks from the roots towards the inputs, and collects the demands on
+ * each node and the pieces that they need.
+ *
+ * Over 400 lines: one walk over a region, whose steps call each other. */
 
 #include "region.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one walk through views, joins and constants, whose steps call each other. */
+/* Makes parts of values. Reads each part where the value is made, past views and joins, or cuts it
+ * from a constant.
+ *
+ * Over 400 lines: one walk through views, joins and constants, whose steps call each other. */
 
 #include "forwarding.h"
 

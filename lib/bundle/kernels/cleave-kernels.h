@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
-/* Over 400 lines: a bundle has few files, so all kernels share one header. */
+/* Declares the tables and the kernels of a bundle.
+ *
+ * Over 400 lines: a bundle has few files, so all kernels share one header. */
 #ifndef CLEAVE_KERNELS_H
 #define CLEAVE_KERNELS_H
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Over 400 lines: one kernel family, with a loop for each layout of the channels. */
 /* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b). The
  * factor of each channel is computed in each run, or once if it depends on constants only. If
  * pixels with contiguous channels follow each other, several pixels form one line, and factor, b
- * and mean are repeated along it. */
+ * and mean are repeated along it.
+ *
+ * Over 400 lines: one kernel family, with a loop for each layout of the channels. */
 
 #include "axis.h"
 #include "level.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* Over 400 lines: the operations on floats of all levels, side by side. */
 /* CleaveVector: one register of floats at this level (4, 8 or 16), with the operations that
  * GCC's vector types do not have. Kernels use it for sums that compilers do not keep in
  * registers on their own. Each operation gives the same bits at each level, except in the payload
- * of a NaN. */
+ * of a NaN.
+ *
+ * Over 400 lines: the operations on floats of all levels, side by side. */
 
 #include <glib.h>
 

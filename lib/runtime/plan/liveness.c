@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one question, when a buffer is in use, for the search and for the arena. */
+/* Finds the steps between which each buffer of a schedule is in use. Adds waits where buffers
+ * share memory, and has the arena packed.
+ *
+ * Over 400 lines: one question, when a buffer is in use, for the search and for the arena. */
 
 #include "liveness.h"
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Over 400 lines: one search, with the prices that it compares. */
+/* Searches for the schedule of a program: compares schedules under falling budgets of memory by
+ * their memory and their estimated time.
+ *
+ * Over 400 lines: one search, with the prices that it compares. */
 
 #include "schedule-search.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Over 400 lines: one kernel family, for two ops. */
+/* Computes convolutions, transposed or not, with few output channels per group. Vectors hold
+ * pixels of a row, since vectors of channels would be mostly empty.
+ *
+ * Over 400 lines: one kernel family, for two ops. */
 #include "narrow.h"
 #include "../axis.h"
 #include "direct.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Over 400 lines: planning, preparing and running one product. */
+/* Computes convolutions and matrix products of floats, one panel of packed weights at a time.
+ *
+ * Over 400 lines: planning, preparing and running one product. */
 #include "direct.h"
 #include "plans.h"
 #include "xsmm.h"
