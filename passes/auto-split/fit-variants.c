@@ -254,6 +254,29 @@ place_all (GPtrArray *variants, const CleaveFitSearch *search)
     }
 }
 
+/* Drops the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
+ * graph. A rewrite may seem to take a little less time, since the estimate depends on the order. */
+static void
+drop_useless (GPtrArray *variants)
+{
+  const CleaveFitVariant *first = variants->pdata[0];
+  const CleaveFitTry *unsplit = first->tries->pdata[0];
+
+  for (guint v = 1; v < variants->len; v++)
+    {
+      GPtrArray *tries = ((CleaveFitVariant *) variants->pdata[v])->tries;
+
+      for (guint i = tries->len; i-- > 0;)
+        {
+          const CleaveFitTry *tried = tries->pdata[i];
+
+          if (tried->parts->len == 0 &&
+              tried->estimate.arena_bytes >= unsplit->estimate.arena_bytes)
+            g_ptr_array_remove_index (tries, i);
+        }
+    }
+}
+
 GPtrArray *
 cleave_fit_search_variants (const CleaveGraph *graph,
                             const CleaveFitOptions *options,
@@ -287,6 +310,7 @@ cleave_fit_search_variants (const CleaveGraph *graph,
       g_ptr_array_add (variants, g_steal_pointer (&variant));
     }
   place_all (variants, &search);
+  drop_useless (variants);
   if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
     return NULL;
   if (options->watch != NULL)
