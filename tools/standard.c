@@ -71,8 +71,8 @@ cleave_read_file (const char *path, char **data, gsize *n_bytes, GError **error)
   if (file == NULL || g_file_test (path, G_FILE_TEST_IS_DIR))
     {
       number = file == NULL ? number : EISDIR;
-      g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (number), "cannot read '%s': %s",
-                   path, g_strerror (number));
+      g_set_error (error, G_FILE_ERROR, (gint) g_file_error_from_errno (number),
+                   "cannot read '%s': %s", path, g_strerror (number));
       return FALSE;
     }
   return g_file_get_contents (path, data, n_bytes, error);

@@ -396,7 +396,8 @@ START_TEST (constants_are_checked)
   model_assert_error (none, CLEAVE_ERROR_MODEL, "Constant 'n': it has 0 attributes, not one");
   node_add_string (constant_node (&string), "value_string", "text");
   model_assert_error (string, CLEAVE_ERROR_MODEL,
-                      "Constant 'n': element type string is not supported");
+                      "Constant 'n': strings and labels are not supported here: a tensor of the "
+                      "static part has numbers");
   node_add_int (constant_node (&other), "valve", 1);
   model_assert_error (other, CLEAVE_ERROR_MODEL, "Constant 'n': attribute 'valve' is not a value");
 }

