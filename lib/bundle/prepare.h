@@ -9,12 +9,12 @@
 /* Recurrent nodes in other directions than forward (prepare-recurrent.c). */
 gboolean cleave_bundle_prepare_recurrent (CleaveGraph *graph, CleaveNode *node, GError **error);
 
-/* These rewrite a node that no kernel can compute as it is (prepare-lines.c). */
+/* Rewrite a node that no kernel can compute without a rewrite (prepare-lines.c). */
 gboolean cleave_bundle_prepare_softmax (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_reduce (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_arg (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_layer_norm (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_matmul (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_repeat (CleaveGraph *graph, CleaveNode *node, GError **error);
-/* Rewrites a Gemm that no kernel can compute as it is (prepare-gemm.c). */
+/* Rewrites a Gemm that no kernel can compute without a rewrite (prepare-gemm.c). */
 gboolean cleave_bundle_prepare_gemm (CleaveGraph *graph, CleaveNode *node, GError **error);

@@ -122,8 +122,8 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
-/* Texts of the table of reaches: which rows of operands the results need. Equal reaches are stored
- * once. */
+/* Texts of the table `reaches`: dimension maps from rows of a result to the rows of an operand that
+ * they need. Equal maps are stored once. */
 typedef struct
 {
   GString *text;

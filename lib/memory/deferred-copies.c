@@ -18,8 +18,8 @@
  * super-resolution in strips a sixth more. */
 #define MUCH_LARGER 2
 
-/* Memory is scarce where at least this fraction of the peak is in use: all strips reach about the
- * same level. */
+/* A step is near the peak if at least this fraction of the peak is in use: all strips need about as
+ * much. */
 #define SCARCE 0.95
 
 /* Staging must save MIN_GAIN of the peak in total, and MIN_GAIN_OF_ONE for the operands of each
@@ -94,7 +94,7 @@ typedef struct
 {
   guint last;          /* last step so far that completes an operand */
   guint before, after; /* the steps before and after the wait */
-  guint peak;          /* a step in between at which memory is scarce, or CLEAVE_NEVER */
+  guint peak;          /* a step in between with at least SCARCE of the peak, or CLEAVE_NEVER */
   gint64 gain;         /* bytes that the wait saves so far: the bytes of the join's buffer minus the
                         * bytes of its operands */
 } Wait;
@@ -102,7 +102,7 @@ typedef struct
 typedef struct
 {
   const CleaveStorage *storage;
-  guint *scarce; /* indexed by step: the next step at which memory is scarce, this one included, or
+  guint *scarce; /* indexed by step: this step or the next one with at least SCARCE of the peak, or
                     CLEAVE_NEVER */
   Wait *waits;   /* indexed by buffer */
   guint *latest; /* indexed by value: the value that has overwritten it by the end of the wait, or
@@ -119,7 +119,7 @@ waiting_clear (Waiting *waiting)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Waiting, waiting_clear)
 
-/* Returns the wait of the buffer that holds a value; NULL if no step touches that buffer. */
+/* Returns the Wait of the buffer that holds a value; NULL if no step touches that buffer. */
 static Wait *
 get_wait (const Waiting *waiting, guint value)
 {
@@ -138,8 +138,8 @@ is_part (const CleaveStorage *storage, guint value)
          storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
-/* Finds the longest wait of each buffer. Values are visited in the order in which they are
- * computed. */
+/* Finds how long each join waits for its next operand at most, by buffer. Values are visited in the
+ * order in which they are computed. */
 static void
 find_longest (Waiting *waiting)
 {
@@ -161,9 +161,9 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Returns a step of a buffer's wait at which memory is scarce, or CLEAVE_NEVER. Also returns
- * CLEAVE_NEVER if staging cannot help: the join takes longer to fill than it waits, and memory
- * is scarce while it fills, when staged operands would exist twice. */
+/* Returns a step near the memory peak while the join of a buffer waits longest for its next
+ * operand, or CLEAVE_NEVER. Also returns CLEAVE_NEVER if staging cannot help: the join takes longer
+ * to fill than it waits, and fills near the peak, when staged operands would exist twice. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {

@@ -72,7 +72,7 @@ add_stretch (const Walker *walker, GPtrArray *order)
       g_ptr_array_add (order, walker->candidate->order->pdata[i]);
 }
 
-/* Returns whether both stretches have the same nodes in the same order. */
+/* Returns whether both orders run the same nodes in the same order between their two cuts. */
 static gboolean
 is_same_stretch (const Walker *a, const Walker *b)
 {

@@ -3,7 +3,8 @@
 
 #include "../ir/graph-private.h"
 
-/* Step of the search in ordering.c: puts the best stretches of several orders together. */
+/* Step of the search in ordering.c: builds one order from the best consecutive nodes of several
+ * orders. */
 
 /* An order of all nodes, and the memory in use while each of them runs. */
 typedef struct
@@ -15,9 +16,9 @@ typedef struct
   gboolean is_bound; /* `live` and `peak` are lower bounds: the order was not measured */
 } CleaveOrderCandidate;
 
-/* Combines orders. Cuts all of them at the points where they have executed the same set of nodes,
- * and takes the lowest-peak stretch between two cuts. So each stage of a graph has the order that
- * suits it. The first candidate must be measured.
+/* Combines orders. Cuts all of them at the points where they have executed the same set of nodes.
+ * Takes the nodes between two cuts from the order with the lowest peak there. So each stage of
+ * a graph has the order that suits it. The first candidate must be measured.
  *
  * Returns NULL if one order is best everywhere or the combination has no lower peak. If an order
  * must be measured before that can be decided, returns NULL and sets `*unknown` to it; otherwise

@@ -69,8 +69,8 @@ finding_clear (Finding *f)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
-/* An order whose peak is more than this many times the best one can at most contribute a stretch.
- */
+/* Do not optimize an order whose peak is more than this many times the lowest peak: the combined
+ * order takes at most some consecutive nodes from it. */
 #define CUTOFF 2
 
 /* Returns whether nodes have the order in which they were added. The author of the graph, or `fit`,

@@ -71,7 +71,7 @@ make_parts (CleaveFitVariant *variant, const CleaveFitVariant *first)
   return cleave_fit_reads_cut (variant->graph, variant->rewrite.parted, NULL);
 }
 
-/* Rewrites the graph of a variant. Returns FALSE if there is nothing of this kind to rewrite. */
+/* Rewrites the graph of a variant. Returns FALSE if the graph has nothing to rewrite for `kind`. */
 static gboolean
 rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gboolean is_even)
 {

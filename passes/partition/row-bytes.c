@@ -62,8 +62,8 @@ get_bytes (Search *search, guint begin, guint end)
   return entry[1];
 }
 
-/* Finds, by estimates, how far a part may reach from each position. Returns the number of nodes
- * that were estimated, at most about `n_most`. */
+/* Estimates the furthest end of a part that begins at each position, into `search->reach`. Returns
+ * the number of nodes that were estimated, at most about `n_most`. */
 static guint64
 estimate_reach (Search *search, guint64 n_most)
 {
@@ -115,8 +115,8 @@ find_positions (Search *search, guint n_most)
   search->reach = g_renew (guint, search->reach, search->positions->len + 1);
 }
 
-/* Chooses the positions and finds the reach of each. Returns the index of a node that exceeds the
- * limit alone, or CLEAVE_NEVER. */
+/* Chooses the positions, and finds the furthest end of a part that begins at each. Returns the
+ * index of a node that exceeds the limit alone, or CLEAVE_NEVER. */
 static guint
 find_reach (Search *search)
 {

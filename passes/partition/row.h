@@ -31,7 +31,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRow, cleave_row_free)
 
 /* Returns the positions at which cuts are considered (guint, the ends included). These are all
  * positions or, if there are more than `n_most` + 1, the cheapest one of each of `n_most` equal
- * stretches. */
+ * intervals. */
 GArray *cleave_row_list_positions (const CleaveRow *row, guint n_most);
 
 /* Estimates, node by node, the memory of a part that begins at a position: its weights, and the

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* An order that needs little memory in the whole graph may suit none of its ranks: one part of it
- * suits one rank, other parts another.  So the orders of the whole graph are measured on each rank
- * alone, as if it never waited, and the best of each stretch is taken. */
+ * suits one rank, other parts another.  So the search measures the orders of the whole graph on
+ * each rank alone, as if the rank never waited. Between two cuts it takes the best of these orders.
+ */
 
 #include "own-orders.h"
 

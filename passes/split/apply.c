@@ -268,7 +268,7 @@ cleave_region_apply (CleaveRegion *region)
   cleave_forwarder_stop_among (forwarder, region->stops);
   cleave_forwarder_stop_among (final, region->stops);
 
-  /* These nodes will be removed, so nothing new may read past them. */
+  /* The nodes of the region will be removed, so new nodes must not read values above them. */
   for (guint i = 0; i < region->members->len; i++)
     cleave_forwarder_stop_at (forwarder,
                               ((CleaveRegionNode *) g_ptr_array_index (region->members, i))->node);

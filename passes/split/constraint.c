@@ -72,7 +72,7 @@ typedef struct
   const CleaveGraph *graph;
   const guint *subgraph;   /* subgraph of each node, by id; G_MAXUINT: none */
   GPtrArray *alone;        /* CleaveGraph, by subgraph */
-  GPtrArray *copies;       /* copies of fixed nodes, by subgraph */
+  GPtrArray *copies;       /* copies of nodes that depend on constants alone, by subgraph */
   CleaveResult ***results; /* indexed by node id, then result: its copy */
 } Extract;
 

@@ -21,7 +21,8 @@ CleaveResult *network_add (CleaveGraph *graph, CleaveResult *a, CleaveResult *b,
 /* Returns a random network: convolutions of all kinds, diamonds, residual additions, several
  * outputs. */
 CleaveGraph *network_random (guint32 seed);
-/* Makes such a network whose input has at least `least` rows, and fewer than `most`. */
+/* Makes a random network as network_random () does, but with an input that has at least `least`
+ * rows, and fewer than `most`. */
 CleaveGraph *network_random_rows (guint32 seed, gint least, gint most);
 /* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status, or -1 if
  * it does not compile. */

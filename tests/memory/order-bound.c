@@ -166,8 +166,8 @@ diamonds_clear (Diamonds *d)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Diamonds, diamonds_clear)
 
-/* `bounds` has lower bounds in bytes for the second order, one for each end of its two
- * stretches. The search knows nothing else of that order. */
+/* `bounds` has lower bounds in bytes for the second order at four steps, two in each diamond. The
+ * search knows nothing else of that order. */
 static void
 diamonds_init (Diamonds *d, const gint64 *bounds)
 {

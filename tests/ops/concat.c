@@ -85,7 +85,7 @@ START_TEST (offsets_of_operands_are_found_in_any_order)
 }
 END_TEST
 
-/* This takes minutes if each search for a part begins at the first part. */
+/* The test takes minutes if each search for a part begins at the first part. */
 START_TEST (the_cost_per_operand_is_constant)
 {
   const guint n = 15000;

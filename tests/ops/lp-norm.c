@@ -103,7 +103,7 @@ START_TEST (many_lines_are_right)
 }
 END_TEST
 
-/* The reciprocal of such a norm is infinite. */
+/* The reciprocal of a norm below 2^-1024 is infinite, so each element is divided by the norm. */
 START_TEST (small_norms_are_divided_by)
 {
   const double v[] = { 0x1p-1070, -0x1p-1073 };

@@ -96,7 +96,7 @@ all_zero (const char *bytes, gint64 n)
   return TRUE;
 }
 
-/* Another process would map it in the same way. */
+/* The test maps the file of the arena a second time, as another process would. */
 START_TEST (an_arena_can_be_shared)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

@@ -39,7 +39,7 @@ typedef struct
   CleaveKernel kernel; /* NULL: the caller supplies the rows */
   const void *params;
   uint16_t operands[2]; /* indices of values; CLEAVE_NO_VALUE: there is none */
-  uint16_t reaches[2];  /* indices in the table of the model */
+  uint16_t reaches[2]; /* which rows of the operands: indices in the table `reaches` of the model */
 } CleaveLayer;
 
 #define CLEAVE_NO_VALUE 0xffffu

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for repeats. A candidate is a stretch of nodes in which each node is of the same kind
- * as the node a fixed distance (the period) later. */
+/* Searches for repeats. A candidate is a list of consecutive nodes in which each node is of the
+ * same kind as the node a fixed distance (the period) later. */
 
 #include "repeats.h"
 
@@ -49,8 +49,8 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Finds the longest repeat that begins at this offset of a stretch. Up to 3 last iterations may
- * be dropped, since other nodes may read them. */
+/* Finds the longest repeat that begins at offset `begin` of a candidate. Up to 3 last iterations
+ * may be dropped, since other nodes may read them. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Stretch *stretch, guint begin)
 {

@@ -70,7 +70,8 @@ typedef float Lanes __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float)
 typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
 
 /* clang-format off */
-/* These are macros, since vectors wider than the level's cannot be function arguments. */
+/* Macros on vectors of CLEAVE_N_LANES floats: vectors wider than the level's cannot be arguments of
+ * functions. */
 #define MAX_LANES(a, b) (((a) >= (b)) | ((a) != (a)))
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))

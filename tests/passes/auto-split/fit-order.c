@@ -76,7 +76,7 @@ START_TEST (added_nodes_reset_the_order)
 }
 END_TEST
 
-/* This graph needs 64 bytes less in the order in which the search lists its nodes. */
+/* A graph that needs 64 bytes less in the order in which the search lists its nodes. */
 #define JOINED                                                                                     \
   "graph joined\n%a = Input : float32 1x2x32\n%b = Input : float32 1x2x32\n"                       \
   "%c = Input : float32 4x2x32\n%d = Input : bool 1\n%e = Input : bool 1\n%f = Add %a, %a\n"       \

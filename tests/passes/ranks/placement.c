@@ -74,7 +74,8 @@ never (gpointer data, guint message)
   "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x512\n"                 \
   "%a = MatMul %x, %w\n%b = Relu %a\noutput %b\n"
 
-/* Neither the original nor the packed form is on another rank. */
+/* Each rank holds neither the original nor the packed form of the weights that only other ranks
+ * read. */
 START_TEST (ranks_have_only_their_part_of_the_weights)
 {
   const CleaveTransport transport = { NULL, note_place, never, do_not_send, never };

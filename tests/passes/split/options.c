@@ -414,7 +414,7 @@ check_given (const CleaveRange *ranges, guint n, const CleaveShape *shape, const
     }                                                                                              \
   while (FALSE)
 
-/* Only the rank of such a range can be read. */
+/* If the rank of a range is too large, only the rank can be read. */
 START_TEST (a_range_of_too_many_dimensions_is_an_error)
 {
   const CleaveShape five = CLEAVE_SHAPE (5);

@@ -179,7 +179,7 @@ START_TEST (a_predicate_and_a_schedule_go_together)
 }
 END_TEST
 
-/* Both results have uses, and both are joined. */
+/* Both results of a Split have uses, so the recursive split joins the pieces of both. */
 START_TEST (all_used_results_are_assembled)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

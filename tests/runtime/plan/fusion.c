@@ -289,7 +289,7 @@ run_reporting (const gint64 *y_stride, Reported *reported)
   return reports_progress;
 }
 
-/* This takes minutes if each step is compared with all previous ones. */
+/* The test takes minutes if each step is compared with all previous ones. */
 START_TEST (a_long_chain_is_fused_in_groups)
 {
   const guint n = 40000, n_group = 65; /* n_group: a head and its fused consumers */

@@ -44,8 +44,8 @@ typedef struct
                        dense in scratch; rank 0: columns are contiguous */
 } CleaveBrgemm;
 
-/* Each function plans everything except the generated code. It returns FALSE if the family does not
- * serve the kernel instance. */
+/* Plan everything except the generated code. Return FALSE if the family does not serve the kernel
+ * instance. */
 gboolean cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);

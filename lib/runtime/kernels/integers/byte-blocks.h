@@ -2,9 +2,9 @@
 #pragma once
 
 /* Sums of a block of `pixels` * `vectors` in registers, both compile-time constants. The including
- * file defines how a unit is loaded and added (UNIT, LOAD, ADD, FLIP). If no scale is infinite or a
- * NaN, sums become bytes while they are in registers. With 32 rows of weights, this saves a third
- * of the time. */
+ * file defines how a dot-2 or dot-4 group is loaded and added (UNIT, LOAD, ADD, FLIP). If no scale
+ * is infinite or a NaN, sums become bytes while they are in registers. With 32 rows of weights,
+ * this saves a third of the time. */
 
 #include "byte-product.h"
 
@@ -20,8 +20,8 @@
 #define HAS_OFFSET FALSE
 #endif
 
-/* The most pixels whose sums fit into registers beside a row of weights, a unit of x and a product.
- * An integer addition takes one cycle, so a few sums keep a core busy. */
+/* The most pixels whose sums fit into registers beside a row of weights, a group of x and a
+ * product. An integer addition takes one cycle, so a few sums keep a core busy. */
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #elif defined(CLEAVE_AVX2)
@@ -36,7 +36,7 @@ typedef struct
   const gint64 *tap_at;
   gint64 n_taps, tap_bytes;
   const gint8 *w;
-  gint64 w_step; /* bytes from unit to unit */
+  gint64 w_step; /* bytes from one dot-2 or dot-4 group to the next */
   CleaveIntVector flip;
   gint32 *sums; /* NULL: sums become bytes at once */
   const gint32 *bias;
@@ -50,8 +50,8 @@ typedef struct
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
 
 #if defined(CLEAVE_NEON) && UNIT == CLEAVE_DOT4
-/* Adds the products of the units in [at, end) of a tap, four units at a time, with one load of x
- * for all four. Returns the first unit that is left. */
+/* Adds the products of the dot-4 groups [at, end) of a tap, four groups at a time, with one load of
+ * x for all four. Returns the index of the first group that is left. */
 static inline __attribute__ ((always_inline)) gint64
 add_vectors (const char *const *from,
              gint64 at,

@@ -40,7 +40,7 @@ cleave_byte_panels_sums (const CleaveBytePanels *p, const gint8 *packed)
   return (const gint32 *) (const void *) (packed + n_matrix_bytes (p));
 }
 
-/* Packs one row of n columns, `unit` bytes apart. */
+/* Packs one row of n columns. Consecutive columns are `unit` bytes apart in the packed form. */
 static void
 pack_row (const CleaveBytePanels *p, const guint8 *from, gint64 n, gint8 *to)
 {

@@ -14,16 +14,15 @@
 #define CLEAVE_BYTE_PANEL (2 * CLEAVE_LANES)
 
 /* A packed matrix of signed bytes: panels of columns, the last of which may be narrower. Rows
- * are taps, and the elements of a tap are grouped into units of two (CLEAVE_DOT2) or four
- * (CLEAVE_DOT4). In a unit, columns are contiguous, each with its elements. Unsigned bytes are
- * stored minus 128. */
+ * are taps, and the elements of a tap form groups of two (CLEAVE_DOT2) or four (CLEAVE_DOT4). In a
+ * group, columns are contiguous, each with its elements. Unsigned bytes are stored minus 128. */
 typedef struct
 {
   CleaveElement element; /* type of the unpacked matrix */
   gint64 n_columns, column_stride;
   gint64 extent[4], stride[4]; /* extents and strides of the index of a row, outermost first */
   guint n_tap_dims; /* leading dimensions that index taps; the others index elements of a tap */
-  gint64 unit;      /* CLEAVE_DOT2 or CLEAVE_DOT4 */
+  gint64 unit;      /* elements of a group: CLEAVE_DOT2 or CLEAVE_DOT4 */
 } CleaveBytePanels;
 
 static inline gint64
@@ -58,8 +57,8 @@ gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);
 /* Returns the sum of each packed column; only for CLEAVE_DOT4. */
 const gint32 *cleave_byte_panels_sums (const CleaveBytePanels *panels, const gint8 *packed);
-/* Returns the fastest unit for a constant. Ignores the unit of `panels`. `constant` NULL:
- * returns the one for matrices that each run packs. */
+/* Returns whether CLEAVE_DOT2 or CLEAVE_DOT4 is faster for a constant, or, if `constant` is NULL,
+ * for matrices that each run packs. Ignores `panels->unit`. */
 gint64 cleave_byte_panels_find_unit (CleaveWeights *weights,
                                      CleaveTensor *constant,
                                      guint columns,

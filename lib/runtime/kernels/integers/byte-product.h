@@ -30,9 +30,9 @@ typedef struct
  *
  *   y[p][m] = finish (sum over taps t, then k, of x[p + t][k] * w[t][k][m])
  *
- * Sums are integers that wrap around, so their order does not matter. x is stored in units:
- * 16-bit integers for CLEAVE_DOT2, unsigned bytes for CLEAVE_DOT4. Reading a tap may go beyond
- * its end, up to a unit. */
+ * Sums are integers that wrap around, so their order does not matter. x is stored as 16-bit
+ * integers for CLEAVE_DOT2 and as unsigned bytes for CLEAVE_DOT4. A kernel may read beyond the end
+ * of a tap, up to a whole group of 4 bytes. */
 typedef struct
 {
   const CleaveBytePanels *panels;
@@ -41,7 +41,7 @@ typedef struct
   gint64 n_columns; /* number of columns, from column `first` on */
   const char *x;
   gint32
-      flip; /* XOR mask for each unit, which makes signed bytes that are read in place unsigned */
+      flip; /* XOR mask for each 4 bytes of x: makes signed bytes that are read in place unsigned */
   const gint64 *x_at; /* offset of each pixel, in bytes; tap_at and x are in bytes, too */
   const gint64 *tap_at;
   gint64 n_pixels;
@@ -69,7 +69,7 @@ typedef struct
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
-/* Each function computes columns [begin, end) of the packed form. They are in one panel. */
+/* Compute columns [begin, end) of the packed form, which are in one panel. */
 void cleave_byte_dot2_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 /* For weights whose sums of two products fit into 16 bits, on processors without VNNI. */

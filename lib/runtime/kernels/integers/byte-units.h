@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes of x to units: for CLEAVE_DOT2, 16-bit integers minus the zero point; for
- * CLEAVE_DOT4, unsigned bytes (signed ones plus 128). */
+/* Converts bytes of x to the form that products read: for CLEAVE_DOT2, 16-bit integers minus the
+ * zero point; for CLEAVE_DOT4, unsigned bytes (signed bytes plus 128). `unit` is one of the two. */
 
 #include "int-vector.h"
 
 #include <string.h>
 
-/* Returns the effective zero point of units. */
+/* Returns the zero point of the converted bytes. */
 static inline gint32
 cleave_byte_unit_zero (gint64 unit, CleaveElement element, gint32 zero)
 {
   return unit == CLEAVE_DOT2 ? 0 : element == CLEAVE_INT8 ? zero + 128 : zero;
 }
 
-/* Returns the bytes of one element in a unit. */
+/* Returns the bytes of one converted element. */
 static inline gint64
 cleave_byte_unit_size (gint64 unit)
 {

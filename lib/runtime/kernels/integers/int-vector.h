@@ -20,8 +20,8 @@ typedef gint32 CleaveIntVector __attribute__ ((vector_size (CLEAVE_LANES * sizeo
 typedef guint32 CleaveUintVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
 #endif
 
-/* A unit of x in a product of bytes has 4 bytes: two 16-bit integers (CLEAVE_DOT2, dot-2) or
- * four unsigned bytes (CLEAVE_DOT4, dot-4). */
+/* A group of x in a product of bytes has 4 bytes: two 16-bit integers (CLEAVE_DOT2, a dot-2 group)
+ * or four unsigned bytes (CLEAVE_DOT4, a dot-4 group). Variables and functions call it a unit. */
 #define CLEAVE_DOT2 2
 #define CLEAVE_DOT4 4
 

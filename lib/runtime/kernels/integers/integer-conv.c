@@ -99,8 +99,8 @@ list_pixels (Plan *s)
       }
 }
 
-/* Returns whether units can be read from x directly, for each pixel and not beyond x. FALSE if y
- * overlaps x, since each panel reads the rows again. */
+/* Returns whether kernels can read x without a copy: groups of 4 bytes at each pixel, and nothing
+ * beyond x. FALSE if y overlaps x, since each panel reads the rows again. */
 static gboolean
 is_in_place (const Plan *s, const CleaveKernelInstance *instance)
 {

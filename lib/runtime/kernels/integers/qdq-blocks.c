@@ -15,7 +15,7 @@
 /* Pixels processed at once; each has two vectors of sums in registers. */
 #define PIXELS 8
 
-/* Adds the units between two checkpoints. */
+/* Adds the products of the dot-4 groups between two checkpoints. */
 static inline __attribute__ ((always_inline)) const gint8 *
 add_units (const CleaveQdqPanel *panel,
            const char *const *from,
@@ -91,7 +91,7 @@ weigh_growth (const float *by, const __m512 *growth, int vectors)
   return _mm512_permutexvar_epi64 (order, _mm512_packus_epi32 (error[0], error[1]));
 }
 
-/* Adds all units, one chunk after the other, with a checkpoint after each. */
+/* Adds the products of all dot-4 groups, chunk by chunk, with a checkpoint after each chunk. */
 static inline __attribute__ ((always_inline)) void
 add_chunks (const CleaveQdqPanel *panel,
             const char *const *from,

@@ -15,7 +15,7 @@ typedef struct
   __m512i flip;
 } Lanes;
 
-/* Loads up to 4 consecutive units of x for each lane, by transposing squares of 4 x 4 units. */
+/* Loads up to 4 consecutive dot-4 groups of x for each lane, by transposing squares of 4 x 4. */
 static inline __attribute__ ((always_inline)) void
 read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
 {
@@ -40,7 +40,7 @@ read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
   to[3] = _mm512_unpackhi_epi64 (high[0], high[1]) ^ l->flip;
 }
 
-/* Adds the four products of a unit. A byte is extracted as a product with 1. */
+/* Adds the four products of a dot-4 group. A byte is extracted as a product with 1. */
 static inline __attribute__ ((always_inline)) __m512
 add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
 {

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Largest number of units of a chunk. With 16, more sums are recomputed, which takes 1 % of the
- * time of a residual network; with 4, the checks take 3 %. */
+/* Largest number of dot-4 groups of a chunk. With 16, more sums are recomputed, which takes 1 % of
+ * the time of a residual network; with 4, the checks take 3 %. */
 #define MAX_CHUNK 8
 #define MIN_CHUNK 4
 /* Largest number of products in a single chunk. Up to MAX_COARSE, norms of pixels are not computed:
@@ -120,8 +120,8 @@ cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines)
 
 /* Planning. */
 
-/* Returns the first unit of a column: the two or four weights that are multiplied at once. The next
- * unit is `step` bytes later. */
+/* Returns the first dot-4 group of a column: four weights that are multiplied at once. Sets `step`
+ * to the bytes from one group of the column to the next. */
 static const gint8 *
 find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
 {
@@ -133,8 +133,8 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
   return l->packed + (panel * n + column - panel) * CLEAVE_DOT4;
 }
 
-/* Returns the units of a chunk. Prefers chunks that end where pixels end: then the norms of pixels
- * add up to the norms of the elements that are read. */
+/* Returns the dot-4 groups of a chunk. Prefers chunks that end where pixels end: then the norms of
+ * pixels add up to the norms of the elements that are read. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length)
 {
@@ -185,8 +185,8 @@ weigh (CleaveQdq *s, gint64 longest, gboolean are_aligned)
     }
 }
 
-/* Returns the number of units in the chunk of a unit. Sets `at` to the number of units before
- * it. */
+/* Returns the number of dot-4 groups in the chunk that has group `unit`. Sets `at` to the number of
+ * groups of the chunk before `unit`. */
 static gint64
 find_chunk_of (const CleaveQdq *s, gint64 unit, gint64 *at, gint64 *chunk)
 {

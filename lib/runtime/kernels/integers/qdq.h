@@ -102,7 +102,7 @@ void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lin
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  gint64 chunk; /* units; several short taps form one chunk */
+  gint64 chunk; /* dot-4 groups of a chunk; several short taps form one chunk */
   gint64 taps_at_once;
   gint64 n_chunks; /* 0: no checkpoints */
   gint32 stands;   /* effective zero point of x */
