@@ -238,7 +238,7 @@ follow (const CleaveRange *a,
   return TRUE;
 }
 
-/* Replaces each run of parts that are adjacent in one value by one part of it. */
+/* Replaces consecutive parts that are adjacent in one value by one part of that value. */
 static gboolean
 merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
 {

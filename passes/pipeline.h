@@ -17,7 +17,7 @@ typedef struct
 
 struct _CleavePipeline
 {
-  GArray *steps; /* CleavePipelineStep */
+  GArray *steps; /* CleavePipelineStep: passes and groups, in the order of a run */
 };
 
 CleavePipeline *cleave_pipeline_new (void);

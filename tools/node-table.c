@@ -13,7 +13,7 @@
 typedef struct
 {
   CleaveMemoryTimeline *timeline;
-  GHashTable *steps; /* CleaveMemoryStep by name */
+  GHashTable *steps; /* from the name of a node to its CleaveMemoryStep */
 } Steps;
 
 static void

@@ -25,7 +25,7 @@ typedef struct
 
 typedef struct
 {
-  GPtrArray *nodes; /* CleaveNode */
+  GPtrArray *nodes; /* CleaveNode: nodes of the frame */
   gint64 macs, bytes;
 } Box;
 

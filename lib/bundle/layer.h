@@ -9,7 +9,7 @@
 typedef struct
 {
   char *prefix;      /* prefix of the names of the arrays */
-  GArray *arrays;    /* CleaveBundleArray */
+  GArray *arrays;    /* CleaveBundleArray: each distinct array once */
   GHashTable *names; /* from the contents of an array to its index + 1 */
 } CleaveBundlePool;
 

@@ -10,7 +10,7 @@ typedef struct
 {
   gint64 n_bytes;       /* bytes of the arena, or of all memories */
   gint64 *memory_bytes; /* bytes of each memory; without memories, the bytes of the arena */
-  GArray *buffers;      /* CleaveBundleBuffer */
+  GArray *buffers;      /* CleaveBundleBuffer: memory of the values, with its place */
   GHashTable *offsets;  /* index of the buffer + 1, by value */
 } CleaveBundleLayout;
 

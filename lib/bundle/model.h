@@ -77,14 +77,14 @@ typedef struct
 typedef struct
 {
   CleaveGraph *graph;
-  GArray *values;              /* CleaveBundleValue */
+  GArray *values;              /* CleaveBundleValue: operands and results of the steps */
   GArray *steps;               /* CleaveBundleStep, in the order of a run */
   guint *outputs;              /* values of the outputs of the graph */
   CleaveBundleReader *readers; /* readers of all values, value after value, in the order of a run */
   guint *first_reader;         /* index of the first reader of each value, and of the end */
   CleaveBundlePool *pool;
-  GArray *states;                                         /* CleaveBundleKept */
-  gint64 state_bytes;                                     /* bytes of all states */
+  GArray *states;     /* CleaveBundleKept: values that are kept from run to run */
+  gint64 state_bytes; /* bytes of all states */
   CleaveBundleQuantization *input_scales, *output_scales; /* by index of the port */
 } CleaveBundleModel;
 

@@ -204,7 +204,8 @@ add_cost (const CleaveBundlePlacement *p,
   ends[memory] = MAX (ends[memory], end);
 }
 
-/* Places the buffers in an order. Returns FALSE if one of them has no place. */
+/* Places `n` buffers one after the other, as `order` lists them. Returns FALSE if a buffer has no
+ * place. */
 static gboolean
 place_all (const CleaveBundlePlacement *p, CleaveBundleBuffer **order, guint n, Cost *cost)
 {

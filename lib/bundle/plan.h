@@ -12,7 +12,7 @@ typedef struct
 {
   gint64 peak_bytes; /* bytes of the arena, a lower bound: the layout may need more */
   gint64 macs;
-  GArray *segments; /* CleaveBundleSegment */
+  GArray *segments; /* CleaveBundleSegment: the steps, cut into segments */
 } CleaveBundlePlan;
 
 void cleave_bundle_plan_free (gpointer plan);

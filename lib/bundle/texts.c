@@ -13,10 +13,10 @@
 typedef struct
 {
   CleaveBundleOptions options;
-  GArray *inputs, *outputs; /* CleaveBundleIo */
-  GArray *memories;         /* CleaveBundleMemory */
-  GArray *states;           /* CleaveBundleState */
-  GPtrArray *names;         /* texts of the entries */
+  GArray *inputs, *outputs; /* CleaveBundleIo: places of inputs and outputs */
+  GArray *memories;         /* CleaveBundleMemory: the memories of the device */
+  GArray *states;           /* CleaveBundleState: pairs of an input and an output */
+  GPtrArray *names;         /* owns the names in the entries of these arrays */
 } Texts;
 
 static void

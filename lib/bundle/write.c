@@ -127,7 +127,7 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
 typedef struct
 {
   GString *text;
-  GHashTable *indices; /* by text */
+  GHashTable *indices; /* from the text of a map to its index in the table */
 } Reaches;
 
 /* Returns the table index of a dimension map of rows, and adds the map if it is new. */

@@ -105,13 +105,13 @@ typedef struct
   CleavePool *strides;  /* strides of all locations that `facts` does not hold */
   const gint64 *stride; /* strides that were added last, shared by the next location if equal */
   guint rank;           /* number of dimensions of `stride` */
-  GArray *steps;        /* CleaveStep */
+  GArray *steps;        /* CleaveStep: loads, nodes, copies and stores, in the order of a run */
   GArray *boxes;        /* CleaveRange */
-  GArray *buffers;      /* CleaveBuffer */
+  GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
   guint *buffer; /* indexed by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a
                     step touches */
   GArray *lap_edges;        /* CleaveLapEdge; NULL without laps */
-  GArray *lap_moves;        /* CleaveLapMove; NULL without laps */
+  GArray *lap_moves;        /* CleaveLapMove: values that laps moved; NULL without laps */
   gint64 *live;             /* indexed by step: bytes of all buffers in use */
   gint64 *live_before_laps; /* `live` before laps; NULL without laps */
   gint64 copied_bytes, peak;

@@ -4,7 +4,7 @@
 
 typedef struct
 {
-  GArray *calls; /* CleaveBodyCall */
+  GArray *calls; /* CleaveBodyCall: the ops of the group, operands first */
 } GroupAttrs;
 
 static void

@@ -18,7 +18,7 @@
 
 typedef struct
 {
-  GArray *calls;      /* CleaveBodyCall */
+  GArray *calls;      /* CleaveBodyCall: the ops of the group */
   GPtrArray *members; /* CleaveNode: the node of each call */
   GPtrArray *outer;   /* CleaveResult: the operands of the group */
   CleaveNode *name;   /* node whose name the group gets */
@@ -32,7 +32,7 @@ typedef struct
   guint *number;          /* index of a member's call */
   Group **groups;         /* the group that the node ends, or NULL */
   GPtrArray *touched;     /* CleaveNode: nodes with n_seen > 0 */
-  GPtrArray *members;     /* CleaveNode: the current group */
+  GPtrArray *members;     /* CleaveNode: nodes of the current group */
   CleaveNode *main;       /* the member that does not go element by element, or NULL */
   CleaveResult **origins; /* see cleave_byte_functions_find() */
   guint n_groups;
@@ -405,7 +405,7 @@ cleave_group_quantized (const CleaveGraph *graph)
   return cleave_group_quantized_nodes (graph, &nodes);
 }
 
-/* Groups the nodes of a graph, in the given order of it. */
+/* Groups the nodes of a graph, and visits them in `order`. */
 static CleaveGraph *
 group_nodes (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes)
 {

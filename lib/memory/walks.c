@@ -16,7 +16,7 @@ typedef struct
 
 typedef struct
 {
-  GArray *stack; /* Visit */
+  GArray *stack; /* Visit: nodes that are entered, or must be visited */
   GPtrArray *order;
   gboolean *seen;       /* indexed by node id */
   const gint64 *weight; /* indexed by node id; the walk visits the heaviest operand first; NULL:

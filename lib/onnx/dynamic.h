@@ -17,7 +17,7 @@ struct _CleaveOnnxDynamic
   GArray *nodes;     /* CleaveOnnxDynamicNode, whose texts it owns; in the order of a run */
   GArray *opsets;    /* gint64, one entry for each node */
   GBytes *graph;     /* serialized GraphProto: the nodes as in the file, and the model's outputs */
-  GArray *constants; /* CleaveOnnxDynamicConstant */
+  GArray *constants; /* CleaveOnnxDynamicConstant: tensors that the nodes read */
   GPtrArray *reads;  /* names of inputs of the model and outputs of the graph that it reads */
   GHashTable *made;  /* set of names: the results of the dynamic nodes */
   GHashTable *texts; /* set of names: the outputs of the model that have strings */

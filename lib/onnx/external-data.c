@@ -79,7 +79,7 @@ resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
   return NULL;
 }
 
-/* Opens a file, or returns it if it is open: several tensors may lie in it. */
+/* Returns a file, and opens it if it is not open: several tensors may lie in one file. */
 static CleaveExternalFile *
 open_file (CleaveOnnxFolder *folder, const char *location, GError **error)
 {

@@ -174,7 +174,7 @@ read_part (
   return NULL;
 }
 
-/* Maps the file as long as it is now: it may have become shorter. */
+/* Maps the bytes that the file has now: the file may have become shorter. */
 static Mapping *
 mapping_new (const CleaveExternalFile *file, GError **error)
 {

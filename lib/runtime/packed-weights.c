@@ -15,7 +15,7 @@
 typedef struct
 {
   CleaveTensor *base;
-  GHashTable *packed; /* memory by key */
+  GHashTable *packed; /* from the key of a layout to the packed memory */
 } Entry;
 
 struct _CleaveWeights

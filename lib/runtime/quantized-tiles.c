@@ -45,7 +45,7 @@ typedef struct
 {
   CleaveWhole *whole; /* the kernel that serves the whole group; NULL: there are tiles */
   CleaveBody body;
-  GArray *calls; /* calls of the body */
+  GArray *calls; /* CleaveBodyCall: the ops of the group */
   guint n_reads; /* number of operands of all calls */
   guint most;    /* largest number of operands of a call */
   GPtrArray *kinds;

@@ -174,11 +174,11 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* A pooling and the cone of its operand, which is copied for it. */
+/* A pooling, and the backward slice of its operand, which is copied for the pooling. */
 typedef struct
 {
   CleaveNode *pool;
-  GPtrArray *cone; /* CleaveNode */
+  GPtrArray *cone; /* CleaveNode: the backward slice, which is copied */
 } Pooled;
 
 static void

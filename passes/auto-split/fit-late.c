@@ -17,7 +17,7 @@
 /* The order in which the nodes of a graph run. */
 typedef struct
 {
-  GPtrArray *order; /* CleaveNode */
+  GPtrArray *order; /* CleaveNode: all nodes, in the order of a run */
   guint *position;  /* indexed by node id */
   gint64 *live;     /* by position: bytes of live values, if each has a buffer of its own */
 } Order;

@@ -13,7 +13,7 @@
  * in place of its nodes.  Arrays are indexed by node id. */
 typedef struct
 {
-  GArray *part;    /* guint: of each node */
+  GArray *part;    /* guint: index of the part of each node */
   GArray *place;   /* guint: position of each node before the cuts, or of its part if it has one */
   GArray *of_part; /* guint: position of each part, which is the position of its first node */
 } CleaveFitPieces;

@@ -21,7 +21,7 @@ extern const char *const cleave_fit_halo_names[CLEAVE_FIT_N_HALOS];
 struct _CleaveFitPlan
 {
   CleaveFitRewrite rewrite;
-  GPtrArray *parts; /* CleaveFitPart */
+  GPtrArray *parts; /* CleaveFitPart: segments that the plan splits */
   GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
   CleaveFitTotals totals;
   gint64 peak_apart; /* largest number of live bytes if no result overlaid an operand that dies */

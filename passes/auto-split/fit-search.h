@@ -30,7 +30,7 @@ typedef struct
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
   gint64 least;     /* least estimated bytes of a path that has only strips */
-  GPtrArray *tries; /* CleaveFitTry */
+  GPtrArray *tries; /* CleaveFitTry: measured plans for this variant */
 } CleaveFitVariant;
 
 /* Estimates the least memory of a variant whose graph, rewrite and steps are set, in strips alone.

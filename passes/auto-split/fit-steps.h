@@ -68,8 +68,8 @@ typedef struct
   guint *first_node;   /* index of the first node of each step; n_steps + 1 entries */
   gint64 *live;        /* bytes that are live in each step, and after the last step */
   GArray *nodes;       /* CleaveFitNode, in order */
-  GArray *operands;    /* CleaveFitOperand */
-  GArray *values;      /* CleaveFitValue */
+  GArray *operands;    /* CleaveFitOperand: operands of all nodes, node after node */
+  GArray *values;      /* CleaveFitValue: results of all nodes, node after node */
   GArray *buffers;     /* CleaveFitBuffer, by the step where they begin */
   guint *first_buffer; /* by step: index of the first buffer that begins at the step or later;
                           n_steps + 1 entries */

@@ -34,7 +34,7 @@ GPtrArray *cleave_fit_parts_new (void);
 /* A measured plan. */
 typedef struct
 {
-  GPtrArray *parts;        /* CleaveFitPart */
+  GPtrArray *parts;        /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate; /* until the buffers are placed, `arena_bytes` is its least value */
   CleaveArenaSpan *spans;  /* lifetimes of the buffers, until they are placed */
   guint n_spans;

@@ -13,7 +13,7 @@
  * if the result of the next convolution is slightly smaller. */
 #define FEW 100
 
-/* Sets the bytes that are live before each step and still in it. */
+/* Sets `crossing`: for each step, the bytes of buffers that are live before the step and in it. */
 static void
 find_crossing (CleaveFitWalker *walker)
 {

@@ -83,7 +83,7 @@ check_options (const CleaveFitOptions *options, GError **error)
 /* The measured plans of all graph variants, and the limits that select from them. */
 typedef struct
 {
-  GPtrArray *variants; /* CleaveFitVariant */
+  GPtrArray *variants; /* CleaveFitVariant: the graph variants, each with its plans */
   GPtrArray *tries;    /* CleaveFitTry: measured plans that respect the limits on MACs and time */
   CleaveFitOptions options;
 } Frontier;

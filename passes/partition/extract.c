@@ -15,7 +15,7 @@
 typedef struct
 {
   const CleaveGraph *graph;
-  GPtrArray *from, *to; /* CleaveResult */
+  GPtrArray *from, *to; /* CleaveResult: values at which the part begins and ends */
   GPtrArray *names;     /* char *: names of the outputs, by index in `to` */
   GHashTable *given;    /* set of `from` */
   GHashTable *needed;   /* nodes to copy, and values of `from` that they read */

@@ -40,7 +40,7 @@ typedef struct
 {
   CleaveRow *row;
   guint begin, middle, end, first, last;
-  GArray *edges;      /* CleaveFlowEdge */
+  GArray *edges;      /* CleaveFlowEdge: edges of the minimum-cut problem */
   GHashTable *values; /* CleaveResult -> vertex of a value that a node before `first` computes */
   guint n_vertices;   /* source, sink, movable nodes, values */
   gint64 limit;       /* bytes of a part */

@@ -51,5 +51,5 @@ void cleave_row_meter_init (CleaveRowMeter *meter, const CleaveRow *row);
 void cleave_row_meter_clear (CleaveRowMeter *meter);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRowMeter, cleave_row_meter_clear)
 void cleave_row_meter_begin (CleaveRowMeter *meter, guint position);
-/* Adds the node behind the last one; returns the bytes of the part with it. */
+/* Adds the next node of the row, `index`, to the part. Returns the bytes of the part. */
 gint64 cleave_row_meter_add (CleaveRowMeter *meter, guint index);

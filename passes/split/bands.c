@@ -43,7 +43,7 @@ find_inner_dim (const GArray *ranges)
 typedef struct
 {
   CleaveRange key;
-  GArray *strips; /* guint: chunks, in order */
+  GArray *strips; /* guint: indices of the chunks, from the first strip to the last */
 } Column;
 
 static void

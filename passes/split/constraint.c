@@ -71,7 +71,7 @@ typedef struct
 {
   const CleaveGraph *graph;
   const guint *subgraph;   /* subgraph of each node, by id; G_MAXUINT: none */
-  GPtrArray *alone;        /* CleaveGraph, by subgraph */
+  GPtrArray *alone;        /* CleaveGraph: a copy of each subgraph, by subgraph */
   GPtrArray *copies;       /* copies of nodes that depend on constants alone, by subgraph */
   CleaveResult ***results; /* indexed by node id, then result: its copy */
 } Extract;

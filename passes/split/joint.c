@@ -31,7 +31,7 @@ typedef struct
 struct _CleaveJoint
 {
   CleaveTrial *trial;
-  GPtrArray *members; /* Member */
+  GPtrArray *members; /* Member: the nodes that are split together */
   /* Indexed by the dimension that is cut first. `least` is the smallest sum of peaks in bytes;
    * `n_levels_ago` counts the levels that were tried since then. */
   gint64 least[CLEAVE_MAX_RANK];

@@ -34,7 +34,7 @@ struct _CleaveTiling
   CleaveCutExtent cut; /* NULL: `ranges` are given, or searched for */
   const char *what;    /* noun for the lists in messages, such as "chunk sizes" */
   GPtrArray *lists;    /* a GArray of gint64 or double for each listed dimension */
-  GArray *ranges;      /* CleaveRange */
+  GArray *ranges;      /* CleaveRange: the ranges of the pieces, if the caller gave them */
   gboolean is_search;
   gboolean small_first;
   GArray *alignments, *min_chunks; /* gint64: one for all, or one for each dimension */

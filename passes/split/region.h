@@ -107,7 +107,7 @@ typedef struct
   GPtrArray *order;      /* topological order of all nodes, or of those that may be in the region */
   CleaveRegionNode **at; /* region node of each graph node, by id, or NULL */
   GPtrArray *members;    /* CleaveRegionNode: the nodes that are split or passed, consumers first */
-  GPtrArray *missed;     /* CleaveMissed, consumers first */
+  GPtrArray *missed;     /* CleaveMissed: nodes that stay whole, consumers first */
   GString *why;          /* buffer for the reason why the current node is not split */
   GArray *strips;        /* CleaveStrip, by chunk index */
   guint n_bands;

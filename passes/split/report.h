@@ -11,8 +11,8 @@
 struct _CleaveSplitReport
 {
   CleavePool *pool;     /* owns the elements of the lists */
-  GPtrArray *split;     /* CleaveSplitNode */
-  GPtrArray *not_split; /* CleaveUnsplitNode */
+  GPtrArray *split;     /* CleaveSplitNode: nodes that were split */
+  GPtrArray *not_split; /* CleaveUnsplitNode: nodes that stay whole, with the reason */
   GArray *limits;       /* CleaveSplitLimit: limits of the split, and the values reached */
   GHashTable *lists;    /* RangeList: each distinct list once, since the nodes of a chain often have
                            equal ones */

@@ -18,9 +18,9 @@ typedef struct
 /* Lists for several dimensions, separated by '/'. */
 typedef struct
 {
-  GPtrArray *lists; /* GArray */
+  GPtrArray *lists; /* GArray of numbers for each dimension */
   GPtrArray *data;  /* pointers to the elements of each list */
-  GArray *lengths;  /* guint */
+  GArray *lengths;  /* guint: number of elements of each list */
 } Lists;
 
 static void

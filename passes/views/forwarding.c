@@ -30,7 +30,7 @@ struct _CleaveForwarder
   GHashTable *parts;       /* from Part to the CleaveResult that holds it */
   GHashTable *joins;       /* from CleaveNode to its CleaveJoin, or to NULL if it has none */
   GQueue pending;          /* CleaveResult: Slices that may be read further up */
-  GHashTable *stops;       /* CleaveNode */
+  GHashTable *stops;       /* set of CleaveNode: their values are read from the nodes themselves */
   GHashTable *other_stops; /* set of CleaveNode, owned by the caller; NULL: none */
   GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
   CleaveNode *made;

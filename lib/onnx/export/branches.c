@@ -17,7 +17,7 @@
 struct _CleaveOnnxChoice
 {
   const CleaveResult *condition;
-  GPtrArray *wheres;   /* CleaveNode, in graph order */
+  GPtrArray *wheres;   /* CleaveNode: Wheres that read `condition`, in graph order */
   GPtrArray *sides[2]; /* CleaveNode in the then and else branch, in graph order */
   gint64 macs;         /* number of multiply-accumulates of both branches */
 };

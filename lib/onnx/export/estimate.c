@@ -34,7 +34,7 @@ typedef struct
   GHashTable *uses;      /* name -> number of readers */
   GHashTable *bytes;     /* name -> gint64, bytes of the value */
   GHashTable *buffer_of; /* name -> index of its buffer + 1 */
-  GArray *buffers;       /* Buffer */
+  GArray *buffers;       /* Buffer: the memory that results take */
   gint64 *extra;         /* bytes at each position besides buffers */
 } Run;
 

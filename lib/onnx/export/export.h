@@ -40,7 +40,7 @@ typedef struct
   GHashTable *default_names;    /* names of inputs with default values; NULL if there are none */
   GHashTable *small;            /* imported name, type and bytes of a small constant -> name */
   GPtrArray *tensors;           /* CleaveTensor; the initializers point to their bytes */
-  GPtrArray *choices;           /* CleaveOnnxChoice */
+  GPtrArray *choices;           /* CleaveOnnxChoice: conditions that become Ifs */
   CleaveOnnxChoice **choice_of; /* indexed by node id: the choice that contains the node, or NULL */
   guint *branch;                /* indexed by node id: 1 + 2 * choice + side; 0: in no branch */
   GPtrArray *operands, *results; /* names for the node being written */

@@ -74,8 +74,8 @@ typedef struct
 typedef struct
 {
   guint begin, period, n_iterations;
-  GArray *states; /* CleaveOnnxState */
-  GArray *stacks; /* CleaveOnnxStack */
+  GArray *states; /* CleaveOnnxState: loop-carried results */
+  GArray *stacks; /* CleaveOnnxStack: results that are joined after the loop */
 } CleaveOnnxRepeat;
 
 void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);

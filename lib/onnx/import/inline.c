@@ -265,7 +265,7 @@ rename_border (const Call *call, GPtrArray *last, GError **error)
   return TRUE;
 }
 
-/* Copies the nodes of the function. The list frees none of them. */
+/* Copies the nodes of the function. Freeing the list does not free the nodes. */
 static GPtrArray *
 copy_nodes (Inliner *inliner,
             const Onnx__FunctionProto *function,

@@ -9,7 +9,7 @@ typedef struct
   GHashTable *makers; /* value name -> first node that computes it + 1 */
   GArray *reads;      /* guint: nodes that compute operands, grouped by reading node */
   GArray *begins;     /* guint: start of each node's group in `reads`; one more at the end */
-  GArray *stack;      /* Visit */
+  GArray *stack;      /* Visit: nodes that wait for their operands */
 } Reads;
 
 typedef struct

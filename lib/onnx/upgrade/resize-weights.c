@@ -130,8 +130,8 @@ find_support (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *ta
 /* The source elements of one result element, and their weights. */
 typedef struct
 {
-  GArray *at;     /* gint64 */
-  GArray *weight; /* float */
+  GArray *at;     /* gint64: indices of the source elements */
+  GArray *weight; /* float: weight of each source element */
 } Taps;
 
 static void

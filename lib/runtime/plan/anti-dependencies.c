@@ -102,8 +102,8 @@ unite_uses (const Waiting *w)
   return (Uses){ w->united, begin, w->united->len };
 }
 
-/* Gives a buffer its memory. It waits for the users of the buffers that had the memory last; these
- * waited for earlier ones. */
+/* Gives a buffer its memory. The buffer waits for the users of the buffers that had the memory
+ * last. These buffers waited for the users of earlier buffers. */
 static void
 take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 {

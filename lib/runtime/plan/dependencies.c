@@ -13,7 +13,7 @@ typedef struct
 typedef struct
 {
   const CleaveStorage *storage;
-  GArray *edges; /* Edge */
+  GArray *edges; /* Edge: each step with a step that it must follow */
   guint step;
   const CleaveNode *join; /* the join of the last copies */
   guint first, last; /* steps of the first operand computed in place, and of the last operand */

@@ -38,7 +38,7 @@ typedef struct
 typedef struct
 {
   guint *first;
-  GArray *list; /* CleaveWait */
+  GArray *list; /* CleaveWait: of all steps, step by step */
 } CleaveWaits;
 
 /* A schedule: which thread runs which steps, and in which order. It does not depend on OpenMP, and
