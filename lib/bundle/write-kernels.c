@@ -109,8 +109,10 @@ append_kernel (const CleaveBundle *bundle,
         g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
       else if (!g_str_has_prefix (name, "cleave-"))
         {
+          const gboolean is_new = g_hash_table_add (seen, g_strdup (name)); /* log-f32.h" */
+
           *strchr (name, '.') = '\0';
-          if (g_hash_table_add (seen, g_strdup (name)))
+          if (is_new)
             append_kernel (bundle, out, name, ".h", seen);
         }
     }

@@ -93,6 +93,10 @@ static const char *const texts[] = {
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
   "output %y\n",
+  /* kernels and headers of one name, each needed by the other one's kernel too */
+  "%x = Input : float32 1x4x4x5\n%y = Log %x\noutput %y\n",
+  "%x = Input : float32 1x4x4x5\n%a = Softmax %x axis=3\n%b = LogSoftmax %x axis=3\n"
+  "%c = Log %a\noutput %b\noutput %c\n",
   "%x = Input : float32 6x1x4\n%w = Constant seed=1 : float32 1x12x4\n"
   "%r = Constant seed=2 : float32 1x12x3\n%y, %h, %c = LSTM %x, %w, %r hidden_size=3\n"
   "output %y\noutput %h\noutput %c\n",

@@ -1,32 +1,15 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Softmax along the channels. The sum has 8 lanes; neighbors are added. */
+/* Softmax along the channels. */
 
-#include "cleave-kernels.h"
-
-static float
-softmax_f32_exp (float a)
-{
-  const CleaveExp e = cleave_exp_parts (cleave_bound (a, -88.0f, 89.0f));
-
-  return (1.0f + e.fraction) * e.scale;
-}
+#include "softmax-f32.h"
 
 static void
 softmax_f32_pixel (const float *x, float *y, int32_t channels)
 {
-  float lanes[8] = { 0, 0, 0, 0, 0, 0, 0, 0 };
-  float max = -INFINITY, inverse;
+  const float max = softmax_f32_max (x, channels);
+  const float inverse = 1 / softmax_f32_sum (x, max, channels);
 
-  for (int32_t c = 0; c < channels; c++)
-    if (x[c] > max || isnan (x[c]))
-      max = x[c];
-  for (int32_t c = 0; c < channels; c++)
-    lanes[c & 7] += softmax_f32_exp (x[c] - max);
-  for (int step = 1; step < 8; step *= 2)
-    for (int j = 0; j < 8; j += 2 * step)
-      lanes[j] += lanes[j + step];
-  inverse = 1 / lanes[0];
   for (int32_t c = 0; c < channels; c++)
     y[c] = softmax_f32_exp (x[c] - max) * inverse;
 }
