@@ -226,6 +226,21 @@ stack (CleaveGraph *graph,
   return reshape (graph, node, x, &to, error);
 }
 
+/* Replaces a MatMul by a MatMul of other operands, with the shape of its result. */
+static gboolean
+replace_by_product (CleaveGraph *graph, CleaveNode *node, CleaveResult **operands, GError **error)
+{
+  CleaveNode *product =
+      cleave_graph_add (graph, node->op, node->name, operands, 2, 1, node->attrs, error);
+  CleaveResult *y = product == NULL ? NULL
+                                    : reshape (graph, node, &product->results[0],
+                                               &node->results[0].type.shape, error);
+
+  if (y != NULL)
+    cleave_result_replace_uses (&node->results[0], y);
+  return y != NULL;
+}
+
 /* A product with one matrix B: all rows of A are one matrix. */
 static gboolean
 join_rows (CleaveGraph *graph, CleaveNode *node, GError **error)
@@ -235,27 +250,18 @@ join_rows (CleaveGraph *graph, CleaveNode *node, GError **error)
   CleaveResult *operands[] = {
     reshape (graph, node, node->operands[0].result, &lines.matrix, error), node->operands[1].result
   };
-  CleaveNode *product;
-  CleaveResult *y;
 
   if (operands[0] == NULL)
     return FALSE;
-  product = cleave_graph_add (graph, node->op, node->name, operands, 2, 1, node->attrs, error);
-  y = product == NULL
-          ? NULL
-          : reshape (graph, node, &product->results[0], &node->results[0].type.shape, error);
-  if (y != NULL)
-    cleave_result_replace_uses (&node->results[0], y);
-  return y != NULL;
+  return replace_by_product (graph, node, operands, error);
 }
 
 gboolean
 cleave_bundle_prepare_matmul (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
-  CleaveResult *a = node->operands[0].result, *b = node->operands[1].result, *y;
+  CleaveResult *a = node->operands[0].result, *b = node->operands[1].result;
   CleaveShape batch = node->results[0].type.shape;
   CleaveResult *operands[2];
-  CleaveNode *product;
 
   if (a->type.shape.rank < 2 || b->type.shape.rank < 2 || cleave_node_is_fixed (a->node) ||
       (b->type.shape.rank > 2 && cleave_node_is_fixed (b->node)))
@@ -267,13 +273,7 @@ cleave_bundle_prepare_matmul (CleaveGraph *graph, CleaveNode *node, GError **err
   operands[1] = operands[0] == NULL ? NULL : stack (graph, node, b, &batch, error);
   if (operands[1] == NULL)
     return FALSE;
-  product = cleave_graph_add (graph, node->op, node->name, operands, 2, 1, node->attrs, error);
-  y = product == NULL
-          ? NULL
-          : reshape (graph, node, &product->results[0], &node->results[0].type.shape, error);
-  if (y != NULL)
-    cleave_result_replace_uses (&node->results[0], y);
-  return y != NULL;
+  return replace_by_product (graph, node, operands, error);
 }
 
 /* Element-wise nodes */

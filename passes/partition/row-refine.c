@@ -203,6 +203,12 @@ restore (Window *window, gpointer const *nodes)
     }
 }
 
+static gboolean
+has_edges_left (const Window *window)
+{
+  return *window->n_left > 0;
+}
+
 /* Finds the cheapest cut and returns its bytes. */
 static gint64
 find_cut (Window *window, gboolean *is_before)
@@ -259,7 +265,7 @@ move_one (Window *window, gboolean forwards, const gboolean *is_before)
   gint64 least = G_MAXINT64;
   guint best = 0;
 
-  for (guint i = 0; i<candidates->len && * window->n_left> 0; i++)
+  for (guint i = 0; i < candidates->len && has_edges_left (window); i++)
     {
       gint64 n_bytes;
 
@@ -318,7 +324,7 @@ try_window (Window *window)
   build (window);
   is_before = g_new0 (gboolean, window->n_vertices);
   present = sum_present (window, is_before);
-  for (guint step = 0; step<MAX_STEPS && * window->n_left> 0; step++)
+  for (guint step = 0; step < MAX_STEPS && has_edges_left (window); step++)
     {
       gboolean forwards;
 
