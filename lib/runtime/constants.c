@@ -5,17 +5,20 @@
 #include "../ir/evaluate.h"
 #include "../ir/fixed.h"
 
-/* The uses of a constant tensor and all its slices, or of a folded node, which reads constants
- * alone. */
+/* Counts the uses that keep a value alive while a program is made. The value is a constant tensor
+ * together with all its slices, or the results of a folded node: a node whose operands are all
+ * constant. */
 typedef struct
 {
-  guint n_left;      /* uses by steps and folded nodes that are still to come */
-  gboolean is_kept;  /* a step reads the constant unpacked, so the program keeps it */
-  GPtrArray *nodes;  /* CleaveNode: the constants in a graph that is given */
-  CleaveNode *node;  /* the folded node; NULL: a tensor */
-  GPtrArray *values; /* CleaveTensor: the results of the node, while they exist */
-  gboolean
-      shares_no_bytes; /* the results share no bytes with the operands, which can be released */
+  guint n_left;     /* number of steps and folded nodes that have yet to read the value */
+  gboolean is_kept; /* a step reads the constant unpacked, so the program keeps the constant */
+  GPtrArray *nodes; /* CleaveNode: the nodes of the graph that hold the constant; NULL unless the
+                       program owns the graph */
+  CleaveNode *node; /* the folded node; NULL if the value is a constant tensor */
+  GPtrArray
+      *values; /* CleaveTensor: the results of the folded node; NULL until the node is computed */
+  gboolean shares_no_bytes; /* no result shares memory with operand 0, so the operands can be
+                               released before the results */
 } Use;
 
 struct _CleaveConstants
@@ -23,8 +26,9 @@ struct _CleaveConstants
   const CleaveStorage *storage;
   const CleaveGraph *graph;
   CleaveWeights *weights;
-  GHashTable *uses; /* Use, keyed by base tensor or by folded node */
-  GPtrArray *ended; /* CleaveNode: folded nodes of which a use has ended */
+  GHashTable *uses; /* maps a base tensor or a folded node to its Use */
+  GPtrArray *ended; /* CleaveNode: nodes of values that were read to the end, one entry per read; a
+                       work list */
   GError *error;    /* the first allocation that failed */
 };
 
@@ -52,7 +56,7 @@ find_use (const CleaveConstants *constants, CleaveNode *node)
   return g_hash_table_lookup (constants->uses, key_of (node));
 }
 
-/* Counts a use. Returns TRUE for the first use of a folded node. */
+/* Counts a use of the value of `node`. Returns TRUE for the first use of a folded node. */
 static gboolean
 add_use (CleaveConstants *constants, CleaveNode *node)
 {
@@ -69,7 +73,8 @@ add_use (CleaveConstants *constants, CleaveNode *node)
   return is_first && use->node != NULL;
 }
 
-/* Counts the uses of a constant by a step, and of the operands of folded nodes. */
+/* Counts the use of a value by a step. For the first use of a folded node, also counts the uses of
+ * the node's operands, up to the constants. */
 static void
 add_uses (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
@@ -154,9 +159,10 @@ is_there (CleaveNode *node, gpointer data)
   return find_value (data, &node->results[0]) != NULL;
 }
 
-/* The end of uses */
+/* Ending uses: releasing values that no further step reads */
 
-/* Releases a constant. If the graph is given, nothing looks at its constants again. */
+/* Releases a value after its last use: the packed copies' hold on its base tensors and, if the
+ * program owns the graph, the constants that the graph's nodes hold. */
 static void
 let_go (CleaveConstants *constants, const CleaveNode *node, Use *use)
 {
@@ -197,9 +203,9 @@ end_uses (CleaveConstants *constants)
     }
 }
 
-/* Values */
+/* Values of constants and folded nodes */
 
-/* Returns whether the results of a folded node share no bytes with its operand. */
+/* Returns whether result 0 of a folded node has another base tensor than operand 0. */
 static gboolean
 shares_no_bytes (const CleaveConstants *constants, const Use *use)
 {
@@ -249,7 +255,8 @@ cleave_constants_check (const CleaveConstants *constants, GError **error)
   return constants->error == NULL;
 }
 
-/* Keeps a base tensor once: the results of one node may be slices of one tensor. */
+/* Adds a base tensor to `kept`, unless it is the last entry: the results of one node may be slices
+ * of one tensor. */
 static void
 keep_once (GPtrArray *kept, CleaveTensor *base)
 {

@@ -3,7 +3,8 @@
 
 #include <cleave/cleave-tensor.h>
 
-/* Returns the SHA-256 of the constant's elements, in hexadecimal.  It stands in the key of packed
- * weights for a constant that is packed along with the base.  An address must not stand there:
- * saved programs hold the keys, and another constant may lie at that address later. */
+/* Returns the SHA-256 of the constant's elements, in hexadecimal. The key of packed weights
+ * contains the digest of each constant that is packed together with the base. The key must not
+ * contain an address: saved programs hold the keys, and another constant may have that address
+ * later. */
 char *cleave_constant_dup_digest (CleaveTensor *constant);

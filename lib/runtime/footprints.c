@@ -4,7 +4,8 @@
 
 #include "program-private.h"
 
-/* A total footprint of at most this many bytes stays in the nearest cache from run to run. */
+/* Largest total footprint, in bytes, that is not prefetched: the nearest cache holds the footprint
+ * from run to run. */
 #define FEW_BYTES (16 << 10)
 
 void
@@ -88,7 +89,8 @@ is_empty (const CleaveFootprints *footprints, guint step)
   return footprints->first[step] == footprints->first[step + 1];
 }
 
-/* Finds the next step with a footprint. Fused steps and steps that only wait have none. */
+/* Fills `next` for the steps of a thread. Fused steps and steps that only wait have no
+ * footprint. */
 static void
 find_next (CleaveFootprints *footprints, const CleaveSchedule *schedule, guint thread)
 {

@@ -7,33 +7,37 @@
 
 #define CLEAVE_CACHE_LINE 64
 
-/* Adjacent cache lines. */
+/* `n` adjacent cache lines. `begin` is the address of the first line. */
 typedef struct
 {
   const char *begin;
   gsize n;
 } CleaveMemoryLines;
 
-/* The footprint of a step: the memory that it reads besides values, such as its task and its
- * kernel's state. Thousands of small steps have a larger footprint than the nearer caches hold.
- * Each step waited 0.2 us for its footprint, a tenth of the time of a graph that is cut into small
- * pieces. So a run prefetches the footprint of the next step while it computes one. */
+/* The footprint of each step: the memory that a step reads besides values, such as its task and its
+ * kernel's state. The nearer caches cannot hold the footprints of thousands of small steps. Each
+ * step then waits 0.2 us for its footprint, a tenth of the run time of a graph that is cut into
+ * small pieces. While a step computes, a run therefore prefetches the footprint of the next
+ * step. */
 typedef struct
 {
-  guint *next;   /* indexed by step: the next one on its thread with a footprint; itself if there is
-                    none */
-  gsize *first;  /* indexed by step: index of its first lines; one more entry holds the end */
-  GArray *lines; /* CleaveMemoryLines; NULL: few enough to stay in the cache */
+  guint *next;   /* indexed by step: the next step of the same thread that has a footprint; the step
+                    itself if there is none */
+  gsize *first;  /* indexed by step: index in `lines` of the step's first entry; one more element
+                    holds the end */
+  GArray *lines; /* CleaveMemoryLines, step by step; NULL: no prefetching, as the footprints stay in
+                    the cache */
 } CleaveFootprints;
 
-/* Adds the cache lines of some bytes to a GArray of CleaveMemoryLines. */
+/* Appends to `lines` (CleaveMemoryLines) the cache lines that n_bytes bytes from `begin` touch.
+ * Appends nothing if `begin` is NULL. */
 void cleave_memory_lines_add (GArray *lines, gconstpointer begin, gsize n_bytes);
-/* Sorts the entries from `first` on and removes duplicate lines. */
+/* Sorts the entries from index `first` on by address, and joins entries that overlap or touch. */
 void cleave_memory_lines_unite (GArray *lines, guint first);
 
 void cleave_footprints_clear (CleaveFootprints *footprints);
 
-/* Prefetches the footprint of the step after `step`. */
+/* Prefetches the footprint of the next step on the thread of `step`. */
 static inline void
 cleave_footprints_fetch (const CleaveFootprints *footprints, guint step)
 {

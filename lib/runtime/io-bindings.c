@@ -11,9 +11,9 @@ typedef struct
   CleaveProgram *program;
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets; /* indexed by buffer, in bytes */
-  CleaveBinding *
-      *bindings; /* indexed by buffer: the binding whose tensor may replace it, or NULL */
+  const gint64 *offsets;    /* indexed by buffer: byte offset in the arena */
+  CleaveBinding **bindings; /* indexed by buffer: the binding whose bound tensor may replace the
+                               buffer; NULL: none */
 } Finding;
 
 static guint
@@ -34,8 +34,8 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
     binding->stride[d] = assignment->location.stride[d];
 }
 
-/* Claims the buffers of inputs that have one of their own. An input that is overwritten was moved
- * into the buffer of the overwriting node. */
+/* Lets the tensor of an input replace the input's buffer, if the input is the root of that buffer.
+ * If a node overwrites the input, the buffer's root is the node's result instead. */
 static void
 claim_inputs (const Finding *f)
 {
@@ -49,7 +49,8 @@ claim_inputs (const Finding *f)
     }
 }
 
-/* Claims the buffers that are filled by one output, unless an input or another output has them. */
+/* Lets the tensor of an output replace the output's buffer, if the output fills the buffer and
+ * neither an input nor an earlier output uses that buffer. */
 static void
 claim_outputs (const Finding *f)
 {
@@ -127,7 +128,8 @@ cleave_program_find_bindings (CleaveProgram *program,
     add_patches (&f, &g_array_index (storage->steps, CleaveStep, s), &program->tasks[s]);
 }
 
-/* Returns whether the tensor can replace the program's own memory. */
+/* Returns whether steps can use the bound tensor instead of the value's memory in the arena: the
+ * tensor is aligned to its elements and has the same strides. */
 static gboolean
 is_alike (const CleaveBinding *binding)
 {

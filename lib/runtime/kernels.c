@@ -13,7 +13,8 @@
 #include <sys/auxv.h>
 #endif
 
-/* A level for which kernels were compiled, and its families; NULL: use the reference kernel. */
+/* A level of the processor for which kernels were compiled. A NULL entry of `families` stands for
+ * the reference kernel. */
 typedef struct
 {
   const char *name;
@@ -29,8 +30,8 @@ runs_here_generic (void)
   return TRUE;
 }
 
-/* Tests single features, since clang 14 does not know the levels by name. A processor with these
- * features has all features of the level. */
+/* The `runs_here_…` functions ask for single processor features, since clang 14 does not know the
+ * levels by name. A processor with the listed features has all features of the level. */
 
 #if defined(__x86_64__)
 #define AVX_VNNI (1u << 4) /* in EAX of leaf 7, subleaf 1 */
@@ -48,7 +49,7 @@ runs_here_v3 (void)
          __builtin_cpu_supports ("bmi") && __builtin_cpu_supports ("bmi2");
 }
 
-/* Asks the processor, since clang 14 has no name for the feature. */
+/* Reads the feature bit of AVX-VNNI with cpuid, since clang 14 has no name for this feature. */
 G_GNUC_UNUSED static gboolean
 runs_here_avxvnni (void)
 {
@@ -117,7 +118,8 @@ find_level (const char *name)
   return best;
 }
 
-/* Returns the best level, or the one that CLEAVE_LEVEL names if it runs here. */
+/* Returns the level that the environment variable CLEAVE_LEVEL names, or the highest level that
+ * runs here if the variable is unset or names another level. */
 static gpointer
 choose_level (gpointer data)
 {

@@ -12,11 +12,11 @@ typedef struct _CleaveKernelInstance CleaveKernelInstance;
 typedef struct _CleaveKernelFamily CleaveKernelFamily;
 typedef struct _CleaveFusedConsumer CleaveFusedConsumer;
 
-/* Kernels as the runtime sees them: families of fast code, their instances (one for each step),
- * fused consumers and epilogues.
+/* Interface between the runtime and its kernels: families of fast code, kernel instances (one for
+ * each step), fused consumers and epilogue ops.
  *
- * The kinds of epilogue ops, on the value v in a register and an operand w (the element at the same
- * position, or a scalar). */
+ * This enum lists the kinds of epilogue ops. An op changes the value v in a register. Its second
+ * operand w, if any, is the element at the same position of another value, or a scalar. */
 typedef enum {
   CLEAVE_EPILOGUE_NONE,
   CLEAVE_EPILOGUE_RELU,
@@ -25,31 +25,35 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
-  CLEAVE_EPILOGUE_FUNCTION, /* a function of v, and of scalars in the state of the consumer */
-  CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), with numbers for each channel */
+  CLEAVE_EPILOGUE_FUNCTION, /* function of v; the consumer's state holds scalar operands */
+  CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b); each channel has its own mean, factor and
+                               b */
 } CleaveEpilogueKind;
 
-/* An epilogue op: a fused consumer cheap enough to be applied in registers before the head's kernel
- * stores. Its result overwrites the head's result, or is an intermediate value of an expression
- * pattern. An example is x * clip (x + 3): the kernel stores only the last value, over x. */
+/* An epilogue op: a fused consumer that is cheap enough for the head's kernel to apply in registers
+ * before storing. Its result overwrites the head's result, or is an intermediate value of an
+ * expression pattern. For x * clip (x + 3), the kernel stores only the product, over x. */
 typedef struct
 {
   CleaveEpilogueKind op;
-  float least, most;              /* CLIP */
-  const float *mean, *factor, *b; /* NORMALIZE: one number for each channel */
-  guint c;                        /* the dimension of the channels, which are contiguous */
-  gint64 pixel;                   /* elements from one pixel to the next */
-  guint v, w;                     /* indices of the operands */
+  float least, most;              /* bounds of a CLIP */
+  const float *mean, *factor, *b; /* numbers of a NORMALIZE, one per channel */
+  guint c;                        /* dimension of the channels, which are contiguous */
+  gint64 pixel;                   /* distance of adjacent pixels, in elements */
+  guint v, w;                     /* indices of the operands v and w in the consumer's call */
   gboolean w_is_one;
-  gboolean begins_pattern, w_is_before; /* w is the value with which the pattern began */
-  void (*function) (const CleaveFusedConsumer *self, float *v, gint64 n); /* of a FUNCTION: applies
-                                                                           * it to n values */
-  void (*gate) (float *v,
-                gint64 n); /* of a FUNCTION: computes v * f (v) in one pass; NULL: no such code */
+  gboolean begins_pattern, w_is_before; /* the op begins an expression pattern; w is the value with
+                                           which the pattern began */
+  void (*function) (const CleaveFusedConsumer *self,
+                    float *v,
+                    gint64 n); /* FUNCTION: applies the function to n values */
+  void (*gate) (
+      float *v,
+      gint64 n); /* FUNCTION f: computes v * f (v) for n values; NULL: no code for the product */
 } CleaveEpilogueOp;
 
-/* A fused consumer: a step that runs range by range with the step before it, whose result is still
- * in the cache. */
+/* A fused consumer: a step that runs range by range with the step before it. Each range of that
+ * step's result is still in the cache when the consumer reads it. */
 struct _CleaveFusedConsumer
 {
   const CleaveKernelFamily *family;
@@ -58,67 +62,74 @@ struct _CleaveFusedConsumer
   CleaveEpilogueOp epilogue_op;
 };
 
-/* A kernel instance: one step of a program as its kernel sees it. The arena has its final address,
- * so the views are final. */
+/* A kernel instance: the data that the kernel of one step needs. The arena has its final address,
+ * so the views hold final addresses. */
 struct _CleaveKernelInstance
 {
   CleaveCall call;
   CleaveView *operands, *results;
-  CleaveTensor *
-      *constants; /* indexed by operand: the constant, or NULL; valid only during prepare */
+  CleaveTensor **constants; /* indexed by operand: the constant, or NULL if the operand is not
+                               constant; set during `prepare` only */
   guint n_fused;
-  const CleaveFusedConsumer
-      *fused;           /* fused consumers in order; their results are laid out as this one's */
-  guint n_epilogue_ops; /* number of leading consumers that the kernel applies itself */
+  const CleaveFusedConsumer *fused; /* fused consumers in the order of their steps; their results
+                                       have the strides of result 0 */
+  guint n_epilogue_ops; /* number of fused consumers, from the first on, that the kernel applies in
+                           registers */
 };
 
-/* A family of fast kernels. If it does not serve an instance, the op's reference kernel computes
- * the same bits. */
+/* A family of fast kernels. If a family does not serve an instance, the op's reference kernel
+ * computes the same bits. */
 struct _CleaveKernelFamily
 {
-  /* Prepares an instance. Returns FALSE if the family does not serve it. Does all that may fail or
-   * allocate. `n_scratch` is in bytes. */
+  /* Prepares an instance and sets its `state`. Returns FALSE if the family does not serve the
+   * instance. Does all work that may fail or allocate. Sets `n_scratch` to the scratch memory of a
+   * run, in bytes. */
   gboolean (*prepare) (const CleaveKernelInstance *instance,
                        CleaveWeights *weights,
                        gpointer *state,
                        gsize *n_scratch);
   void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
-  /* Computes the elements [begin, end) of the result, counted from its first one. NULL if the
-   * family needs scratch or cannot compute parts; then it cannot be a fused consumer. */
+  /* Computes the elements [begin, end) of the result, counted in memory from its first element.
+   * NULL if the family needs scratch or cannot compute a part of the result; its steps then cannot
+   * be fused consumers. */
   void (*run_part) (gconstpointer state,
                     const CleaveKernelInstance *instance,
                     gint64 begin,
                     gint64 end);
-  /* Whether `run` reads an element of an operand before it writes the element of the result at that
-   * place. The operand has the strides of the result. True for all families with run_part. */
+  /* For an operand with the strides of the result: `run` reads each element before it writes the
+   * result's element at the same position. TRUE for all families with `run_part`. */
   gboolean by_elements;
-  /* Returns whether run calls cleave_kernel_range_done(); NULL: never. */
+  /* Returns whether `run` calls cleave_kernel_range_done(). NULL: it never does. */
   gboolean (*reports_progress) (gconstpointer state);
-  /* Returns the kind of epilogue op that the instance can be for the kernel that computes operand
-   * `v`, which is then in registers. NULL: the family has no epilogue ops. */
+  /* Returns the kind of epilogue op that this instance can be, if the head's kernel has operand `v`
+   * in registers. CLEAVE_EPILOGUE_NONE: no kind. NULL: no instance of the family can be an epilogue
+   * op. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,
                                      CleaveEpilogueOp *epilogue_op);
-  /* Returns whether run applies the epilogue ops of its instance; NULL: never. Sets `along`: a
-   * vector never crosses the end of a line in that dimension of the result. CLEAVE_ALONG_ALL: it
-   * may cross any. */
+  /* Returns whether `run` applies the epilogue ops of its instance. NULL: it never does. Sets
+   * `along` to a dimension of the result whose lines no vector crosses; CLEAVE_ALONG_ALL: a vector
+   * may cross the ends of all lines. */
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
                              guint *along);
-  /* The operand that is packed wherever it is constant, and then not read. It may hold 16-bit
-   * floats instead of floats. 0: none. */
+  /* Index of the operand that `prepare` packs if it is constant; `run` then reads only the packed
+   * copy. The operand may hold 16-bit floats instead of floats. 0: no operand. */
   guint packs;
-  /* Returns whether run reads this operand rather than its packed copy; NULL: it reads all. */
+  /* Returns whether `run` reads this operand itself, not a packed copy. NULL: `run` reads all
+   * operands. */
   gboolean (*reads) (gconstpointer state, guint operand);
-  /* Bytes of the state; 0: at most CLEAVE_SMALL_STATE. */
+  /* size of the state in bytes; 0: at most CLEAVE_SMALL_STATE */
   gsize n_state;
-  /* Adds the memory behind pointers in the state that run reads; NULL: none. */
+  /* Adds to `lines` the memory that `run` reads through pointers in the state. NULL: there is
+   * none. */
   void (*add_memory) (gconstpointer state, GArray *lines);
 };
 
-/* Adds the memory that run reads because of its state. */
+/* Adds to `lines` the state of a kernel and the memory that `run` reads through the state's
+ * pointers. */
 static inline void
 cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state, GArray *lines)
 {
@@ -129,8 +140,8 @@ cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state,
     family->add_memory (state, lines);
 }
 
-/* Reports that the elements [begin, end) of the result are complete and not read again, and runs
- * the fused consumers on them. A kernel calls it once for each part of its result. */
+/* Runs the fused consumers on the elements [begin, end) of the result. A kernel calls this function
+ * once for each part of its result, when the part is complete and the kernel no longer reads it. */
 static inline void
 cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -142,10 +153,12 @@ cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gi
     }
 }
 
-/* Returns the family that serves a call on this processor; NULL: use the reference kernel. */
+/* Returns the family that serves a call on this processor. NULL: use the reference kernel. */
 const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
-/* Returns the level whose kernels run here, and everything else that packed weights depend on. */
+/* Returns a text on which the layout of packed weights depends: the name of the level in use, and "
+ * with vnni" if the processor has AVX-512 VNNI. */
 char *cleave_kernel_dup_level (void);
-/* For tests: return whether a level of x86-64 ("v1", "v3", "v4") runs here, and its family. */
+/* For tests: the first function returns whether the level named `level` ("v1", "v3", "v4" on
+ * x86-64) runs here; the second returns the level's family for a call, or NULL. */
 gboolean cleave_kernel_level_runs (const char *level);
 const CleaveKernelFamily *cleave_kernel_find_at (const CleaveCall *call, const char *level);

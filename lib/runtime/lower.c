@@ -11,12 +11,12 @@ typedef struct
   CleaveProgram *program;
   const CleaveStorage *storage;
   const CleaveGraph *graph;
-  const gint64 *offsets; /* indexed by buffer, in bytes */
+  const gint64 *offsets; /* indexed by buffer: byte offset in the arena */
   gboolean reference;
   gint64 output_bytes;
   CleaveConstants *constants;
-  const CleaveNode *join; /* the join whose operands are in `parts` */
-  CleaveRange *parts;     /* indexed by operand: its range in the join */
+  const CleaveNode *join; /* the join whose ranges are in `parts` */
+  CleaveRange *parts;     /* indexed by operand of `join`: the operand's range in the join */
 } Preparing;
 
 static char *
@@ -42,7 +42,8 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   return view;
 }
 
-/* Returns the view of a value that is read at run time. Keeps it if it is a constant. */
+/* Returns the view of a value that a step reads at run time. If the value is constant, the program
+ * keeps the constant. */
 static CleaveView
 view_read (const Preparing *p, const CleaveResult *value)
 {
@@ -52,7 +53,8 @@ view_read (const Preparing *p, const CleaveResult *value)
   return make_view (p, assignment);
 }
 
-/* Returns the memory order that a constant operand must be copied to; 0 if it stays as it is. */
+/* Returns the memory order to which the constant in an operand must be copied; 0 if the operand is
+ * not a constant or needs no copy. */
 static CleaveMemoryOrder
 find_order (const Preparing *p, const CleaveNode *node, guint operand)
 {
@@ -77,8 +79,8 @@ put_in_order (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_view_copy (&view, &from);
 }
 
-/* Returns a view of a constant in another memory order. Slices of one constant are slices of one
- * copy. */
+/* Returns a view of a copy of the constant in another memory order. All slices of one base share
+ * one copy. */
 static CleaveView
 view_in_order (const Preparing *p, CleaveTensor *constant, CleaveMemoryOrder order)
 {
@@ -144,8 +146,8 @@ prepare_copy (CleaveKernelInstance *instance, const CleaveView *from, const Clea
   instance->results = g_memdup2 (to, sizeof *to);
 }
 
-/* Returns the range of an operand in its join. The copies of one join follow each other, so that
- * its ranges are found once. */
+/* Returns the range of a COPY step's operand in its join. The copies of one join are consecutive
+ * steps, so the ranges of a join are computed once. */
 static const CleaveRange *
 find_part (Preparing *p, const CleaveStep *step)
 {
@@ -171,7 +173,7 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveKernelInstance *i
   prepare_copy (instance, &from, &to);
 }
 
-/* Returns whether there is anything to compute. */
+/* Returns whether a result of the call has elements. */
 static gboolean
 has_elements (const CleaveCall *call)
 {
@@ -181,8 +183,9 @@ has_elements (const CleaveCall *call)
   return FALSE;
 }
 
-/* Returns the kernel family of a call. Kernels divide by extents, so empty calls use the reference
- * kernel. Groups have no compute function; other ops without one were refused before. */
+/* Returns the kernel family of a call; NULL: the reference kernel. Empty calls use the reference
+ * kernel, since kernels divide by extents. An op without `compute` is a quantized group; the
+ * program refuses all others earlier. */
 static const CleaveKernelFamily *
 find_family (const Preparing *p, const CleaveCall *call)
 {
@@ -191,8 +194,8 @@ find_family (const Preparing *p, const CleaveCall *call)
   return p->reference || !has_elements (call) ? NULL : cleave_kernel_find (call);
 }
 
-/* Returns whether the kernel computes rows of the result one after the other and reads the operand
- * in the same order. */
+/* Returns whether the kernel computes the result row by row and reads the operand in the same
+ * order. */
 static gboolean
 goes_by_rows (const CleaveTask *task)
 {
@@ -218,7 +221,8 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
     cleave_task_go_through_scratch (task, n_scratch);
 }
 
-/* Keeps the constants that a step reads; others may be released. */
+/* Keeps the constants that the kernel reads at run time. Operands that the kernel has packed lose
+ * their data pointer. */
 static void
 keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
 {
@@ -246,8 +250,9 @@ count_outputs (const CleaveProgram *program)
   return n_bytes;
 }
 
-/* Returns whether a copy bypasses the cache. Even a small part does if all outputs, or the join,
- * are large. */
+/* Returns whether a LOAD, STORE or COPY step uses stores that bypass the cache. A COPY does if the
+ * whole join is large, other steps do if all outputs together are large, even if the step moves few
+ * bytes. */
 static gboolean
 is_large (const Preparing *p, const CleaveStep *step)
 {

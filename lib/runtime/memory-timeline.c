@@ -9,10 +9,11 @@
 #include "plan/schedule-search.h"
 #include "program-private.h"
 
-/* The memory that a run takes, found without making a program. */
+/* Finds the memory that a run needs, without making a program. */
 
-/* Makes the memory plan that a program would have. It refers to `*lowered` if that is set: keep
- * both. */
+/* Makes the memory plan of a program of `graph` with `n_threads` threads. If the graph must be
+ * lowered first, sets `lowered` to the lowered graph, else to NULL. The plan refers to the lowered
+ * graph, so the caller must keep both. */
 static gboolean
 init_plan (CleaveMemoryPlan *plan,
            const CleaveGraph *graph,
@@ -168,7 +169,7 @@ note_apart (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
         apart == NULL ? timeline->steps[i].live_bytes : apart[plan->schedule->order[i]];
 }
 
-/* Fills the live bytes of each step, and the peak. */
+/* Fills the bytes that are live in each step, and their maximum. */
 static void
 sum_up (CleaveMemoryTimeline *timeline)
 {

@@ -3,9 +3,9 @@
 
 #include <cleave/cleave-program.h>
 
-/* Lists the buffers of a program of one thread, as cleave_memory_timeline_new() does, but places
- * none: `arena_bytes` and all offsets are 0. cleave_arena_place_spans() finds the bytes of the
- * arena from the lifetimes, later and only if they are needed. If it finds more than `most_bytes`,
- * the program may have another plan; cleave_memory_timeline_new() makes it. */
+/* Lists the buffers of a program with one thread, as cleave_memory_timeline_new() does, but places
+ * no buffer: `arena_bytes` and all offsets are 0. cleave_arena_place_spans() can find the arena's
+ * bytes from the lifetimes later. If it finds more than `most_bytes`, a program may use another
+ * plan; then call cleave_memory_timeline_new(). */
 CleaveMemoryTimeline *
 cleave_memory_timeline_new_unplaced (const CleaveGraph *graph, gint64 *most_bytes, GError **error);

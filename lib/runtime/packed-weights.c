@@ -10,22 +10,22 @@
 /* With this alignment, wide loads of packed weights never cross a cache line. */
 #define ALIGNMENT 64
 
-/* The packed copies of a base. The base is referenced, so that no other tensor can get its address.
- */
+/* The packed copies of one base. The entry holds a reference to the base, so that no other tensor
+ * gets the base's address while the address is a key. */
 typedef struct
 {
   CleaveTensor *base;
-  GHashTable *packed; /* from the key of a layout to the packed memory */
+  GHashTable *packed; /* maps the key of a layout to the packed memory */
 } Entry;
 
 struct _CleaveWeights
 {
-  GHashTable *entries;  /* Entry, by base that was not released */
-  GArray *packed;       /* CleavePackedWeight: all of them, in the order in which they were made */
-  const GArray *stored; /* CleavePackedWeight: existing copies, in the order in which kernels ask
-                           for them, or NULL */
+  GHashTable *entries; /* maps a base that is not released to its Entry */
+  GArray *packed; /* CleavePackedWeight: all copies, in the order in which kernels asked for them */
+  const GArray *stored; /* CleavePackedWeight: copies from a saved program, in the order in which
+                           kernels ask for them; NULL: none */
   gint64 n_bytes;
-  GError *error; /* the first allocation that failed */
+  GError *error; /* error of the first allocation that failed; NULL: none failed */
 };
 
 static void
@@ -136,7 +136,8 @@ cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first)
   return base;
 }
 
-/* Returns the stored copy for the current request, or NULL. */
+/* Returns the memory of the stored copy that belongs to the next request. Returns NULL if there are
+ * no stored copies, or if its key or size differs. */
 static gpointer
 find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
 {

@@ -3,11 +3,12 @@
 
 #include <cleave/cleave-tensor.h>
 
-/* Packed weights: copies of constants in the layout that a kernel wants. Each is made once for a
- * constant and shared by all pieces, even if they use slices of the constant. */
+/* Packed weights: copies of constants in the layouts that kernels read. Each copy is made once per
+ * base constant and layout. All pieces share the copy, even if they use different slices of the
+ * constant. */
 typedef struct _CleaveWeights CleaveWeights;
 
-/* A packed copy, with its key and address. */
+/* A packed copy in `memory`. `key` names its layout. */
 typedef struct
 {
   char *key;
@@ -19,25 +20,27 @@ typedef struct
 /* Returns an empty GArray of CleavePackedWeight. */
 GArray *cleave_packed_weights_new (void);
 
-/* `stored`, unless NULL, has the packed copies of an earlier object that was asked for the same
- * ones, as a saved program has. They are used instead of packing, and must outlive this object. */
+/* Makes an empty set of packed weights. `stored` has the packed copies of a saved program
+ * (CleavePackedWeight), which are used instead of packing again and must outlive the set. Kernels
+ * must ask for them in the stored order. NULL: pack everything. */
 CleaveWeights *cleave_weights_new (const GArray *stored);
 /* Returns the packed copies (CleavePackedWeight) in the order in which they were made. */
 const GArray *cleave_weights_get_packed (const CleaveWeights *weights);
 void cleave_weights_free (CleaveWeights *weights);
-/* Releases a base: nothing more will be packed from it. */
+/* Drops the reference to a base from which no further copy is packed. */
 void cleave_weights_let_go (CleaveWeights *weights, CleaveTensor *base);
 gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
-/* Returns FALSE and sets the error if memory ran out for some copy. No kernel may run then. */
+/* Returns FALSE and sets the error if memory ran out for a packed copy. No kernel may run then. */
 gboolean cleave_weights_check (const CleaveWeights *weights, GError **error);
 
-/* Returns the constant from which this one is cut along dimension `dim` alone, and sets `first` to
- * its begin there. Returns the constant itself if there is none. All pieces share copies packed
- * from the base. */
+/* Returns the base of which the constant is a slice along dimension `dim` alone, and sets `first`
+ * to the slice's begin there. If the constant is no such slice, returns the constant and sets
+ * `first` to 0. Pieces with slices of one base thus share one packed copy. */
 CleaveTensor *cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first);
 
-/* Returns the result of `pack` on `base`, which writes `n_bytes` bytes, once for each base and key.
- * `weights` owns it. NULL: memory ran out, and cleave_weights_check() reports that. */
+/* Returns `n_bytes` bytes of packed memory, which `weights` owns. The first call for a base and a
+ * key calls `pack (base, data, memory)`; later calls return the same memory. Returns NULL if memory
+ * ran out; cleave_weights_check() then reports the error. */
 gconstpointer
 cleave_weights_get (CleaveWeights *weights,
                     CleaveTensor *base,

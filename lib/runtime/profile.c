@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the time of each step, in a function of its own so that ordinary runs measure nothing.
- */
+/* Implements cleave_program_profile(), which measures the time of each step. Ordinary runs use
+ * other code, which measures nothing. */
 
 #include "program-private.h"
 
@@ -9,8 +9,8 @@
 
 #include <time.h>
 
-/* Returns the bytes that a step reads and writes, each address once. If a step reads its own
- * result, the result is in the cache. */
+/* Counts the bytes that a step reads and writes, each address once. If a step reads a value that it
+ * has written, the value is in the cache and does not count again. */
 typedef struct
 {
   GHashTable *read, *written;
@@ -26,8 +26,8 @@ now (void)
   return (gint64) t.tv_sec * G_GINT64_CONSTANT (1000000000) + t.tv_nsec;
 }
 
-/* Adds the bytes of a view. A packed weight has no data here, but its bytes count; an absent
- * operand has none. */
+/* Adds the bytes of a view, unless its address was counted. The view of a packed weight has no
+ * address; its bytes count. An absent operand has 0 bytes. */
 static void
 touch (Touched *touched, GHashTable *places, const CleaveView *view)
 {

@@ -9,11 +9,11 @@
 #include "plan/record.h"
 #include "plan/waits.h"
 
-/* The parts of a program, and the functions that make and run it. Making a program takes these
- * steps: memory plan (plan/memory-plan.h), tasks and kernels (lower.c), fusion (plan/fusion.c),
- * footprints, bindings. run.c runs it. */
+/* Defines the parts of a program, and declares the functions that make and run it. A program is
+ * made in these steps: memory plan (plan/memory-plan.h), tasks and kernels (lower.c), fusion
+ * (plan/fusion.c), footprints (footprints.c), bindings (io-bindings.c). run.c runs the program. */
 
-/* A task: a step prepared to run, with all that running it needs. */
+/* A task: a step of the schedule with everything that a run needs for it. */
 typedef struct
 {
   CleaveStepKind kind;
@@ -21,15 +21,17 @@ typedef struct
   guint index;                      /* LOAD, STORE: index of the input or output */
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;                   /* state of the kernel family */
-  CleaveRange *part;                /* LOAD: the part of the input */
-  gboolean streams;                 /* COPY, STORE: with stores that bypass the cache */
-  gboolean is_fused;                /* the task runs range by range with an earlier step */
-  const guint *together;            /* STORE: steps that run together, this one first */
+  CleaveRange *part;                /* LOAD: the range of the input that is loaded */
+  gboolean streams;                 /* COPY, STORE: use stores that bypass the cache */
+  gboolean is_fused; /* the task is a fused consumer: an earlier task runs it range by range */
+  const guint
+      *together; /* STORE: indices of the steps that run together, beginning with this step */
   guint n_together;
-  CleaveKernelInstance instance; /* operand 0 and result 0 of a task that copies */
+  CleaveKernelInstance
+      instance; /* LOAD: only result 0; STORE: only operand 0; COPY: operand 0 and result 0 */
 } CleaveTask;
 
-/* Returns the name of a step: the op of its node, or its kind. */
+/* Returns the name of the op of a COMPUTE step, and the name of the kind for other steps. */
 static inline const char *
 cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
 {
@@ -41,7 +43,8 @@ cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
   return kind == CLEAVE_STEP_COMPUTE ? op->name : names[kind];
 }
 
-/* The pointer of a view in a step, and its value in the program's own memory. */
+/* A data pointer of a view in a task, and the address in the arena that it has if no bound tensor
+ * replaces that memory. */
 typedef struct
 {
   gpointer *data;
@@ -52,27 +55,27 @@ typedef struct
 {
   char *name;
   CleaveTensorType type;
-  CleaveTensor *tensor; /* the bound tensor, or NULL */
+  CleaveTensor *tensor; /* the bound tensor; NULL until a tensor is bound */
   CleaveView view;      /* view of the bound tensor */
-  GArray *patches; /* CleavePatch: all pointers to the memory of the value; NULL: the value shares
-                      memory with other values */
-  char *memory;    /* address in the arena, and strides there */
+  GArray *patches; /* CleavePatch: all pointers to the value's memory; NULL: the bound tensor cannot
+                      replace the memory, as other values share it */
+  char *memory; /* address of the value in the arena; `stride` has its strides there, in elements */
   gint64 stride[CLEAVE_MAX_RANK];
-  gboolean direct; /* steps use the tensor's memory directly */
+  gboolean direct; /* steps read or write the bound tensor's memory directly */
 } CleaveBinding;
 
-/* How many steps of a sequence are done, and whether a thread runs it. Each is on a cache line of
- * its own. */
+/* Number of finished steps of a sequence, and whether a thread runs the sequence now. Each sequence
+ * has a cache line of its own. */
 typedef struct
 {
   _Alignas(64) _Atomic guint n_done;
   _Atomic gboolean taken;
 } CleaveProgress;
 
-/* When a step ran, and on which thread. */
+/* Begin and end of a step in the last run, and the thread that ran the step. */
 typedef struct
 {
-  gint64 begin, end; /* nanoseconds; 0: not yet */
+  gint64 begin, end; /* nanoseconds of the monotonic clock; 0: the step has not run */
   guint thread;
 } CleaveTraceEvent;
 
@@ -85,37 +88,39 @@ struct _CleaveProgram
 
   guint n_tasks; /* number of tasks, including joins, which only wait */
   CleaveTask *tasks;
-  CleaveFusedConsumer *fused; /* indexed by task */
+  CleaveFusedConsumer *fused; /* indexed by task: the task as a fused consumer */
   CleaveSchedule *schedule;
-  CleaveWaits waits; /* waits of each step for values, and for memory that is reused */
+  CleaveWaits waits; /* waits of each step: for values, and for memory that earlier values occupy */
   CleaveFootprints footprints;
   CleaveProgress *progress; /* indexed by thread */
 
   CleaveWeights *weights;
-  GPtrArray *constants; /* CleaveTensor: read unpacked by steps */
-  GBytes *bytes;        /* holds the packed weights, or NULL if they have memory of their own */
+  GPtrArray *constants; /* CleaveTensor: constants that steps read unpacked */
+  GBytes *bytes; /* memory of a saved program that holds the packed weights; NULL: each has memory
+                    of its own */
   char *arena;
   int arena_fd;   /* file descriptor of a shared arena; -1: the arena is not shared */
   char **scratch; /* indexed by thread */
 
-  CleaveTraceEvent *events; /* indexed by task; NULL: no trace was requested */
-  char **names;             /* indexed by task, if there are events */
+  CleaveTraceEvent *events; /* indexed by task; NULL: the option `trace` is off */
+  char **names; /* indexed by task: name in the trace; NULL: the option `trace` is off */
 };
 
-/* The results of searching and packing: an input if they are known from a saved program, else an
- * output for saving. */
+/* The schedule and the packed weights of a program. If a saved program provides them, they are
+ * inputs of making a program; else making a program fills them in, so that they can be saved. */
 typedef struct
 {
-  gboolean is_known; /* FALSE: the other fields are outputs */
+  gboolean is_known; /* TRUE: a saved program provides the other fields; FALSE: they are outputs */
   CleaveRecord record;
-  GArray *packed; /* CleavePackedWeight; as an output, owned by the program */
+  GArray *packed; /* CleavePackedWeight; as an output, the program owns the array */
 } CleaveRecipe;
 
 void cleave_recipe_clear (CleaveRecipe *recipe);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecipe, cleave_recipe_clear)
 
-/* Makes a program as cleave_program_new() does, with the number of threads of the options or of the
- * recipe. The program holds `bytes`, unless NULL, as long as it exists. */
+/* Makes a program as cleave_program_new() does. The number of threads comes from the recipe if it
+ * is known, else from the options. The program keeps a reference to `bytes`, the memory of a saved
+ * program, unless NULL. */
 CleaveProgram *cleave_program_new_by (const CleaveGraph *graph,
                                       const CleaveProgramOptions *options,
                                       CleaveRecipe *recipe,
@@ -127,9 +132,11 @@ typedef struct
 {
   const CleaveGraph *graph;
   const CleaveStorage *storage;
-  gboolean reference;   /* use reference kernels only */
-  gboolean given;       /* the graph is not needed any more afterwards */
-  CleaveRecipe *recipe; /* receives the results of searching and packing; NULL: not wanted */
+  gboolean reference; /* use only reference kernels */
+  gboolean
+      given; /* the program may take constants out of the graph, which is not needed afterwards */
+  CleaveRecipe
+      *recipe; /* provides or receives the schedule and the packed weights; NULL: neither */
 } CleaveMaking;
 
 /* lower.c: makes the tasks of all steps and chooses their kernels. */
@@ -137,25 +144,27 @@ gboolean cleave_program_prepare (CleaveProgram *program,
                                  const CleaveMaking *making,
                                  const CleaveArena *arena,
                                  GError **error);
-/* trace.c: names the steps, and makes runs record their times. */
+/* trace.c: stores the names of all steps, and makes runs record the time of each step. */
 void cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage);
-/* io-bindings.c: finds the tensors that may replace the program's own memory. */
+/* io-bindings.c: finds the inputs and outputs whose bound tensor can replace the value's memory in
+ * the arena. */
 void cleave_program_find_bindings (CleaveProgram *program,
                                    const CleaveStorage *storage,
                                    const CleaveGraph *graph,
                                    const gint64 *offsets);
-/* Makes the steps use the bound tensor directly, if it has the layout that they expect. */
+/* Makes steps use the bound tensor's memory directly if it has the strides that they expect, and
+ * the arena's memory otherwise. */
 void cleave_binding_apply (CleaveBinding *binding);
-/* fusion.c: finds fused consumers and all waits. Epilogue ops, applied in registers, do not wait
- * for memory. */
+/* fusion.c: finds fused consumers and the waits of all steps. An epilogue op has no waits for
+ * memory, since its kernel stores only the final result. */
 void
 cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const CleaveArena *arena);
-/* store-fusion.c: finds the stores that run together. */
+/* store-fusion.c: groups STORE steps that run together. */
 void cleave_program_group_stores (CleaveProgram *program);
 void cleave_program_store_together (const CleaveProgram *program, const CleaveTask *head);
-/* footprints.c: finds the memory that each step reads besides values. Call it once all steps are
- * final. */
+/* footprints.c: finds the memory that each step reads besides values. Call this function when no
+ * step changes any more. */
 void cleave_program_find_footprints (CleaveProgram *program);
-/* run.c: runs one step, whose waits have all ended. */
+/* run.c: runs one step. The caller ensures that all waits of the step have ended. */
 void cleave_program_run_step (const CleaveProgram *program, guint step);
 void cleave_task_clear (CleaveTask *task);

@@ -74,7 +74,8 @@ program_new (const CleaveGraph *graph, guint n_threads, const GArray *packed)
   return program;
 }
 
-/* Checks that all nodes can run. Unknown nodes that passed through whole have no kernel. */
+/* Fails if a node has no kernel: nodes of unknown ops that the importer kept unchanged cannot
+ * run. */
 static gboolean
 check_kernels (const CleaveGraph *graph, GError **error)
 {
@@ -121,8 +122,9 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Makes a program, and takes the graph if it is given. Nodes between quantized values run as one
- * node each, unless reference kernels are asked for. */
+/* Makes a program of the graph. `given`: takes ownership of the graph. Unless the options ask for
+ * reference kernels, first joins the nodes between quantized values into quantized groups, each of
+ * which is one node. */
 static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* Limit on scales and constants: no sum becomes infinite, and no product NaN. */
+/* Largest magnitude of scales and constants. Up to it, no sum becomes infinite and no product
+ * NaN. */
 #define MOST 0x1p100
 
 extern const CleaveOp cleave_op_add, cleave_op_mul, cleave_op_global_average_pool,
@@ -21,7 +22,7 @@ kernel_of_add (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "y", NULL };
 static const char *const result_names[] = { "z", NULL };
 
-/* Records of ops that only kernels use; no graph contains their nodes. */
+/* The record of an op that only kernels use; no graph contains a node of it. */
 const CleaveOp cleave_op_qdq_add = { .name = "QdqAdd",
                                      .operands = operand_names,
                                      .results = result_names,
@@ -30,7 +31,8 @@ const CleaveOp cleave_op_qdq_add = { .name = "QdqAdd",
                                      .attrs_size = sizeof (CleaveQdqAdd),
                                      .kernel = kernel_of_add };
 
-/* Reads a float constant of moderate magnitude (at most MOST). */
+/* Reads operand `from`, a float constant whose magnitudes are at most MOST, into `x`. Returns FALSE
+ * if the operand is not such a constant. */
 static gboolean
 read_constant (const CleaveQdqSearch *s, guint from, CleaveQdqX *x)
 {
@@ -69,13 +71,15 @@ read_terms (CleaveQdqSearch *s, const CleaveBodyCall *call, CleaveQdqAdd *to)
   return n_constants < 2;
 }
 
-#define BYTE_MOST 255.   /* largest 8-bit value, with or without a zero point */
-#define SURE_LEAST 0.375 /* below this, too many results would be ambiguous */
+#define BYTE_MOST 255. /* largest magnitude of an 8-bit value minus its zero point */
+#define SURE_LEAST                                                                                 \
+  0.375 /* smallest useful `sure`: with less, too many results would have to be recomputed */
 
-/* Plans the fast path. Each float operation of the reference rounds by at most 2^-24 of its result:
- * a product or quotient for each term, their sum, and the quantization. The factors, the addend and
- * the operations with them round as much. At most 12 of these roundings are of the largest
- * magnitude. */
+/* Plans the fast path: its factors, its addend and `sure`, the largest distance to an integer at
+ * which the rounded result is certain. Each float operation of the reference has a rounding error
+ * of at most 2^-24 of its result: a product or quotient for each term, their sum, and the
+ * quantization. The fast path's factors, addend and operations have equal errors. At most 12 of
+ * these errors are relative to the largest magnitude. */
 static void
 plan_few_steps (CleaveQdqAdd *add)
 {

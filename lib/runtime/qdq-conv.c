@@ -26,7 +26,7 @@ cleave_is_qdq_conv (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "w", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* The record of an op that only kernels use; no graph contains its nodes. */
+/* The record of an op that only kernels use; no graph contains a node of it. */
 const CleaveOp cleave_op_qdq_conv = { .name = "QdqConv",
                                       .operands = operand_names,
                                       .results = result_names,
@@ -47,7 +47,7 @@ cleave_qdq_conv_free (CleaveQdqConv *conv)
   g_free (conv);
 }
 
-/* Reads the bias, which is dequantized or a float constant. */
+/* Reads the bias into `bias`, n floats. The bias is a dequantized constant or a float constant. */
 static gboolean
 read_bias (CleaveQdqSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias)
 {
@@ -74,7 +74,7 @@ read_bias (CleaveQdqSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias
   return TRUE;
 }
 
-/* Returns the dimension of the weights with the channels of the result. */
+/* Returns the dimension of the weights that counts the channels of the result. */
 static guint
 find_columns (const CleaveBodyCall *call)
 {
@@ -86,7 +86,8 @@ find_columns (const CleaveBodyCall *call)
              : 1;
 }
 
-/* Reads the weights: 8-bit constants whose zero point is the one that packing subtracts. */
+/* Reads the 8-bit weights and their n scales. Returns FALSE unless the weights are constant with
+ * zero point 0 (int8) or 128 (uint8), which packing subtracts. */
 static gboolean
 read_weights (const CleaveBodyCall *conv, gint64 n, CleaveQdqConv *to)
 {
@@ -119,8 +120,8 @@ cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum)
   return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
 }
 
-/* Returns whether a matrix [M, K] can be read as M pixels of K channels: all leading dimensions but
- * the last of them are 1. */
+/* Returns whether a matrix [..., M, K] can be read as M pixels of K channels: all dimensions before
+ * the last three have extent 1, so that dimension M counts rows of the same batch. */
 static gboolean
 is_of_rows (const CleaveShape *shape)
 {
@@ -148,7 +149,7 @@ cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *view)
   return pixels;
 }
 
-/* Returns whether a call multiplies a matrix by constants, with at most a bias. */
+/* Returns whether a call multiplies a matrix by constant weights, and adds at most a bias. */
 static gboolean
 is_product (const CleaveBodyCall *call)
 {
@@ -180,7 +181,8 @@ find_main (CleaveQdqSearch *s, guint from, CleaveQdqConv *to)
   return call != NULL && is_product (call) ? call : NULL;
 }
 
-/* Makes the view of the weights. The weights of a product are [K, N] or [N, K]. */
+/* Makes the view of the weights in the layout of a convolution. The weights of a matrix product are
+ * [K, N] or [N, K]. */
 static void
 view_weights (CleaveQdqConv *to)
 {

@@ -3,31 +3,34 @@
 
 #include "kernels.h"
 
-/* QDQ groups as single ops on 8-bit values, with the same bits as the float computation
- * (QDQ-exact).
+/* QDQ groups that run as one op on 8-bit values, with the same bits as the float computation
+ * (QDQ-exact). Each function named …_find matches one kind of group.
  *
- * An 8-bit operand of the group, with its scale and zero point. */
+ * This struct describes an operand of a group that is 8-bit, or a float constant: `from` is its
+ * index, `scale` and `zero` are its quantization. */
 typedef struct
 {
   guint from;
   CleaveElement element;
   float scale;
   gint32 zero;
-  float most; /* largest magnitude of a constant of floats */
+  float most; /* largest magnitude of a float constant; unused for 8-bit operands */
 } CleaveQdqX;
 
-/* The QuantizeLinear at the end of the group, with its scale and zero point. */
+/* The QuantizeLinear at the end of the group: element type, scale and zero point of the group's
+ * result. */
 typedef struct
 {
   CleaveElement element;
   float scale;
   gint32 zero;
-  gint32 least, most; /* bounds of the result minus its zero point */
+  gint32 least, most; /* bounds of the result minus its zero point, from a Clip or Relu before
+                         QuantizeLinear */
 } CleaveQdqEnd;
 
 /* A convolution whose operands are dequantized and whose result is quantized, all with constant
- * parameters, as one op on the 8-bit x and w. A matrix product counts as a convolution of pixels
- * whose bias is added last. */
+ * parameters, as one op on the 8-bit x and w. A matrix product is a convolution with a 1 x 1
+ * kernel, to which the bias is added last. */
 typedef struct
 {
   CleaveConvAttrs conv;
@@ -41,54 +44,57 @@ typedef struct
   gboolean is_product;
 } CleaveQdqConv;
 
-/* Returns the quantized result of a sum, minus its zero point. */
+/* Returns the quantized result for `sum`, a sum in float before quantization, minus the result's
+ * zero point. */
 gint32 cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum);
 
 extern const CleaveOp cleave_op_qdq_conv;
 gboolean cleave_is_qdq_conv (const CleaveCall *call);
 
-/* Returns the convolution that a group is, or NULL. x is the group's operand 0. */
+/* Returns the convolution that equals the group, or NULL if the group is not a convolution. Operand
+ * 0 of the group is x. */
 CleaveQdqConv *cleave_qdq_conv_find (const CleaveKernelInstance *group);
 void cleave_qdq_conv_free (CleaveQdqConv *conv);
-/* Returns a view of an operand or the result of the group as an operand or the result of a
- * convolution. */
+/* Returns a view of x or of the result, given a view of the group's operand or result. For a matrix
+ * product, the view has the dimensions of a convolution. */
 CleaveView cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *view);
 
-/* A lookup table from 8 bits to 8 bits: a group of element-wise calls on one value and scalar
- * constants. A MaxPool may come first. It then runs on 8-bit values, since dequantizing keeps their
- * order. */
+/* A lookup table from 8 bits to 8 bits. It equals a group of element-wise calls on one value and
+ * scalar constants. A MaxPool may come first. The MaxPool then runs on the 8-bit values, since
+ * dequantizing keeps their order. */
 typedef struct
 {
-  guint from; /* index of the group's operand */
+  guint from; /* index of the group's operand that is looked up */
   gboolean has_pool;
-  CleaveCall pool;  /* without operands and results */
-  gboolean is_same; /* the table is the identity */
+  CleaveCall pool;  /* the MaxPool, without operands and results */
+  gboolean is_same; /* the table maps each byte to itself */
   guint8 table[256];
 } CleaveQdqTable;
 
 extern const CleaveOp cleave_op_qdq_table;
-/* Returns the table that a group is, or NULL. */
+/* Returns the table that equals the group, or NULL if no table does. */
 CleaveQdqTable *cleave_qdq_table_find (const CleaveKernelInstance *group);
 
-/* A sum or product of two dequantized values, quantized, as one op. One operand may be a float
- * constant. Either may be broadcast. */
+/* A sum or product of two dequantized values, quantized, as one op. One of the two operands may be
+ * a float constant. Each operand may be broadcast. */
 typedef struct
 {
-  CleaveQdqX x[2]; /* the element of a float constant is float32 */
+  CleaveQdqX x[2]; /* the two operands; `element` of a float constant is CLEAVE_FLOAT32 */
   CleaveQdqEnd end;
   gboolean is_product;
-  /* The fast path: unsigned 8-bit values (or floats) times `factor`, plus `addend` for a sum. For a
-   * product, the 8-bit values minus their zero points, times factor[0]. The result is exact if the
-   * float before rounding is nearer to an integer than `sure`; 0: never. */
+  /* Numbers of the fast path. For a sum, the fast path adds each unsigned 8-bit value (or float)
+   * times its `factor`, and `addend`. For a product, it multiplies the values minus their zero
+   * points, and factor[0]. If the float before rounding is nearer than `sure` to an integer,
+   * rounding gives the exact result. `sure` 0: do not use the fast path. */
   float factor[2], addend, sure;
 } CleaveQdqAdd;
 
 extern const CleaveOp cleave_op_qdq_add;
-/* Returns the sum or product that a group is, or NULL. */
+/* Returns the sum or product that equals the group, or NULL if the group is neither. */
 CleaveQdqAdd *cleave_qdq_add_find (const CleaveKernelInstance *group);
 
-/* The mean of dequantized values, quantized: GlobalAveragePool, or ReduceMean, which sums in double
- * precision. */
+/* The mean of dequantized values, quantized: a GlobalAveragePool or a ReduceMean. `has_doubles`:
+ * the reference sums in double precision, as ReduceMean does. */
 typedef struct
 {
   CleaveQdqX x;
@@ -98,5 +104,5 @@ typedef struct
 } CleaveQdqMean;
 
 extern const CleaveOp cleave_op_qdq_mean;
-/* Returns the mean that a group is, or NULL. */
+/* Returns the mean that equals the group, or NULL if the group is not a mean. */
 CleaveQdqMean *cleave_qdq_mean_find (const CleaveKernelInstance *group);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Pattern matching on quantized groups: finds the calls of a known pattern, from the last one
- * backwards. */
+/* Matches the calls of a quantized group against a known pattern, from the last call backwards. The
+ * functions that find a QDQ group of qdq-conv.h use it. */
 
 #include "qdq-conv.h"
 
@@ -15,24 +15,26 @@ typedef struct
   guint n_seen; /* number of calls matched so far */
 } CleaveQdqSearch;
 
-/* The operands of QuantizeLinear and DequantizeLinear. */
+/* operand indices of QuantizeLinear and DequantizeLinear */
 enum { VALUE, SCALE, ZERO };
 
-/* Returns the call that computes a value, if its op is `op` and it has one reader; NULL otherwise.
- */
+/* Returns the call that computes value `from`, if its op is `op` and only one call reads the value.
+ * Returns NULL otherwise. */
 const CleaveBodyCall *cleave_qdq_find_call (CleaveQdqSearch *s, guint from, const CleaveOp *op);
-/* Reads `n` numbers of a constant, which may have one element for all; reads 0s if `constant` is
- * NULL. Returns FALSE if it has another number of elements. */
+/* Reads a constant as `n` numbers into `to`. A single element is repeated n times. If `constant` is
+ * NULL, writes n zeros. Returns FALSE if the constant has neither 1 nor `n` elements. */
 gboolean cleave_qdq_read_constant (const CleaveTensor *constant, gint64 n, double *to);
-/* Reads `n` numbers of an operand of a call. Returns FALSE if it is neither constant nor absent. */
+/* Reads an operand of a call as `n` numbers into `to`, as cleave_qdq_read_constant() does; an
+ * absent operand gives zeros. Returns FALSE if the operand is not constant. */
 gboolean cleave_qdq_read_numbers (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, guint operand, gint64 n, double *to);
-/* Reads scales and zero points of a QuantizeLinear or DequantizeLinear for `n` indices of its axis.
- */
+/* Reads the scales and zero points of a QuantizeLinear or DequantizeLinear, one for each of the `n`
+ * indices of its axis. */
 gboolean cleave_qdq_read_scales (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero);
-/* Matches a value that is dequantized with a single scale. Returns FALSE if it is not. */
+/* Matches a value `from` that is an 8-bit operand of the group, dequantized with a single scale.
+ * Returns FALSE if the value is anything else. */
 gboolean cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x);
-/* Matches the QuantizeLinear that ends the group and a Clip or Relu before it. Sets `from` to the
- * value that they read. */
+/* Matches the QuantizeLinear that ends the group, and the Clips and Relus before it. Sets `from` to
+ * the value that the first of these ops reads. */
 gboolean cleave_qdq_read_end (CleaveQdqSearch *s, CleaveQdqEnd *end, guint *from);

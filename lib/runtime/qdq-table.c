@@ -22,7 +22,7 @@ kernel (const CleaveCall *call)
 static const char *const operand_names[] = { "x", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* The record of an op that only kernels use; no graph contains its nodes. */
+/* The record of an op that only kernels use; no graph contains a node of it. */
 const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
                                        .operands = operand_names,
                                        .results = result_names,
@@ -31,17 +31,18 @@ const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
                                        .attrs_size = sizeof (CleaveQdqTable),
                                        .kernel = kernel };
 
-/* The evaluation of a group on all 256 bytes. They are stored along the largest dimension of the
- * result, which must have more than one element. All calls go element by element along it. */
+/* Evaluates a group on all 256 bytes at once. The bytes lie along the largest dimension of the
+ * result, whose extent must exceed 1; all other dimensions have extent 1. All calls must be
+ * element-wise along that dimension. */
 typedef struct
 {
   const CleaveKernelInstance *group;
   CleaveBody body;
   CleaveShape shape;
-  const CleaveBodyCall *pool; /* the MaxPool, which is treated as the identity; NULL if there
-                                 is none */
+  const CleaveBodyCall *pool; /* the MaxPool at the begin of the group, which is evaluated as the
+                                 identity; NULL: none */
   guint8 bytes[N_BYTES];
-  CleaveView *values; /* indexed by call */
+  CleaveView *values; /* indexed by call: the result of the call for all 256 bytes */
 } Evaluation;
 
 static gboolean
@@ -91,7 +92,8 @@ find_operand (Evaluation *e, guint from, guint *outer, CleaveView *view)
   return TRUE;
 }
 
-/* Evaluates one call. Returns FALSE if a table cannot replace it. */
+/* Evaluates a call of the group. Sets `outer` to the group's operand that the table looks up.
+ * Returns FALSE if a table cannot replace the call. */
 static gboolean
 evaluate_call (Evaluation *e, guint index, guint *outer)
 {
@@ -142,8 +144,8 @@ evaluate (Evaluation *e, CleaveQdqTable *to)
   return fits;
 }
 
-/* Returns whether a call is a MaxPool of a value that is dequantized with a positive scale, so that
- * the order of values is kept. */
+/* Returns whether a call is a MaxPool whose operand is dequantized with a positive scale, which
+ * keeps the order of values. */
 static gboolean
 find_pool (Evaluation *e, guint index)
 {

@@ -9,48 +9,50 @@
 #include "../memory/quantized-group.h"
 #include "quantized-whole.h"
 
-/* Tiles that differ only in their position are of one kind, for which kernels are prepared once.
- * The table has, for each tile, its kind and the byte offsets at which it begins in the operands
- * and in the result. */
+/* Tiles that differ only in their position are of one kind. Kernels are prepared once per kind. The
+ * table `Tiles` has, for each tile, its kind and the byte offsets at which the tile begins in the
+ * operands and in the result. */
 
-/* The place of an operand of a call. */
+/* The source of an operand of a call: an operand of the group, or an intermediate value in
+ * scratch. */
 typedef struct
 {
-  guint outer; /* the operand of the group, or CLEAVE_BODY_ABSENT for an intermediate value */
-  guint read;  /* operand of the group: index of its offset among the offsets of a tile */
-  gint64 at;   /* intermediate: offset in the scratch memory, in bytes */
+  guint outer; /* index of the group's operand; CLEAVE_BODY_ABSENT for an intermediate value */
+  guint read;  /* group's operand: index of its byte offset among the offsets of a tile */
+  gint64 at;   /* intermediate value: byte offset in scratch */
 } Source;
 
-/* One call of the group, prepared for the tiles of one kind. */
+/* One call of the group, prepared for all tiles of one kind. */
 typedef struct
 {
-  CleaveKernelInstance instance;    /* each tile sets the pointers of the views */
+  CleaveKernelInstance instance;    /* each tile sets the data pointers of the views */
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;
-  CleaveTensorType *types; /* types of the operands */
+  CleaveTensorType *types; /* indexed by operand: its type in a tile */
   Source *sources;
-  gint64 to;                /* byte offset of the result in the scratch memory; -1: it is the result
-                             * of the group */
-  gboolean is_fused;        /* the call is an epilogue op of the call before it */
-  CleaveFusedConsumer next; /* the next call, if it is fused */
+  gint64 to; /* byte offset of the result in scratch; -1: the result is the result of the group */
+  gboolean is_fused;        /* the piece before this one applies this call as an epilogue op */
+  CleaveFusedConsumer next; /* the next piece as a fused consumer, if it is fused */
 } Piece;
 
 typedef struct
 {
   CleaveTilePart *parts;
-  Piece *pieces; /* one for each call; pieces that are not needed have no op */
+  Piece *pieces; /* indexed by call; the op is NULL if the tile does not need the call */
 } Kind;
 
 typedef struct
 {
-  CleaveWhole *whole; /* the kernel that serves the whole group; NULL: there are tiles */
+  CleaveWhole
+      *whole; /* the one kernel that serves the whole group; NULL: the group runs tile by tile */
   CleaveBody body;
-  GArray *calls; /* CleaveBodyCall: the ops of the group */
-  guint n_reads; /* number of operands of all calls */
-  guint most;    /* largest number of operands of a call */
+  GArray *calls; /* CleaveBodyCall: the calls of the group */
+  guint n_reads; /* total number of operands of all calls */
+  guint most;    /* largest number of operands of one call */
   GPtrArray *kinds;
-  GArray *kind;    /* guint, by index of the tile */
-  GArray *offsets; /* gint64: by tile, of its result and of each operand of a call */
+  GArray *kind;    /* guint, indexed by tile: index of its kind */
+  GArray *offsets; /* gint64, tile by tile: byte offset of the tile's result, then of each operand
+                      of each call */
   gint64 tile_bytes, views_bytes;
   gboolean are_rows;
 } Tiles;
@@ -60,10 +62,10 @@ typedef struct
   Tiles *tiles;
   const CleaveKernelInstance *instance;
   CleaveWeights *weights;
-  gsize n_scratch; /* scratch memory of the kernels, in bytes */
+  gsize n_scratch; /* largest scratch of a kernel, in bytes */
 } Preparing;
 
-/* Sorts the dimensions by stride, the outermost first. */
+/* Fills `dims` with the dimensions in order of descending stride, outermost first. */
 static void
 sort_dims (const CleaveView *view, guint *dims)
 {
@@ -77,7 +79,8 @@ sort_dims (const CleaveView *view, guint *dims)
     }
 }
 
-/* Makes a view dense, with the dimensions in the memory order of another view of the same rank. */
+/* Gives a view the strides of a dense layout, with the memory order of `like`. Uses row-major order
+ * if the ranks differ. */
 static void
 lie_as (CleaveView *view, const CleaveView *like)
 {
@@ -107,7 +110,7 @@ find_offset (const CleaveView *view, const CleaveRange *range)
   return offset * (gint64) cleave_element_size (view->type.element);
 }
 
-/* Kinds */
+/* Kinds of tiles */
 
 static gboolean
 is_shape_equal (const CleaveRange *a, const CleaveRange *b)
@@ -117,8 +120,9 @@ is_shape_equal (const CleaveRange *a, const CleaveRange *b)
   return cleave_shape_equal (&x, &y);
 }
 
-/* Returns whether two tiles read an operand alike. A constant, which is packed, must be read at the
- * same place. */
+/* Returns whether an operand of a call needs the same preparation in two tiles: equal shapes, and
+ * equal ranges of the value in scratch. The ranges of a constant must be equal, since `prepare`
+ * packs the slice. */
 static gboolean
 reads_alike (
     const Preparing *p, const CleaveTilePart *a, const CleaveTilePart *b, guint call, guint operand)
@@ -160,7 +164,7 @@ are_alike (const Preparing *p, const CleaveTilePart *a, const CleaveTilePart *b)
   return TRUE;
 }
 
-/* Pieces */
+/* Pieces: the calls of one kind */
 
 static void
 take_outer (const Preparing *p, Piece *piece, guint n, guint from, const CleaveRange *range)
@@ -190,7 +194,8 @@ take_inner (const Kind *kind, Piece *piece, guint n, guint made, const CleaveRan
   piece->sources[n].at = (char *) piece->instance.operands[n].data - at;
 }
 
-/* Returns the index of a call's first operand in a tile's offsets, where the result comes first. */
+/* Returns the index of a call's first operand among the offsets of a tile, which begin with the
+ * offset of the result. */
 static guint
 find_first_read (const CleaveBody *body, guint index)
 {
@@ -229,8 +234,8 @@ take_operands (const Preparing *p, const Kind *kind, guint index, char *at)
   piece->instance.call.n_operands = n;
 }
 
-/* Returns the view whose memory order an intermediate value takes. This is the value that it
- * overwrites, else its operand if the call goes element by element, else the group's result. */
+/* Returns the view whose memory order an intermediate value takes: the value that it overwrites;
+ * else operand 0 if the call is element-wise; else the group's result. */
 static const CleaveView *
 find_like (const Preparing *p, const Kind *kind, guint index, const gint64 *offsets)
 {
@@ -300,8 +305,8 @@ prepare_piece (Preparing *p, const Kind *kind, guint index, const gint64 *offset
   g_clear_pointer (&piece->instance.constants, g_free);
 }
 
-/* Returns whether a piece is the only reader of the piece before it, and overwrites all of its
- * result. */
+/* Returns whether a piece has one operand, the result of the piece before it, overwrites that
+ * result completely, and no other piece reads that result. */
 static gboolean
 overwrites (const Tiles *tiles, const Kind *kind, guint index)
 {
@@ -319,7 +324,7 @@ overwrites (const Tiles *tiles, const Kind *kind, guint index)
                              &before->instance.results[0].type.shape);
 }
 
-/* Fuses a bound, such as a Relu, into the piece before it, as an epilogue. */
+/* Fuses a Relu or Clip into the piece before it, whose kernel applies it in registers. */
 static void
 fuse_bound (const Tiles *tiles, const Kind *kind, guint index)
 {
@@ -343,7 +348,8 @@ fuse_bound (const Tiles *tiles, const Kind *kind, guint index)
   piece->is_fused = TRUE;
 }
 
-/* Makes an equivalence class of tiles, and takes ownership of `parts`. */
+/* Prepares the kernels for a new kind of tiles, of which `parts` describes one tile. Takes
+ * ownership of `parts`. */
 static Kind *
 kind_new (Preparing *p, CleaveTilePart *parts)
 {
@@ -351,8 +357,8 @@ kind_new (Preparing *p, CleaveTilePart *parts)
   guint n_calls = tiles->body.calls->len;
   g_autofree gint64 *offsets = g_new0 (gint64, n_calls);
   gint64 n_bytes = cleave_tile_place (parts, &tiles->body, offsets);
-  g_autofree char *memory = g_malloc ((gsize) n_bytes + 64); /* space to align it to 64 bytes,
-                                                                as the scratch memory will be */
+  g_autofree char *memory = g_malloc (
+      (gsize) n_bytes + 64); /* the surplus of 64 bytes lets `at` be aligned as scratch is */
   char *at = memory + (64 - (gsize) memory % 64) % 64;
   Kind *kind = g_new0 (Kind, 1);
 
@@ -387,7 +393,7 @@ kind_free (Kind *kind, const CleaveBody *body)
   g_free (kind);
 }
 
-/* Tiles */
+/* Tables of tiles */
 
 static void
 add_offsets (const Preparing *p, const CleaveTilePart *parts)
@@ -459,7 +465,7 @@ tiles_clear (Tiles *tiles)
   g_array_set_size (tiles->offsets, 0);
 }
 
-/* Adds all tiles. Returns FALSE if one of them is impossible. */
+/* Adds all tiles of extents `tile`. Returns FALSE if a tile cannot be computed separately. */
 static gboolean
 add_tiles (Preparing *p, const CleaveShape *tile)
 {
@@ -497,8 +503,8 @@ align (gint64 n_bytes)
   return (n_bytes + 63) / 64 * 64;
 }
 
-/* Returns whether tiles cut only the outermost dimension of the result, and the last op of the
- * group reads only results of the group and constants. */
+/* Returns whether the tiles cut only the outermost dimension of the result, and the last call of
+ * the group reads only intermediate values and constants. */
 static gboolean
 are_rows (const Preparing *p, const CleaveShape *tile)
 {
@@ -555,7 +561,7 @@ prepare (const CleaveKernelInstance *instance,
   tile = choose (&p);
   if (!add_tiles (&p, &tile))
     {
-      /* use a single tile, which is always possible */
+      /* use a single tile, the whole result, which is always possible */
       tiles_clear (tiles);
       tile = instance->results[0].type.shape;
       add_tiles (&p, &tile);
@@ -567,7 +573,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running */
+/* Running the tiles */
 
 static void
 run_piece (const Tiles *tiles,

@@ -5,29 +5,31 @@
 #include "kernels/places.h"
 #include "qdq-conv.h"
 
-/* A kernel, and the call that it was prepared for. */
+/* A call and the kernel that is prepared for it. */
 typedef struct
 {
-  const CleaveKernelFamily *family; /* NULL: none */
+  const CleaveKernelFamily *family; /* NULL: the step is unused */
   gpointer state;
-  CleaveKernelInstance instance;  /* each run sets the views of the kernel instance */
-  CleaveView operands[2], result; /* the data pointers are set at each run */
+  CleaveKernelInstance instance;  /* each run replaces the pointers to the views */
+  CleaveView operands[2], result; /* views without final data pointers; each run copies the views
+                                     and sets their pointers */
   CleaveTensorType types[3];
 } Step;
 
 struct _CleaveWhole
 {
-  CleaveQdqConv *conv; /* the four kinds of kernel, of which one is set */
+  CleaveQdqConv *conv; /* the kinds of kernels; exactly one of the four pointers is set */
   CleaveQdqTable *table;
   CleaveQdqAdd *add;
   CleaveQdqMean *mean;
   Step step;  /* the step that reads the group's operands */
-  Step after; /* a table from the step's result to the group's result, in place; without a family if
-                 no table is needed */
-  guint from[2], n_from; /* indices of the group's operands that the kernel reads */
+  Step after; /* a lookup that maps the bytes of the group's result in place; its family is NULL if
+                 no table follows */
+  guint from[2], n_from; /* indices of the group's operands that `step` reads, and their number */
 };
 
-/* Prepares the kernel of a call of `n_operands` operands. `constant` is the second one, or NULL. */
+/* Prepares the kernel of a call with `n_operands` operands. `constant` is operand 1; NULL if that
+ * is not constant. */
 static gboolean
 step_prepare (Step *step,
               const CleaveOp *op,
@@ -68,8 +70,9 @@ step_clear (Step *step)
     step->family->free (step->state);
 }
 
-/* Runs a kernel. `x` has the data pointers of the first `n_x` operands; the data pointers of
- * constants are known. */
+/* Runs the kernel of a step. `x` has the data pointers of the first `n_x` operands. The other
+ * operands are constants, whose views have their pointers. The result goes to the result of
+ * `group`. */
 static void
 step_run (const Step *step,
           const CleaveKernelInstance *group,
@@ -105,8 +108,8 @@ prepare_conv (CleaveWhole *whole,
                        n_scratch);
 }
 
-/* Prepares a step that maps each byte of x through a table, into y. x and y may be the same value.
- */
+/* Prepares a step that maps each byte of x through a table, into y. x and y may have the same
+ * memory. */
 static gboolean
 prepare_table (Step *step,
                const CleaveQdqTable *table,

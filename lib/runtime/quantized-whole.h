@@ -3,19 +3,19 @@
 
 #include "kernels.h"
 
-/* Runs quantized groups for which a single integer kernel exists; quantized-tiles.c asks for it
+/* Runs a quantized group with a single integer kernel, if one exists. quantized-tiles.c tries this
  * first. */
 
-/* A quantized group that runs as one integer kernel, with the same bits as the floats in between.
- */
+/* A quantized group that runs as one integer kernel, with the bits of the float computation. */
 typedef struct _CleaveWhole CleaveWhole;
 
-/* Returns NULL if no integer kernel serves the group. */
+/* Prepares the integer kernel of a group, and sets `n_scratch` to its scratch memory in bytes.
+ * Returns NULL if no integer kernel serves the group. */
 CleaveWhole *
 cleave_whole_new (const CleaveKernelInstance *group, CleaveWeights *weights, gsize *n_scratch);
 void cleave_whole_free (CleaveWhole *whole);
 void
 cleave_whole_run (const CleaveWhole *whole, const CleaveKernelInstance *group, gpointer scratch);
-/* Adds the memory that a run reads besides values. */
+/* Adds to `lines` the memory that a run reads besides values. */
 void cleave_whole_add_memory (const CleaveWhole *whole, GArray *lines);
 gboolean cleave_whole_reads (const CleaveWhole *whole, guint operand);

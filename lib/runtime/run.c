@@ -72,7 +72,8 @@ get_time (void)
   return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
 }
 
-/* Runs a step of a sequence, on its own thread or another one. */
+/* Runs a step of a sequence. `thread` is the thread that runs it, which need not be the sequence's
+ * own; the trace records it. */
 static void
 run_task (const CleaveProgram *program, guint step, guint sequence, guint thread)
 {
@@ -86,7 +87,7 @@ run_task (const CleaveProgram *program, guint step, guint sequence, guint thread
     event->end = get_time ();
 }
 
-/* Runs all steps on one thread, in an order that is valid for every arena. */
+/* Runs all steps on one thread, in the schedule's order, which never waits. */
 static void
 run_in_order (const CleaveProgram *program)
 {
@@ -107,8 +108,8 @@ cleave_program_run_step (const CleaveProgram *program, guint step)
   do_task (program, &program->tasks[step], program->scratch[program->schedule->thread[step]]);
 }
 
-/* Lets the other thread of a core work while this one waits.  Without it, the waiting thread would
- * fill the core's pipelines with loads of the same line. */
+/* Lets the other hardware thread of the core work while this thread waits. Without it, the waiting
+ * thread would fill the core's pipelines with loads of the same cache line. */
 static inline void
 relax (void)
 {
@@ -154,7 +155,7 @@ is_ready (const CleaveProgram *program, guint step)
   return TRUE;
 }
 
-/* Runs steps of a sequence until one has to wait. Returns FALSE if it ran none, or if another
+/* Runs steps of a sequence until a step has to wait. Returns FALSE if no step ran, or if another
  * thread runs the sequence. */
 static gboolean
 advance (CleaveProgram *program, guint sequence, guint thread)
@@ -192,7 +193,8 @@ can_advance (const CleaveProgram *program, guint sequence)
          is_ready (program, schedule->sequence[sequence][i]);
 }
 
-/* Runs steps of another thread's sequence, whose core may be busy with other work. */
+/* Runs steps of the sequence of another thread, whose core may be busy with other work. Returns
+ * FALSE if no other sequence can advance. */
 static gboolean
 advance_another (CleaveProgram *program, guint thread)
 {
@@ -208,9 +210,10 @@ advance_another (CleaveProgram *program, guint thread)
   return FALSE;
 }
 
-/* Runs the steps of a thread. It stays with its own sequence, whose memory is in its cache. If that
- * waits for longer than a handover takes, the thread helps with another sequence. If there is
- * nothing to do for long, it sleeps to leave the core to others. */
+/* Runs steps until all sequences are finished. The thread prefers its own sequence, whose memory is
+ * in its cache. After `loyalty` tries without a step that is ready, it also runs steps of other
+ * sequences. After `patience` tries, it sleeps 20 us between tries to leave the core to other
+ * work. */
 static void
 run_sequences (CleaveProgram *program, guint thread)
 {
@@ -232,7 +235,8 @@ run_sequences (CleaveProgram *program, guint thread)
     }
 }
 
-/* Returns the number of threads that have steps. The schedule fills the first threads first. */
+/* Returns the number of threads that have steps. The schedule assigns steps to the first
+ * threads. */
 static guint
 count_busy (const CleaveSchedule *schedule)
 {
@@ -244,7 +248,7 @@ count_busy (const CleaveSchedule *schedule)
 }
 
 /* Runs all sequences in a parallel region. OpenMP may provide fewer threads than there are
- * sequences, as in a nested region; those threads run all of them. */
+ * sequences, as in a nested region; the threads that it provides run all sequences. */
 static void
 run_region (CleaveProgram *program)
 {
@@ -254,9 +258,9 @@ run_region (CleaveProgram *program)
   run_sequences (program, (guint) omp_get_thread_num ());
 }
 
-/* A thread that forks leaves the threads that libgomp keeps for it in the parent, and its next
- * parallel region in the child would wait for them forever. In the child, each region therefore
- * begins in a new thread, for which libgomp makes new ones. */
+/* After a fork, the parent keeps the threads of libgomp, and the next parallel region of the child
+ * would wait for them forever. In the child, each region therefore begins in a new thread, for
+ * which libgomp starts new threads. */
 static _Thread_local gboolean leaves_threads, has_lost_threads;
 
 static gboolean

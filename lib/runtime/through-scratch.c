@@ -8,8 +8,8 @@ typedef struct
 {
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;
-  gsize n_bytes, at; /* bytes of the result, and its offset behind the kernel's own scratch
-                        memory */
+  gsize n_bytes, at; /* size of the result, and its byte offset in scratch, behind the scratch of
+                        the wrapped kernel */
 } Through;
 
 static void
@@ -56,7 +56,8 @@ add_memory (gconstpointer state, GArray *lines)
   cleave_kernel_add_memory (through->family, through->state, lines);
 }
 
-/* Has no `prepare`: cleave_task_go_through_scratch() wraps the kernel of a prepared task. */
+/* The kernel family that wraps another kernel. It has no `prepare`, since
+ * cleave_task_go_through_scratch() wraps a task that is prepared already. */
 static const CleaveKernelFamily family = {
   .run = run, .free = clear, .reads = reads, .n_state = sizeof (Through), .add_memory = add_memory
 };

@@ -3,6 +3,7 @@
 
 #include "program-private.h"
 
-/* Makes a task compute its dense result in scratch memory and copy it to its place afterwards. A
- * task needs this if the result overlays an operand and the kernel does not go row by row. */
+/* Wraps the kernel of a task, so that it computes its dense result in scratch and then copies the
+ * result to its address. Adds the result's size to `n_scratch`. A task needs this if its result
+ * overlays an operand and its kernel does not go row by row. */
 void cleave_task_go_through_scratch (CleaveTask *task, gsize *n_scratch);

@@ -16,7 +16,7 @@ cleave_program_begin_trace (CleaveProgram *program, const CleaveStorage *storage
     }
 }
 
-/* A JSON string: quotes, backslashes and control characters escaped. */
+/* Appends a JSON string, with quotes, backslashes and control characters escaped. */
 static void
 add_string (GString *out, const char *text)
 {
@@ -38,7 +38,8 @@ add_microseconds (GString *out, const char *key, gint64 nanoseconds)
                           (int) (nanoseconds % 1000));
 }
 
-/* Adds the waits of a step, which show why it did not begin earlier: pairs of thread and count. */
+/* Appends the waits of a step, which show why it did not begin earlier, as pairs: a thread, and the
+ * number of its steps that had to finish. */
 static void
 add_waits (GString *out, const CleaveWaits *waits, guint step)
 {

@@ -12,15 +12,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows searched together if their elements are strided. */
+/* number of rows with strided elements that are searched together */
 #define ROWS 64
-/* Vectors of adjacent rows searched together. */
+/* number of vectors of adjacent rows that are searched together */
 #define COLUMNS 4
-/* Independent accumulators for the best value of a row. */
+/* number of independent accumulators for the best value of a row */
 #define CHAINS 4
 
-/* Returns whether x replaces the best value so far. Of equal values the first wins, or the last
- * if `last`. A NaN wins over a number. */
+/* Returns whether x replaces `best`, the best value so far. The first of equal values wins, or the
+ * last if `last`. A NaN wins over a number. */
 static inline gboolean
 wins (float x, float best, gboolean is_min, gboolean last)
 {
@@ -31,7 +31,8 @@ wins (float x, float best, gboolean is_min, gboolean last)
   return better | nan_wins | (last & same);
 }
 
-/* Searches up to ROWS strided rows. `is_min` and `last` are compile-time constants. */
+/* Finds the index of the best element of each of n_rows rows, at most ROWS, whose elements are
+ * strided. `is_min` and `last` are compile-time constants. */
 static CLEAVE_SPECIALISED void
 search_rows (const CleaveArgRow *row,
              const float *x,
@@ -82,7 +83,7 @@ search_anywhere (
     search_rows (row, x, apart, n_rows, y, y_step, FALSE, FALSE);
 }
 
-/* The best value of each lane so far, and its index. */
+/* For each lane, the best value so far and its index. */
 typedef struct
 {
   CleaveVector best;
@@ -100,7 +101,8 @@ take_better (Best *so_far, CleaveVector x, gint32 i, gboolean is_min)
   so_far->at = cleave_lanes_select_ints (wins, (CleaveMask){ 0 } + i, so_far->at);
 }
 
-/* Searches `vectors` vectors of adjacent rows. */
+/* Finds the index of the best element of each row, for `vectors` vectors of adjacent rows, one row
+ * per lane. */
 static CLEAVE_SPECIALISED void
 search_columns (const CleaveArgRow *row, const float *x, gint32 *at, gboolean is_min, int vectors)
 {
@@ -122,7 +124,7 @@ better_of (CleaveVector found, CleaveVector value, gboolean is_min)
   return is_min ? cleave_vector_at_most (found, value) : cleave_vector_at_least (found, value);
 }
 
-/* Returns a vector with the best of all lanes in each lane. */
+/* Returns a vector whose lanes all hold the best value of `v`. */
 static inline CleaveVector
 best_of_lanes (CleaveVector v, gboolean is_min)
 {
@@ -150,8 +152,8 @@ best_of_lanes (CleaveVector v, gboolean is_min)
   return v;
 }
 
-/* Returns the best value of each lane over n contiguous elements, n >= CLEAVE_VECTOR. NaNs are
- * ignored here and set `nan`. */
+/* Returns, for each lane, the best value of n contiguous elements, n >= CLEAVE_VECTOR. Ignores NaNs
+ * and sets their lanes in `nan`. */
 static CLEAVE_SPECIALISED CleaveVector
 find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
 {
@@ -179,7 +181,8 @@ find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
   return found[0];
 }
 
-/* Returns the index of the first element equal to `best`, which must be present. */
+/* Returns the index of the first element that equals `best`. One of the n elements must equal
+ * it. */
 static gint64
 find_place (const float *x, gint64 n, float best)
 {
@@ -197,8 +200,8 @@ find_place (const float *x, gint64 n, float best)
   return i;
 }
 
-/* Returns the index of the best of n contiguous elements, n >= CLEAVE_VECTOR; -1 if there is a
- * NaN. */
+/* Returns the index of the best of n contiguous elements, n >= CLEAVE_VECTOR. Returns -1 if an
+ * element is NaN. */
 static CLEAVE_SPECIALISED gint64
 search_row (const float *x, gint64 n, gboolean is_min)
 {

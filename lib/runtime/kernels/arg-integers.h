@@ -5,20 +5,20 @@
 
 #include "arg-rows.h"
 
-/* Elements searched for the index of the best value at once. */
+/* number of elements searched at once for the index of the best value */
 #define CHUNK 32
-/* Elements reduced to their best value at once. */
+/* number of elements reduced at once to their best value */
 #define BLOCK 512
-/* Adjacent rows searched together. */
+/* number of adjacent rows searched together */
 #define INTEGER_ROWS 256
-/* Largest number of elements of a segment. An index within a segment fits into the element's own
- * type, which has at least 8 bits. */
+/* Largest number of elements of a segment: with at most 255, an index within a segment fits into an
+ * 8-bit element type. */
 #define SEGMENT 255
-/* Elements of a row compared while its best value is in a register. */
+/* number of elements of a row that are compared while the row's best value is in a register */
 #define STEPS 4
 
-/* Lists the element types: X (element, E, U), where E is the C type, and U is unsigned and has its
- * size. */
+/* Lists the element types: X (element, E, U). E is the C type of the element, U the unsigned type
+ * of the same size. */
 /* clang-format off */
 #define ARG_INTEGERS(X)                                                                            \
   X (INT8, gint8, guint8)                                                                                  \

@@ -4,14 +4,16 @@
 #include "level.h"
 #include "loops.h"
 
-/* Properties that all rows share. */
+/* Properties that all rows of a search share. `last`: the last of equal values wins, not the
+ * first. */
 typedef struct
 {
-  gint64 n, step; /* elements of a row, and the distance between them in elements */
+  gint64 n, step; /* number of elements of a row, and their distance in memory, in elements */
   gboolean is_min, last;
 } CleaveArgRow;
 
-/* Searches n_rows rows that are `apart` elements apart. Indices must fit into 32 bits. */
+/* Finds the index of the best element of each of n_rows rows, and writes it to y[i * y_step] for
+ * row i. Adjacent rows are `apart` elements apart. Indices must fit into 32 bits. */
 typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gconstpointer x,
                                  gint64 apart,
@@ -19,5 +21,5 @@ typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gint64 *y,
                                  gint64 y_step);
 
-/* Elements of a row reduced to their best value at once. */
+/* number of elements of a row that are reduced at once to their best value */
 #define CLEAVE_ARG_BLOCK 256

@@ -3,15 +3,17 @@
 
 #include "../kernels.h"
 
-/* A spatial axis over which windows slide: extents of operand x and result y, and the window. */
+/* A spatial axis along which windows slide: the extents n_x of the operand and n_y of the result,
+ * and the parameters of the window. */
 typedef struct
 {
   gint64 n_x, n_y, n_taps, stride, dilation, pad, pad_end;
-  gint64 x_step, y_step; /* elements in memory from one position to the next */
+  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements, in the operand
+                            and in the result */
 } CleaveAxis;
 
-/* The taps [first, last) of a window that do not read padding, and the position that tap `first`
- * reads. */
+/* The taps [first, last) of a window that read data, not padding, and the position in the operand
+ * that tap `first` reads. */
 typedef struct
 {
   gint64 first, last, at;
@@ -29,7 +31,7 @@ cleave_axis_taps (const CleaveAxis *axis, gint64 pixel)
                       : (CleaveTaps){ 0, 0, 0 };
 }
 
-/* Finds the pixels [begin, end) whose windows read no padding. */
+/* Finds the pixels [begin, end) of the result whose windows read no padding. */
 static inline void
 cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
 {
@@ -39,7 +41,8 @@ cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
   *end = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
 }
 
-/* Sets the steps of axes of y with extent 1, which are arbitrary, to those of a dense layout. */
+/* For each of two axes whose extent in the result is 1, sets `y_step` to that of a dense layout.
+ * The step has no effect, but cleave_axes_nest() compares it. */
 static inline void
 cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
 {
@@ -54,7 +57,7 @@ cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
     .n_x = 1, .n_y = 1, .n_taps = 1, .stride = 1, .dilation = 1                                    \
   }
 
-/* Returns the axis of spatial dimension i. */
+/* Returns the axis of spatial dimension i (0 is the outermost). */
 static inline CleaveAxis
 cleave_axis_of (guint i,
                 const CleaveView *x,
@@ -76,7 +79,8 @@ cleave_axis_of (guint i,
                        .y_step = y->stride[dims.h + i] };
 }
 
-/* Initializes axes for D, H and W. Dimensions that x lacks have extent 1; they come first. */
+/* Initializes axes for D, H and W. If the operand has fewer spatial dimensions, the first axes have
+ * extent 1. */
 static inline void
 cleave_axes_init_three (CleaveAxis axes[3],
                         const CleaveKernelInstance *instance,
@@ -96,8 +100,8 @@ cleave_axes_init_three (CleaveAxis axes[3],
                               instance->operands[W].type.shape.dim + 2, strides, dilations, pads);
 }
 
-/* Initializes axes for the innermost two spatial dimensions, H and W. With a single one, H has
- * extent 1. */
+/* Initializes axes for H and W, the innermost two spatial dimensions. If the operand has only one,
+ * axis H has extent 1. */
 static inline void
 cleave_axes_init (CleaveAxis axes[2],
                   const CleaveView *x,
@@ -116,15 +120,15 @@ cleave_axes_init (CleaveAxis axes[2],
   cleave_axes_settle (axes, y->type.shape.dim[dims.c]);
 }
 
-/* Returns whether the channels of a view are contiguous. */
+/* Returns whether the channels of a view, dimension c, are contiguous. */
 static inline gboolean
 cleave_has_channels_innermost (const CleaveView *view, guint c)
 {
   return view->type.shape.dim[c] == 1 || view->stride[c] == 1;
 }
 
-/* Returns whether the rows of all images of the result are in memory one after the other: row i
- * ends before row i + 1 begins. */
+/* Returns whether the rows of all images of the result follow each other in memory: row i ends
+ * before row i + 1 begins. */
 static inline gboolean
 cleave_axes_nest (const CleaveAxis axes[2], gint64 n_channels, gint64 n_batches, gint64 batch_step)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* BatchNormalization of any view: y = fma (x - mean, scale / sqrt (variance + epsilon), b). The
- * factor of each channel is computed in each run, or once if it depends on constants only. If
- * pixels with contiguous channels follow each other, several pixels form one line, and factor, b
- * and mean are repeated along it.
+/* The kernel family of BatchNormalization, for views with any strides: y = fma (x - mean, scale /
+ * sqrt (variance + epsilon), b). The factor of each channel is computed in each run, or once if it
+ * depends on constants only. If pixels with contiguous channels follow each other without gaps,
+ * several pixels form one line, along which factor, b and mean are repeated.
  *
  * Over 400 lines: one kernel family, with a loop for each layout of the channels. */
 
@@ -15,38 +15,41 @@
 
 #include <math.h>
 
-/* Progress is reported, and fused consumers run, after at least this many elements of the
- * result. */
+/* Number of elements of the result after which progress is reported and fused consumers run. */
 #define PART 2048
 
 enum { X, SCALE, B, MEAN, VAR };
 enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
-/* If a pixel has fewer channels than LINE, a line has about LINE floats. CACHE_LINE is the
- * number of floats in a cache line. */
+/* Length of a line in floats: if a pixel has fewer channels, several pixels form one line of about
+ * this length. */
 #define LINE 256
+/* number of floats in a cache line */
 #define CACHE_LINE 16
 
-/* Vectors of a pixel processed at once. Each of them needs three more registers: for factor, b and
- * mean. */
+/* Number of vectors of a pixel that are processed at once. Each needs three more registers, for
+ * factor, b and mean. */
 #define MAX_COLUMNS 2
 
 typedef struct
 {
-  CleaveLoops loops;   /* loops around a line, or around the pixels */
-  gint64 n_pixels;     /* pixels that follow each other */
-  gint64 n_repeated;   /* pixels in one line with repeated factors; 0: factors are not repeated */
-  gboolean in_columns; /* pixels follow each other with gaps (run_columns) */
-  gint64
-      line_distance;   /* distances in floats: from the repeated factors to b, and from b to mean */
-  gboolean nests;      /* lines of y are in memory one after the other */
-  gint64 end;          /* number of elements that y spans */
-  guint c;             /* the dimension of the channels */
-  gint64 pixel;        /* elements of y between pixels; 0: cannot be an epilogue op */
-  const float *factor; /* factor of each channel, from constants; NULL: computed in each run */
+  CleaveLoops loops;    /* loops outside a line, or outside the pixels */
+  gint64 n_pixels;      /* number of pixels that follow each other in memory */
+  gint64 n_repeated;    /* number of pixels in a line with repeated factors; 0: factors are not
+                           repeated */
+  gboolean in_columns;  /* pixels follow each other with gaps, so run_columns() processes them */
+  gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
+                           these to the repeated mean */
+  gboolean nests;       /* the lines of y follow each other in memory */
+  gint64 end;           /* number of elements from the begin of y to its end in memory */
+  guint c;              /* dimension of the channels */
+  gint64 pixel; /* distance of adjacent pixels of y, in elements; 0: the step cannot be an epilogue
+                   op */
+  const float *factor; /* indexed by channel: the factor, if it depends on constants only; NULL:
+                          each run computes it */
 } BatchNorm;
 
-/* Progress: elements of y before `made` are complete and reported. */
+/* Progress of a run: the first `made` elements of y are complete and reported. */
 typedef struct
 {
   const BatchNorm *bn;
@@ -54,7 +57,8 @@ typedef struct
   gint64 made;
 } Telling;
 
-/* Reports that elements before `end` are complete, if at least `few` of them are new. */
+/* Reports that the elements of y before `end` are complete, if at least `few` of them were not
+ * reported yet. */
 static void
 tell (Telling *telling, gint64 end, gint64 few)
 {
@@ -64,8 +68,8 @@ tell (Telling *telling, gint64 end, gint64 few)
   telling->made = end;
 }
 
-/* Returns a per-channel vector as a view of the rank of x, with extent 1 in all other
- * dimensions. */
+/* Returns a view of a vector with one element per channel, with the rank of x and extent 1 in all
+ * dimensions but c. */
 static CleaveView
 spread (const CleaveView *vector, const CleaveView *x, guint c)
 {
@@ -77,8 +81,8 @@ spread (const CleaveView *vector, const CleaveView *x, guint c)
   return view;
 }
 
-/* If pixels follow each other without gaps in x and y, takes them out of the loops and forms
- * lines of several pixels. */
+/* If pixels follow each other without gaps in x and y, takes the pixel dimension out of the loops
+ * and forms lines of several pixels. */
 static void
 find_pixels (BatchNorm *bn)
 {
@@ -99,7 +103,8 @@ find_pixels (BatchNorm *bn)
   loops->n_dims--;
 }
 
-/* If channels are contiguous and pixels are evenly spaced, takes the pixels out of the loops. */
+/* If channels are contiguous and pixels are evenly spaced, takes the pixel dimension out of the
+ * loops. */
 static void
 find_columns (BatchNorm *bn)
 {
@@ -128,7 +133,7 @@ is_dense_constant (const CleaveKernelInstance *instance, guint operand)
          (vector->stride[0] == 1 || vector->type.shape.dim[0] == 1);
 }
 
-/* Returns the distance of adjacent pixels in elements, or 0 if the channels are not contiguous. */
+/* Returns the distance of adjacent pixels in elements; 0 if the channels are not contiguous. */
 static gint64
 find_pixel (const CleaveView *y, guint c)
 {
@@ -166,8 +171,8 @@ pack_factors (const CleaveTensor *base, gconstpointer data, gpointer to)
   make_factors (data, to);
 }
 
-/* Returns factors that all pieces with the same channels share, or NULL if they are computed in
- * each run. */
+/* Returns the factors of all channels of the base constants, which all pieces share. Returns NULL
+ * if each run must compute them. */
 static const float *
 get_factors (const CleaveKernelInstance *instance, CleaveWeights *weights)
 {
@@ -226,7 +231,7 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
 
-/* Normalizes n elements. `c_steps` are the steps of factor, b and mean. */
+/* Normalizes n elements. `c_steps` has the distances of adjacent elements of factor, b and mean. */
 static void
 run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *factor, const float *b,
           const float *mean, const gint64 *c_steps, gint64 n)
@@ -257,7 +262,7 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
       *to++ = from[i * step];
 }
 
-/* Processes the pixels that begin at `line`, n_line elements at a time. */
+/* Normalizes the pixels that begin at `line`, in lines of n_line elements. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {
@@ -312,7 +317,8 @@ run_lines (Telling *telling, const float *factor)
     }
 }
 
-/* Some channels of n_pixels evenly spaced pixels; distances in elements. */
+/* Describes n_pixels evenly spaced pixels, of which some channels are processed; distances are in
+ * elements. */
 typedef struct
 {
   const float *x, *factor, *b, *mean;
@@ -325,7 +331,7 @@ typedef struct
   (IS_WHOLE (c) ? cleave_vector_load ((FROM) + (c) *CLEAVE_VECTOR)                                 \
                 : cleave_vector_load_some ((FROM) + (c) *CLEAVE_VECTOR, last))
 
-/* Processes `vectors` vectors of each pixel; the last vector has `last` channels. */
+/* Normalizes `vectors` vectors of each pixel. The last vector has only `last` channels. */
 static CLEAVE_SPECIALISED void
 run_vectors (const Columns *at, int vectors, int last)
 {
@@ -376,7 +382,8 @@ run_channels (Columns at, gint64 n)
     }
 }
 
-/* Processes evenly spaced pixels with few channels, keeping their factors in registers. */
+/* Normalizes evenly spaced pixels with few channels, with the factors of all pixels in
+ * registers. */
 static void
 run_columns (Telling *telling, const float *factor)
 {

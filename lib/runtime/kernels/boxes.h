@@ -3,28 +3,30 @@
 
 #include "loops.h"
 
-/* Groups evenly spaced lines into one two-dimensional box. This saves overhead per line, which
- * matters if a line has only a few elements. See loops.h for lines. */
+/* Groups evenly spaced lines into a two-dimensional box, which a kernel runs at once. This saves
+ * overhead per line, which matters if a line has only a few elements. loops.h defines lines. */
 
-/* The lines of a box: where the first one begins in each view, and the steps, in elements. */
+/* A box of `n_lines` lines with `n` elements each. */
 typedef struct
 {
   gint64 n, n_lines;
-  const gint64 *offset, *step, *next; /* step: along a line; next: from one line to the next */
+  const gint64 *offset, *step,
+      *next; /* indexed by view, in elements: where the first line begins, distance of adjacent
+                elements of a line, distance of adjacent lines */
 } CleaveBox;
 
 typedef void (*CleaveBoxRun) (gconstpointer state,
                               const CleaveKernelInstance *instance,
                               const CleaveBox *box);
 
-/* The loops whose lines form boxes, and the function that runs a box. */
+/* The loops whose lines form boxes, and the function `run` that computes a box. */
 typedef struct
 {
   const CleaveLoops *loops;
   CleaveBoxRun run;
-  gint64 shortest; /* for lines of at most this length, the box is transposed: its inner loop goes
-                      from line to line */
-  gint64 most; /* largest number of elements of a box, if its lines are longer than `shortest` */
+  gint64 shortest; /* lines of at most this many elements form transposed boxes, whose inner loop
+                      goes from line to line */
+  gint64 most;     /* largest number of elements of a box whose lines are longer than `shortest` */
 } CleaveBoxes;
 
 static inline void
@@ -39,9 +41,9 @@ cleave_boxes_run_line (const CleaveBoxes *boxes,
   boxes->run (state, instance, &(CleaveBox){ length, 1, offset, step, step });
 }
 
-/* Runs `line` and the lines after it that begin before `end`, as far as they are evenly spaced.
- * Sets `line` to the last one that was run. Short lines are transposed: their first elements
- * form one line of the box, their second elements the next. */
+/* Runs `line` and the evenly spaced lines after it that begin before `end`, as one box. Sets `line`
+ * to the last line that ran. A box of short lines is transposed: the first elements of all lines
+ * form the first line of the box, the second elements its second line. */
 static inline void
 cleave_boxes_run_lines (const CleaveBoxes *boxes,
                         gconstpointer state,
@@ -77,8 +79,8 @@ cleave_boxes_run_lines (const CleaveBoxes *boxes,
     line->offset[v] += (n - 1) * next[v];
 }
 
-/* Runs the elements in [begin, end) of the first view. Unless that is the whole view, the lines
- * must nest (cleave_loops_nest()). */
+/* Runs the elements [begin, end) of view 0. If they are only a part of the view, the lines must
+ * follow each other in memory (cleave_loops_nest()). */
 static inline void
 cleave_boxes_run_part (const CleaveBoxes *boxes,
                        gconstpointer state,
@@ -88,7 +90,7 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
 {
   const CleaveLoops *loops = boxes->loops;
   gint64 last = (loops->length - 1) *
-                loops->step[0]; /* distance from the first element of a line to the last one */
+                loops->step[0]; /* distance from the first element of a line to its last */
   CleaveLine line;
 
   for (gboolean more = cleave_line_find (loops, begin, &line); more && line.offset[0] < end;
@@ -97,8 +99,7 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
       gint64 offset[CLEAVE_LOOP_VIEWS], length;
 
       if (line.offset[0] >= begin &&
-          line.offset[0] + last < end) /* lines inside [begin, end), most of the lines if they are
-                                        * short */
+          line.offset[0] + last < end) /* inside [begin, end), as most short lines are */
         {
           cleave_boxes_run_lines (boxes, state, instance, &line, end - last);
           continue;

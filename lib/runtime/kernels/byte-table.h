@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Lookup of bytes in a table of 256 bytes. */
+/* Maps bytes through a table of 256 bytes. */
 
 #include "isa.h"
 
@@ -9,7 +9,8 @@
 
 #if defined(CLEAVE_AVX512)
 
-/* Looks up the lower and the upper half of the table separately, since vpermi2b reads 128 bytes. */
+/* Maps n bytes of x through the table, into y. Looks up the lower and the upper half of the table
+ * separately, since vpermi2b reads a table of 128 bytes. */
 __attribute__ ((target ("avx512vbmi"))) static void
 cleave_byte_table_vectors (const guint8 *table, const guint8 *x, guint8 *y, gint64 n)
 {

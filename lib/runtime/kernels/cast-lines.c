@@ -4,10 +4,10 @@
 #include "half-block.h"
 #include "loops.h"
 
-/* Elements of the intermediate buffers, for floats and for strided elements. */
+/* number of elements of the buffers that hold intermediate floats and strided elements */
 #define LINE 512
 
-/* A bool is true if its byte is not 0. */
+/* VALUE reads a number, TRUTH a bool: true if its byte is not 0. */
 #define VALUE(x) (x)
 #define TRUTH(x) ((x) != 0)
 
@@ -23,9 +23,9 @@
       y[i] = (To) (formula);                                                                       \
   }
 
-/* Converts integers to float16 by way of floats in registers. Rounding twice is harmless:
- * integers too large for float32 to be exact are infinite as float16. */
-#define MADE (4 * CLEAVE_HALF_BLOCK) /* the number of bytes in a register */
+/* Converts integers to float16 through floats in registers. Rounding twice is harmless: integers
+ * too large to be exact in float32 are infinite in float16. */
+#define MADE (4 * CLEAVE_HALF_BLOCK) /* bytes of floats in a block of registers */
 #define TO_HALF(name, From, VALUE)                                                                 \
   static void name (gconstpointer from, gpointer to, gint64 n)                                     \
   {                                                                                                \
@@ -47,7 +47,7 @@
       y[i] = cleave_half_from_float ((float) VALUE (x[i]));                                        \
   }
 
-/* Casts from integers and bools. */
+/* Lists the integer types and bool, from which casts convert. */
 #define INTEGERS                                                                                   \
   X (i8, INT8, gint8, VALUE) X (u8, UINT8, guint8, VALUE) X (i16, INT16, gint16, VALUE)            \
   X (u16, UINT16, guint16, VALUE) X (i32, INT32, gint32, VALUE) X (u32, UINT32, guint32, VALUE)    \
@@ -63,9 +63,9 @@
 INTEGERS
 #undef X
 
-/* Casts from float to integers: `below` is the greatest float that the type can hold, `beyond`
- * the next one. Separate steps with one select each: compilers turn a combined clamp into
- * branches. */
+/* Lists the integer types to which casts convert floats. `below` is the greatest float that the
+ * type can hold, `beyond` the next greater float. Each bound has its own select, since compilers
+ * turn a combined clamp into branches. */
 #define WHOLES                                                                                     \
   X (i8, INT8, gint8, gint32, G_MININT8, 127, 128, G_MAXINT8)                                      \
   X (u8, UINT8, guint8, gint32, 0, 255, 256, G_MAXUINT8)                                           \
@@ -78,7 +78,7 @@ INTEGERS
 #define X(word, NAME, To, Wide, least, below, beyond, most)                                        \
   static inline To float_as_##word (float a)                                                       \
   {                                                                                                \
-    float v = a > (float) (least) ? a : (float) (least); /* a NaN gives the least, too */          \
+    float v = a > (float) (least) ? a : (float) (least); /* a NaN becomes the least value, too */          \
     To y;                                                                                          \
                                                                                                    \
     v = v < (float) (below) ? v : (float) (below);                                                 \
@@ -116,7 +116,7 @@ bf16_to_f32 (gconstpointer from, gpointer to, gint64 n)
   cleave_upcast_bfloat16 (from, 1, 0, to, n);
 }
 
-/* Casts by way of float32, which represents every value of the first type exactly. */
+/* Casts through float32, which represents every value of the source type exactly. */
 #define BY_FLOAT(from_word, to_word, from_size, to_size)                                           \
   static void from_word##_to_##to_word (gconstpointer from, gpointer to, gint64 n)                 \
   {                                                                                                \
@@ -146,7 +146,7 @@ BY_FLOAT (bool, bf16, 1, 2)
 CleaveCastLine
 CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to)
 {
-  /* Integers cast to integers keep their low bits, so only the size of the result matters. */
+  /* Casts between integers keep the low bits, so only the size of the result in bytes matters. */
   enum { BY_1 = 1, BY_2 = 2, BY_4 = 4, BY_8 = 8 };
   static const struct
   {
@@ -195,7 +195,7 @@ CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to)
   return NULL;
 }
 
-/* Copies strided elements of `size` bytes. */
+/* Copies elements of `size` bytes from one strided array to another. */
 #define MOVE(type)                                                                                 \
   if (size == sizeof (type))                                                                       \
     for (gint64 i = 0; i < n; i++)                                                                 \

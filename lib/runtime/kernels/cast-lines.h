@@ -3,18 +3,19 @@
 
 #include "level.h"
 
-/* Converts elements from one type to another as Cast does. Conversions to floats round once.
- * Floats become integers by truncation, and saturate. Integers become smaller integers by
- * keeping the low bits. */
+/* Converts elements from one type to another, as Cast does. Conversions to floats round once.
+ * Floats become integers by truncation and saturate. Integers become smaller integers by keeping
+ * the low bits. */
 
-/* Converts `n` contiguous elements; y may be x. */
+/* Converts `n` contiguous elements of x into y; y may be x. */
 typedef void (*CleaveCastLine) (gconstpointer x, gpointer y, gint64 n);
 
-/* Returns the conversion; NULL if a type is float64, or if going through float32 would round
- * twice. */
+/* Returns the conversion from one element type to another. Returns NULL if a type is float64, or if
+ * a conversion through float32 would round twice. */
 CleaveCastLine CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to);
 
-/* Converts elements with steps of `x_step` and `y_step` elements. */
+/* Converts strided elements. `x_step` and `y_step` are the distances of adjacent elements, in
+ * elements; `x_size` and the size of y's elements are in bytes. */
 void CLEAVE_LEVELLED (cleave_cast_line_run) (CleaveCastLine line,
                                              gconstpointer x,
                                              gint64 x_step,
