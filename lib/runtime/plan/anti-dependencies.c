@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The waits of a buffer: list[begin … end - 1]. */
+/* Part of a list of waits: elements begin … end - 1. */
 typedef struct
 {
   const GArray *list; /* CleaveWait */
@@ -15,14 +15,15 @@ typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  Uses *after;       /* indexed by buffer: the uses of the buffers that had its memory before */
-  GArray *united;    /* CleaveWait: merged uses of several buffers */
-  GArray *old;       /* guint: the buffers from which the current one takes memory */
-  guint *counts;     /* indexed by thread: working memory for the current step or buffer */
-  gboolean *is_used; /* indexed by buffer */
+  Uses *after; /* indexed by buffer: last uses of the buffers that had parts of its memory before */
+  GArray *united; /* CleaveWait: merged uses of several buffers; elements of `after` refer to it */
+  GArray *old;    /* guint: indices of the buffers from which the current buffer takes memory */
+  guint *counts; /* indexed by thread: number of its steps that must be done before the current step
+                    or buffer */
+  gboolean *is_used; /* indexed by buffer: a step that is not left out uses the buffer */
 } Waiting;
 
-/* A range of the arena, and the buffer that used it last. */
+/* A range of the arena in bytes, and the last buffer that had this memory. */
 typedef struct
 {
   gint64 begin, end;
@@ -57,7 +58,7 @@ add_tenure (GArray *tenures, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (tenures, tenure);
 }
 
-/* Returns the index of the first tenure that ends behind `at`. */
+/* Returns the index of the first tenure that ends behind offset `at`. */
 static guint
 find_tenure (const GArray *tenures, gint64 at)
 {
@@ -75,9 +76,8 @@ find_tenure (const GArray *tenures, gint64 at)
   return low;
 }
 
-/* Returns the merged uses of all old buffers. Most buffers have a single predecessor, whose list
- * they share.
- */
+/* Returns the merged uses of the buffers in `old`. Most buffers take the memory of one other
+ * buffer, and share the list of its uses. */
 static Uses
 unite_uses (const Waiting *w)
 {
@@ -102,8 +102,9 @@ unite_uses (const Waiting *w)
   return (Uses){ w->united, begin, w->united->len };
 }
 
-/* Gives a buffer its memory. The buffer waits for the users of the buffers that had the memory
- * last. These buffers waited for the users of earlier buffers. */
+/* Records that a buffer takes its range of the arena. Sets `after` of the buffer to the uses of the
+ * last buffers in this range. The users of still earlier buffers need no wait, since the last
+ * buffers waited for them. */
 static void
 take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 {

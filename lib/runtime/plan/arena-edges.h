@@ -3,11 +3,11 @@
 
 #include <glib.h>
 
-/* Sorted begins and ends of buffers in the arena, which the packing in arena.c and arena-evict.c
- * scans to find gaps. */
+/* Sorted begins and ends of buffers in the arena. The packing in arena.c and arena-evict.c scans
+ * them to find gaps. */
 
-/* The begin or the end of a buffer in the arena. `value` is the other end of the buffer, or the
- * price of evicting it. */
+/* The begin or the end of a buffer in the arena, at byte offset `at`. arena.c stores the buffer's
+ * end in `value`, arena-evict.c the price of evicting the buffer. */
 typedef struct
 {
   gint64 at;
@@ -15,6 +15,6 @@ typedef struct
   guint buffer;
 } CleaveArenaEdge;
 
-/* Sorts edges by `at`. The sort is stable. `scratch` has room for n edges. The time is linear, and
- * less if they are nearly sorted. */
+/* Sorts n edges by `at`. The sort is stable. `scratch` has room for n edges. Takes linear time, and
+ * less if the edges are nearly sorted. */
 void cleave_arena_sort_edges (CleaveArenaEdge *edges, CleaveArenaEdge *scratch, guint n);

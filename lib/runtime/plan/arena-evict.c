@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Packs buffers into a given capacity by eviction. A buffer that ends above the capacity goes where
- * the buffers in its way are cheapest. These are evicted and placed again in turn. A buffer that
- * evicts others becomes more expensive to evict, so that the search does not go round in circles.
- * Each move looks only at the conflicts of one buffer. */
+/* Packs buffers into a given capacity by eviction. A buffer that ends above the capacity moves to
+ * the offset at which the conflicting buffers are cheapest. These buffers are evicted and placed
+ * again in turn. A buffer that evicts others becomes more expensive to evict, so that the search
+ * does not repeat itself. Each move examines only the conflicts of one buffer. */
 
 #include "arena-evict.h"
 
@@ -14,8 +14,8 @@
 
 enum { UNPLACED = -1 };
 
-/* Limits on the visits of a conflict in one try: in total, and per conflict. Tries succeed early or
- * hardly ever. */
+/* Limits on the visits of conflicts in one call: in total, and as a multiple of the number of
+ * conflicts. A call succeeds early or hardly ever. */
 #define MAX_VISITS (G_GINT64_CONSTANT (1) << 20)
 #define MAX_VISITS_EACH 300
 
@@ -25,21 +25,22 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* the task's conflicts, by buffer as its last placement sorted them */
-  CleaveArenaEdge *begins, *ends; /* placed conflicts of the current buffer, sorted, with their
-                                     prices */
+  guint *conflicts; /* the conflicts of `task`; for each buffer, in the order in which its last
+                       placement sorted them */
+  CleaveArenaEdge *begins, *ends; /* begins and ends of the current buffer's placed conflicts,
+                                     sorted, with the prices of evicting them */
   CleaveArenaEdge *scratch;
   guint n_edges;
-  guint *away;    /* unplaced conflicts of the current buffer */
-  guint *waiting; /* all unplaced buffers */
-  double *ranks;  /* indexed by buffer: the lowest rank is placed next */
+  guint *away;    /* indices of the unplaced conflicts of the current buffer */
+  guint *waiting; /* indices of all unplaced buffers */
+  double *ranks;  /* indexed by buffer: the unplaced buffer with the lowest rank is placed next */
   guint n_waiting;
-  gint64 n_owed; /* lower bound on the visits needed to place all unplaced buffers */
+  gint64 n_owed; /* lower bound on the number of visits that placing all unplaced buffers takes */
   gint64 n_visits;
   guint32 random;
 } Eviction;
 
-/* The best place found so far for the current buffer. */
+/* The cheapest offset found so far for the current buffer. `n_equal` offsets had this price. */
 typedef struct
 {
   gint64 at, price;
@@ -52,16 +53,16 @@ count_conflicts (const CleaveArenaTask *task, guint buffer)
   return task->begin[buffer + 1] - task->begin[buffer];
 }
 
-/* Returns the initial price of a buffer. A long-lived buffer has few possible places, whatever its
- * size, and so is expensive to evict. */
+/* Returns the initial price of evicting a buffer, which grows with the number of its conflicts. A
+ * buffer with many conflicts is in use for long and has few possible offsets, whatever its size. */
 static gint64
 get_base_price (const CleaveArenaTask *task, guint buffer)
 {
   return (gint64) (256 * sqrt (count_conflicts (task, buffer) + 1));
 }
 
-/* Collects the begins of the placed conflicts, sorted. Keeps this order for the next call, so that
- * sorting is nearly linear. */
+/* Fills `begins` with the placed conflicts of a buffer, sorted by offset. Keeps this order in
+ * `conflicts` for the next call, so that sorting is nearly linear. */
 static void
 find_begins (Eviction *e, guint buffer)
 {
@@ -120,7 +121,8 @@ offer (Eviction *e, Choice *choice, gint64 at, gint64 price)
   choice->price = price;
 }
 
-/* Tries the offset right above each conflicting buffer. The price of an offset is the price of all
+/* Tries the offset right above each conflicting buffer. The price of an offset is the sum of the
+ * prices of the conflicting buffers that overlap [offset, offset + n_bytes). This sum has the
  * buffers that begin below its end, minus those that end at or below its begin. */
 static void
 try_offsets_above (Eviction *e, gint64 n_bytes, Choice *choice)
@@ -219,7 +221,7 @@ take_next (Eviction *e)
   return buffer;
 }
 
-/* Unplaces the buffers that end above the capacity. Returns FALSE if a buffer is larger than the
+/* Unplaces the buffers that end above the capacity. Returns FALSE if one buffer alone exceeds the
  * capacity. */
 static gboolean
 begin (Eviction *e, const gint64 *offsets)
@@ -239,7 +241,7 @@ begin (Eviction *e, const gint64 *offsets)
   return TRUE;
 }
 
-/* Returns memory even if there are no conflicts. */
+/* Copies the conflicts of the task. The copy is not NULL even if there are no conflicts. */
 static guint *
 dup_conflicts (const CleaveArenaTask *task)
 {

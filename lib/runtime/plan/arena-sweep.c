@@ -2,14 +2,14 @@
 
 #include "arena-sweep.h"
 
-/* Memory that no buffer in use occupies: [begin, end). */
+/* A gap: bytes [begin, end) of the arena that no buffer in use occupies. */
 typedef struct
 {
   gint64 begin, end;
 } Gap;
 
-/* The gaps in two trees: by begin to find neighbors, and by size to find one that is large enough.
- */
+/* The gaps in two trees: sorted by begin to find neighbors, and by size to find the smallest gap
+ * that is large enough. */
 typedef struct
 {
   GTree *by_begin;
@@ -50,7 +50,7 @@ static void
 remove_gap (Gaps *gaps, Gap *gap)
 {
   g_tree_remove (gaps->by_size, gap);
-  g_tree_remove (gaps->by_begin, gap); /* frees it */
+  g_tree_remove (gaps->by_begin, gap); /* frees the gap, which this tree owns */
 }
 
 static gint64
@@ -65,13 +65,13 @@ take (Gaps *gaps, gint64 n_bytes)
   return left.begin;
 }
 
-/* Frees [begin, end), and merges it with the gaps on both sides. */
+/* Adds the gap [begin, end), merged with the gaps on both sides. */
 static void
 give_back (Gaps *gaps, gint64 begin, gint64 end)
 {
   const Gap at_end = { end, end };
   GTreeNode *node = g_tree_lower_bound (gaps->by_begin, &at_end);
-  Gap *after = g_tree_node_value (node); /* exists, since the last gap has no end */
+  Gap *after = g_tree_node_value (node); /* never NULL, since the last gap has no end */
   GTreeNode *previous = g_tree_node_previous (node);
   Gap *before = previous == NULL ? NULL : g_tree_node_value (previous);
 

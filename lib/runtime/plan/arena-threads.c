@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reduces traffic between cores. One buffer after the other moves to a free place, or swaps places
- * with one of its size, as long as fewer bytes pass from one thread to another. Only the two places
- * are evaluated, but with all buffers that occupy them over time. */
+/* Reduces traffic between cores. Moves one buffer after the other to a free offset, or swaps the
+ * offsets of two buffers of one size, if fewer bytes then pass from one thread to another. Only the
+ * old and the new offsets are evaluated, with all buffers that occupy these bytes over time. */
 
 #include "arena-threads.h"
 
-/* Bytes: smaller buffers are not worth a move. */
+/* Smallest buffer that is moved, in bytes; less traffic is not worth a move. */
 #define MIN_BYTES (16 << 10)
+/* limit on the rounds over all large buffers; a round without a move ends the search */
 #define MAX_ROUNDS 3
-/* Number of buffers before and after one, by time, that are examined. */
+/* number of large buffers before and after the current one, by time, that are examined */
 #define WINDOW 32
-/* Limit on the visits of buffers at a place: about 4 ms. On the networks of tests/peers/classes,
- * four times as many reduce the traffic by up to a quarter more. */
+/* Limit on visits of buffers: about 4 ms. On the networks of tests/peers/classes, four times as
+ * many visits reduce the traffic by up to a quarter more. */
 #define MAX_VISITS (1 << 19)
 
-/* The bytes that each thread uses */
+/* Ranges of each buffer that each thread uses */
 
 typedef struct
 {
   CleaveArenaThreads *threads;
   const CleaveStorage *storage;
-  guint *number; /* indexed by buffer: its number in `order` */
+  guint *number; /* indexed by buffer of the storage: its index in `order` */
   guint step, thread;
 } Reaching;
 
-/* Returns the bytes that a step reads or writes. A LOAD or COPY writes only its box. */
+/* Returns the range of a buffer that a step reads or writes, in bytes from the buffer's begin. A
+ * LOAD or COPY writes only its box; other steps use the whole value. */
 static CleaveArenaReach
 find_reach (const Reaching *r, const CleaveAssignment *assignment, gboolean writes)
 {
@@ -74,7 +76,7 @@ note_reach (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     widen (&share->written, &reach);
 }
 
-/* Adds a share for each thread that uses a buffer. */
+/* Adds an empty share for each thread that uses a buffer. */
 static void
 add_shares (CleaveArenaThreads *threads,
             guint n_buffers,
@@ -124,7 +126,7 @@ cleave_arena_threads_clear (CleaveArenaThreads *threads)
   g_clear_pointer (&threads->shares, g_free);
 }
 
-/* Moving buffers */
+/* Moving buffers within the arena */
 
 typedef struct
 {
@@ -137,17 +139,18 @@ typedef struct
   const CleaveArenaTask *task;
   const CleaveArenaThreads *threads;
   gint64 size, *offsets;
-  guint *large, n_large; /* buffers of at least MIN_BYTES, by time */
-  guint first, end;      /* the range of `large` that is examined */
-  GArray *tenures;       /* Tenure: the buffer that used each range last */
-  gint64 foreign; /* bytes that other threads used last, in the range of the current buffer */
-  gint64 tried[2 * 2 * WINDOW]; /* number of places tried for the current buffer */
+  guint *large, n_large; /* indices of the buffers of at least MIN_BYTES, sorted by first use */
+  guint first, end;      /* range of indices in `large` that is examined for the current buffer */
+  GArray *tenures; /* Tenure: disjoint ranges of the arena, each with the last buffer that had it */
+  gint64 foreign;  /* bytes that other threads used last in the range of the current buffer */
+  gint64
+      tried[2 * 2 * WINDOW]; /* offsets tried for the current buffer; the first `n_tried` are set */
   guint n_tried;
-  gint64 n_visits; /* visits that are left */
+  gint64 n_visits; /* number of visits that are left */
 } Moving;
 
-/* Counts the bytes of [begin, end) that one thread touched in `old` and another one writes in
- * `now`. */
+/* Counts the bytes of [begin, end) that a thread read or wrote in buffer `old` and another thread
+ * writes in buffer `now`. */
 static gint64
 count_foreign (const Moving *m, guint old, guint now, gint64 begin, gint64 end)
 {
@@ -177,7 +180,8 @@ add_tenure (Moving *m, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (m->tenures, tenure);
 }
 
-/* Makes the buffer the last one in [begin, end). Returns the bytes that pass to another thread. */
+/* Makes `buffer` the last buffer in [begin, end). Returns the number of bytes that thereby pass to
+ * another thread. */
 static gint64
 take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
 {
@@ -201,8 +205,8 @@ take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Counts the bytes of [begin, end) that pass to another thread while the examined buffers are in
- * use. */
+/* Counts the bytes of [begin, end) that pass to another thread each time one of the examined
+ * buffers takes memory from the buffer before it. */
 static gint64
 count_range (Moving *m, gint64 begin, gint64 end)
 {
@@ -222,7 +226,8 @@ count_range (Moving *m, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Returns whether no buffer except `except` is in the way of a buffer at a place. */
+/* Returns whether a buffer fits at offset `at`: no conflicting buffer except `except` overlaps it
+ * there. */
 static gboolean
 is_free (Moving *m, guint buffer, gint64 at, guint except)
 {
@@ -243,8 +248,8 @@ is_free (Moving *m, guint buffer, gint64 at, guint except)
   return TRUE;
 }
 
-/* Returns how many bytes fewer pass to another thread if the buffer goes to `at` and `other` goes
- * to its old place. `other` is the buffer itself if the place is free. */
+/* Returns how many bytes fewer pass between threads if `buffer` moves to `at` and `other` moves to
+ * the old offset of `buffer`. `other` equals `buffer` if the offset is free. */
 static gint64
 weigh (Moving *m, guint buffer, gint64 at, guint other)
 {
@@ -264,7 +269,7 @@ weigh (Moving *m, guint buffer, gint64 at, guint other)
 typedef struct
 {
   gint64 at, gain;
-  guint other; /* the buffer to swap places with; the buffer itself if there is no swap */
+  guint other; /* the buffer to swap offsets with; the moved buffer itself if there is no swap */
 } Move;
 
 static void
@@ -280,7 +285,7 @@ offer (Moving *m, guint buffer, gint64 at, guint other, Move *best)
     *best = (Move){ at, gain, other };
 }
 
-/* Evaluates a place that may be free, unless it was tried. */
+/* Evaluates a move of the buffer to offset `at`, unless `at` was tried or is not free. */
 static void
 offer_place (Moving *m, guint buffer, gint64 at, Move *best)
 {
@@ -291,8 +296,9 @@ offer_place (Moving *m, guint buffer, gint64 at, Move *best)
   offer (m, buffer, at, buffer, best);
 }
 
-/* Moves a large buffer to the best place: where another large buffer of about that time begins or
- * ends, or in exchange for one of its size. Returns FALSE if no place is better. */
+/* Moves a large buffer to the best offset: where another examined buffer begins or ends, or the
+ * offset of one of the same size, which then takes the old offset. Returns FALSE if no move reduces
+ * the traffic. */
 static gboolean
 move (Moving *m, guint index)
 {

@@ -5,24 +5,25 @@
 #include "arena.h"
 #include "list-schedule.h"
 
-/* Runs after arena packing: exchanges places of buffers so that threads reuse memory that their own
- * core has in its cache. */
+/* Runs after arena packing. Exchanges offsets of buffers so that a thread reuses memory that is in
+ * the cache of its own core. */
 
-/* A range of bytes from the beginning of a buffer; empty if end <= begin. */
+/* A range of bytes of a buffer, counted from the buffer's begin. Empty if end <= begin. */
 typedef struct
 {
   gint64 begin, end;
 } CleaveArenaReach;
 
-/* The bytes of a buffer that one thread uses. */
+/* The bytes of a buffer that thread `thread` uses. */
 typedef struct
 {
   guint thread;
-  CleaveArenaReach touched; /* read or written */
+  CleaveArenaReach
+      touched; /* smallest range that contains all bytes that the thread reads or writes */
   CleaveArenaReach written;
 } CleaveArenaShare;
 
-/* The shares of buffer b are shares[begin[b] … begin[b + 1] - 1]. */
+/* The threads of each buffer: shares[begin[b] … begin[b + 1] - 1] belong to buffer b. */
 typedef struct
 {
   guint *begin;
@@ -41,9 +42,9 @@ void cleave_arena_threads_init (CleaveArenaThreads *threads,
 void cleave_arena_threads_clear (CleaveArenaThreads *threads);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
 
-/* Moves each buffer to where the thread that writes it used the memory last, if that place is free.
- * Fetching memory from another core's cache takes several times as long as writing it. The size of
- * the arena does not change. */
+/* Moves buffers to where the thread that writes them used the memory last, if that memory is free.
+ * Fetching memory from another core's cache takes several times as long as writing it. The arena's
+ * size stays `size` bytes. */
 void cleave_arena_move_to_threads (const CleaveArenaTask *task,
                                    const CleaveArenaThreads *threads,
                                    gint64 size,

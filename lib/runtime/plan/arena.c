@@ -9,57 +9,61 @@
 #include <string.h>
 
 /* Finding the smallest arena is NP-hard, so several greedy orders are tried, each with best fit and
- * with first fit. A buffer goes into the smallest, or the lowest, gap between conflicting buffers
- * placed before. If an order misses the bound, another round places the buffers that end above it
- * first. If all miss it, eviction (arena-evict.h) presses the best arena into less. Work is limited
- * in steps, not in time, so that the result is always the same. */
+ * with first fit. A buffer goes into the smallest gap (best fit) or the lowest gap (first fit)
+ * between the conflicting buffers placed before. If the arena exceeds the lower bound, the next
+ * round of the order first places the buffers that end above the bound. If all orders exceed the
+ * bound, eviction (arena-evict.h) tries to pack the best arena into less. Limits count visits, not
+ * time, so that the result is always the same. */
 
 enum { UNPLACED = -1 };
 
-/* Limits on rounds. With 5 rounds, 27 of 320 random graphs for four threads take up to a third more
- * memory, and 24 take less. */
+/* Limit on the rounds of an order. With 5 rounds, 27 of 320 random graphs for four threads take up
+ * to a third more memory, and 24 take less. */
 #define MAX_ROUNDS 20
+/* limit on the rounds if `quick` asks for a short search */
 #define QUICK_ROUNDS 2
-/* Limit on the visits of a conflict, for each order. */
+/* Limit on the visits of conflicts, for each order. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* Conflicts are found in a list of all placed buffers if there are at most MAX_PLACED buffers and
- * more than 1/MANY_PART of the placed buffers may conflict. Half or twice this fraction takes 2 %
- * more instructions. */
+/* A buffer's conflicts are found in a list of all placed buffers if there are at most MAX_PLACED
+ * buffers, and the buffer conflicts with more than 1/MANY_PART of the placed buffers. Half or twice
+ * this fraction takes 2 % more instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
-/* Limit on the capacities that eviction tries. Without eviction, 2 of 320 random graphs take up
- * to 5 % more memory. */
+/* Limit on the number of capacities that eviction tries. Without eviction, 2 of 320 random graphs
+ * take up to 5 % more memory. */
 #define MAX_SQUEEZES 5
-/* Limits on the visits of eviction, over all tries. The second one applies if the best arena is
- * within the fraction NEAR of the bound. */
+/* Limits on the visits of eviction, over all capacities. MAX_VISITS_NEAR applies if the best arena
+ * exceeds the bound by at most the fraction NEAR. */
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
-/* The bound itself is tried with 1/PART_AT_BOUND of the visits and larger capacities with all,
- * since success at the bound comes early. Compared with spending all visits at the bound first, 79
- * of 115 arenas of fitted models are up to 10 % smaller and one is 0.8 % larger. Packing takes 20 %
- * longer. */
+/* Eviction to the lower bound itself gets 1/PART_AT_BOUND of the visits, eviction to larger
+ * capacities all, since success at the bound comes early. Compared with all visits for the bound
+ * first, 79 of 115 arenas of fitted models are up to 10 % smaller and one is 0.8 % larger. Packing
+ * takes 20 % longer. */
 #define PART_AT_BOUND 2
 
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts;        /* the task's conflicts, by buffer as its last placement sorted them */
+  guint *conflicts; /* the conflicts of `task`; for each buffer, in the order in which its last
+                       placement sorted them */
   CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;
-  guint *away;             /* unplaced conflicts of the current buffer */
-  guint *placed, n_placed; /* placed buffers that are not empty, by offset */
-  guint *asked, n_asked;   /* indexed by buffer: the last query in which it was a conflict */
+  guint *away;             /* indices of the unplaced conflicts of the current buffer */
+  guint *placed, n_placed; /* placed buffers that are not empty, sorted by offset */
+  guint *asked, n_asked; /* asked[b]: value of `n_asked` (a counter of queries) at the last query in
+                            which buffer b was a conflict */
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
-  gboolean first_fit; /* use the lowest gap, not the smallest */
-  gint64 n_visits;    /* visits that eviction has left */
+  gboolean first_fit; /* use the lowest gap (first fit), not the smallest (best fit) */
+  gint64 n_visits;    /* number of visits that eviction has left */
 } Packing;
 
-/* Finds the conflicts of a buffer in the sorted list of placed buffers: faster if there are many.
- */
+/* Fills `blocks` with the placed conflicts of a buffer, from the sorted list of placed buffers.
+ * This is faster than sorting if the buffer has many conflicts. */
 static void
 pick_blocks (Packing *packing, guint buffer)
 {
@@ -102,8 +106,8 @@ note_place (Packing *packing, guint buffer)
   placed[low] = buffer;
 }
 
-/* Finds the conflicts of a buffer and sorts them. Keeps this order for the next call, so that
- * sorting is nearly linear. */
+/* Fills `blocks` with the placed conflicts of a buffer, sorted. Keeps this order in `conflicts` for
+ * the next call, so that sorting is nearly linear. */
 static void
 sort_out_blocks (Packing *packing, guint buffer)
 {
@@ -161,8 +165,8 @@ find_gap (const Packing *packing, gint64 n_bytes)
   return best == UNPLACED ? top : best;
 }
 
-/* Places all buffers in the current order. Returns the bytes of the arena. In the last round, stops
- * once the arena cannot become smaller than the best: no later round needs the offsets. */
+/* Places all buffers in the current order. Returns the bytes of the arena. In the last round of an
+ * order, stops when the arena exceeds the best one, since no later round needs the offsets. */
 static gint64
 pack (Packing *packing, gboolean is_last)
 {
@@ -220,8 +224,8 @@ by_conflicts (const CleaveArenaTask *task, guint a, guint b)
   return x != y ? (x < y) - (x > y) : by_size (task, a, b);
 }
 
-/* Returns the bit length of the number of conflicts, a rough measure of how long a buffer is in
- * use. */
+/* Returns the class of a buffer: the bit length of the number of its conflicts, a rough measure of
+ * how long the buffer is in use. */
 static guint
 get_class (const CleaveArenaTask *task, guint buffer)
 {
@@ -269,7 +273,8 @@ sort_order (Packing *packing, Compare compare)
                      compare_buffers, &sorting);
 }
 
-/* Moves the buffers that end above `limit` to the front of the order. The sort is stable. */
+/* Moves the buffers that end above offset `limit` to the front of the order, and otherwise keeps
+ * the order. */
 static void
 promote (Packing *packing, gint64 limit)
 {
@@ -283,7 +288,7 @@ promote (Packing *packing, gint64 limit)
         packing->order[n++] = old[i];
 }
 
-/* Tries all orders with one kind of fit. */
+/* Tries all orders with best fit or with first fit. */
 static void
 try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 {
@@ -305,8 +310,8 @@ try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 static gboolean
 fit (Packing *packing, gint64 capacity, guint n_seeds)
 {
-  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* eviction also places buffers right below
-                                                     the capacity */
+  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* a multiple of the alignment, as eviction also
+                                                     places buffers right below the capacity */
   for (guint seed = 0; seed < n_seeds; seed++)
     for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST && packing->n_visits > 0; rule++)
       if (cleave_arena_evict (packing->task, capacity, rule, seed, &packing->n_visits,
@@ -318,14 +323,15 @@ fit (Packing *packing, gint64 capacity, guint n_seeds)
   return FALSE;
 }
 
-/* Tries smaller capacities: first the bound, then the middle between the last failure and the best.
- */
+/* Tries eviction with smaller capacities: first the lower bound, then always the middle between the
+ * largest capacity that failed and the best arena. */
 static void
 squeeze (Packing *packing, gint64 at_least)
 {
   gint64 failed = at_least, close = at_least / 1024;
-  gboolean is_near = packing->best - at_least <= at_least / 4; /* with several threads, the
-                                                                  bound may be out of reach */
+  gboolean is_near =
+      packing->best - at_least <= at_least / 4; /* the best arena is near the bound; with several
+                                                   threads, no arena may meet the bound */
   gint64 n_visits;
 
   if (packing->best <= at_least)

@@ -3,23 +3,24 @@
 
 #include <glib.h>
 
-/* Arena packing: gives each buffer an offset in one block of memory. This is the input: the
- * buffers, and which of them may not share memory. Buffer b conflicts with conflicts[begin[b] …
- * begin[b + 1] - 1]; each pair is listed for both buffers. */
+/* Arena packing sets the offset of each buffer in one block of memory. This struct is its input:
+ * the buffers, and which of them may not share memory. Buffer b conflicts with buffers
+ * conflicts[begin[b] … begin[b + 1] - 1]. Each pair of conflicting buffers is listed twice, once
+ * for each buffer. */
 typedef struct
 {
   guint n_buffers;
   const gint64 *n_bytes;
-  const guint *time; /* indexed by buffer: rank by first use */
+  const guint *time; /* indexed by buffer: its rank in the order of first use */
   const guint *begin;
   const guint *conflicts;
-  gboolean quick; /* stop the search for a smaller arena early */
+  gboolean quick; /* try fewer rounds and no eviction */
 } CleaveArenaTask;
 
-/* An arena within this factor of the lower bound is good enough if the bound itself is out of
- * reach. */
+/* Factor of the lower bound within which an arena is good enough. Eviction makes a last try to reach
+ * it, and slack may enlarge the arena up to it. */
 #define CLEAVE_ARENA_CLOSE 1.025
 
-/* Gives each buffer an offset. Returns the bytes of the arena. `at_least` is a lower bound, the
- * largest sum of buffers in use at once; the search ends when it reaches that. */
+/* Sets the offset of each buffer, in bytes. Returns the bytes of the arena. `at_least` is the lower
+ * bound, the largest sum of buffers in use at once; an arena of this size ends the search. */
 gint64 cleave_arena_place (const CleaveArenaTask *task, gint64 at_least, gint64 *offsets);

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Limit on the bytes of rows per step, and the number of rows that is always allowed. With up to 16
- * threads, every step may have a row. */
+/* Largest total size of rows, in bytes per step of the schedule, and the number of rows that is
+ * always allowed. With up to 16 threads, every step may have a row. */
 #define BYTES_PER_STEP 64
 #define MIN_ROWS 4096
 
@@ -70,7 +70,7 @@ release_row (CleaveClocks *clocks, guint *row)
   *row = CLEAVE_NO_ROW;
 }
 
-/* Returns a row with one user, or CLEAVE_NO_ROW if there are max_rows in use. */
+/* Returns a new row with one user; CLEAVE_NO_ROW if `max_rows` rows are in use. */
 static guint
 take_row (CleaveClocks *clocks)
 {
@@ -108,8 +108,8 @@ cleave_clocks_begin (CleaveClocks *clocks, guint step)
   return latest;
 }
 
-/* Raises a clock by the row of `pred`. A row may be older than `pred`, so the wait supplies the
- * count of its own thread. */
+/* Raises the counts of a clock to those of step `pred`. The row of `pred` may be older than `pred`
+ * itself, so `wait` supplies the count of its own thread. */
 static void
 merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
 {

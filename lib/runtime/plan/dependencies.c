@@ -2,7 +2,7 @@
 
 #include "dependencies.h"
 
-/* The largest number of operands of a join that find_latest_operand() examines. */
+/* largest number of operands of a join that find_latest_operand() examines */
 #define MAX_PARTS 256
 
 typedef struct
@@ -13,13 +13,14 @@ typedef struct
 typedef struct
 {
   const CleaveStorage *storage;
-  GArray *edges; /* Edge: each step with a step that it must follow */
+  GArray *edges; /* Edge: each pair of a step and a predecessor of the step */
   guint step;
-  const CleaveNode *join; /* the join of the last copies */
-  guint first, last; /* steps of the first operand computed in place, and of the last operand */
-  const CleaveNode *spread; /* the join whose operands find_latest_operand() examined last */
-  guint latest;             /* the step after which all these operands can run; CLEAVE_NEVER:
-                               not all are element-wise */
+  const CleaveNode *join; /* the join whose `first` and `last` are set */
+  guint first, last; /* `first`: step of the first operand that is computed in the join's buffer;
+                        `last`: step of the last operand */
+  const CleaveNode *spread; /* the join for which find_latest_operand() has set `latest` */
+  guint latest; /* the step after which all operands of `spread` can run; CLEAVE_NEVER: an operand
+                   is not element-wise */
 } Collecting;
 
 static void
@@ -42,12 +43,12 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   if (writes)
     return;
   add_edge (c, assignment->ready, c->step);
-  if (deadline != CLEAVE_NEVER) /* each node has one step, after which the results are ready */
+  if (deadline !=
+      CLEAVE_NEVER) /* the overwriting node has one step, after which all its results are ready */
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
 
-/* Finds the first and the last operand of a join that a copy is for, unless the copy before was for
- * the same join. */
+/* Sets `first` and `last` for a join, unless the copy before this one had the same join. */
 static void
 find_ends_of_join (Collecting *c, const CleaveNode *join)
 {
@@ -56,7 +57,7 @@ find_ends_of_join (Collecting *c, const CleaveNode *join)
   if (c->join == join)
     return;
   c->join = join;
-  c->first = CLEAVE_NEVER; /* larger than any step */
+  c->first = CLEAVE_NEVER; /* larger than any index of a step */
   c->last = 0;
   for (guint i = 0; i < join->n_operands; i++)
     {
@@ -70,9 +71,9 @@ find_ends_of_join (Collecting *c, const CleaveNode *join)
     }
 }
 
-/* Delays the copy of a staged operand until the first operand of the same join is computed in
- * place: the join's buffer is allocated from then on. An operand that is a view of a larger value
- * is not delayed, since it keeps all of that value alive. */
+/* Delays the copy of a staged operand until the first operand of the join that is computed in
+ * place, since the join's buffer is allocated from then on. Does not delay a copy of a view of a
+ * larger value, since the view keeps that value in memory. */
 static void
 put_off_copy (Collecting *c, const CleaveStep *step)
 {
@@ -88,8 +89,8 @@ put_off_copy (Collecting *c, const CleaveStep *step)
     add_edge (c, first, c->step);
 }
 
-/* Adds the dependencies of a JOIN step: its operands, its COPY and LOAD steps, which come right
- * before it, and copies that were made for an earlier join. */
+/* Adds the predecessors of a JOIN step: its operands; its COPY and LOAD steps, which come right
+ * before it; and earlier copies that another join with the same operand made. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
 {
@@ -106,7 +107,7 @@ collect_join (Collecting *c, const CleaveStep *step)
     add_edge (c, s, c->step);
 }
 
-/* Returns the node whose result a node overwrites, or NULL. */
+/* Returns the node whose result `node` overwrites; NULL if it overwrites none. */
 static const CleaveNode *
 find_overwritten (const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -159,8 +160,8 @@ find_latest_operand (Collecting *c, const CleaveNode *join)
     }
 }
 
-/* Returns the join that a value is stored in, itself or once it is overwritten; NULL if there is
- * none. */
+/* Returns the join in whose buffer the result of a node is stored, directly or after other nodes
+ * have overwritten the result. NULL if there is none. */
 static const CleaveNode *
 find_join (const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -172,7 +173,8 @@ find_join (const CleaveStorage *storage, const CleaveNode *node)
                                            : storage->assignments[assignment->whole].result->node;
 }
 
-/* Returns whether another node reads all operands of `node` after `other` has run. */
+/* Returns whether all operands of `node` that are not constant are still read after node
+ * `other`. */
 static gboolean
 is_read_after (const CleaveStorage *storage, const CleaveNode *node, const CleaveNode *other)
 {
@@ -189,8 +191,8 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
   return TRUE;
 }
 
-/* Delays an element-wise operand of a join until the other operands can run, if its own operands
- * stay live anyway. */
+/* Delays an element-wise operand of a join until all its operands can run, if the operands of
+ * `node` stay in memory until then anyway. */
 static void
 put_off_part (Collecting *c, const CleaveNode *node)
 {

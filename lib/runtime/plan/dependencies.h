@@ -3,8 +3,8 @@
 
 #include "../../memory/buffers.h"
 
-/* Dependencies: step s runs after the steps preds[begin[s] … begin[s + 1] - 1]. They compute the
- * operands of s or, if s overwrites an operand, read that memory before. */
+/* Dependencies between steps. The predecessors of step s are preds[begin[s] … begin[s + 1] - 1].
+ * They compute the operands of s or, if s overwrites an operand, read that operand before. */
 typedef struct
 {
   guint *begin, *preds;

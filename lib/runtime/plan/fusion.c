@@ -1,41 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds fused consumers: steps that come right after a step (the head) on its thread and wait for
- * no other thread. They go element by element through memory laid out as the head's result. Each
- * part of the result then passes through all of them while it is in the cache. The order of
- * computations for each element and the locations stay the same.
+/* Finds fused consumers of each step (the head). They are steps right after the head on the same
+ * thread that wait for no other thread. They go element by element through memory with the layout
+ * of the head's result. Each part of that result then passes through all consumers while it is in
+ * the cache. The order of operations for each element and all addresses stay the same.
  *
- * The first consumers may be epilogue ops, which the head's kernel applies in registers. It never
- * stores the intermediate values of an expression pattern, so these steps do not wait for memory.
+ * The first consumers may be epilogue ops, which the head's kernel applies in registers. The kernel
+ * never stores the intermediate values of an expression pattern, so these steps do not wait for
+ * memory.
  *
- * A consumer that runs part by part overtakes other steps. It must not overwrite anything that they
- * still read, nor read anything that they have not yet written. */
+ * A consumer that runs part by part runs before the rest of the steps between it and the head. So
+ * it must not overwrite memory that they still read, and must not read memory that they have yet to
+ * write. */
 
 #include "../program-private.h"
 
-/* Limit on the consumers of a head. Each consumer is checked against all consumers before it. A
- * larger limit would gain nothing.
- */
+/* Limit on the consumers of a head. Each consumer is checked against all consumers before it. More
+ * consumers gain no time. */
 #define MAX_FOLLOWERS 64
 
 typedef struct
 {
   CleaveProgram *program;
   const CleaveStorage *storage;
-  const guint *sequence; /* the steps of one thread */
+  const guint *sequence; /* steps of one thread, in order */
   guint n;
-  CleaveFusedConsumer *fused; /* indexed by index in `sequence`: the step as a consumer */
-  gboolean *is_epilogue_op;   /* indexed by step */
+  CleaveFusedConsumer *fused; /* indexed like `sequence`: the step as a consumer */
+  gboolean *is_epilogue_op;   /* indexed by step: the step is an epilogue op */
 } Finding;
 
-/* A head and its consumers. */
+/* A head and its consumers; y is the head's result. */
 typedef struct
 {
   CleaveTask *head;
-  guint first;          /* the head's step */
-  guint along;          /* the dimension of y that its epilogue ops are limited to */
-  gboolean is_overlaid; /* the head's result overlays an operand; the head reads each part before it
-                           overwrites it */
+  guint first;          /* index of the head's step */
+  guint along;          /* dimension of y whose lines no vector of the head's kernel crosses, or
+                           CLEAVE_ALONG_ALL */
+  gboolean is_overlaid; /* y overlays an operand; the head reads each part of the operand before it
+                           overwrites the part */
   guint n_fused;
   const CleaveFusedConsumer *fused;
 } Group;
@@ -82,8 +84,8 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Returns whether `instance`, run part by part, reads from `result` only the part that the step
- * before has just written. Sets `reads` if it reads `result`. */
+/* Returns whether a consumer that runs part by part uses from `result` only the part that the step
+ * before has just written. Sets `reads` to TRUE if the consumer reads `result`. */
 static gboolean
 reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
 {
@@ -99,8 +101,9 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_disjoint (&instance->results[0], result);
 }
 
-/* Returns whether `before`, run part by part, never reads an element after `result` has overwritten
- * it. If `by_elements` is FALSE, `before` may read any element at any time. */
+/* Returns whether `before`, run part by part, never reads an element after a later step has
+ * overwritten it by writing `result`. `by_elements` FALSE: `before` may read any element at any
+ * time. */
 static gboolean
 is_overtaken (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
@@ -117,7 +120,8 @@ goes_by_elements (const CleaveKernelFamily *family)
   return family->run_part != NULL || family->by_elements;
 }
 
-/* Returns whether the head has read everything that `result` overwrites. */
+/* Returns whether the head has always read the elements that `result` overwrites before a consumer
+ * writes them. */
 static gboolean
 is_head_overtaken (const Group *group, const CleaveView *result)
 {
@@ -166,8 +170,9 @@ find_assignment (const Finding *f, guint step)
   return cleave_storage_assignment (f->storage, &node->results[0]);
 }
 
-/* Returns whether w can be the second operand of an epilogue op: y as it was before an expression
- * pattern, a single value, or a value laid out like y. */
+/* Returns whether w can be the second operand of an epilogue op, and sets the fields of the op
+ * accordingly. It can be the value y with which an expression pattern began, a single element, or a
+ * value with the layout of y. */
 static gboolean
 find_w (const CleaveView *y,
         const CleaveView *so_far,
@@ -181,9 +186,9 @@ find_w (const CleaveView *y,
          (are_disjoint (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
 }
 
-/* Describes a step as an epilogue op on the value `so_far` in registers: the head's y, or an
- * intermediate value of an expression pattern. The latter is not stored and so need not be laid out
- * like y. Returns FALSE if the step is no epilogue op. */
+/* Describes a step as an epilogue op on the value in registers, `so_far`: y, or an intermediate
+ * value of an expression pattern. An intermediate value is not stored, so it may have another
+ * layout than y. Returns FALSE if the step cannot be an epilogue op. */
 static gboolean
 find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
@@ -203,13 +208,13 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   epilogue_op->begins_pattern = so_far == y && !are_same (&instance->results[0], y);
   epilogue_op->op =
       consumer->family->epilogue_op (consumer->state, instance, epilogue_op->v, epilogue_op);
-  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALIZE) /* needs y's channels, and a result laid
-                                                       out like y */
+  if (epilogue_op->op == CLEAVE_EPILOGUE_NORMALIZE) /* a normalization needs the channels of y, and
+                                                       a result with the layout of y */
     return epilogue_op->c == group->along && lie_alike (&instance->results[0], y);
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }
 
-/* Returns whether a result has one reader: step `next`, as its operand `v`. */
+/* Returns whether the result of `step` has one reader: step `next`, as its operand `v`. */
 static gboolean
 is_passed_on (const Finding *f, guint step, guint next, guint v)
 {
@@ -228,9 +233,9 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* Returns how many steps from index i of a sequence on, as epilogue ops, lead from y to a value
- * that overwrites y; 0 if none do. They need no memory of their own, so only waits for values
- * matter. */
+/* Returns the number of steps, from index i of the sequence on, that compute as epilogue ops a
+ * value from y and store it over y. Returns 0 if they do not end in such a value. These steps use
+ * no memory of their own, so only waits for values matter. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {
@@ -281,7 +286,7 @@ begin_group (const Finding *f, guint i)
                   .fused = head->instance.fused };
 }
 
-/* Adds the epilogue ops of step `i` of a sequence. Returns their number. */
+/* Adds the epilogue ops of step `i` of the sequence as its head. Returns their number. */
 static guint
 add_epilogue (const Finding *f, guint i)
 {
@@ -308,9 +313,9 @@ has_pattern (const CleaveKernelInstance *instance)
   return FALSE;
 }
 
-/* Adds the consumers of step `i` of a sequence, the step's own epilogue ops first. Returns the
- * number of consumers. The epilogue ops of a consumer become consumers too. A step with an epilogue
- * op that begins an expression pattern cannot be a consumer. */
+/* Adds the consumers of step `i` of the sequence as their head, first its epilogue ops. Returns the
+ * number of consumers. If a consumer has epilogue ops of its own, they become consumers of the
+ * head. A step whose epilogue ops contain an expression pattern cannot be a consumer. */
 static guint
 add_fused (const Finding *f, guint i)
 {

@@ -5,24 +5,26 @@
 #include "../../ir/heap.h"
 #include "schedule.h"
 
-/* The simulation of a run by estimated costs. */
+/* State of the simulation of a run, in which each step takes its estimated time. */
 typedef struct
 {
   const CleaveScheduleTask *task;
   CleaveSchedule *schedule;
   guint n_placed;
-  guint *n_missing; /* indexed by step: number of predecessors that are not done */
+  guint *n_missing; /* indexed by step: number of its predecessors that are not done */
   guint *first_succ, *succs;
-  GPtrArray *ready; /* a heap for each thread, and one for steps that no thread owns */
-  guint *owner;     /* indexed by group: the thread that took its first step, or n_threads */
-  guint *running;   /* indexed by thread: its current step, or G_MAXUINT */
-  guint *along;     /* indexed by thread: the step that should run right after its last one, or
-                       G_MAXUINT */
-  double *free_at;  /* indexed by thread: the time at which it is free */
+  GPtrArray *ready; /* heaps of the ranks of ready steps: one heap per thread, and a last heap for
+                       steps without an owner */
+  guint *owner;     /* indexed by group: the thread that took the group's first step; n_threads: no
+                       thread yet */
+  guint *running;   /* indexed by thread: its current step; G_MAXUINT: none */
+  guint *along; /* indexed by thread: the step that should run right after its last step; G_MAXUINT:
+                   none */
+  double *free_at; /* indexed by thread: the estimated time at which its current step ends */
   guint n_running;
   gint64 live;     /* bytes of all live buffers */
-  guint *n_begun;  /* indexed by buffer: number of its users that have begun */
-  guint *n_unused; /* indexed by buffer: number of its users that are not done */
+  guint *n_begun;  /* indexed by buffer: number of steps that use the buffer and have begun */
+  guint *n_unused; /* indexed by buffer: number of steps that use the buffer and are not done */
 } Simulation;
 
 static void
@@ -43,7 +45,7 @@ find_successors (Simulation *sim)
       sim->succs[next[task->preds[i]]++] = s;
 }
 
-/* Returns the rank of a step. Heaps hold ranks. */
+/* Returns the rank of a step, by which heaps order ready steps. The smallest rank runs first. */
 static guint
 rank_of (const Simulation *sim, guint step)
 {
@@ -62,8 +64,8 @@ get_group (const Simulation *sim, guint step)
   return sim->task->group == NULL ? G_MAXUINT : sim->task->group[step];
 }
 
-/* Pushes a ready step to the owner of its group or, if it has no group, to the thread that made it
- * ready. */
+/* Pushes a ready step to the heap of its group's owner. A step without a group goes to `thread`,
+ * which made it ready. */
 static void
 push_ready (Simulation *sim, guint step, guint thread)
 {
@@ -73,7 +75,7 @@ push_ready (Simulation *sim, guint step, guint thread)
                     rank_of (sim, step));
 }
 
-/* Returns the bytes of the buffers that the step is the first to use. */
+/* Returns the bytes of the buffers that no step has used before this one. */
 static gint64
 count_new (const Simulation *sim, guint step)
 {
@@ -118,8 +120,8 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Releases a step that became ready. The first step that should run right after `pred` stays with
- * the thread; other steps go to a heap. */
+/* Hands out a step whose predecessors are all done. The first step that should run right after
+ * `pred` stays with the thread of `pred`; other steps go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {
@@ -146,7 +148,8 @@ finish (Simulation *sim, guint thread)
     }
 }
 
-/* Gives steps that no thread owned to the owner of their group, if it has one by now. */
+/* Moves ready steps from the heap without an owner to the heap of the thread that has become the
+ * owner of their group. */
 static void
 hand_over (Simulation *sim)
 {
@@ -163,8 +166,8 @@ hand_over (Simulation *sim)
     }
 }
 
-/* Returns the heap whose top step has the smallest rank. Unless `of_all`, only heaps whose top step
- * fits the budget are compared. G_MAXUINT if there is none. */
+/* Returns the index of the heap whose top step has the smallest rank. Unless `of_all`, ignores
+ * heaps whose top step exceeds the budget. Returns G_MAXUINT if no heap is left. */
 static guint
 find_smallest (const Simulation *sim, gboolean of_all)
 {
@@ -199,8 +202,9 @@ take_along (Simulation *sim, guint thread)
   return step;
 }
 
-/* Returns the heap from which a free thread takes a step that fits the budget. This is its own
- * heap, else the heap of steps without an owner, else the one with the smallest rank on top. */
+/* Returns the index of the heap from which a free thread takes a step that fits the budget. The
+ * thread prefers its own heap, then the heap of steps without an owner, then the heap with the
+ * smallest rank on top. */
 static guint
 find_heap (const Simulation *sim, guint thread)
 {
@@ -213,8 +217,9 @@ find_heap (const Simulation *sim, guint thread)
   return find_smallest (sim, FALSE);
 }
 
-/* Takes a step for a free thread; G_MAXUINT if there is none. If no step fits the budget, and no
- * running step could free memory, takes the step that a single thread would run next. */
+/* Takes a step for a free thread. If no step fits the budget and no running step could free memory,
+ * takes the step that a single thread would run next. Returns G_MAXUINT if there is no step to
+ * take. */
 static guint
 take (Simulation *sim, guint thread)
 {
@@ -249,7 +254,7 @@ start (Simulation *sim, guint thread, guint step, double now)
   schedule->ends[step] = sim->free_at[thread];
 }
 
-/* Returns the busy thread that is done first. If several are done at the same time, returns the one
+/* Returns the busy thread whose step ends first. If several end at the same time, returns the one
  * with the smallest number. */
 static guint
 next_to_finish (const Simulation *sim)
@@ -262,8 +267,9 @@ next_to_finish (const Simulation *sim)
   return next;
 }
 
-/* Starts steps on free threads. If one thread finds no step, neither does another one until a step
- * starts, so that most threads need no search: it compares the heaps of all threads. */
+/* Starts steps on free threads. A search for a step compares the heaps of all threads. If one
+ * thread finds no step, the others do not search until a step starts, so that most threads need no
+ * search. */
 static void
 start_steps (Simulation *sim, double now)
 {
@@ -286,10 +292,10 @@ start_steps (Simulation *sim, double now)
     }
 }
 
-/* Runs the simulation. It ends for every task: a step misses a predecessor, is in a heap or in
- * `along`, runs, or is done. While none runs, the smallest step that is not done misses nothing,
- * since its predecessors have smaller numbers. So it is in a heap or in `along`, and a free thread
- * looks into all of them, whatever the budget. */
+/* Runs the simulation until all steps are done, which happens for every task. If no step runs,
+ * consider the undone step with the smallest number. All its predecessors have smaller numbers, so
+ * they are done. The step is therefore in a heap or in `along`, and a free thread takes from both,
+ * whatever the budget. */
 static void
 simulate (Simulation *sim)
 {

@@ -5,69 +5,72 @@
 
 /* List scheduling: assigns steps to threads by simulating a run with estimated costs.
  *
- * The input. Step s runs after the steps preds[begin[s] … begin[s + 1] - 1], which have smaller
- * numbers. */
+ * This struct is the input. Step s runs after its predecessors preds[begin[s] … begin[s + 1] - 1],
+ * which have smaller numbers than s. */
 typedef struct
 {
   guint n_steps;
   const guint *begin, *preds;
   const double *cost;
-  const guint *along; /* indexed by step: the step whose result it continues or overwrites, so that
-                       * it is best run right after that step; G_MAXUINT: none. NULL: all are
-                       * none */
-  const guint *group; /* indexed by step: the parallel subgraph that contains it; G_MAXUINT: none.
-                       * NULL: all are none */
+  const guint *along; /* indexed by step: an earlier step whose result this step continues or
+                         overwrites, so that this step should run right after it; G_MAXUINT: none.
+                         NULL: none for all steps */
+  const guint *group; /* indexed by step: the parallel subgraph that contains the step; G_MAXUINT:
+                         none. NULL: none for all steps */
   guint n_groups;
-  /* Memory. Step s uses the buffers touched[touch_begin[s] … touch_begin[s + 1] - 1]. A buffer is
-   * live from when its first user begins until its last user ends. */
+  /* Memory use of steps. Step s uses the buffers touched[touch_begin[s] … touch_begin[s + 1] - 1].
+   * A buffer is live from the begin of its first user to the end of its last user. */
   const guint *touch_begin, *touched;
   guint n_buffers;
-  const gint64 *n_bytes; /* indexed by buffer */
-  gint64 budget;         /* limit in bytes for all live buffers; 0: none */
-  gboolean in_order;     /* take the smallest ready step, even if another thread made it ready */
-  const guint *rank; /* indexed by step: steps of smaller rank run first; NULL: the step's number */
+  const gint64 *n_bytes; /* indexed by buffer: its size */
+  gint64 budget;         /* limit in bytes on the sum of live buffers; 0: no limit */
+  gboolean in_order; /* take the ready step with the smallest rank, even if another thread made it
+                        ready */
+  const guint *rank; /* indexed by step: its rank; smaller ranks run first. NULL: the rank is the
+                        step's number */
   const guint *by_rank; /* indexed by rank: the step */
 } CleaveScheduleTask;
 
 typedef struct
 {
-  guint thread, count; /* wait until this many steps of the thread are done */
+  guint thread, count; /* the wait ends when the first `count` steps of `thread` are done */
 } CleaveWait;
 
-/* The waits of step s are list[first[s] … first[s + 1] - 1]. */
+/* Waits of all steps: step s has the waits list[first[s] … first[s + 1] - 1]. */
 typedef struct
 {
   guint *first;
-  GArray *list; /* CleaveWait: of all steps, step by step */
+  GArray *list; /* CleaveWait, step by step */
 } CleaveWaits;
 
-/* A schedule: which thread runs which steps, and in which order. It does not depend on OpenMP, and
- * does not change once made. */
+/* A schedule: the thread of each step, and the order of the steps of each thread. A schedule does
+ * not depend on OpenMP, and does not change after it is made. */
 typedef struct
 {
   guint n_threads, n_steps;
   guint *order;     /* all steps, in an order in which one thread could run them */
   guint *thread;    /* indexed by step */
-  guint *index;     /* indexed by step: its index in the thread's sequence */
-  guint **sequence; /* indexed by thread: its steps */
+  guint *index;     /* indexed by step: its index in the sequence of its thread */
+  guint **sequence; /* indexed by thread: the steps of the thread, in order */
   guint *n_sequence;
   CleaveWaits needs;     /* waits for values that other threads compute */
-  double *begins, *ends; /* indexed by step: estimated times */
+  double *begins, *ends; /* indexed by step: estimated begin and end, in nanoseconds from the begin
+                            of the run */
 } CleaveSchedule;
 
-/* Simulates a run of `n_threads` threads and returns its schedule. A free thread takes the first
- * of:
- * 1. the step that goes along with its last one;
- * 2. the smallest ready step of its own: it made the step ready, or it owns the step's group, since
- * it took the first step of that group;
+/* Simulates a run with `n_threads` threads and returns its schedule. A free thread takes the first
+ * step that exists in this list:
+ * 1. the step that should run right after the thread's last step (`along`);
+ * 2. the smallest ready step of its own: it made the step ready, or it took the first step of the
+ *    step's group;
  * 3. the smallest ready step that no thread owns;
  * 4. the smallest ready step of the other threads.
  *
- * Numbers go depth first, so that as many subgraphs as threads are in flight. With `in_order`, a
- * thread takes the smallest ready step of all threads, after rule 1: within one subgraph, threads
- * then stay close to each other and need less memory. If there are ranks, the smallest step is the
- * step of the smallest rank. A step that would exceed the budget is delayed as long as others run
- * or can run. */
+ * The smallest step is the step with the smallest rank. Numbers of steps go depth first, so that as
+ * many subgraphs as threads are in flight. With `in_order`, a thread takes the smallest ready step
+ * of all threads after rule 1: within one subgraph, threads then stay close to each other and need
+ * less memory. A step that would exceed the budget is delayed as long as other steps run or can
+ * run. */
 CleaveSchedule *cleave_schedule_new (const CleaveScheduleTask *task, guint n_threads);
 void cleave_schedule_free (CleaveSchedule *schedule);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSchedule, cleave_schedule_free)

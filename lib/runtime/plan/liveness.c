@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the steps between which each buffer of a schedule is in use. Adds waits where buffers
- * share memory, and has the arena packed.
+/* Finds the steps between which each buffer of a schedule is in use. Adds waits for buffers that
+ * share memory, and packs the arena.
  *
- * Over 400 lines: one question, when a buffer is in use, for the search and for the arena. */
+ * Over 400 lines: the search for a schedule and the arena both need the lifetimes of buffers. */
 
 #include "liveness.h"
 
@@ -14,11 +14,13 @@
 
 #include <string.h>
 
-/* A buffer may reuse the memory of another if, by estimated times, every use of the other ends
- * before the first step that uses this one begins. If existing waits do not guarantee that, waits
- * are added. They cost no time as long as estimates are right, and keep a thread that is ahead from
- * needing more memory. With slack, uses that are not guaranteed to end must end that much earlier,
- * so that a thread may be late without others waiting for it. */
+/* A later buffer may reuse the memory of an earlier one if, by estimated times, all uses of the
+ * earlier buffer end before the first use of the later one. Waits ensure that order in a run. They
+ * cost no time if the estimates are right, and keep a thread that is ahead from needing more
+ * memory.
+ *
+ * With slack, uses whose end the schedule's other waits do not guarantee must end earlier by the
+ * slack. A thread may then be late by the slack before another thread waits for it. */
 
 typedef struct
 {
@@ -27,19 +29,22 @@ typedef struct
   const CleaveSchedule *schedule;
   guint step, position;
   guint n_buffers;
-  gint64 *n_bytes;     /* indexed by buffer */
-  guint *first, *last; /* indexed by buffer: positions in the schedule's order */
-  guint *gone;         /* indexed by buffer: first position that begins after all uses have ended */
-  guint *late;     /* indexed by buffer: the value of `gone` if all uses ended later by the slack */
-  GArray *touches; /* Touch, by position */
-  CleaveWaits used;   /* indexed by buffer: number of steps of each thread up to its last use */
-  const guint *clock; /* indexed by thread: number of its steps that are done when the current step
-                         begins */
+  gint64 *n_bytes; /* indexed by buffer: its size */
+  guint *first,
+      *last;   /* indexed by buffer: positions in the schedule's order of its first and last use */
+  guint *gone; /* indexed by buffer: first position whose step begins after all uses of the buffer
+                  have ended */
+  guint *late; /* indexed by buffer: value of `gone` if all uses ended later by the slack */
+  GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
+  CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
+                       of the buffer */
+  const guint *clock; /* indexed by thread: number of its steps that are certainly done when the
+                         current step begins */
   guint *sure; /* [buffer][thread]: number of steps of the thread that are done whenever a step uses
-                  the buffer; NULL if there is no slack */
+                  the buffer; NULL: there is no slack */
 } Lifetimes;
 
-/* A step that uses a buffer. */
+/* One use of a buffer: `use` ends when the step that uses the buffer is done. */
 typedef struct
 {
   guint buffer;
@@ -69,7 +74,7 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   guint buffer = l->storage->buffer[assignment->location.root];
   const Touch touch = { buffer, { thread, l->schedule->index[l->step] + 1 } };
 
-  if (buffer == CLEAVE_NEVER) /* a constant */
+  if (buffer == CLEAVE_NEVER) /* a constant has no buffer in the arena */
     return;
   l->first[buffer] = MIN (l->first[buffer], l->position);
   l->last[buffer] = l->position;
@@ -82,9 +87,8 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     }
 }
 
-/* Visits all steps. Updates the clocks only if there is slack, since only `sure` depends on the
- * clocks.
- */
+/* Visits the steps in the schedule's order and calls `visit` for each value that they use. Updates
+ * the clocks only if there is slack, since only `sure` depends on the clocks. */
 static void
 visit_all (Lifetimes *l, CleaveStepVisit visit)
 {
@@ -106,7 +110,7 @@ visit_all (Lifetimes *l, CleaveStepVisit visit)
     }
 }
 
-/* Sorts touches by buffer, in linear time. */
+/* Returns the touches sorted by buffer, in linear time. */
 static Touch *
 sort_touches (const GArray *touches, guint n_buffers)
 {
@@ -126,14 +130,15 @@ sort_touches (const GArray *touches, guint n_buffers)
   return sorted;
 }
 
-/* Finds the last use of each buffer by each thread that uses it. Steps of a thread come in the
- * order of their counts. */
+/* Fills `used` with the last use of each buffer by each thread. Relies on the order of touches: the
+ * steps of one thread come in ascending order. */
 static void
 find_used (Lifetimes *l)
 {
   guint n_buffers = l->storage->buffers->len, n_touches = l->touches->len, i = 0;
   g_autofree Touch *touches = sort_touches (l->touches, n_buffers);
-  g_autofree guint *place = g_new0 (guint, l->schedule->n_threads); /* index in the list, plus 1 */
+  g_autofree guint *place = g_new0 (
+      guint, l->schedule->n_threads); /* indexed by thread: index of its wait in the list, plus 1 */
 
   l->used = (CleaveWaits){ g_new (guint, (gsize) n_buffers + 1),
                            g_array_new (FALSE, FALSE, sizeof (CleaveWait)) };
@@ -158,7 +163,7 @@ find_used (Lifetimes *l)
   g_clear_pointer (&l->touches, g_array_unref);
 }
 
-/* Returns the estimated time at which all uses of a buffer have ended. */
+/* Returns the estimated time at which all uses of a buffer have ended, in nanoseconds. */
 static double
 find_end (const Lifetimes *l, guint buffer)
 {
@@ -174,8 +179,8 @@ find_end (const Lifetimes *l, guint buffer)
   return end;
 }
 
-/* Returns the first position after `last` that begins at `end` or later. Positions are in order of
- * begin. */
+/* Returns the first position after `last` whose step begins at time `end` or later. Positions are
+ * sorted by begin. */
 static guint
 find_gone (const CleaveSchedule *schedule, guint last, double end)
 {
@@ -246,15 +251,16 @@ sort_by_first (const guint *first, guint n)
 
 typedef struct
 {
-  guint a, b; /* indices in the current order */
+  guint a, b; /* indices of the two buffers in `order`, the buffers sorted by first use */
 } Pair;
 
-/* Limit on the buffers compared with each one. Beyond it, a sweep replaces the quadratic search:
- * for 4,000 buffers in use at once it takes 2 ms instead of a second. */
+/* Limit on the average number of buffers with which each buffer is compared. Beyond it, a sweep
+ * replaces the quadratic search: for 4,000 buffers in use at once, the sweep takes 2 ms instead of
+ * a second. */
 #define MAX_VISITS_EACH 256
 
-/* Returns whether all uses of buffer `first` are done when buffer `then` is used, however long
- * steps take. */
+/* Returns whether all uses of buffer `first` are done whenever a step uses buffer `then`, however
+ * long steps take. */
 static gboolean
 is_sure (const Lifetimes *l, guint first, guint then)
 {
@@ -270,7 +276,8 @@ is_sure (const Lifetimes *l, guint first, guint then)
   return TRUE;
 }
 
-/* Returns whether buffer `then` must not reuse the memory of the earlier buffer `first`. */
+/* Returns whether buffer `then` must not reuse the memory of buffer `first`, whose first use is
+ * earlier. */
 static gboolean
 is_conflict (const Lifetimes *l, guint first, guint then)
 {
@@ -278,8 +285,8 @@ is_conflict (const Lifetimes *l, guint first, guint then)
          (l->late[first] > l->first[then] && !is_sure (l, first, then));
 }
 
-/* Returns all pairs of buffers that may not share memory; NULL if there are too many. Takes time
- * proportional to all buffers times those in use at once. */
+/* Returns all pairs of buffers that may not share memory (Pair); NULL if there are too many. Takes
+ * time proportional to the number of buffers times the number in use at once. */
 static GArray *
 find_pairs (const Lifetimes *l, const guint *order)
 {
@@ -336,7 +343,7 @@ sort_pairs (const GArray *pairs, guint n, guint **begin, guint **conflicts)
     }
 }
 
-/* Returns the largest prefix sum. */
+/* Returns the largest sum of the first k elements of `change`, over all k. */
 static gint64
 sum_up (const gint64 *change, guint n)
 {
@@ -363,8 +370,8 @@ find_peak (const Lifetimes *l)
   return sum_up (change, l->schedule->n_steps);
 }
 
-/* The input of cleave_arena_place(): buffers by first use, and the pairs that may not share memory.
- */
+/* Input of cleave_arena_place(): the buffers sorted by first use, and the pairs of buffers that may
+ * not share memory. */
 typedef struct
 {
   CleaveArenaTask task;
@@ -384,7 +391,7 @@ placing_clear (Placing *p)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Placing, placing_clear)
 
-/* Returns FALSE if there are too many pairs. */
+/* Fills the input of cleave_arena_place(). Returns FALSE if there are too many pairs. */
 static gboolean
 placing_init (Placing *p, const Lifetimes *l, const guint *order)
 {
@@ -410,8 +417,8 @@ placing_init (Placing *p, const Lifetimes *l, const guint *order)
   return TRUE;
 }
 
-/* Places the buffers in the smallest arena that is found, and sets `offsets`, indexed by buffer.
- * Returns its bytes, or -1 if there are too many pairs. */
+/* Sets `offsets`, indexed by buffer, to the smallest arena that cleave_arena_place() finds. Returns
+ * its bytes; -1 if there are too many pairs. */
 static gint64
 location (gint64 *offsets, const Lifetimes *l, const guint *order, gint64 at_least, gboolean quick)
 {
@@ -429,8 +436,8 @@ location (gint64 *offsets, const Lifetimes *l, const guint *order, gint64 at_lea
   return size;
 }
 
-/* Places the buffers with a sweep, faster and less densely than location() does. Returns the bytes
- * of the arena. */
+/* Sets `offsets`, indexed by buffer, with cleave_arena_sweep(), which is faster and packs less
+ * densely. Returns the bytes of the arena. */
 static gint64
 sweep (gint64 *offsets, const Lifetimes *l, const guint *order)
 {
@@ -451,7 +458,7 @@ sweep (gint64 *offsets, const Lifetimes *l, const guint *order)
   return size;
 }
 
-/* Places the buffers in the smallest arena that is found in a limited time. */
+/* Sets `offsets` to the smallest arena that is found in a limited time. Returns its bytes. */
 static gint64
 place (gint64 *offsets, const Lifetimes *l, const guint *order, gint64 at_least)
 {
@@ -495,7 +502,7 @@ cleave_arena_find_waits (const CleaveArena *arena,
                                  : cleave_schedule_find_waits (schedule, NULL);
 }
 
-/* Moves the results that cleave_arena_find_waits() needs into `arena`. */
+/* Moves the lifetimes that cleave_arena_find_waits() needs, and `order`, into `arena`. */
 static void
 keep_uses (Lifetimes *l, CleaveArena *arena, guint **order)
 {
@@ -506,7 +513,7 @@ keep_uses (Lifetimes *l, CleaveArena *arena, guint **order)
   arena->gone = g_steal_pointer (&l->gone);
 }
 
-/* Finds lifetimes and the peak. Returns the buffers by first use. */
+/* Finds the lifetimes of all buffers, and the peak. Returns the buffers sorted by first use. */
 static guint *
 begin (CleaveArena *arena, Lifetimes *l, double slack)
 {
@@ -573,7 +580,7 @@ compare_offsets (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Returns whether the memory of a buffer overlaps none of those in use. */
+/* Returns whether the memory of a buffer overlaps no buffer in `in_use`. */
 static gboolean
 is_free (GTree *in_use, const CleaveArena *arena, const CleaveStorage *storage, guint buffer)
 {
@@ -591,8 +598,8 @@ is_free (GTree *in_use, const CleaveArena *arena, const CleaveStorage *storage, 
   return arena->offsets[other] + buffers[other].n_bytes <= begin;
 }
 
-/* Returns whether no two buffers in use at once overlap. Adds each buffer to those in use at its
- * first use, and removes it after its last one. */
+/* Returns whether no two buffers that are in use at the same time overlap. Adds each buffer to a
+ * tree at its first use, and removes it after its last use. */
 static gboolean
 has_no_overlap (const CleaveArena *arena, const Lifetimes *l, const guint *order)
 {
@@ -657,11 +664,11 @@ cleave_arena_keep_with_threads (CleaveArena *arena,
     arena->offsets[arena->order[i]] = p.offsets[i];
 }
 
-/* The lifetime of a buffer in a schedule. */
+/* The lifetime of one buffer in a schedule. */
 typedef struct
 {
-  guint first, last; /* positions in the schedule's order */
-  double end;        /* estimated time at which all uses have ended */
+  guint first, last; /* positions of the first and the last use in the schedule's order */
+  double end;        /* estimated time at which all uses have ended, in nanoseconds */
 } Lifetime;
 
 static Lifetime *

@@ -3,8 +3,9 @@
 
 #include "liveness.h"
 
-/* The memory plan: all decisions about a graph before kernels are chosen. It has the location of
- * each value, the steps, the thread of each step, and the offsets of the buffers in the arena. */
+/* The memory plan: all decisions about a graph before its kernels are chosen. The plan has the
+ * location of each value, the steps, the thread of each step, and the offset of each buffer in the
+ * arena. */
 typedef struct
 {
   CleaveStorage *storage;
@@ -12,21 +13,21 @@ typedef struct
   CleaveArena arena;
 } CleaveMemoryPlan;
 
-/* Makes the plan. Returns FALSE if the graph has a cycle. */
+/* Makes the plan for `n_threads` threads. Returns FALSE if the graph has a cycle. */
 gboolean cleave_memory_plan_init (CleaveMemoryPlan *plan,
                                   const CleaveGraph *graph,
                                   guint n_threads,
                                   GError **error);
-/* Makes the plan of one thread without placing buffers in the arena: `arena.n_bytes` and all
- * offsets are 0. If values overlap and the placed buffers then take more than
- * cleave_memory_plan_get_peak_apart(), cleave_memory_plan_init() may make another plan. */
+/* Makes the plan of one thread without placing buffers: `arena.n_bytes` and all offsets are 0. If
+ * the plan has overlays, and the placed buffers need more than cleave_memory_plan_get_peak_apart(),
+ * then cleave_memory_plan_init() may make another plan. */
 gboolean
 cleave_memory_plan_init_unplaced (CleaveMemoryPlan *plan, const CleaveGraph *graph, GError **error);
-/* Returns the peak in bytes if no value overlapped another. */
+/* Returns the peak in bytes of the plan without laps. */
 gint64 cleave_memory_plan_get_peak_apart (const CleaveMemoryPlan *plan);
 void cleave_memory_plan_clear (CleaveMemoryPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveMemoryPlan, cleave_memory_plan_clear)
 
-/* Replaces 0 by the number of cores. Returns FALSE if there are more than CLEAVE_MAX_THREADS
- * threads. */
+/* Replaces `n_threads` 0 by the number of cores. Returns FALSE if `n_threads` exceeds
+ * CLEAVE_MAX_THREADS. */
 gboolean cleave_count_threads (guint *n_threads, GError **error);

@@ -39,8 +39,8 @@ cleave_record_clear (CleaveRecord *record)
   g_clear_pointer (&record->offsets, g_free);
 }
 
-/* Returns whether each step runs once, on an existing thread, after all its predecessors. Writes
- * the position of each step. */
+/* Returns whether each step runs once, on an existing thread, after all its predecessors. Sets the
+ * position of each step in the order. */
 static gboolean
 is_schedule (const CleaveRecord *record, const CleaveDependencies *needs, guint *position)
 {
@@ -116,7 +116,9 @@ cleave_memory_plan_restore (CleaveMemoryPlan *plan,
   if (order == NULL)
     return FALSE;
   if (cleave_storage_is_lapped (plan->storage) &&
-      record->n_buffers != plan->storage->buffers->len) /* the arena was smaller without laps */
+      record->n_buffers !=
+          plan->storage->buffers
+              ->len) /* the search may have chosen the plan without laps, which has other buffers */
     cleave_storage_unlap (plan->storage, graph);
   if (!fits (record, plan->storage))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "the arena does not fit this graph");

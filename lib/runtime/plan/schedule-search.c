@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for the schedule of a program: compares schedules under falling budgets of memory by
- * their memory and their estimated time.
+/* Searches for the schedule of a program: makes schedules with smaller and smaller memory budgets,
+ * and compares their memory and their estimated time.
  *
- * Over 400 lines: one search, with the prices that it compares. */
+ * Over 400 lines: one search, and the prices that it compares. */
 
 #include "schedule-search.h"
 
@@ -17,27 +17,28 @@
 
 #include <math.h>
 
-/* A slower schedule is taken if it needs at most MAX_SLOWER times the time of the fastest and at
- * most MAX_LEFT times its memory. */
+/* Limits for a schedule that replaces the fastest one: it takes at most MAX_SLOWER times the time,
+ * and needs at most MAX_LEFT times the memory. */
 #define MAX_SLOWER 1.02
 #define MAX_LEFT 0.95
-/* Three limits, measured on 320 random graphs for four threads by the arenas and by the time that
- * making the programs takes.
+/* The limits below are measured on 320 random graphs for four threads: the size of the arenas, and
+ * the time of making all programs.
  *
- * CUTOFF: at this many times the fastest schedule's time, the search stops lowering the budget of
- * memory. Without this limit, arenas are 0.5 % smaller, and making programs takes 1.4 times as
- * long. */
+ * CUTOFF: the search lowers the budget until a schedule takes this many times the fastest
+ * schedule's time. Without this limit, arenas are 0.5 % smaller, and making programs takes 1.4
+ * times as long. */
 #define CUTOFF 1.15
-/* Number of budgets. With 8 instead of 32, arenas are 2.5 % larger, in two thirds of the time. */
+/* Limit on the number of budgets. With 8 instead of 32, arenas are 2.5 % larger, and making
+ * programs takes two thirds of the time. */
 #define N_BUDGETS 32
-/* Limit on packed schedules. With 2 instead of 6, arenas are 1.5 % larger, in two thirds of the
- * time. */
+/* Limit on the schedules whose arena is packed. With 2 instead of 6, arenas are 1.5 % larger, and
+ * making programs takes two thirds of the time. */
 #define MAX_PACKED 6
-/* Number of runs that a comparison simulates. With one run, arenas of 320 random graphs are 0.4 %
+/* Number of simulated runs for a comparison of two schedules. With 1 instead of 8, arenas are 0.4 %
  * larger. */
 #define N_TRIALS 8
-/* Limit on the number of buffers with slack, since each buffer is then compared with most others.
- */
+/* Largest number of buffers for which slack is tried, since each buffer is then compared with most
+ * others. */
 #define MAX_LOOSE 8192
 
 guint *
@@ -49,7 +50,7 @@ cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups)
   return groups;
 }
 
-/* Returns the group of each step, from the groups of nodes. */
+/* Returns, indexed by step, the group of the step's node; G_MAXUINT: none. */
 static guint *
 find_step_groups (const CleaveStorage *storage, const guint *groups)
 {
@@ -64,11 +65,11 @@ find_step_groups (const CleaveStorage *storage, const guint *groups)
   return group;
 }
 
-/* A schedule with its estimated time and memory. */
+/* A candidate: a schedule with its estimated time and memory. */
 typedef struct
 {
   CleaveSchedule *schedule;
-  gint64 budget; /* the memory budget with which this schedule was found */
+  gint64 budget; /* memory budget in bytes that the schedule was made with */
   gboolean in_order, by_urgency;
   double duration;
   gint64 peak;
@@ -89,10 +90,10 @@ typedef struct
   CleaveScheduleTask task;
   CleaveUrgency urgency;
   guint n_threads;
-  gboolean places; /* whether the buffers are placed: needed to compare schedules */
+  gboolean places; /* place the buffers, which a comparison of schedules needs */
 } Choosing;
 
-/* Sets the options that lead to a candidate. */
+/* Sets the options of the scheduler that lead to a candidate. */
 static void
 set_task (Choosing *c, const Candidate *candidate)
 {
@@ -115,8 +116,8 @@ try_budget (Choosing *c, gint64 budget, gboolean in_order, gboolean by_urgency)
   return candidate;
 }
 
-/* Returns the price of a schedule, which the search minimizes: 1 % of time is worth 4 % of memory.
- */
+/* Returns the price of a schedule, which the search minimizes: peak times the fourth power of time,
+ * so that 1 % of time is worth 4 % of memory. */
 static double
 find_price (const Candidate *candidate)
 {
@@ -131,8 +132,8 @@ compare_prices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Adds candidates with smaller and smaller budgets, the first of which is the peak of the fastest
- * candidate. Stops when waiting for memory makes a candidate much slower. */
+/* Adds candidates with falling budgets. The first budget is the peak of the fastest candidate.
+ * Stops when a candidate takes CUTOFF times the fastest candidate's time. */
 static void
 add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray *candidates)
 {
@@ -151,9 +152,9 @@ add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray
     }
 }
 
-/* Returns candidates with a budget, the lowest price first. Without a budget, threads take any
- * ready step, which is fastest in the simulation but may compute large values long before they are
- * needed. */
+/* Returns the candidates with a budget (Candidate), sorted by price. A schedule without a budget is
+ * the fastest in the simulation, as threads take any ready step. But it may compute large values
+ * long before their readers run. */
 static GArray *
 find_candidates (Choosing *c, const Candidate *fastest)
 {
@@ -169,8 +170,8 @@ find_candidates (Choosing *c, const Candidate *fastest)
   return candidates;
 }
 
-/* Returns a factor around 1 by which a step takes longer or shorter than estimated. It is similar
- * for steps of one op, and the same in each run. */
+/* Returns a factor from 0.5 to 2 by which a simulated run changes the estimated time of a step. The
+ * factor has a part that all steps of one op share. It depends only on the step and `trial`. */
 static double
 disturb (const Choosing *c, guint step, guint trial)
 {
@@ -184,7 +185,8 @@ disturb (const Choosing *c, guint step, guint trial)
          exp2 ((double) (of_step >> 16) / 0x10000 - 0.5);
 }
 
-/* Returns the time of a run, including waits for memory, with disturbed costs. */
+/* Returns the simulated time of a run in nanoseconds, including waits for values and memory, with
+ * the costs that disturb() changes for this `trial`. */
 static double
 replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *waits, guint trial)
 {
@@ -210,8 +212,8 @@ replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *wa
   return last;
 }
 
-/* Returns whether runs with a schedule, in its arena, are on average at most MAX_SLOWER times as
- * long as with the other one in its arena. */
+/* Returns whether runs with a schedule in its arena take on average at most MAX_SLOWER times as
+ * long as runs with the other schedule in its arena. */
 static gboolean
 is_as_fast (const Choosing *c,
             const CleaveSchedule *schedule,
@@ -244,8 +246,8 @@ take_arena (CleaveArena *arena, CleaveArena *other)
   *other = (CleaveArena){ 0 };
 }
 
-/* Makes two schedules by urgency: in one, threads prefer steps that they made ready; in the other,
- * they take any step. Returns the schedule of lower price. */
+/* Makes two schedules by urgency. In one, threads prefer steps that they made ready; in the other,
+ * they take any ready step. Returns the schedule with the lower price. */
 static Candidate
 find_urgent (Choosing *c)
 {
@@ -257,8 +259,9 @@ find_urgent (Choosing *c)
   return best;
 }
 
-/* Returns the candidate of the lowest price that is still as fast with its actual arena: where
- * memory is tight, threads wait for it. */
+/* Returns the candidate with the lowest price that is still as fast with its packed arena, where
+ * threads also wait for memory. Fills `arena` for it. Returns `fastest` if there is no such
+ * candidate. */
 static Candidate
 choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
@@ -290,7 +293,8 @@ choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
   return fastest;
 }
 
-/* Schedules steps by number, or by urgency if that is worth the memory. */
+/* Makes the schedule that runs steps by number, and the one that runs them by urgency, and returns
+ * the one with the lower price. */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
 {
@@ -320,7 +324,7 @@ choose (Choosing *c, CleaveArena *arena)
   return first;
 }
 
-/* Adds as much slack as the limit on the arena allows. */
+/* Packs the arena with the largest slack that the limit on its size allows. */
 static CleaveSchedule *
 loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
 {
@@ -414,8 +418,8 @@ cleave_schedule_search_unplaced (const CleaveStorage *storage,
   return search (storage, graph, groups, n_groups, 1, FALSE, arena);
 }
 
-/* For several threads, scales the time of one thread by the share of the summed cost at which the
- * last thread ends. */
+/* Returns the estimated time of a run in nanoseconds. For several threads, scales the time of one
+ * thread by the ratio of the last thread's end to the sum of all costs. */
 double
 cleave_schedule_search_estimate (const CleaveStorage *storage, const CleaveSchedule *schedule)
 {

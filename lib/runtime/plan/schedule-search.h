@@ -6,17 +6,18 @@
 /* Searches for the schedule with the lowest product of memory and the fourth power of estimated
  * time: 1 % less time is worth 4 % more memory. */
 
-/* Returns, by node id, the parallel subgraph of each node; G_MAXUINT: none. Sets `n_groups` to
- * their number. */
+/* Returns, indexed by node id, the parallel subgraph of each node; G_MAXUINT: none. Sets `n_groups`
+ * to the number of subgraphs. */
 guint *cleave_schedule_search_find_groups (const CleaveGraph *graph, guint *n_groups);
-/* Returns the best schedule, and makes `arena` for it. */
+/* Returns the best schedule for `n_threads` threads, and fills `arena` for it. `groups` comes from
+ * cleave_schedule_search_find_groups(). */
 CleaveSchedule *cleave_schedule_search_schedule (const CleaveStorage *storage,
                                                  const CleaveGraph *graph,
                                                  const guint *groups,
                                                  guint n_groups,
                                                  guint n_threads,
                                                  CleaveArena *arena);
-/* Returns the schedule of one thread, and makes `arena` for it without placing buffers. */
+/* Returns the schedule of one thread, and fills `arena` for it without placing buffers. */
 CleaveSchedule *cleave_schedule_search_unplaced (const CleaveStorage *storage,
                                                  const CleaveGraph *graph,
                                                  const guint *groups,

@@ -3,12 +3,12 @@
 
 #include "../../memory/buffers.h"
 
-/* Returns the step after which this one is best run at once, since it continues or overwrites the
- * result; G_MAXUINT if there is none. */
+/* Returns the step right after which step `index` should run, since `index` continues or overwrites
+ * its result; G_MAXUINT: none. */
 guint cleave_step_find_along (const CleaveStorage *storage, guint index);
-/* Returns the estimated cost of a step in nanoseconds. `goes_along`: it runs right after the step
- * of cleave_step_find_along(), with the operand in the cache. */
+/* Returns the estimated cost of a step in nanoseconds. `goes_along`: the step runs right after
+ * cleave_step_find_along(), so that its operand is in the cache. */
 double cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along);
-/* Returns a more precise estimate in nanoseconds, for one thread. `read` has the weights that
- * earlier steps have read; see cleave_cost_of_piece(). */
+/* Returns a more precise estimate in nanoseconds, for a program of one thread. `read` is the set of
+ * weights that earlier steps have read; see cleave_cost_of_piece(). */
 double cleave_step_estimate_time (const CleaveStorage *storage, guint index, GHashTable *read);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Stores adjacent outputs that are parts of one value together, row by row, so that each row of the
- * value is read once from begin to end. To store one part alone would also fetch its neighbors from
- * memory, which share cache lines with it. */
+/* Groups adjacent STORE steps whose outputs are parts of one value. A group stores row by row, so
+ * that each row of the value is read once from begin to end. To store one part alone would also
+ * fetch neighboring parts from memory, which share its cache lines. */
 
 #include "../program-private.h"
 
-/* Limit on the outputs that are stored together. */
+/* Limit on the number of outputs that are stored together. */
 #define MAX_TOGETHER 256
 
 static const CleaveView *
@@ -15,7 +15,7 @@ source_of (const CleaveTask *task)
   return &task->instance.operands[0];
 }
 
-/* Returns whether two values have the layout that parts of one value have. */
+/* Returns whether two values can be parts of one value: same element type, rank and strides. */
 static gboolean
 are_parts (const CleaveView *a, const CleaveView *b)
 {

@@ -3,16 +3,17 @@
 
 #include "../../memory/buffers.h"
 
-/* Lists the buffers of each step, so that the scheduler can keep live memory below a budget. */
+/* Lists the buffers that each step uses, so that the scheduler can keep live memory below a
+ * budget. */
 
-/* The buffers that each step uses: touched[begin[s] … begin[s + 1] - 1] for step s. */
+/* The buffers that step s uses are touched[begin[s] … begin[s + 1] - 1]. */
 typedef struct
 {
   const CleaveStorage *storage;
   guint *begin;
   GArray *touched;
-  gint64 *n_bytes; /* indexed by buffer */
-  guint *seen;     /* indexed by buffer: 1 + the step that used it last */
+  gint64 *n_bytes; /* indexed by buffer: its size */
+  guint *seen;     /* indexed by buffer: 1 + the last step that used it; 0: none */
   guint step;
 } CleaveTouches;
 

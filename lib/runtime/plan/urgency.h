@@ -3,9 +3,11 @@
 
 #include "list-schedule.h"
 
-/* Critical-path priorities for the scheduler: a step on the longest path to the end comes first. */
+/* Critical-path priorities for the scheduler: of the ready steps, the one with the longest path to
+ * the end of the run comes first. */
 
-/* Ranks steps by the estimated time of the longest path from each to the end, the longest first. */
+/* Ranks steps by the estimated time of the longest path from the step to the end of the run. `rank`
+ * is indexed by step; the longest path has rank 0. `by_rank` is indexed by rank. */
 typedef struct
 {
   guint *rank, *by_rank;
