@@ -127,7 +127,8 @@ static const struct
   { "report", "save-json" },
 };
 
-/* Returns the option that had this name, and prints its new name; NULL: none had. */
+/* Returns the option whose old name is the first `n` bytes of the text, and prints its new name.
+ * Returns NULL if it is no old name. */
 static const GOptionEntry *
 find_renamed (const GOptionEntry *entries, const char *text, gsize n)
 {
@@ -156,7 +157,8 @@ list_options (const GOptionEntry *entries)
             entries->description != NULL ? entries->description : "");
 }
 
-/* Fails since no option has this name, and says where the options are listed. */
+/* Sets the error that no option has this name, with the command that lists the options. Returns
+ * FALSE. */
 static gboolean
 fail_unknown (const char *option, GError **error)
 {
@@ -223,8 +225,9 @@ scan_long (Scan *scan, const char *text, GError **error)
   return add_option (scan, entry, text[n] == '=' ? text + n + 1 : NULL, error);
 }
 
-/* Fails since no option has this letter. Offers the option whose name begins with it, if there is
- * one; for the j of make, --threads. */
+/* Sets the error that no option has this letter, and returns FALSE. The error suggests the option
+ * whose name begins with the letter, if there is one. For the letter j, as in make, it suggests
+ * --threads. */
 static gboolean
 fail_short (const GOptionEntry *entries, const char *text, GError **error)
 {

@@ -28,7 +28,8 @@ void cleave_argument_pair (const char *text, char **name, const char **value);
  * `names` may be NULL. */
 void cleave_argument_file (const char *text, char *const *names, char **name, const char **file);
 
-/* The option --threads; the text says what the threads belong to. */
+/* The entry of the option --threads. `of` is the end of its description: the object that has the
+ * threads. */
 #define CLEAVE_THREADS_OPTION(variable, of)                                                        \
   {                                                                                                \
     "threads", 0, 0, G_OPTION_ARG_STRING, &(variable),                                             \
@@ -53,7 +54,7 @@ typedef struct
   const CleaveArgumentNeed *needs; /* NULL: no option depends on another */
   const char *what; /* the files of the command in the usage, such as "A.onnx B.onnx" */
   const char *summary;
-  guint n_files; /* G_MAXUINT: any number */
+  guint n_files; /* number of files that the command takes; G_MAXUINT: any number */
 } CleaveArguments;
 
 /* Reads a command line: stores the values of options in the variables of the entries and returns
@@ -69,9 +70,9 @@ typedef struct
   const char *value; /* value of the option in the command line; NULL: the option takes none */
 } CleaveArgument;
 
-/* Reads a command line as cleave_argument_parse() does, but stores no values and checks neither
- * needs nor the number of files.  Returns the options (CleaveArgument) and sets `files`, which are
- * borrowed from the command line. */
+/* Reads a command line as cleave_argument_parse() does, but stores no values, and checks neither
+ * the `needs` of options nor the number of files. Returns the options (CleaveArgument), and sets
+ * `files` to the files. The strings of both belong to the command line. */
 GArray *cleave_argument_scan (
     const CleaveArguments *arguments, int argc, char **argv, GPtrArray **files, GError **error);
 /* Stores the value of an option in the variable of its entry. */

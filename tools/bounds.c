@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* The model with the extents of a part. */
+/* The costs of the model with smaller extents. */
 typedef struct
 {
   char *extents; /* the texts of --shape */
@@ -36,7 +36,8 @@ measure (
   return size->peak_bytes >= 0;
 }
 
-/* Returns the sizes (Size) of the smaller parts; NULL on error. */
+/* Returns the sizes (Size) with smaller extents, from a half of the largest extents to the
+ * smallest; NULL on error. */
 static GArray *
 list_sizes (const char *path, const CleaveModelOptions *model, GError **error)
 {

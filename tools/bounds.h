@@ -4,7 +4,8 @@
 #include "json.h"
 #include "model.h"
 
-/* The model with smaller extents, if --shape gives a range such as seq=1..512. */
+/* Costs of a model with smaller extents, for `cleave info` with a range such as --shape seq=1..512.
+ */
 
 /* Prints, for each smaller part of the ranges, the extents, the MACs and the peak of the
  * activations. Does nothing if there is no range. */

@@ -5,7 +5,8 @@
 
 #include <cleave/cleave.h>
 
-/* Writes the texts by file name into a folder. */
+/* Writes files into a folder. `files` maps the name of each file to its text. */
 gboolean cleave_bundle_files_write (GHashTable *files, const char *folder, GError **error);
-/* Compiles and runs a bundle in a folder of its own. Sets the exit status of its test. */
+/* Compiles a bundle in a temporary folder, runs the test of the bundle, and sets `status` to the
+ * exit status of the test. `files` maps the name of each file to its text. */
 gboolean cleave_bundle_files_check (GHashTable *files, int *status, GError **error);

@@ -85,14 +85,15 @@ complain (const char *message)
   return CLEAVE_WRONG;
 }
 
-/* Returns the name in the table of a command, which may have another name. */
+/* Returns the name that a command has in the table of commands. `name` may be another name of the
+ * command. */
 static const char *
 name_command (const char *name)
 {
   return g_str_equal (name, "draw") ? "dot" : name;
 }
 
-/* Names of commands and options in other tools. */
+/* Names that commands and options have in other tools, with the command of Cleave. */
 static const struct
 {
   const char *word, *command;

@@ -41,7 +41,8 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* Returns whether the value of --output places an output: a place, or a name and a place. */
+/* Returns whether a value of --output places an output, such as "apart" or "NAME=apart". Any other
+ * value is the folder. */
 static gboolean
 is_place (const char *text)
 {
@@ -199,7 +200,8 @@ find_name (const char *path)
   return g_steal_pointer (&base);
 }
 
-/* Adds to the refusal of a graph that was split before that the bundle needs the unsplit one. */
+/* If a bundle fails because the graph is split already, adds to the error that `bundle` needs the
+ * unsplit graph. */
 static void
 explain_cut (GError *error)
 {

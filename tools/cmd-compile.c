@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave compile`: writes a program that is ready to load, without compiling again. */
+/* `cleave compile`: compiles a model to a program and saves the program, which `cleave run` loads.
+ */
 
 #include "arguments.h"
 #include "commands.h"

@@ -73,7 +73,7 @@ find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
   return ranks;
 }
 
-/* Fills the options of the drawing. Handles ranks first, since that splits the graph. */
+/* Fills the options of the drawing. Finds the ranks first, since that changes the graph. */
 static gboolean
 find_options (CleaveGraph *graph,
               const RankOptions *o,

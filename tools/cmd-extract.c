@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave extract`: writes the part of a model between two values. */
+/* `cleave extract`: writes the nodes of a model between two values as a model. */
 
 #include "arguments.h"
 #include "commands.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave fit`: splits a model so that its activations fit into a memory limit, or lists the
- * trade-offs. */
+/* `cleave fit`: splits a model so that its activations fit into a memory limit. With --frontier, it
+ * lists the possible plans. */
 
 #include "arguments.h"
 #include "check.h"
@@ -131,7 +131,7 @@ parse_max_added (const char *option, const char *text, double *fraction, GError 
   return text == NULL || cleave_text_to_max_added (option, text, fraction, error);
 }
 
-/* Checks the names of outputs before the search. */
+/* Checks the names of the files to write, before the search. */
 static gboolean
 check_names (const Options *o, GError **error)
 {
@@ -316,7 +316,7 @@ show_frontier (const CleaveGraph *graph,
 
 /* One plan */
 
-/* Writes the files that were asked for. `json` is the report. */
+/* Adds the files that the options request. `json` is the text of the report. */
 static gboolean
 add_files (CleaveOutputs *outputs,
            const Options *o,
@@ -378,7 +378,8 @@ find_plan (const CleaveGraph *graph, const Options *o, CleaveFitOptions *options
                           : cleave_fit_plan_new (graph, options, error);
 }
 
-/* Returns the last number of the part of a refusal that has the smallest budget, or 0. */
+/* Returns the smallest budget in bytes that the message of a refused fit names, or 0. It is the
+ * last number after the word "smallest". */
 static gint64
 find_smallest (const char *message)
 {
@@ -406,7 +407,7 @@ sum_inputs (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* Adds to a refusal the options that help. */
+/* Adds to the error of a fit that does not meet its budget the options that help. */
 static void
 suggest (const CleaveGraph *graph, const CleaveFitOptions *options, GError *error)
 {

@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows and columns of the bar chart on a terminal, and rows of the table of buffers. */
+/* Rows of the bar chart on a terminal. */
 #define ROWS 24
+/* Columns of its longest bar. */
 #define BAR 40
+/* Rows of the table of buffers. */
 #define TABLE 10
 
 typedef struct
@@ -162,7 +164,8 @@ append_word (GString *command, const char *word)
   g_string_append_printf (command, " %s", is_plain ? word : quoted);
 }
 
-/* Returns the command that fits the model, with the options that the command line has for it. */
+/* Returns the command `cleave fit` for the model, with those options of this command line that
+ * `fit` also has. */
 static char *
 dup_fit (const char *model, const Options *o)
 {
@@ -264,7 +267,7 @@ write_picture (
          cleave_outputs_commit (outputs, error);
 }
 
-/* Writes a copy of a TensorFlow Lite file with a plan of its tensors. */
+/* Writes a copy of a TensorFlow Lite file, with the offset of each tensor in the arena. */
 static int
 write_plan (const char *model, const Options *o, GError **error)
 {

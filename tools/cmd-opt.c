@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave opt`: runs a pipeline of passes on a graph, or reduces a graph for which one fails. */
+/* `cleave opt`: runs a pipeline of passes on a graph. With --reduce, it makes a graph smaller for
+ * which a pipeline fails. */
 
 #include "arguments.h"
 #include "commands.h"
@@ -133,7 +134,8 @@ load_modules (const Options *o, GError **error)
   return TRUE;
 }
 
-/* --reduce runs no passes: options that observe or end a pipeline have no effect with it. */
+/* Fails if --reduce is given with an option that observes or ends a pipeline: --reduce runs no
+ * pipeline, so that option would have no effect. */
 static gboolean
 check_reduce (const Options *o, GError **error)
 {

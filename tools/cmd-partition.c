@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave partition`: takes a model apart, into parallel subgraphs or consecutive parts. */
+/* `cleave partition`: writes a model as several models: its parallel subgraphs, or consecutive
+ * parts. */
 
 #include "arguments.h"
 #include "commands.h"
@@ -69,8 +70,8 @@ add_values (CleaveJson *json, const char *name, const CleaveGraph *graph, gboole
   cleave_json_end_list (json);
 }
 
-/* Returns the values that can be freed after each part: a list of names (GPtrArray) by part. Those
- * are inputs of the model and values of parts that no later part reads, outputs excluded. */
+/* Returns, for each part, the names (GPtrArray) of the values that can be freed after it: inputs of
+ * the model and results of parts that no later part reads. Outputs of the model are not listed. */
 static GPtrArray *
 find_freed (const CleavePartition *partition, const CleaveGraph *graph)
 {

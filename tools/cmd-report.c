@@ -28,15 +28,14 @@ options_clear (Options *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* The options of split and fit that have no meaning here: report always writes a page, which has
- * its own frontier. */
+/* The options of split and fit that report does not have. */
 static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", NULL };
 
-/* The options of the page, and the options that every page takes. */
+/* The options that only report has. */
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
-/* Options that decide between split and fit although both commands have some of them. */
+/* Each of these options makes the page one of a split, although fit may have the option too. */
 static const char *const for_split[] = { "node", "all", "for-threads", "max-schedule-memory",
                                          NULL };
 static const char *const for_fit[] = { "max-memory", "max-added-macs", NULL };
@@ -50,7 +49,8 @@ find_entry (const GArray *entries, const char *name)
   return NULL;
 }
 
-/* Adds an option of split or fit. An option of both gets both descriptions. */
+/* Adds an option of split or fit. If both commands have the option, its description has the texts
+ * of both. */
 static void
 add_entry (GArray *entries, GOptionEntry entry, const GArray *of_other, const char *format)
 {
@@ -107,7 +107,7 @@ typedef struct
   GArray *split, *fit, *entries, *options;
   GPtrArray *files;
   Kind kind;
-  const char *reason; /* the option that decided the kind; NULL: none */
+  const char *reason; /* the option that made the page one of a split or of a fit; NULL: none */
 } Request;
 
 static void
@@ -128,9 +128,9 @@ get_option (const Request *request, guint i)
   return &g_array_index (request->options, CleaveArgument, i);
 }
 
-/* Decides what the page shows. An option that only split has, or that names nodes, makes it a
- * split. Any other limit, or an option that only fit has, makes it a fit. Otherwise it is the model
- * alone. */
+/* Decides whether the page shows a split, a fit or the model alone. It shows a split if an option
+ * names nodes or only split has the option. It shows a fit if there is another limit, or an option
+ * that only fit has. */
 static void
 decide (Request *request)
 {

@@ -146,7 +146,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   return g_steal_pointer (&files);
 }
 
-/* The model before it was split for the threads. With no nodes, it runs unsplit. */
+/* Figures of the model before it was split for the threads. If `nodes_before` is 0, the model runs
+ * unsplit. */
 typedef struct
 {
   guint nodes_before;
@@ -342,7 +343,8 @@ print_split (const CleaveExecution *e, const Split *split)
             e->stats.n_nodes, e->stats.n_threads, split->nodes_before);
 }
 
-/* Prints the outputs, and the file of each whose file name differs from its name. */
+/* Prints the outputs. If the name of an output's file differs from the name of the output, prints
+ * the file name too. */
 static void
 print_outputs (const CleaveExecution *e, const char *folder)
 {
@@ -524,8 +526,8 @@ run_ranks (Options *o, const char *file, GError **error)
   return cleave_run_on_ranks (&request, finish_ranks, o, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }
 
-/* Takes a graph and runs it part by part. Reads the model again for each further run, since a graph
- * that stays in memory would keep the weights that were unpacked. */
+/* Runs a graph part by part, and takes ownership of the graph. Loads the model again for each
+ * further run, since a graph that stays in memory would keep its unpacked weights. */
 static gboolean
 execute_layers (const Options *o,
                 const char *file,
@@ -564,7 +566,7 @@ execute_layers (const Options *o,
   return TRUE;
 }
 
-/* Runs the graph, which it takes. */
+/* Runs the graph, and takes ownership of it. */
 static gboolean
 execute (const Options *o,
          const char *file,

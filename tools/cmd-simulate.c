@@ -148,7 +148,7 @@ print_text (const CleavePlacement *placement,
     }
 }
 
-/* Number of runs for a profile; the fastest time of each step counts. */
+/* Number of runs for a profile. The profile has the shortest time of each step. */
 #define N_RUNS 5
 
 static gboolean

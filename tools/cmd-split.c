@@ -170,8 +170,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   return files;
 }
 
-/* Returns whether the options give a limit for the whole model and do not say what to split: then
- * the model is fitted. */
+/* Returns whether the command must fit the model: the options limit the whole model, and select
+ * neither nodes nor a tiling. */
 static gboolean
 is_fit (const Options *o)
 {
@@ -263,7 +263,8 @@ fit (CleaveGraph *graph, const Options *o, CleaveProgressLine *progress, GError 
   return plan == NULL ? NULL : cleave_fit_plan_apply (plan, graph, error);
 }
 
-/* Gives an option in an error the name that the command has for it. */
+/* Replaces --max-memory in an error by --max-piece-memory, the command's name of that option of the
+ * pass. */
 static void
 name_option (GError *error)
 {
@@ -274,8 +275,8 @@ name_option (GError *error)
   error->message = g_string_free (message, FALSE);
 }
 
-/* Adds to the error about an unknown node that the option takes one name, if the name looks like
- * several. */
+/* If a node is unknown and a name of --node has a ',' or a '*', adds to the error that --node takes
+ * one name. */
 static void
 explain_list (const Options *o, GError *error)
 {
@@ -330,8 +331,8 @@ split_graph (CleaveGraph *graph,
   return report;
 }
 
-/* Returns whether nodes were given by name and none of them can be split. A node of which one piece
- * is the whole node counts as done. */
+/* Returns whether the user named nodes and none of them can be split. A node that was "split" into
+ * one piece counts as split. */
 static gboolean
 is_refused (const Options *o, const CleaveSplitReport *report)
 {
@@ -352,8 +353,8 @@ writes_files (const Options *o)
          cleave_page_is_wanted ();
 }
 
-/* Writes the outputs; only the report if the answer is no. `before` may be NULL if no drawing of it
- * is wanted. */
+/* Writes the files that the options request. If the exit status is CLEAVE_NO, writes only the
+ * report. `before` is the graph before the split; NULL if no option requests its drawing. */
 static gboolean
 write_files (const Options *o,
              const CleaveGraph *before,

@@ -3,12 +3,12 @@
 
 #include <glib.h>
 
-/* Exit status. CLEAVE_DONE: success. CLEAVE_NO: the answer is no, such as a limit that is not met
- * or outputs that differ. CLEAVE_WRONG: wrong usage, or an input that cannot be read. */
+/* Exit statuses. CLEAVE_DONE: success. CLEAVE_NO: a limit is not met, or outputs differ.
+ * CLEAVE_WRONG: wrong usage, or an input that cannot be read. */
 enum { CLEAVE_DONE = 0, CLEAVE_NO = 1, CLEAVE_WRONG = 2 };
 
-/* Run a command, whose name is argv[0], and return the exit status. The error is set if, and only
- * if, it is CLEAVE_WRONG. */
+/* Run a command, whose name is argv[0], and return the exit status. They set the error only with
+ * the status CLEAVE_WRONG. */
 int cleave_cmd_bundle (int argc, char **argv, GError **error);
 int cleave_cmd_info (int argc, char **argv, GError **error);
 int cleave_cmd_dot (int argc, char **argv, GError **error);
@@ -25,7 +25,7 @@ int cleave_cmd_demo (int argc, char **argv, GError **error);
 int cleave_cmd_report (int argc, char **argv, GError **error);
 int cleave_cmd_simulate (int argc, char **argv, GError **error);
 
-/* Return the options (GOptionEntry, NULL-terminated) of the commands that `report` runs. Values
- * that are stored in them are lost. */
+/* Return the options (GOptionEntry, NULL-terminated) of the commands that `report` runs. The
+ * variables of the entries are not used by the commands. */
 GArray *cleave_cmd_split_list_options (void);
 GArray *cleave_cmd_fit_list_options (void);

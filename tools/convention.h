@@ -3,7 +3,7 @@
 
 #include <cleave/cleave.h>
 
-/* The name of the quantity whose peak is printed. */
+/* The name of the quantity whose peak commands print. */
 #define CLEAVE_CONVENTION_NAME "live activations"
 
 /* CLEAVE_MEMORY_CONVENTION for the help, in lines of at most 100 columns. */

@@ -7,7 +7,9 @@
 
 #include <stdio.h>
 
-/* Returns the first node that is a reason for the dynamic part. */
+/* Returns the first node of the dynamic part whose shapes depend on data, and not only its
+ * operands.
+ */
 static const CleaveOnnxDynamicNode *
 find_cause (const CleaveOnnxDynamic *dynamic)
 {

@@ -124,7 +124,7 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
   return execution->outputs != NULL;
 }
 
-/* Computes one node of the dynamic part, split for the threads. */
+/* Computes one node of the dynamic part: splits its graph for the threads, and runs it. */
 static gboolean
 compute (CleaveGraph *graph,
          CleaveTensor *const *inputs,
@@ -202,8 +202,8 @@ run_program (CleaveProgram *program,
   return cleave_execution_run_dynamic (inputs, execution, error);
 }
 
-/* Compiles a graph. `given`, unless NULL, is the same graph, of which it takes ownership and which
- * it frees once compiled. */
+/* Compiles a graph. If `given` is not NULL, `*given` is the same graph; the function then frees the
+ * graph after it is compiled, and sets `*given` to NULL. */
 static CleaveProgram *
 make_program (const CleaveGraph *graph,
               CleaveGraph **given,

@@ -9,28 +9,28 @@
 typedef struct
 {
   GPtrArray *outputs;         /* CleaveTensor, in the model's order */
-  char **names;               /* names of the outputs */
-  CleaveOnnxDynamic *dynamic; /* NULL: the model has no dynamic part */
+  char **names;               /* names of the outputs, in the same order */
+  CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: the model has none */
   CleaveOnnxDynamicStats dynamic_stats;
   double dynamic_ms;
-  char **input_names; /* NULL unless there is a dynamic part */
+  char **input_names; /* names of the inputs; NULL: the model has no dynamic part */
   CleaveProgramStats stats;
   double min_ms, median_ms;
-  gboolean wants_trace; /* set before running */
-  char *trace;          /* trace of the fastest run; NULL: not wanted */
-  gboolean wants_profile;
-  CleaveProfile *profile; /* NULL: not wanted */
+  gboolean wants_trace;   /* the caller sets it before the run to get `trace` */
+  char *trace;            /* trace of the fastest run; NULL: not wanted */
+  gboolean wants_profile; /* the caller sets it before the run to get `profile` */
+  CleaveProfile *profile; /* times of the steps; NULL: not wanted */
 } CleaveExecution;
 
 void cleave_execution_clear (CleaveExecution *execution);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveExecution, cleave_execution_clear)
 
-/* Gets the dynamic part and the names of inputs and outputs. */
+/* Copies the dynamic part and the names of inputs and outputs from the graph. */
 void cleave_execution_note_graph (CleaveExecution *execution, const CleaveGraph *graph);
 /* Runs the dynamic part, if there is one, after the static part has run. Replaces the outputs of
  * the static part by the outputs of the model. */
 gboolean cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GError **error);
-/* Gets the names of the outputs and makes tensors for them. */
+/* Copies the names of the graph's outputs, and makes a tensor for each. */
 gboolean
 cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, GError **error);
 /* Sorts the times (microseconds) and stores the shortest and the median. */

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* Parses "NAME=LOW..HIGH"; `name` has the "=". FALSE without an error if the text is no range. */
+/* Parses "NAME=LOW..HIGH". Sets `name` to the text up to and including the "=". Returns FALSE
+ * without an error if the text is no range. */
 static gboolean
 parse_range (const char *text, char **name, gint64 *low, gint64 *high, GError **error)
 {
@@ -32,7 +33,8 @@ find_extent (gint64 low, gint64 high, guint part)
   return part + 1 < CLEAVE_N_EXTENTS ? MAX (high >> part, low) : low;
 }
 
-/* Adds one part of a text of --shape to `out`, with a number in place of a range. */
+/* Adds one assignment of a text of --shape, such as "seq=1..512", to `out`, with the extent of the
+ * part in place of the range. */
 static gboolean
 resolve_one (const char *text, guint part, GString *out, guint *n_changed, GError **error)
 {

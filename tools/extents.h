@@ -5,11 +5,11 @@
 
 /* Dimensions that --shape gives as a range, such as seq=1..512. */
 
-/* Number of parts: the largest extent, halves down to 1/32, and the smallest extent. */
+/* Number of extents of a range: the largest, a half to 1/32 of it, and the smallest. */
 #define CLEAVE_N_EXTENTS 7
 
-/* Returns the texts of --shape with one number for each range. Part 0 has the largest extent, part
- * 1 half of it, part 2 a quarter, and the last part the smallest extent. Sets `n_changed` to the
- * number of ranges whose extent differs from that of the part before. Returns NULL and an error if
- * a range is broken. `texts` may be NULL: there are none. */
+/* Returns the texts of --shape with one extent in place of each range. Part 0 is the largest
+ * extent, part 1 half of it, part 2 a quarter, and the last part the smallest extent. Sets
+ * `n_changed` to the number of ranges whose extent differs between this part and the part before.
+ * Returns NULL and an error if a range is broken. `texts` NULL: no texts. */
 char **cleave_extents_resolve (char *const *texts, guint part, guint *n_changed, GError **error);

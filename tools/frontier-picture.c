@@ -12,10 +12,10 @@
 #define WIDTH 760
 #define RIGHT 60
 #define TOP 40
-#define ABOVE 80 /* room for labels of the highest points */
+#define ABOVE 80 /* space for the labels of the highest points */
 #define HEIGHT 220
 #define PANEL (TOP + ABOVE + HEIGHT + 46)
-/* Labels of points nearer than this (pixels) are placed side by side. */
+/* Distances in pixels. If two points are nearer than both, their labels are placed side by side. */
 #define NEAR_X 12
 #define NEAR_Y 60
 
@@ -163,8 +163,8 @@ add_ticks (const Panel *panel)
     }
 }
 
-/* Returns whether no other plan is at least as good in both memory and the quantity on the axis
- * (Pareto optimal). */
+/* Returns whether a plan is Pareto optimal: no other plan has at most its arena and at most its
+ * value on the vertical axis. Of equal plans, the first is optimal. */
 static gboolean
 is_best (const Panel *panel, guint index)
 {

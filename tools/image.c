@@ -26,9 +26,9 @@ cleave_image_is_name (const char *path)
 
 #ifdef CLEAVE_HAS_IMAGES
 
-/* Limits on each side and on all pixels: a larger picture is not meant for a model, but would fill
- * the memory. */
+/* Largest height and width of a picture, in pixels. */
 #define MAX_SIDE 32768
+/* Largest number of pixels of a picture. A larger picture would fill the memory. */
 #define MAX_PIXELS (256 * 1024 * 1024)
 
 /* The layout of the tensor: extents, and strides in elements. */

@@ -3,8 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* How the values 0 to 255 of a picture become tensor elements: (value - mean) * scale. Each is a
- * list as text, with one number for all channels or one for each; NULL: the default. */
+/* The options --mean and --scale: each value of a picture, 0 to 255, becomes the element (value -
+ * mean) * scale. A text has one number for all channels, or a list with one number for each
+ * channel. NULL: the default. */
 typedef struct
 {
   const char *mean, *scale;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Loads a model for the files of --input: they give the shapes of inputs, and values in place of
- * default values. */
+/* Loads a model for the files of --input. The files give the shapes of inputs, and the values of
+ * inputs that have default values. */
 
 #include "inputs.h"
 
@@ -13,7 +13,8 @@
 
 /* Shapes as --shape takes them */
 
-/* Returns whether a --shape is given for the input of this name; NULL: for any input. */
+/* Returns whether a --shape is given for the input of this name. With `name` NULL, returns whether
+ * one is given for any input. */
 static gboolean
 is_given (char *const *shapes, const char *name)
 {
@@ -70,7 +71,7 @@ add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
     }
 }
 
-/* Inputs with default values: --input replaces the default by a constant */
+/* Inputs with default values: a constant with the value of --input replaces the default value */
 
 static void
 add_value (GPtrArray *values, char *const *defaults, const char *name, CleaveTensor *tensor)
@@ -147,7 +148,7 @@ load_with_defaults (CleaveGraph *graph,
   return cleave_model_load (path, &more, error);
 }
 
-/* Ranges of --shape: the run takes the extents of the files, which the ranges limit */
+/* Ranges of --shape: the run takes the extents of the files, within the ranges */
 
 /* Adds the texts of --shape, without the ranges of inputs that have an entry in `shapes`. */
 static void
@@ -167,7 +168,8 @@ add_texts (GPtrArray *shapes, char *const *texts)
     }
 }
 
-/* Fails if an input is larger than in the graph of the largest extents. */
+/* Fails if an input of `graph` has a larger extent than in `largest`, the graph with the largest
+ * extents of the ranges. */
 static gboolean
 check_extents (const CleaveGraph *graph, const CleaveGraph *largest, GError **error)
 {
@@ -195,7 +197,8 @@ check_extents (const CleaveGraph *graph, const CleaveGraph *largest, GError **er
   return TRUE;
 }
 
-/* Loads the model with the shapes of the files. `largest` is the graph of the largest extents. */
+/* Loads the model with the shapes of the files. `largest` is the graph with the largest extents of
+ * the ranges. */
 static CleaveGraph *
 load_in_range (const char *path,
                CleaveModelOptions *model,

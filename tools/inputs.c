@@ -104,8 +104,9 @@ find_input (char **names, const char *name, const char *path, guint *index, GErr
 
 /* Tensors */
 
-/* Returns how to change an array of numpy if only its element type or only a dimension of 1 is
- * wrong. */
+/* Returns the end of an error message: the call of numpy that gives an array of type `got` the type
+ * `want`. Returns "" unless only the element type differs, or only a first dimension of 1 is
+ * missing. */
 static const char *
 find_cure (const CleaveTensorType *want, const CleaveTensorType *got)
 {
@@ -162,8 +163,8 @@ cleave_input_load_archive (const char *path, GError **error)
   return entries;
 }
 
-/* Loads tensors from an archive. With a name, takes the entry of that name or the only entry;
- * without a name, takes each entry for the input of its name. */
+/* Loads tensors from an archive. With a `name`, the input gets the entry of that name or the only
+ * entry. Without a name, each input gets the entry of its name. */
 static gboolean
 load_npz (const CleaveGraph *graph,
           char **names,

@@ -31,8 +31,8 @@ char *cleave_input_dup_hint (const char *name, char *const *names);
 /* Returns the entries (CleaveNpzEntry) of a .npz file. */
 GArray *cleave_input_load_archive (const char *path, GError **error);
 
-/* Makes a tensor for each input: from its file, or random without one. With `options` NULL, all are
- * random. */
+/* Makes a tensor for each input: from the file of --input, or of random elements. With `options`
+ * NULL, all tensors are random. */
 GPtrArray *
 cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options, GError **error);
 

@@ -27,8 +27,8 @@ cleave_json_free (CleaveJson *json)
   g_free (json);
 }
 
-/* Returns the length of the array that begins here if it has numbers and arrays of numbers only,
- * else 0. */
+/* Returns the length in bytes of the array that `text` begins with, or 0 if the array has elements
+ * other than numbers and arrays of numbers. */
 static gsize
 get_numbers_length (const char *text)
 {
@@ -44,7 +44,7 @@ get_numbers_length (const char *text)
   return 0;
 }
 
-/* Returns the length of the string that begins here, with its quotes. */
+/* Returns the length in bytes, with quotes, of the string that `text` begins with. */
 static gsize
 get_string_length (const char *text)
 {
@@ -68,8 +68,8 @@ append_numbers (GString *line, const char *text, gsize length)
       }
 }
 
-/* Every object and list has a line for each element, except lists of numbers, such as shapes and
- * ranges, which are on one line. */
+/* Puts each element of an object or a list on a line of its own. A list of numbers, such as a shape
+ * or a range, is on one line. */
 char *
 cleave_json_to_string (CleaveJson *json)
 {

@@ -17,7 +17,8 @@ typedef struct
 {
   GPtrArray *graphs;  /* CleaveGraph: the parts that have not run */
   GHashTable *values; /* name -> CleaveTensor: the values that parts hand over */
-  GHashTable *n_left; /* name -> number of parts that will read the value, and outputs */
+  GHashTable *n_left; /* name -> number of parts that will still read the value, plus 1 if the value
+                         is an output of the model */
   guint n_threads;
 } Run;
 
@@ -31,7 +32,7 @@ run_clear (Run *run)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Run, run_clear)
 
-/* Returns the bytes of all constants of a graph, or of the largest one. */
+/* Returns the bytes of all constants of a graph, or of its largest constant if `only_largest`. */
 static gint64
 count_weights (const CleaveGraph *graph, gboolean only_largest)
 {
@@ -137,8 +138,8 @@ note_stats (CleaveExecution *e, const CleaveExecution *part)
 }
 
 /* Asks the system to read the weights of a part from their mapped file, while the part before it
- * runs. Weights of one byte are left out: those of 4 bits in the file are unpacked when they are
- * first read. */
+ * runs. Leaves out weights of one-byte elements: they may be 4-bit weights of the file, which are
+ * unpacked into other memory when they are first read. */
 static void
 prefetch (const CleaveGraph *part)
 {
@@ -157,12 +158,12 @@ prefetch (const CleaveGraph *part)
       begin = (guintptr) cleave_tensor_get_data (constant);
       end = begin + (guintptr) cleave_tensor_type_n_bytes (type);
       begin -= begin % page;
-      /* Only a hint: it fails for memory that is not mapped from a file. */
+      /* Fails for memory that is not mapped from a file. That does no harm. */
       (void) posix_madvise ((gpointer) begin, end - begin, POSIX_MADV_WILLNEED);
     }
 }
 
-/* Makes and runs a part, which is freed with its weights. */
+/* Compiles and runs a part, and frees the part and its weights. */
 static gboolean
 run_part (Run *run, CleaveGraph *part, CleaveExecution *e, CleaveLayers *layers, GError **error)
 {

@@ -5,21 +5,21 @@
 
 /* Runs a model part by part, so that the weights of only one part are in memory. */
 
-/* The parts of such a run. */
+/* Figures of a run part by part. */
 typedef struct
 {
   guint n_parts;
-  gint64 read_bytes; /* bytes of the constants that the parts read; one that two parts read counts
-                      * twice */
+  gint64 read_bytes; /* bytes of the constants that the parts read; a constant that two parts read
+                      * counts twice */
   gint64 most_bytes; /* bytes of the weights and activations of the largest part */
   gint64 made_us;    /* microseconds that reading and packing the weights took */
 } CleaveLayers;
 
-/* Cuts the graph into parts that follow each other, and makes and runs one after the other. While a
- * part is made, its weights and the largest of them in the form of the file are in memory, besides
- * its activations: these take at most `max_memory` bytes. The
- * values of the dynamic part and the constants that it reads come on top. Takes ownership of the
- * graph. */
+/* Cuts the graph into parts that follow each other, and compiles and runs them one after the other.
+ * Takes ownership of the graph. While a part is compiled, memory has the part's activations and
+ * packed weights, and its largest weight as the file has it. Together these take at most
+ * `max_memory` bytes. The values of the dynamic part, and the constants that the dynamic part
+ * reads, are not in this limit. */
 gboolean cleave_execute_layers (CleaveGraph *graph,
                                 const GPtrArray *inputs,
                                 guint n_threads,

@@ -13,11 +13,11 @@
 #define LEGEND 330
 #define PANEL (TOP + HEIGHT + 54)
 #define LINE 17
-/* Number of bands whose colors can be distinguished; all other values are one gray area. */
+/* Largest number of bands, each with a color of its own. All other values are one gray area. */
 #define MAX_BANDS 9
 /* With more steps than columns, a column shows the maximum of its steps. */
 #define MAX_COLUMNS WIDTH
-/* Longer names (characters) show only their end. */
+/* Largest number of characters of a name in the picture. A longer name shows only its end. */
 #define MAX_NAME 30
 
 static const char *const colors[MAX_BANDS] = { "#4477aa", "#ee6677", "#228833",
@@ -28,8 +28,8 @@ typedef struct
 {
   GString *svg;
   const CleaveMemoryTimeline *timeline;
-  GArray *peak;      /* guint: buffers of the peak */
-  guint n_bands;     /* buffers of the peak that are bands */
+  GArray *peak;      /* guint: indices of the buffers in use at the peak, the largest first */
+  guint n_bands;     /* number of the first buffers in `peak` that are drawn as bands */
   guint n_columns;   /* columns that are drawn */
   double top, scale; /* top of the panel in pixels; pixels per byte */
 } Panel;
@@ -149,8 +149,8 @@ is_corner (const gint64 *a, const gint64 *b, guint column)
   return a[column] + b[column] != a[column - 1] + b[column - 1];
 }
 
-/* Adds the outline of `a` + `b` bytes for each column, from left to right or `back`. Only corners
- * are written. */
+/* Adds the upper outline of an area of `a` + `b` bytes for each column, from left to right, or from
+ * right to left if `back`. Writes only the corners. */
 static void
 add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
 {
@@ -173,7 +173,7 @@ add_edge (Panel *panel, const gint64 *a, const gint64 *b, gboolean back)
     }
 }
 
-/* Adds an area of `bytes` for each column on top of `below`, and adds `bytes` to `below`. */
+/* Draws an area of `bytes` for each column above `below`, and then adds `bytes` to `below`. */
 static void
 add_area (Panel *panel, const gint64 *bytes, gint64 *below, const char *attributes)
 {

@@ -162,7 +162,7 @@ parse_values (char **texts, const GPtrArray *more, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* Adds the option to use to an error of the library that says which value or shape is missing. */
+/* Adds to an error about a missing value or shape the option that gives it. */
 static void
 name_cure (GError *error)
 {
@@ -228,8 +228,8 @@ load (const char *path,
   return graph;
 }
 
-/* Returns whether a file begins as a graph as text does: with `graph`, a node or a comment. No ONNX
- * model begins so. */
+/* Returns whether a file begins like a graph as text: with `graph`, a node or a comment. No ONNX
+ * model has such a begin. */
 static gboolean
 begins_as_text (const char *path)
 {
@@ -241,7 +241,7 @@ begins_as_text (const char *path)
   return first == '%' || first == '#' || first == 'g';
 }
 
-/* Replaces the path of the copy of standard input in an error. */
+/* Replaces `path`, the path of the copy of standard input, by "standard input" in an error. */
 static void
 name_standard (GError *error, const char *path)
 {

@@ -12,14 +12,14 @@ typedef struct
 
 void cleave_model_value_free (gpointer value);
 
-/* The options of the command line for a model's inputs: the texts of --shape and --fix, or NULL;
- * and whether outputs may replace files that were read. */
+/* The options of the command line that load a model. */
 typedef struct
 {
-  char **shapes, **values;
-  const GPtrArray *more_values; /* CleaveModelValue: further values, as of --fix; NULL: none */
-  gboolean force;
-  gboolean has_dynamic; /* whether the command also runs or prints the dynamic part */
+  char **shapes, **values;      /* texts of --shape and of --fix; NULL: none */
+  const GPtrArray *more_values; /* CleaveModelValue: inputs that become constants, in addition to
+                                   those of --fix; NULL: none */
+  gboolean force;               /* outputs may replace files that were read */
+  gboolean has_dynamic;         /* the command also runs or prints the dynamic part */
 } CleaveModelOptions;
 
 void cleave_model_options_clear (CleaveModelOptions *options);
@@ -31,7 +31,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveModelOptions, cleave_model_options_clear
 /* Suffix of saved programs. */
 #define CLEAVE_PROGRAM_SUFFIX ".plan"
 
-/* Loads a model from an ONNX file or a graph as text. Errors name the file. */
+/* Loads a model: an ONNX file, a TensorFlow Lite file or a graph as text. Errors name the file. */
 CleaveGraph *
 cleave_model_load (const char *path, const CleaveModelOptions *options, GError **error);
 

@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-/* The live bytes while each node runs, by the name of its step. If several steps have the same
- * name, the table has the one with the most live bytes. */
+/* Finds the step of a node by the node's name. If several steps have the same name, the table has
+ * the step with the most live bytes. */
 typedef struct
 {
   CleaveMemoryTimeline *timeline;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Longest header that is read, in bytes. */
+/* Largest size of a header in bytes. A file with a larger header is an error. */
 #define MAX_HEADER (64 * 1024)
 
 static const char magic[] = "\x93NUMPY";
@@ -94,8 +94,8 @@ parse_shape (const char *header, CleaveShape *shape, GError **error)
   return cleave_text_to_shape ("the .npy header", numbers->str, shape, error);
 }
 
-/* Returns the offset of the data, and in `header` the offset of the header's text. 0: this is no
- * .npy file. */
+/* Returns the offset of the elements in a file, and sets `header` to the offset of the header's
+ * text. Returns 0 if this is no .npy file. */
 static gsize
 find_data (const guint8 *data, gsize size, gsize *header)
 {

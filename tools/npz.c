@@ -18,7 +18,7 @@
 #define STORED 0
 #define DEFLATED 8
 
-/* Highest compression ratio of deflate. A member that claims more is not read. */
+/* Highest compression ratio that deflate can reach. A member that claims more is an error. */
 #define MAX_RATIO 1032
 
 typedef struct
@@ -122,7 +122,7 @@ inflate (const guint8 *packed, const Member *member, GError **error)
   return g_bytes_new_take (g_steal_pointer (&data), n_read);
 }
 
-/* Returns the bytes of a member; NULL without an error: it is damaged. */
+/* Returns the bytes of a member. Returns NULL without an error if the member is damaged. */
 static GBytes *
 unpack (const guint8 *data, gsize size, const Member *member, GError **error)
 {

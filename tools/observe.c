@@ -92,8 +92,8 @@ put_name (const GMatchInfo *match, GString *out, gpointer names)
   return FALSE;
 }
 
-/* Returns a printed graph with names in place of numbers: a new node would change the numbers of
- * all later ones. */
+/* Returns a printed graph with names in place of the numbers of values. A new node changes the
+ * numbers of all later values, but no names. */
 static char *
 dup_with_names (const char *text)
 {
@@ -106,7 +106,7 @@ dup_with_names (const char *text)
   return g_regex_replace_eval (number, text, -1, 0, 0, put_name, names, NULL);
 }
 
-/* Prints the lines of `text` that are not in `without`, after a sign. */
+/* Prints the lines of `text` that `without` does not have, each after `sign`. */
 static void
 print_lines_without (const char *text, const char *without, char sign)
 {

@@ -14,15 +14,15 @@ typedef struct
   const char *stop_after;   /* end after this pass; NULL: none */
   gint64 max_changes; /* end after this many passes that changed the graph; negative: no limit */
 
-  gint64 n_changes;
-  gboolean stopped; /* the run has ended at `stop_after` */
+  gint64 n_changes; /* number of passes so far that changed the graph */
+  gboolean stopped; /* the pipeline has ended at `stop_after` */
   char *before;     /* the graph as text before the pass, for print_changed */
   gint64 begin;     /* start of the pass, in microseconds */
   GArray *times;    /* Time, one for each pass */
   GError *error;    /* the error that ended the pipeline; NULL: none */
 } CleaveObserver;
 
-/* Is a CleavePipelineObserver; `data` is a CleaveObserver. */
+/* The CleavePipelineObserver of these reports; `data` is a CleaveObserver. */
 gboolean cleave_observe (CleavePipelineEvent event,
                          const char *pass,
                          const CleaveGraph *graph,

@@ -32,7 +32,8 @@ check_ending (const char *path, const char *what, const char *endings, GError **
   return cleave_argument_fail (error, "cannot %s to '%s': its ending must be %s", what, path, list);
 }
 
-/* A link may lead to another folder: opening the file then fails later. */
+/* Fails if the folder of the path does not exist or cannot be written to. If the path is a link to
+ * another folder, that folder is not checked. */
 static gboolean
 check_folder (const char *path, GError **error)
 {

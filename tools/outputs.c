@@ -19,15 +19,16 @@
 typedef struct
 {
   char *path;   /* path as the user wrote it, for messages */
-  char *target; /* the file to replace: `path` with links resolved; or the folder of `temporary` */
-  char *temporary;
+  char *target; /* the file to replace: `path` with links resolved. For standard output: the folder
+                   of `temporary` */
+  char *temporary;      /* path of the file that is written first */
   gboolean is_absent;   /* the file is not needed, such as the data file of a small model */
   gboolean is_standard; /* the output goes to standard output */
 } Output;
 
-/* Temporary files, which a signal handler removes. The list must not change while another thread
- * writes an output. */
+/* Largest number of temporary files that a signal handler removes. */
 #define MAX_TEMPORARIES 64
+/* Paths of the temporary files. The list must not change while another thread writes an output. */
 static char *volatile temporaries[MAX_TEMPORARIES];
 
 static void
@@ -114,8 +115,8 @@ was_read (const char *path)
   return FALSE;
 }
 
-/* Bytes of a file name without number and suffix; with these, it stays below the limit of every
- * file system. */
+/* Largest number of bytes of a file name without number and suffix. With both, the name is still
+ * shorter than the limit of every file system. */
 #define MAX_FILE_NAME 200
 
 static char *
@@ -206,9 +207,9 @@ make_temporary (const char *path, guint number)
   return g_build_filename (folder, name, NULL);
 }
 
-/* Resolves links, also to a file that does not exist yet. Returns NULL after MAX_LINKS links, as in
- * a cycle. */
+/* Largest number of links to follow. A cycle of links has more. */
 #define MAX_LINKS 40
+/* Resolves links, also to a file that does not exist yet. Returns NULL after MAX_LINKS links. */
 
 static char *
 follow_links (const char *path)
@@ -243,8 +244,8 @@ keep_mode (const Output *output)
     g_chmod (output->temporary, old.st_mode & 0777);
 }
 
-/* Creates the temporary file readable only by its owner if it will replace a file: that file may be
- * private. */
+/* If the temporary file will replace a file, which may be private, creates it readable by its owner
+ * alone. */
 static void
 make_private (const Output *output)
 {
@@ -271,8 +272,8 @@ append (CleaveOutputs *outputs, const char *path, char *target, char *temporary)
   return output->temporary;
 }
 
-/* Adds standard output: a file of the given ending, in a folder of its own that only the owner can
- * open. */
+/* Adds an output that goes to standard output. It is written to a file of this ending first, in a
+ * temporary folder that only the owner can open. */
 static const char *
 add_standard (CleaveOutputs *outputs, const char *ending, gboolean is_text, GError **error)
 {
@@ -370,8 +371,8 @@ cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *byte
          cleave_argument_fail (error, "cannot write '%s': %s", path, g_strerror (errno));
 }
 
-/* Writes a graph as text, and its large constants to a second file. Returns whether that file is
- * needed. The caller checks `error`. */
+/* Writes a graph as text, and its large constants to a second file. Returns whether the graph has
+ * large constants, so that the second file is needed. The caller checks `error`. */
 static gboolean
 save_text (const CleaveGraph *graph,
            const char *path,
@@ -402,8 +403,8 @@ add_standard_model (CleaveOutputs *outputs, const CleaveGraph *graph, GError **e
   return name_path (temporary, "standard output", mine, error);
 }
 
-/* Adds a model, which may need a second file for data. That file is first in the list, so that it
- * is renamed first. */
+/* Adds a model, and a second file for its data if needed. The file of the data precedes the model
+ * in the list, so that it is renamed first. */
 static gboolean
 add_model_file (CleaveOutputs *outputs, const char *path, const CleaveGraph *graph, GError **error)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Points: average widths of letters, and sizes of boxes. */
+/* Average widths of letters, and sizes of boxes, in points. */
 #define LETTER 5.6
 #define BOLD_LETTER 6.3
 #define SMALL_LETTER 4.6
@@ -26,7 +26,8 @@ typedef struct
 typedef struct
 {
   GPtrArray *nodes; /* CleaveNode: nodes of the frame */
-  gint64 macs, bytes;
+  gint64 macs,
+      bytes; /* MACs of the nodes, and bytes of results that nodes outside the frame read */
 } Box;
 
 typedef struct
@@ -174,7 +175,9 @@ list_edges (const Page *page, guint frame, GArray *edges)
 static void
 list_frame_edges (const Page *page, GArray *edges, GArray *cross)
 {
-  /* indexed by frame: the last frame that was found to read from it, plus 1 */
+  /* for each frame: the index, plus 1, of the last frame for which an edge from it was listed; 0:
+   * none
+   */
   g_autofree guint *noted = g_new0 (guint, page->n_frames + 1);
 
   for (guint f = 0; f < page->n_frames; f++)
@@ -258,8 +261,8 @@ add_rounded (CleaveJson *json, double value)
   cleave_json_int (json, NULL, (gint64) round (value));
 }
 
-/* Returns whether a point is at most 0.5 points away from the line: rounding to integers moves it
- * as much. */
+/* Returns whether `point` is at most 0.5 away from the line. Rounding of coordinates to integers
+ * moves a point as far. */
 static gboolean
 is_near_line (const double *from, const double *to, const double *point)
 {
@@ -280,8 +283,8 @@ is_straight (const double *route, guint n)
 }
 
 /* Adds an edge as an array, which page.js reads by index: from, to, coordinates, and 1 if the route
- * is straight between its points. Most routes are: without their control points the page of 5,665
- * nodes is a tenth smaller. */
+ * is straight between its points. Most routes are straight, so their control points are left out:
+ * the page of a graph with 5,665 nodes is then a tenth smaller. */
 static void
 add_route (CleaveJson *json, const CleaveDotLayout *layout, guint edge, guint from, guint to)
 {
@@ -338,7 +341,8 @@ add_node (CleaveJson *json, const Page *page, CleaveNode *node, double x, double
   cleave_json_end_list (json);
 }
 
-/* Returns the part of the last piece in a frame, or an empty string. */
+/* Returns the range that the last piece in a frame computes, such as "H 43:86", or an empty string.
+ */
 static const char *
 get_rows (const Page *page, const Box *box)
 {

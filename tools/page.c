@@ -35,8 +35,8 @@ typedef struct
   CleaveExecution execution;
 } Side;
 
-/* Runs the graph for its times. A model that cannot be run, because Cleave does not know an op, has
- * no times. */
+/* Runs the graph and stores the times of its steps. If Cleave cannot run the graph, because it does
+ * not know an op, there are no times. */
 static void
 measure (Side *side, gboolean wants_trace)
 {

@@ -4,7 +4,7 @@
 #include "outputs.h"
 #include "report.h"
 
-/* The page of `cleave report`: one file that a browser shows without any other. */
+/* The page of `cleave report`: one HTML file that needs no other file. */
 
 /* The options of the command line for the page itself. */
 typedef struct
@@ -14,8 +14,8 @@ typedef struct
   gboolean with_times, with_frontier;
 } CleavePageRequest;
 
-/* Requests a page. `report` calls it before it runs split or fit, which then write the page; NULL:
- * no page. */
+/* Requests a page; NULL: no page. `report` calls this function before it runs split or fit, which
+ * then call cleave_page_write(). */
 void cleave_page_set_request (const CleavePageRequest *request);
 gboolean cleave_page_is_wanted (void);
 

@@ -2,8 +2,9 @@
 
 #include "piece-docs.h"
 
-/* Returns the index of the begin of this piece among the distinct begins of all pieces along a
- * dimension. Sets `n` to the number of distinct begins. */
+/* Returns how many different begins along a dimension are smaller than the begin of this piece.
+ * Sets `n` to the number of different begins of all pieces. For pieces 0:4, 4:8 and 8:10, the piece
+ * 4:8 has 1 of 3. */
 static guint
 count_before (const CleaveSplitNode *split, guint piece, guint dim, guint *n)
 {
@@ -22,7 +23,8 @@ count_before (const CleaveSplitNode *split, guint piece, guint dim, guint *n)
   return before;
 }
 
-/* Appends, for example, ", strip 3 of 18", if the dimension is cut into `n_expected` parts. */
+/* Appends the place of a piece along a dimension, such as ", strip 3 of 18", if the pieces have
+ * `n_expected` different begins along it. */
 static void
 add_place (GString *doc,
            const char *word,

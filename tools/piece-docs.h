@@ -3,9 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Adds to each piece, as the doc string of its ONNX node, which node and range it is a piece of.
- * For the segments of a plan, it adds the number of the strip and of the band or tile. The plan may
- * be NULL. */
+/* Sets the doc string of each piece's ONNX node: the name of the split node and the range that the
+ * piece computes. For pieces of a plan's segments, adds the number of the strip and of the band or
+ * tile. `plan` NULL: the split is no fit. */
 void cleave_piece_docs_add (CleaveGraph *graph,
                             const CleaveSplitReport *report,
                             const CleaveFitPlan *plan);

@@ -18,7 +18,7 @@ cleave_plan_file_write (const CleaveFitPlan *plan)
   return g_bytes_new_take (text, strlen (text));
 }
 
-/* Sets the options with which a plan was found. The data must be of a valid plan. */
+/* Sets `options` to the options with which a plan was found. `data` is a valid plan. */
 static void
 set_options (GVariant *data, CleaveFitOptions *options)
 {

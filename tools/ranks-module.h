@@ -14,7 +14,8 @@ typedef struct
  * must call each function, except `bind`. */
 typedef struct
 {
-  /* Starts MPI; sets the number of processes, and of those on this machine. */
+  /* Starts MPI. Sets `n_ranks` to the number of processes, and `n_local` to the number of processes
+   * on this machine. */
   gboolean (*begin) (guint *rank, guint *n_ranks, guint *n_local, GError **error);
   gboolean (*agree) (const GError *own, GError **error);
   /* Measures the network between the ranks. */
@@ -26,11 +27,12 @@ typedef struct
                     const GPtrArray *inputs,
                     const GPtrArray *outputs,
                     GError **error);
-  /* Does all runs, with all programs under way at once: program i does runs i, i + n, …. Stores
-   * when each run begins and ends, in microseconds. */
+  /* Does all runs, with all n programs in flight at once: program i does the runs i, i + n, ….
+   * Stores when each run begins and ends, in microseconds. */
   gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
   void (*gather) (gpointer programs, CleaveRankLine *lines); /* fills `lines` on rank 0, by rank */
   void (*end) (gpointer programs);
-  /* Call it at exit. Without an earlier `end`, waits up to two seconds for ranks that still run. */
+  /* The caller calls it at exit. If `end` was not called before, it waits up to two seconds for
+   * ranks that still run. */
   void (*leave) (void);
 } CleaveRanksModule;

@@ -66,8 +66,9 @@ place (CleaveGraph *graph,
              : NULL;
 }
 
-/* With several runs at once, also places the graph unsplit, so that each rank has whole nodes, and
- * returns the faster placement. With one run, the graph is always split. */
+/* With several runs in flight, also places a graph that is not split for the ranks, so that each
+ * rank has whole nodes, and returns the faster placement. With one run, the graph is always split.
+ */
 CleavePlacement *
 cleave_place_to_run (CleaveGraph *graph,
                      const CleaveNetwork *network,
@@ -127,7 +128,7 @@ cleave_rank_run_clear (CleaveRankRun *run)
   cleave_execution_clear (&run->execution);
 }
 
-/* Makes inputs and outputs; only on rank 0. */
+/* Makes the inputs and outputs on rank 0. Does nothing on other ranks. */
 static gboolean
 prepare_values (const CleaveRankRequest *request,
                 const CleaveGraph *graph,
@@ -214,8 +215,8 @@ make_alike (const GPtrArray *tensors, GError **error)
   return g_steal_pointer (&made);
 }
 
-/* Binds all programs to the same inputs. Each has its own outputs; the outputs of the first program
- * are kept. */
+/* Binds all programs to the same inputs, and each program to outputs of its own. Keeps the outputs
+ * of the first program as results. */
 static gboolean
 bind_all (const CleaveRanksModule *module,
           gpointer programs,
@@ -234,8 +235,8 @@ bind_all (const CleaveRanksModule *module,
   return TRUE;
 }
 
-/* Prepares the run: network, placement, programs, bindings. After each step all ranks agree, so
- * that all or none go on, and all report the error. */
+/* Prepares the run: network, placement, programs, bindings. After each step, all ranks tell each
+ * other whether it succeeded. If it failed on one rank, all ranks stop and report the error. */
 static gboolean
 run_steps (const CleaveRanksModule *module,
            const CleaveRankRequest *request,

@@ -46,9 +46,9 @@ typedef struct
   const CleaveModelOptions *model;
   const CleaveInputOptions *inputs;
   const CleaveNetworkOptions *network;
-  guint n_threads; /* 0: as many as there are cores for each rank */
+  guint n_threads; /* threads of each rank; 0: the rank's share of the machine's cores */
   guint n_runs;
-  guint n_in_flight;
+  guint n_in_flight; /* runs that are in flight at the same time */
 } CleaveRankRequest;
 
 /* The results, on rank 0. */

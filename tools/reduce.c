@@ -14,8 +14,8 @@ typedef struct
   GError *error;
 } Trial;
 
-/* Returns whether the command exits with 0. If it cannot be run, returns FALSE and stores the
- * error. */
+/* Returns whether the command exits with 0 for the graph. If the command cannot be run, returns
+ * FALSE and stores the error in the trial. */
 static gboolean
 is_of_interest (const CleaveGraph *graph, const char *passes, gpointer data)
 {

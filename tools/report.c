@@ -196,8 +196,9 @@ cleave_summary_to_json (const CleaveSummary *summary)
   return cleave_json_to_string (json);
 }
 
-/* Prints one split node. There may be a million: printf() would take a large share of the time of a
- * split. Pieces whose work moved into others or into views no longer exist. */
+/* Prints one split node and its pieces. A report may have a million pieces, so printf() would take
+ * a large share of the time of a split. Skips pieces that no longer exist, since their work moved
+ * into other pieces or into views. */
 static void
 print_split (const CleaveSplitNode *split)
 {
@@ -229,10 +230,10 @@ cleave_summary_to_compact_json (const CleaveSummary *summary)
   return cleave_json_to_compact_string (json);
 }
 
-/* Largest number of lines that list nodes or segments, unless the caller wants all. */
+/* Largest number of lines that list nodes or segments without --verbose. */
 #define MAX_LINES 8
 
-/* Returns how many of `n` lines to print; the rest is counted by print_rest(). */
+/* Returns how many of `n` lines to print. print_rest() prints the number of the others. */
 static guint
 get_n_lines (const CleaveSummary *summary, guint n)
 {
@@ -281,8 +282,8 @@ print_limits (const CleaveSplitReport *report)
     }
 }
 
-/* Prints the peak with the threads, which must be visible: running pieces in parallel may raise
- * it. */
+/* Prints the peak with the threads, which may be higher than with one thread: pieces that run at
+ * the same time have their operands in memory at the same time. */
 static void
 print_threads_peak (const CleaveSummary *summary)
 {
@@ -306,8 +307,8 @@ print_sizes (const char *what, gint64 before, gint64 after)
   printf ("%-11s %s before, %s after", what, size_before, size_after);
 }
 
-/* Names of more characters are shortened in lines of text. Exporters join the names of fused nodes.
- */
+/* Largest number of characters of a name in a line of text. A longer name is shortened: exporters
+ * join the names of fused nodes, so names can be very long. */
 #define MAX_NAME 64
 
 /* Appends a name; a long one as its first and last characters. */
@@ -327,7 +328,7 @@ append_name (GString *line, const char *name, gsize n)
                           g_utf8_offset_to_pointer (text, n_letters - MAX_NAME / 2));
 }
 
-/* Returns a text in which long names, those between two quotes, are shortened. */
+/* Returns a text in which each long name between two quotes is shortened. */
 static char *
 shorten_names (const char *text)
 {

@@ -30,7 +30,7 @@ void cleave_summary_print (const CleaveSummary *summary);
 CleaveShape cleave_report_get_whole (const CleaveSplitNode *split);
 /* Returns the pieces of a report as CleaveDotPiece, for drawings. */
 GArray *cleave_report_list_pieces (const CleaveSplitReport *report);
-/* Adds a drawing of the split graph to the outputs. */
+/* Adds a drawing of the split graph `after` to the outputs, with the file name `path`. */
 gboolean cleave_report_add_drawing (const CleaveSplitReport *report,
                                     CleaveOutputs *outputs,
                                     const char *path,

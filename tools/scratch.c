@@ -2,11 +2,12 @@
 
 #include "scratch.h"
 
-/* Number of plans: each round plans again with the memory that the scratch leaves for the arena. */
+/* Largest number of searches. Each search after the first has the memory that the scratch of the
+ * plan before leaves for the arena. */
 #define MAX_ROUNDS 6
 
-/* Maximum bytes of weights of a model whose scratch is found without being asked for: the program
- * that is made for it packs all weights. */
+/* Largest number of bytes of weights of a model whose scratch is reported. To find the scratch,
+ * Cleave makes a program, which packs all weights. */
 #define MAX_WEIGHTS ((gint64) 1 << 30)
 
 static gboolean

@@ -3,9 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Returns the bytes of scratch memory that the kernels of a run use besides the arena, of all
- * threads together, on this machine. -1: there is not enough memory to compile the graph, or its
- * weights take more than 1 GiB: compiling it would read all of them. */
+/* Returns the bytes of scratch memory that the kernels of all threads use in a run on this machine,
+ * in addition to the arena. Returns -1 if there is not enough memory to compile the graph, or if
+ * its weights take more than 1 GiB, since compiling reads all weights. */
 gint64 cleave_scratch_find (const CleaveGraph *graph, guint n_threads);
 /* Returns the bytes of scratch memory as cleave_scratch_find() does, for a copy of the graph to
  * which the plan was applied.

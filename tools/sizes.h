@@ -21,5 +21,6 @@ char *cleave_size_to_text (gint64 n_bytes);
 char *cleave_size_to_print (gint64 n_bytes);
 /* Returns the letter that a noun after the number needs: "" after 1, else "s". */
 #define CLEAVE_PLURAL(n) ((n) == 1 ? "" : "s")
-/* Returns a text of the library with each "1374000 bytes" as cleave_size_to_print() has it. */
+/* Returns a text of the library, with each size such as "1374000 bytes" replaced by the text of
+ * cleave_size_to_print(). */
 char *cleave_size_replace_all (const char *text);

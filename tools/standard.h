@@ -7,12 +7,13 @@
 
 gboolean cleave_standard_is (const char *path);
 
-/* Reads standard input to its end into a file in memory, and returns a path that opens it. The path
- * is good until the process ends. Standard input is read once: later calls fail. */
+/* Reads standard input to its end into a file in memory, and returns the path of that file. The
+ * path is good until the process ends. Only the first call succeeds, since standard input can be
+ * read only once. */
 const char *cleave_standard_read (GError **error);
 
-/* Reads a whole file, as g_file_get_contents() does. The error has the words of other files that
- * cannot be read. */
+/* Reads a whole file, as g_file_get_contents() does. If that fails, the error has the same words as
+ * for a model that cannot be read. */
 gboolean cleave_read_file (const char *path, char **data, gsize *n_bytes, GError **error);
 
 /* Returns "standard input" for the path that cleave_standard_read() returned, else the path. */

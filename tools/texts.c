@@ -2,7 +2,7 @@
 
 #include "texts.h"
 
-/* Strings that are printed of one output. */
+/* Largest number of strings of an output that are printed. */
 #define MAX_PRINTED 8
 
 static gint64

@@ -3,12 +3,12 @@
 
 #include <cleave/cleave.h>
 
-/* Outputs of strings: tensors of bytes whose last dimension has one string in UTF-8 and then zeros.
- */
+/* Outputs of strings. Such an output is a tensor of bytes: its last dimension has the bytes of one
+ * string in UTF-8, and zeros after the string. */
 
 /* Returns the number of strings. */
 gint64 cleave_texts_count (CleaveTensor *tensor);
 /* Returns one string. */
 char *cleave_texts_dup (CleaveTensor *tensor, gint64 index);
-/* Returns the shape and the first strings for people, such as "strings 2x3: 'a', 'b', ...". */
+/* Returns the shape and the first strings as text, such as "strings 2x3: 'a', 'b', ...". */
 char *cleave_texts_print (CleaveTensor *tensor);

@@ -3,7 +3,7 @@
 
 #include "json.h"
 
-/* Prints the slowest steps as a table, with the sum of the others as its last line. */
+/* Prints the slowest steps as a table. The last line has the sum of all other steps. */
 void cleave_profile_print (const CleaveProfile *profile);
-/* Adds all steps in the order of the run, as a list in the open object. */
+/* Adds a list of all steps, in the order of the run, to the object that `json` has begun. */
 void cleave_profile_print_json (const CleaveProfile *profile, CleaveJson *json);

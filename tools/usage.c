@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Columns of a line. */
+/* Largest number of columns of a line. */
 #define WIDTH 100
 /* Columns between an option and its description. */
 #define GAP 3
