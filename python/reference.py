@@ -26,7 +26,7 @@ SPECIAL_TEXT = {
     '__len__': 'The number of nodes, inputs and constants included.', '__iter__': 'The nodes, in the order of the file.',
     '__getitem__': 'The node of that name; a NotFoundError suggests similar names.',
     '__contains__': 'Whether there is a node of that name.', '__str__': 'The graph as text, a line for each node.'}
-# Members of the library's own classes that the package does not wrap.
+# Methods of the library's classes that the package does not wrap: signature and text.
 INHERITED = {'Graph': {'copy': ('()', 'Returns a copy of the graph. Constants are shared.')},
              'FitReport': {'apply': ('(graph)', 'Splits the graph as planned. Returns a SplitReport.')}}
 

@@ -10,7 +10,7 @@ from ._library import Gio
 
 
 class Progress:
-    """Reports the progress of a call: to the caller's function, or on a terminal after the first second."""
+    """Reports the progress of a call: to the function `tell`, or, if `tell` is None, on a terminal after one second."""
 
     def __init__(self, what, tell):
         self.what, self.tell, self.begin, self.shown = what, tell, time.monotonic(), False
@@ -31,8 +31,8 @@ class Progress:
 
 
 def call(function, *args, cancellable=None):
-    """Runs function (*args) on a thread of its own, so that Ctrl-C takes effect at once: it cancels the call and waits
-    for its end.
+    """Runs function (*args) on a thread of its own, so that Ctrl-C takes effect at once: Ctrl-C cancels the call, and
+    this function then waits for the end of the call.
 
     PyGObject releases the interpreter lock during each call of the library.
     """
@@ -43,7 +43,7 @@ def call(function, *args, cancellable=None):
     def work():
         try:
             came.append((function(*args), None))
-        except BaseException as error:  # raised again in the waiting thread
+        except BaseException as error:  # the waiting thread raises it again
             came.append((None, error))
 
     thread = threading.Thread(target=work, name='cleave')

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command `cleave`, for functions that the library lacks: reports as pages."""
+"""Runs the command `cleave` for the function that the library lacks: it writes a report as a page."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ except ImportError:  # from the sources
 
 
 def find_command():
-    """Returns the path of the command: of the wheel, of the installation, or of PATH."""
+    """Returns the path of the command: that in the wheel, else that of the installation, else the one in PATH."""
     path = None if COMMAND is None else os.path.join(os.path.dirname(__file__), COMMAND)
     if path is None or not os.access(path, os.X_OK):
         path = shutil.which('cleave')
@@ -24,8 +24,8 @@ def find_command():
 
 
 def run_command(*args):
-    """Runs the command and returns its standard output. If it fails, raises an Error with its message; a LimitError if
-    a limit cannot be met."""
+    """Runs the command and returns its standard output. If the command fails, raises an Error with the command's
+    message, or a LimitError if a limit cannot be met."""
     ran = subprocess.run([find_command(), *map(os.fspath, args)], capture_output=True, text=True)
     message = ran.stderr.strip()
     message = message[len('cleave: '):] if message.startswith('cleave: ') else message

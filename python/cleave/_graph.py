@@ -157,7 +157,7 @@ def describe(graph):
 # Split, fit and optimize.
 
 def text_of(value):
-    """Returns an option's value in the syntax of the command line: 2; 2,3; 3,4,5/6,6; 0:1,0:16."""
+    """Returns an option's value in the syntax of the command line, such as '2', '2,3', '3,4,5/6,6' or '0:1,0:16'."""
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple)):
@@ -172,12 +172,12 @@ def text_of(value):
 OPTIONS = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
            'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
            'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}
-# The names of these options in messages of the library.
+# Finds the names of these options in messages of the library.
 OPTION_IN_MESSAGE = re.compile(r'\b(' + '|'.join(sorted(name.replace('_', '-') for name in OPTIONS)) + r')\b')
 
 
 def per_cent(name, fraction):
-    """Returns a limit in the syntax of the command line."""
+    """Returns a limit in the syntax of the command line: 0.1 is '10.0'."""
     limit_of(name, fraction)
     return repr(100 * float(fraction))
 
@@ -195,7 +195,7 @@ def texts_of(options):
 
 
 def limit_of(name, fraction):
-    """Returns the library's value of field `name` for the caller's limit. No limit is 0 there, None here."""
+    """Returns the library's value of the field `name` for the caller's limit: 0 for None, which means no limit."""
     if fraction is None:
         return 0
     if isinstance(fraction, (bool, str)) or not 0 <= fraction < math.inf:
@@ -211,7 +211,7 @@ def parse_split(texts, max_added_macs):
     except GLib.Error as error:
         message = OPTION_IN_MESSAGE.sub(lambda found: found[0].replace('-', '_'), error.message)
         raise Error(message, error.domain, error.code) from None
-    constraint.max_added_macs = max_added_macs  # exact; percent would be rounded
+    constraint.max_added_macs = max_added_macs  # exact, while the text in per cent would be rounded
     return tiling, constraint, recursion
 
 
@@ -242,7 +242,7 @@ def split_for_threads(graph, threads):
 
 
 def size_of(size):
-    """Returns the value of the library's field `max_memory` for the caller's limit. No limit is 0 there, None here."""
+    """Returns the library's value of the field `max_memory` for the caller's limit: 0 for None, which means no limit."""
     return 0 if size is None else bytes_of('max_memory', size)
 
 
@@ -330,7 +330,7 @@ def compile_program(graph, threads=1, reference=False, trace=False, as_is=False)
     return Program(graph, threads, reference, trace, as_is)
 
 
-# The options of `bundle` that have one value, several values, or none.
+# The options of `bundle` that have one value (BUNDLE_VALUES) or several values (BUNDLE_LISTS).
 BUNDLE_VALUES = {'name', 'align', 'io_type', 'kernels', 'weights'}
 BUNDLE_LISTS = {'input', 'output', 'memory', 'state'}
 BUNDLE_OPTION = re.compile(r'--([a-z]+(?:-[a-z]+)*)')
@@ -383,7 +383,7 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     return plan
 
 
-write_program = Graph.save_program  # the function of the library
+write_program = Graph.save_program  # the library's method, which the method below replaces
 
 
 def save_program(graph, path, threads=1, reference=False, as_is=False):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Calls the library by ctypes, without PyGObject. The wheel uses it in place of `gi.repository`.
 
-The build writes a table of the library's types and functions from the introspection data (wheel/bindings.py). `open`
-makes of it the same names that PyGObject has: `Cleave.Graph`, `Cleave.onnx_load (path, options)`. Arguments and results
-follow the rules of PyGObject:
+The build writes a table of the library's types and functions from the introspection data (wheel/bindings.py).
+`open_library` makes from this table the names that PyGObject has: `Cleave.Graph`, `Cleave.onnx_load (path, options)`.
+Arguments and results follow the rules of PyGObject:
 
 - The length of an array and the data of a callback are no arguments.
-- A call returns its result and its out parameters as a tuple, or a single one of them as it is.
+- A call returns its result and its out parameters as a tuple. If there is only one of these values, it returns the value.
 - A GError is raised as `GLib.Error`.
-- ctypes lets go of the interpreter lock during each call."""
+- ctypes releases the interpreter lock during each call."""
 
 import ctypes
 import enum
@@ -23,7 +23,7 @@ from ._native_values import (NUMBERS, POINTERS, TEXTS, Bytes, Cancellable, Error
                              Variant, check_number, check_text, read_table, text_at)
 
 class Function:
-    """A function of the library, ready to be called."""
+    """A function of the library, as a Python callable."""
 
     def __init__(self, api, name, table):
         self.api, self.name = api, name
@@ -42,7 +42,7 @@ class Function:
         self.function.restype = None if kind['kind'] == 'none' else api.ctype_of(kind)
 
     def arrange(self, args, named):
-        """Returns the values of the parameters that are given, by their index."""
+        """Returns a dictionary from the index of each given parameter to its value."""
         values = dict(zip(self.given, args))
         if len(args) > len(self.given):
             raise TypeError(f'{self.name}() takes {len(self.given)} arguments, {len(args)} are given')
@@ -92,7 +92,7 @@ class Function:
         return ctype(value) if parameter['direction'] == 'inout' else ctype()
 
     def collect(self, result, outs, instance, kept):
-        """Returns the result and the out parameters. A borrowed record keeps its owner alive."""
+        """Returns the result and the out parameters as values of Python. A borrowed record keeps its owner alive."""
         values, kind = [], self.returns['type']
         keep = instance if instance is not None else kept
         if 'length' in kind:
@@ -123,7 +123,7 @@ class Api:
             self.fill(name, record)
 
     def glib(self, symbol, restype, *argtypes):
-        """A function of GLib, from the copy that the library is linked with."""
+        """Returns a function of GLib, from the copy of GLib that the library is linked with."""
         if symbol not in self.known:
             function = self.library[symbol]
             function.restype, function.argtypes = restype, argtypes
@@ -143,7 +143,7 @@ class Api:
         return NUMBERS[name] if name in NUMBERS and kind['pointers'] == 0 else ctypes.c_void_p
 
     def struct_of(self, name):
-        """The layout of a record; None for a record whose fields are private."""
+        """Returns the ctypes structure of a record; None for a record whose fields are private."""
         record, fields = self.records[name], self.table['records'][name]['fields']
         if record._struct is None and fields:
             layout = [(field, self.ctype_of(kind)) for field, kind in fields]
@@ -249,8 +249,8 @@ class Api:
         return table.address
 
     def hold(self, function, once, kept):
-        """Returns the data by which a trampoline finds a function. The data lasts until the call ends or, if the library
-        calls the function later and only once, until that call."""
+        """Returns the callback data by which a trampoline finds a function. If `once`, the data is good until the library
+        calls the function, which may be after the call that takes it. If not, the data is good until that call ends."""
         key = next(self.keys)
         self.held[key] = function, once
         if not once:
@@ -258,8 +258,8 @@ class Api:
         return key
 
     def trampoline(self, name):
-        """The address of a C function that calls the Python function for which its data stands. There is one for each
-        type of callback, and it lives as long as the library."""
+        """Returns the address of a C function that calls the Python function that its callback data stands for. Each type
+        of callback has one such C function, which lives as long as the library."""
         if name in self.trampolines:
             return ctypes.cast(self.trampolines[name], ctypes.c_void_p).value
         table = self.table['callbacks'][name]
@@ -272,7 +272,7 @@ class Api:
                 del self.held[values[data]]
             try:
                 result = function(*(self.read(kind, value) for i, (kind, value) in enumerate(zip(kinds, values)) if i != data))
-            except BaseException:  # nobody can catch it: C called this function
+            except BaseException:  # no caller can catch the exception, since C called this function
                 sys.excepthook(*sys.exc_info())
                 result = False
             return None if table['returns']['type']['kind'] == 'none' else bool(result)
@@ -288,7 +288,7 @@ class Api:
         self.glib('g_free', None, ctypes.c_void_p)(address)
 
     def read(self, kind, value, transfer=None, keep=None):
-        """Returns a value that C gave as a value of Python."""
+        """Converts a value of C to a value of Python."""
         what = kind['kind']
         if what == 'enum':
             return self.enum_of(kind['name'], value)
@@ -314,7 +314,7 @@ class Api:
     def enum_of(self, name, value):
         try:
             return self.enums[name](value)
-        except ValueError:  # a value of the library that has no name
+        except ValueError:  # the library has no name for this value
             return value
 
     def read_record(self, kind, value, transfer, keep):
@@ -328,7 +328,7 @@ class Api:
         return record._at(value, lambda address: free(gtype, address))
 
     def read_array(self, kind, address, length, keep):
-        """Returns the elements of an array that is lent."""
+        """Returns the elements of an array that the library keeps."""
         ctype = self.ctype_of(kind)
         if not address:
             return []
@@ -337,8 +337,8 @@ class Api:
         return [self.read(kind, value, keep=keep) for value in (ctype * length).from_address(address)]
 
     def read_container(self, kind, address, transfer):
-        """Returns the elements of a GPtrArray, a GArray or an array of strings. Frees the container if it is the caller's, which
-        the field of a record is not."""
+        """Returns the elements of a GPtrArray, a GArray or an array of strings. Frees the container if the caller owns it. The
+        caller does not own a container that is the field of a record."""
         if kind['container'] is None:
             count = next(i for i in itertools.count() if not ctypes.c_void_p.from_address(address + 8 * i).value)
             values = self.read_array({'kind': 'utf8', 'pointers': 1}, address, count, None)

@@ -39,7 +39,7 @@ class Error(Exception):
 
 
 def check_number(name, ctype, value):
-    """Returns the value of an argument as the C type has it; an OverflowError if it does not fit."""
+    """Returns the value of an argument as a number of the C type. Raises an OverflowError if it does not fit."""
     if ctype in (ctypes.c_double, ctypes.c_float):
         return float(value)
     value = operator.index(value)
@@ -65,10 +65,10 @@ def text_at(address, kind='utf8'):
 
 
 class Record:
-    """A struct of the library: its address, and how long that is good.
+    """A struct of the library: its address, and the objects that keep the address good.
 
-    `_kept` holds what must live as long: memory of Python's, or the record that lends this one. `_release` frees a
-    record that this object owns."""
+    `_kept` holds the objects that must live as long as this one: memory of Python, or the record that contains this
+    record. `_release` frees a record that this object owns."""
 
     _release = None
 
@@ -207,7 +207,7 @@ class Variant:
 
 
 class Held:
-    """Forgets a callback when the call that took it has ended."""
+    """Deletes a callback from the table `held` when this object is deleted, at the end of the call that took the callback."""
 
     def __init__(self, held, key):
         self.held, self.key = held, key
@@ -235,7 +235,7 @@ class HashTable:
 
 
 def read_table(api, address, transfer):
-    """Returns the strings of a GHashTable by their keys.  Frees the table if it is the caller's."""
+    """Returns a dictionary of the strings of a GHashTable. Frees the GHashTable if the caller owns it."""
     void = ctypes.c_void_p
     count = ctypes.c_uint()
     keys = api.glib('g_hash_table_get_keys_as_array', void, void, void)(address, ctypes.addressof(count))

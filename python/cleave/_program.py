@@ -21,8 +21,8 @@ def program_options(threads, reference, trace=False):
 
 
 def split_to_run(graph, threads, as_is):
-    """Returns the graph to compile and its number of threads: a copy split for the threads, as in `cleave run`; with
-    `as_is`, the graph itself."""
+    """Returns the graph to compile and its number of threads. The graph is a copy that is split for the threads, as in
+    `cleave run`. With `as_is` or one thread, it is the given graph."""
     threads = count_threads(threads)
     if as_is or threads == 1:
         return graph, threads
@@ -42,7 +42,7 @@ def load_program(path, model=None, trace=False):
 
 
 def name_all(names):
-    """Returns the end of a message that lists the names, if they are few."""
+    """Returns the end of a message, which lists the names. Returns '' if there are none or more than eight."""
     return "; it has '" + "', '".join(names) + "'" if 0 < len(names) <= 8 else ''
 
 
@@ -67,7 +67,7 @@ def arrange(known, args, inputs):
 
 
 def array_of_output(dynamic, name, tensor):
-    """Returns the array of an output of the model: of str if it has strings."""
+    """Returns the array of an output of the model. If the output has strings, the elements are str."""
     return to_strings(tensor) if dynamic is not None and call(dynamic.has_strings, name) else to_numpy(tensor)
 
 
@@ -106,7 +106,7 @@ class Program:
         return tensors, results
 
     def _hint(self, tensors):
-        """Returns the end of a message about an array of another type: the call that gives it the type of its input."""
+        """Returns the end of a message about an array of a wrong element type: the call that converts the array."""
         for name, kind in self._inputs.items():
             found, shape = tensors[name].get_type(), shape_of(kind)
             if shape_of(found) == shape and found.element != kind.element and element_name(kind) != 'bfloat16':

@@ -85,7 +85,7 @@ def bundle_files(bundle):
         return dict(call(bundle.dup_files))
 
 
-write_files = Bundle.write  # the function of the library
+write_files = Bundle.write  # the library's method, which the method below replaces
 
 
 def write_bundle(bundle, folder):

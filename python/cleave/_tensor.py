@@ -36,7 +36,8 @@ def type_of(name, shape):
 
 
 class Memory:
-    """Gives numpy access to the memory of a tensor. The array keeps this object alive, and this object the tensor."""
+    """Gives numpy access to the memory of a tensor. The array keeps this object alive, and this object keeps the tensor
+    alive."""
 
     def __init__(self, tensor):
         kind = tensor.get_type()
@@ -53,7 +54,7 @@ class Memory:
 
 
 def to_numpy(tensor):
-    """Returns an array that shares the memory of the tensor. It is read-only if the tensor is shared."""
+    """Returns an array that shares the memory of the tensor. The array is read-only if the tensor is shared."""
     import numpy
     if 0 in shape_of(tensor.get_type()):
         return numpy.empty(shape_of(tensor.get_type()), CODES[element_name(tensor.get_type())])

@@ -128,7 +128,7 @@ class Partition(list):
 
 
 def names_of(values):
-    """Returns a list of names; the caller gave one name, several, or None."""
+    """Returns a list of the names that the caller gave: one name, or several names. None stays None."""
     return values if values is None else [values] if isinstance(values, str) else list(values)
 
 
@@ -143,7 +143,7 @@ def find_parts(graph, parts, at, max_bytes):
 
 
 def warn_of_dynamic(graph):
-    """Warns if shapes of the model depend on data: the result has the static part alone."""
+    """Warns that the result has only the static part of the model, if shapes of the model depend on data."""
     dynamic = call(Cleave.onnx_get_dynamic, graph)
     if dynamic is not None:
         node = dynamic.get_node(0)
@@ -165,7 +165,7 @@ def partition(graph, parts=None, at=None, max_bytes=None):
         return Partition(graph, find_parts(graph, parts, at, max_bytes))
 
 
-extract_values = Graph.extract  # the library's own
+extract_values = Graph.extract  # the library's method, which the method below replaces
 
 
 def extract(graph, begin=None, end=None):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Tests the functions of the command from Python, and the habits of users of numpy, ONNX and ONNX Runtime.
+# Tests the functions of the command from Python, and calls that users of numpy, ONNX and ONNX Runtime expect to work.
 import io
 import os
 import pathlib

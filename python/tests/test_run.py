@@ -134,8 +134,8 @@ def test_other_threads_run_meanwhile(path):
 
     thread = threading.Thread(target=tick)
     thread.start()
-    # Three ticks within one run: if a run held the lock, the thread could tick only right before and after it. On a busy
-    # machine the thread may get no processor during a run, so there are more runs.
+    # The thread must count three ticks within one run. If a run held the lock, the thread could count only right before
+    # and after the run. On a busy machine the thread may get no processor during a run, so there are several runs.
     limit, most = time.monotonic() + 60, 0
     while most < 3 and time.monotonic() < limit:
         begin = time.monotonic()

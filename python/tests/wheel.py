@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""wheel.py BUILD-DIR: packs a wheel, installs it into a virtual environment that sees numpy and pytest alone, and runs
-the package's tests and the pages about Python there. PyGObject is out of sight."""
+"""wheel.py BUILD-DIR: packs a wheel, installs it into a virtual environment with numpy and pytest, and runs the package's
+tests and the pages about Python there. The environment has no PyGObject."""
 
 import importlib.util
 import os
@@ -29,7 +29,7 @@ def run(*command, **options):
 
 
 def look_at_libraries(package):
-    """Each binary finds its libraries in the wheel, except for the libraries of glibc."""
+    """Checks that each binary of the wheel finds all its libraries in the wheel, except those of glibc."""
     sys.path.insert(0, str(SOURCE / 'python' / 'wheel'))
     import pack
     binaries = [file for folder in ('_libs', '_bin') for file in (package / folder).rglob('*') if file.is_file()]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The build backend of `python3 -m build` and `pip install .` (PEP 517): builds with meson, and packs with pack.py.
 
-It needs no package of Python's. CLEAVE_WHEEL_BUILD names the build directory; else it is `build-wheel`."""
+The backend needs no Python package. CLEAVE_WHEEL_BUILD is the build directory (default: `build-wheel`)."""
 
 import os
 import pathlib

@@ -30,7 +30,7 @@ class Unknown(Exception):
 class Table:
     def __init__(self, namespace):
         self.namespace = namespace
-        self.passed = set()  # callbacks that functions take
+        self.passed = set()  # names of the callback types that functions take
         self.kinds = {item.get('name'): item.tag.replace(CORE, '') for item in namespace}
 
     def type_of(self, holder):

@@ -5,11 +5,11 @@
 The wheel needs Python, numpy and glibc, nothing else:
 
 - It has the library, the command, the module for pictures with the plug-ins of Graphviz, and every shared library that
-  these need, glibc's apart. Each library gets a name with a hash of its content, so it is never mistaken for a library
-  of the system, and finds the others by $ORIGIN.
+  these need, except those of glibc. The name of each library gets a hash of its content, so the loader never takes a
+  library of the system in its place. Each library finds the others by $ORIGIN.
 - `_api.json` is made from the introspection data of the same build.
 
-The tag names the newest version of glibc that a file of the wheel asks for. It needs patchelf, strip and readelf.
+The tag has the newest version of glibc that a file of the wheel requires. pack.py needs patchelf, strip and readelf.
 
 With --root and --machine, it packs a wheel for another machine: ROOT is a folder with Debian's packages for it,
 BUILD-DIR a cross-compiled build, and --gir the introspection data of a build for this machine, which are the same."""
@@ -30,9 +30,9 @@ import zipfile
 import bindings
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-# glibc's own libraries; the loader finds them with the interpreter.
+# The libraries of glibc, which the wheel does not contain.
 GLIBC = re.compile(r'(ld-linux.*|lib(c|m|dl|rt|pthread|util|resolv|mvec|anl|nsl|BrokenLocale))\.so.*')
-# Plug-ins of Graphviz: the writers of .dot and .svg, and the engines that lib/dot asks for.
+# Plug-ins of Graphviz: the writers of .dot and .svg, and the layout engines that lib/dot uses.
 PLUGINS = ('core', 'dot_layout', 'neato_layout')
 
 
@@ -56,7 +56,8 @@ class Host:
         raise SystemExit(f'{name} is not in {self.root}: add its package')
 
     def package_of(self, file):
-        """Returns the package of a library, and its folder of documents. Packages have the same names on all machines."""
+        """Returns the Debian package of a library, and the package's folder of documents. Packages have the same names for
+        all machines."""
         path = str(file)
         if self.root:
             path = path.removeprefix(str(self.root)).replace(f'{self.machine}-linux-gnu', f'{os.uname().machine}-linux-gnu')
@@ -69,7 +70,7 @@ class Host:
 
 
 def needed_elsewhere(binary, host):
-    """Like needed(), for a binary that does not run on this machine."""
+    """Returns the files that needed() returns, for a binary of another machine."""
     libraries, todo = {}, [binary]
     while todo:
         file = todo.pop()
@@ -85,7 +86,7 @@ def build_folder_of(binary):
 
 
 def needed(binary, host):
-    """Returns the files of the shared libraries that a binary needs, directly or not, by their names."""
+    """Returns a dictionary from the name to the file of each shared library that a binary needs, directly or indirectly."""
     if host.root:
         return needed_elsewhere(binary, host)
     libraries = {}
@@ -99,14 +100,14 @@ def needed(binary, host):
 
 
 def hashed(name, file):
-    """Returns the name of the copy of a library: libz.so.1 is libz-1a2b3c4d.so.1."""
+    """Returns the name of the copy of a library, such as libz-1a2b3c4d.so.1 for libz.so.1."""
     digest = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
     stem, ending = name.split('.so', 1)
     return f'{stem}-{digest}.so{ending}'
 
 
 class Bundle:
-    """Binaries of a wheel: copies that find each other."""
+    """The binaries of a wheel: copies that load each other."""
 
     def __init__(self, folder, host):
         self.host = host
@@ -135,7 +136,7 @@ class Bundle:
         self.sources.append((file, target))
 
     def rename_needed(self):
-        """Makes every binary ask for the copies."""
+        """Replaces the names of libraries that each binary needs by the names of their copies."""
         for _, target in self.sources:
             wanted = run('patchelf', '--print-needed', target).split()
             renames = [word for name in wanted if name in self.names for word in ('--replace-needed', name, self.names[name])]
@@ -143,14 +144,14 @@ class Bundle:
                 run('patchelf', *renames, target)
 
     def glibc(self):
-        """Returns the newest version of glibc that a binary asks for."""
+        """Returns the newest version of glibc that a binary of the wheel requires."""
         versions = set()
         for _, target in self.sources:
             versions |= set(re.findall(r'GLIBC_(\d+)\.(\d+)', run('readelf', '--version-info', '--wide', target)))
         return max((int(major), int(minor)) for major, minor in versions)
 
     def licenses(self):
-        """Returns the copyright files of Debian's packages of the libraries, by package."""
+        """Returns a dictionary from the name of each library's Debian package to the package's copyright file."""
         texts = {}
         for file, _ in self.sources:
             package, folder = self.host.package_of(file)
@@ -220,7 +221,7 @@ def digest_of(data):
 
 
 def write_zip(root, info, out):
-    """Writes all files below a folder, with their RECORD, in the order of their names and with one date."""
+    """Writes an archive of all files below a folder and their RECORD, in the order of names. All files get one date."""
     date = time.gmtime(max(int(os.environ.get('SOURCE_DATE_EPOCH', 315532800)), 315532800))[:6]
     record = []
     with zipfile.ZipFile(out, 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
