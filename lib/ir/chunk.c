@@ -7,8 +7,9 @@
 
 #include <string.h>
 
-/* Moves the dimensions in which a slice is empty to the nearest element of the operand.  A negative
- * clip removes that element again, so the piece has only elements outside of the operand. */
+/* In each dimension in which a slice is empty, moves the span to the nearest element of the
+ * operand. A negative clip removes that element again, so the piece reads only elements outside of
+ * the operand. */
 static void
 read_nearest (CleaveSlice *slice, const CleaveShape *operand)
 {
@@ -27,7 +28,7 @@ read_nearest (CleaveSlice *slice, const CleaveShape *operand)
 }
 
 /* Returns the slice of an operand that a chunk reads. Each result of a VIEW op reads another part
- * of operand 0, so the slice is the hull of all of them. */
+ * of operand 0, so the slice of operand 0 is the hull of the parts of all results. */
 static CleaveSlice
 map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
 {
@@ -51,7 +52,7 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
 
 /* Finds how far a chunk that reads only padding must extend in dimension `map->from` to read an
  * element of the operand. Returns the smallest such end if `grow`, else the largest begin. `extent`
- * is the operand's, `n` the result's. Binary search. */
+ * is the extent of the operand dimension, `n` that of the result dimension. Binary search. */
 static gint64
 find_reach (
     const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)
@@ -115,8 +116,8 @@ refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, G
                         cleave_op_operand_name (call->op, operand));
 }
 
-/* Check 1: no slice is empty, except for operands of VARIADIC ops; the piece does not have these.
- */
+/* Check 1: no slice is empty. Exception: a piece of a VARIADIC op lacks the operands whose slices
+ * are empty. */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {

@@ -50,7 +50,8 @@ copy_short (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Copies rows of `part` to 2 * `part` bytes with two moves each, which may overlap. */
+/* Copies rows of `part` to 2 * `part` bytes with two moves of `part` bytes each, which may overlap.
+ */
 static inline __attribute__ ((always_inline)) void
 copy_pairs (char *to,
             gint64 to_step,
@@ -114,9 +115,9 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
 #define EVENS_8 0, 2, 4, 6, 8, 10, 12, 14
 #define EVENS_4 0, 2, 4, 6
 #define EVENS_2 0, 2
-/* Copies every second element, a vector at a time, and returns the number of elements done. It
- * loads the elements between as well and drops them. Another thread may be writing those, which
- * changes no result; so the thread sanitizer is off here. */
+/* Copies every second element, a vector at a time, and returns the number of elements copied. It
+ * loads the elements between as well and drops them. Another thread may be writing the dropped
+ * elements, which changes no result; so the thread sanitizer is off here. */
 #define DEFINE_EACH_SECOND(type, N)                                                                \
   __attribute__ ((no_sanitize ("thread"))) static gint64                                           \
   each_second_##type (char *to, const char *from, gint64 n)                                        \
@@ -172,7 +173,7 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
-/* If the inner loop is short (less than 8) and the one around it is longer, lines run along the
+/* If the inner loop is short (less than 8) and the loop around it is longer, lines run along the
  * outer loop. They have LINE_PART iterations at most, so that they stay in the cache. */
 #define LINE_PART 512
 

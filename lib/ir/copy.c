@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Makes another loop the second innermost one if it has this many times as many iterations as the
- * present one. */
+ * present second innermost loop. */
 #define MUCH_LONGER 4
 
 /* Returns the loop that forms a transposition together with the innermost loop; the innermost loop
@@ -25,7 +25,8 @@ find_transposed (const CleaveCopyLoops *loops)
   return inner;
 }
 
-/* Makes the second innermost loop long, since its iterations need no call each. */
+/* Makes the longest outer loop the second innermost if it is MUCH_LONGER: iterations of the two
+ * innermost loops need no call each. */
 static void
 lengthen_outer (CleaveCopyLoops *loops)
 {

@@ -4,7 +4,7 @@
 
 #include "range.h"
 
-/* A range that may be uncovered. The ranges before `next` do not meet it. */
+/* A range that may be uncovered. ranges[0] … ranges[next - 1] contain none of its elements. */
 typedef struct
 {
   CleaveRange range;

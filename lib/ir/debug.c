@@ -2,7 +2,7 @@
 
 #include "debug.h"
 
-/* Reads the environment in each call, so that a test can change it. */
+/* Reads the environment at each call, so that a test can change it. */
 gboolean
 cleave_debug_is_on (CleaveDebug what)
 {

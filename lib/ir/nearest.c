@@ -43,9 +43,8 @@ count_edits (const char *a, const char *b, guint most)
   return MIN (last[m], most + 1);
 }
 
-/* Returns the largest edit distance at which a name is suggested: one for each three letters, at
- * least
- * 1. A word that differs more was probably not meant. */
+/* Returns the largest edit distance at which a name is suggested: one for each three letters, but
+ * at least one. A word that differs more was probably not meant. */
 static guint
 get_most (const char *text)
 {

@@ -45,8 +45,8 @@ cleave_node_release (CleaveNode *node, CleaveSlab *slab)
     cleave_node_free (node, slab);
 }
 
-/* Updates n_variable of all nodes that depend on a node that has become fixed, or no longer is.
- * Each node changes at most once, so a cycle ends as well. */
+/* Updates n_variable of all nodes that depend on a node that has become fixed, or is no longer
+ * fixed. Each node changes at most once, so the walk also ends in a graph with a cycle. */
 static void
 tell_users (CleaveNode *node)
 {
@@ -121,7 +121,8 @@ cleave_node_drop_constant (CleaveNode *node)
   g_clear_pointer (&((CleaveConstantAttrs *) node->attrs)->value, cleave_tensor_unref);
 }
 
-/* Returns the graph of an operand. An output has no node, but a value. */
+/* Returns the graph of an operand. An output of the graph has no node, but reads a value of the
+ * graph. */
 static const CleaveGraph *
 graph_of (const CleaveOperand *operand)
 {
@@ -150,8 +151,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* This must be known before the operand is detached: for a moment, the value may depend on the
-   * node itself. */
+  /* Read both before the operand is detached: without the operand, the node and values that depend
+   * on it may count as fixed for a moment. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* When a kernel writes a row of the result: before, while or after it reads the rows of the operand
- * for it. */
+/* When a kernel writes a row of the result: in no fixed order, while it reads the operand rows that
+ * the row needs, or after it has read them. */
 typedef enum {
   ROW_ORDER_NONE,          /* the kernel reads and writes rows in no fixed order */
   ROW_ORDER_WHILE_READING, /* the kernel writes a row while it reads the rows for it */
@@ -14,7 +14,8 @@ typedef enum {
 
 /* Returns how the kernel of a call writes rows. The kernels of bytes and of 16-bit floats read rows
  * to scratch first. So does a group of nodes, which has no kernel of its own (compute is NULL). If
- * the runtime runs another kernel instead, it makes sure that the result is the same. */
+ * the runtime runs another kernel instead of this one, it makes sure that the result is the same.
+ */
 static RowOrder
 find_row_order (const CleaveCall *call)
 {

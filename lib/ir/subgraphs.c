@@ -271,8 +271,8 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Returns the new piece among the operands of a join: the one that no earlier work reads. The
- * others are rows that were handed over. If earlier work reads all of them, returns the last one
+/* Returns the new piece among the operands of a join: the one that no earlier work reads. The other
+ * operands are rows that were handed over. If earlier work reads all operands, returns the last one
  * and sets `is_new` to FALSE. Returns NULL if several are new, as when a whole value is joined. */
 static const CleaveNode *
 find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)

@@ -214,7 +214,7 @@ fill (Deferred *deferred)
   g_once_init_leave (&deferred->is_filled, 1);
 }
 
-/* Returns a view of the elements, which may still be to be computed. */
+/* Returns a view of the elements, which may not have been computed yet. */
 static CleaveView
 view_unread (const CleaveTensor *tensor)
 {

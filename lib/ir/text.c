@@ -77,7 +77,8 @@ cleave_text_to_int (
   return TRUE;
 }
 
-/* Returns whether a text is a unit. The case matters for kB and MB alone: KB has two meanings. */
+/* Returns whether `text` is the unit `unit`. The case matters only for units without an `i`: kB is
+ * 1,000 bytes, but KB has two meanings. */
 static gboolean
 is_unit (const char *text, const char *unit)
 {

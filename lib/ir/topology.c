@@ -128,8 +128,8 @@ list_as_built (const CleaveGraph *graph)
   return g_steal_pointer (&nodes);
 }
 
-/* Returns the number of operands of each node that are not yet in the order, and fills `ready` with
- * the nodes that have none. */
+/* Returns an array with the number of operands of each node that are not yet in the order, by node
+ * id. Fills `ready` with the ids of the nodes without operands. */
 static guint *
 count_operands (const CleaveGraph *graph, GArray *ready)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* ArgMax and ArgMin: the index along the axis of the largest or smallest element, as int64. Of
- * equal elements the first one counts, or the last one if the attribute says so. NaN counts as
- * larger than all numbers, and for ArgMin as smaller. All dimensions but the axis can be split. */
+ * several equal elements, the result is the index of the first, or of the last with
+ * select_last_index. ArgMax takes NaN as larger than all numbers, ArgMin as smaller. All dimensions
+ * but the axis can be split. */
 
 #include "../ir/op.h"
 #include "axes.h"
@@ -136,7 +137,7 @@ static const CleaveAttr arg_attrs[] = {
   { 0 },
 };
 
-/* The fields that both records have in common. */
+/* The fields that the records of ArgMax and ArgMin have in common. */
 #define ARG                                                                                        \
   .operands = (const char *const[]){ "data", NULL },                                               \
   .results = (const char *const[]){ "reduced", NULL }, .min_operands = 1,                          \

@@ -41,7 +41,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
-/* The fast kernel converts through float32. It does not serve float64, and no cast in which a large
+/* The fast kernel converts through float32. It serves neither float64 nor casts in which a large
  * integer would be rounded twice. */
 static CleaveKernel
 kernel (const CleaveCall *call)

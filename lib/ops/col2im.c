@@ -7,8 +7,8 @@
  * it. Each sum is rounded to the element type. Integers wrap around.
  *
  * The operand has all blocks in one dimension, in row-major order. So a piece reads fewer blocks
- * only along the first spatial dimension that has several. Along the others it reads all blocks,
- * and its pads crop the parts of the image that it does not compute. */
+ * only along the first spatial dimension that has several blocks. Along the other dimensions it
+ * reads all blocks, and its pads crop the parts of the image that it does not compute. */
 
 #include "move.h"
 #include "scatter.h"
@@ -184,8 +184,8 @@ typedef struct
   gint64 from, to; /* offsets of the channel */
 } Walk;
 
-/* Adds element `tap` of all blocks that have it inside the image, a line of blocks along the last
- * dimension at a time. */
+/* Adds element `tap` of each block to the image, unless its position is outside. Adds a line of
+ * blocks along the last dimension at a time. */
 static void
 add_tap (const Walk *walk, const gint64 *tap)
 {

@@ -194,7 +194,7 @@ find_source (const CleaveWindow *windows,
 }
 
 /* Adds the taps of the result element at `out`, an index in the spatial dimensions. x and w begin
- * at the first channel that it reads. */
+ * at the first channel that the element reads. */
 static void
 add_taps (const CleaveConvWalk *walk,
           const gint64 *out,

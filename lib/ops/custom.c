@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Custom: a node of another domain, whose meaning Cleave does not know. It is written as it was
- * read, and can neither be split nor run. */
+/* Custom: a node of another domain, whose meaning Cleave does not know. The exporter writes the
+ * node as the importer read it. The node can neither be split nor run. */
 
 #include "custom.h"
 

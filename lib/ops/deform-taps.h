@@ -32,7 +32,8 @@ typedef struct
   const CleaveView *operands;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   guint n;
-  gint64 n_taps, n_in, shared; /* taps of a window; channels of X in a group, in an offset group */
+  gint64 n_taps, n_in, shared; /* numbers of taps of a window, of channels of X in a group, and of
+                                * channels of X in an offset group */
   gboolean has_mask;
   const gint64 *at; /* index in the result */
 } CleaveDeformWalk;

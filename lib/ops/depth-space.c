@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DepthToSpace and SpaceToDepth: f * f channels of a pixel become a block of f by f pixels, and
- * back. Both are NCHW, as in ONNX. */
+/* DepthToSpace makes blocks of f by f pixels of f * f channels of a pixel; SpaceToDepth is the
+ * inverse. Both are NCHW, as in ONNX. */
 
 #include "../ir/copy.h"
 #include "move.h"
@@ -122,7 +122,7 @@ compute_depth (const CleaveCall *call, const CleaveView *operands, const CleaveV
     copy_squares (&operands[0], &results[0], TRUE, a->mode == CLEAVE_DEPTH_CRD, a->blocksize);
 }
 
-/* The fields that both records have in common. */
+/* The fields that the records of DepthToSpace and SpaceToDepth have in common. */
 #define SQUARES                                                                                    \
   .operands = (const char *const[]){ "input", NULL },                                              \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 1,                           \

@@ -285,7 +285,7 @@ loop_add (Loop *loop, const CleaveEquation *e, guint8 label, const Work *work)
 }
 
 /* Moves to the next iteration and updates the offsets. Returns FALSE after the last iteration; the
- * offsets are then the offsets of the first one. */
+ * offsets are then those of the first iteration. */
 static gboolean
 loop_next (Loop *loop, gint64 *offset, guint n_operands)
 {

@@ -14,8 +14,8 @@
  * its branches would keep the loop from being vectorized. */
 #define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
 
-/* Return the bounds 0 and 1. If the compiler knew the bounds, it would generate branches instead of
- * one minimum and one maximum instruction. */
+/* Return the bound 1 if `upper`, else 0. If the compiler knew the bounds, it would generate
+ * branches instead of one minimum and one maximum instruction. */
 CLEAVE_CALL float
 cleave_f32_unit_bound (gboolean upper)
 {
@@ -102,8 +102,8 @@ cleave_f32_sqrt (float a)
   return cleave_f32_select (a < 0.0f, (float) CLEAVE_NAN, __builtin_sqrtf (a));
 }
 
-/* Round to the nearest integer, ties to even, and down. The sign of 0 is kept. The instruction, if
- * the level has one, and the code for other levels give the same bits. */
+/* Round to the nearest integer (ties to even), down, or up. The sign of 0 is kept. The instruction,
+ * if the level has one, and the code for other levels give the same bits. */
 #if defined(__SSE4_1__) || defined(__aarch64__)
 static inline float
 cleave_f32_round (float a)

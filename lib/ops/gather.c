@@ -57,7 +57,8 @@ maps_gather (const CleaveCall *call, guint operand, CleaveDimMap *map)
                          : cleave_dim_map_same (d < axis ? d : d - 1 + n);
 }
 
-/* Returns the number of elements behind the axis if they are contiguous in x and in y, else 0. */
+/* Returns the number of elements behind the axis if they are contiguous in x and in y. Returns 0 if
+ * they are not. */
 static gint64
 find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indices)
 {
@@ -110,13 +111,15 @@ typedef struct
 COPY_BLOCKS_OF (gint32)
 COPY_BLOCKS_OF (gint64)
 
-/* Copy functions by type of index and size of a block: 1, 2, 4 and 8 bytes, then any size. */
+/* Copy functions, by the type of an index and the size of a block: 1, 2, 4, 8 or any number of
+ * bytes. */
 static void (*const block_copies[2][5]) (const Blocks *b) = {
   { copy_1_gint32, copy_2_gint32, copy_4_gint32, copy_8_gint32, copy_any_gint32 },
   { copy_1_gint64, copy_2_gint64, copy_4_gint64, copy_8_gint64, copy_any_gint64 },
 };
 
-/* For each index of the dimensions before the axis, copies a block for each of the indices. */
+/* For each index of the dimensions before the axis, copies one block for each entry of `indices`.
+ */
 static void
 copy_blocks (
     const CleaveView *x, const CleaveView *indices, const CleaveView *y, guint axis, gint64 n_block)
@@ -195,7 +198,7 @@ compute_gather (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
-/* The fields that the three records have in common. */
+/* The fields that the records of Gather, GatherElements and GatherND have in common. */
 #define GATHERS                                                                                    \
   .operands = (const char *const[]){ "data", "indices", NULL },                                    \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 2, .work = cleave_work_once

@@ -14,7 +14,8 @@
 
 enum { A, B, C };
 
-/* Return the dimension of A or B that is summed (K), and the other, which the result has, too. */
+/* reduced_dim() returns the dimension of A or B that is summed (K). kept_dim() returns the other
+ * dimension, which the result has, too. */
 static guint
 reduced_dim (const CleaveCall *call, guint operand)
 {

@@ -154,7 +154,7 @@ static const CleaveAttr lp_attrs[] = {
   { 0 },
 };
 
-/* The fields that the three records have in common. */
+/* The fields that the records of the three global pools have in common. */
 #define WHOLE_CHANNELS                                                                             \
   .operands = (const char *const[]){ "X", NULL }, .results = (const char *const[]){ "Y", NULL },   \
   .min_operands = 1, .attrs_size = sizeof (CleaveGlobalPoolAttrs), .infer = infer, .maps = maps,   \

@@ -4,8 +4,8 @@
 /* The taps of a GridSample: the elements of X that an element of the result interpolates between.
  * Taps outside of X count as 0.
  *
- * Order of the sum: rows of taps, then columns. The weight of a tap is the product of its row's and
- * its column's. Sums are float32, and float64 for float64 elements. */
+ * Order of the sum: rows of taps, then columns. The weight of a tap is the weight of its row times
+ * the weight of its column. Sums are float32, and float64 for float64 elements. */
 
 #include <math.h>
 
@@ -34,8 +34,9 @@ cleave_grid_reflect (double at, double low, double high)
   return low + (over <= range ? over : 2 * range - over);
 }
 
-/* Converts a coordinate, -1 to 1, to a position in n elements. If it is outside, the padding mode
- * moves it inside, or leaves it for zeros. */
+/* Converts a coordinate, -1 to 1, to a position in n elements. The padding modes border and
+ * reflection move a position that is outside of the elements inside; the mode zeros leaves it
+ * outside. */
 static inline double
 cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
 {

@@ -30,8 +30,8 @@ typedef union
 } CleaveLineBuffer;
 
 CleaveWide cleave_wide_of (CleaveElement element);
-/* Returns a number less than, equal to or greater than 0, as a is to b. NaN is greater than all
- * numbers. */
+/* Compares two numbers: returns less than 0 if a < b, 0 if they are equal, more than 0 if a > b.
+ * NaN is greater than all numbers. */
 int cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b);
 
 /* Reads n elements of a view, from element `offset` on, with steps of `step` elements. Returns them
@@ -43,7 +43,8 @@ gconstpointer cleave_line_read (const CleaveView *view,
                                 gint64 n,
                                 CleaveWide wide,
                                 CleaveLineBuffer *buffer);
-/* Returns where to put elements for cleave_line_write(): in the view itself, or in `buffer`. */
+/* Returns the memory to which the caller writes elements before cleave_line_write(): that of the
+ * view if it can take them as they are, else `buffer`. */
 gpointer cleave_line_begin (
     const CleaveView *view, gint64 offset, gint64 step, CleaveWide wide, CleaveLineBuffer *buffer);
 /* Writes n elements from `from` to a view. A real number is converted to an integer type by

@@ -16,12 +16,12 @@ typedef enum { CLEAVE_MATMUL_A, CLEAVE_MATMUL_B } CleaveMatmulSide;
 typedef struct
 {
   guint rank, n_batch;
-  gboolean has[2]; /* whether it has A's rows, and B's columns */
+  gboolean has[2]; /* whether the result has A's rows, and B's columns */
 } CleaveMatmulDims;
 
 CleaveMatmulDims cleave_matmul_dims (const CleaveShape *a, const CleaveShape *b);
-/* Returns the dimension of the result that only this side has: A's rows or B's columns. It must
- * have one. */
+/* Returns the dimension of the result that comes from this side alone: A's rows or B's columns. The
+ * result must have this dimension. */
 guint cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side);
 /* Returns K. */
 gint64 cleave_matmul_length (const CleaveShape *a);

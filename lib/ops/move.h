@@ -82,8 +82,9 @@ cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint
   return first;
 }
 
-/* Copies an element for each index. Gathers from the index along the axis of x; or, if `scatters`,
- * scatters to the index along the axis of y, where the last in row-major order stays. */
+/* Copies one element for each index. Gathers from the index along the axis of x. If `scatters`,
+ * copies to the index along the axis of y; of several elements with the same index, the last in
+ * row-major order stays. */
 void cleave_move_picked (const CleaveView *y,
                          const CleaveView *x,
                          const CleaveView *indices,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pad: adds elements around a value, or crops it. All dimensions can be split; a piece has the
- * part of the pads that its chunk reaches. In mode reflect, a piece must have more elements
- * than it reflects. */
+/* Pad: adds elements around a value, or crops it. All dimensions can be split; a piece has the part
+ * of the pads that its chunk overlaps. In mode reflect, a piece must have more elements than it
+ * reflects. */
 
 #include "move.h"
 
@@ -161,8 +161,8 @@ pad_rows (const CleavePadAttrs *a,
     }
 }
 
-/* Pads everything around `part`: the innermost dimension first, so that the others pad whole rows.
- */
+/* Pads everything around `part`: the innermost dimension first, so that outer dimensions pad whole
+ * rows. */
 static void
 pad_around (const CleavePadAttrs *a, const CleaveView *y, CleaveRange *part)
 {

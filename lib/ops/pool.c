@@ -430,7 +430,7 @@ since_lp (const CleaveCall *call)
 
 static const char *const result_names[] = { "Y", NULL };
 
-/* The fields that the three records have in common. */
+/* The fields that the records of MaxPool, AveragePool and LpPool have in common. */
 #define POOL                                                                                       \
   .operands = (const char *const[]){ "X", NULL }, .min_operands = 1,                               \
   .attrs_size = sizeof (CleavePoolAttrs), .maps = maps, .layout = cleave_call_letters

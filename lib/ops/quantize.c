@@ -161,7 +161,7 @@ static const CleaveAttr attrs_table[] = {
   { 0 },
 };
 
-/* The fields that both records have in common. */
+/* The fields that the records of QuantizeLinear and DequantizeLinear have in common. */
 #define STORAGE                                                                                    \
   .results = (const char *const[]){ "y", NULL }, .min_operands = 2, .flags = CLEAVE_OP_STORAGE,    \
   .attrs_size = sizeof (CleaveAxisAttrs), .attrs = attrs_table, .normalize = normalize,            \

@@ -171,7 +171,7 @@ kernel (const CleaveCall *call)
                                          : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
-/* The fields that both records have in common. */
+/* The fields that the records of QLinearConv and ConvInteger have in common. */
 #define CONV_OF_BYTES                                                                              \
   .results = (const char *const[]){ "y", NULL }, .attrs_size = sizeof (CleaveConvAttrs),           \
   .attrs = cleave_quantized_conv_attrs, .maps = maps, .narrow = cleave_conv_narrow,                \

@@ -27,7 +27,8 @@ void cleave_quantized_maps (const CleaveCall *call, guint operand, guint axis, C
 /* Returns the index of the operand with this name. If the op has no such operand, returns an index
  * for which cleave_call_has() is FALSE. */
 guint cleave_quantized_find (const CleaveCall *call, const char *name);
-/* Returns the element of a scale or zero point for an index; 0 if the operand is absent. */
+/* Returns element `index` of a scale or zero point, or its only element; 0 if the operand is
+ * absent. */
 double cleave_quantized_load (const CleaveCall *call,
                               const CleaveView *operands,
                               guint operand,

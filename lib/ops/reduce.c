@@ -185,8 +185,8 @@ REDUCTIONS (X)
 #undef X
 /* clang-format on */
 
-/* Returns the largest element, or 0 if that is not finite, since it is subtracted from all
- * elements. */
+/* Returns the largest element, or 0 if the largest element is not finite: the caller subtracts the
+ * result from all elements. */
 static double
 finite_maximum (Block *block, gint64 offset)
 {

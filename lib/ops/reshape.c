@@ -194,7 +194,7 @@ narrow_reshape (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs
   return check_rows (&chunk->range, &chunk->slices[0], why);
 }
 
-/* The fields that the four records have in common. */
+/* The fields that the records of Reshape, Flatten, Squeeze and Unsqueeze have in common. */
 #define SAME_ELEMENTS                                                                              \
   .min_operands = 1, .flags = CLEAVE_OP_ROW_MAJOR, .maps = maps, .work = cleave_work_once,         \
   .kernel = cleave_move_kernel, .compute = compute

@@ -2,10 +2,10 @@
 
 /* The reference kernel of Resize.
  *
- * Order: an element is interpolated along the last dimension; these results along the dimension
- * before it, and so on. Each time it is a sum of products in float32, or float64 for float64. So a
- * kernel can compute a row once for all rows of the result that need it. Integers are truncated and
- * clamped. */
+ * Order: an element is interpolated along the last dimension; these results are interpolated along
+ * the dimension before it, and so on. Each interpolation is a sum of products in float32, or
+ * float64 for float64. So a kernel can compute a row once for all rows of the result that need it.
+ * Integers are truncated and clamped. */
 
 #include "resize-reference.h"
 

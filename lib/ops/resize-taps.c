@@ -68,7 +68,7 @@ cleave_resize_axis (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
       axis.end = a->roi.v[a->roi.n / 2 + d];
     }
   axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) axis.all_to / (double) axis.all_from;
-  /* If scales give a fractional length, ONNX's own tests use it here without rounding. */
+  /* If scales give a fractional length, ONNX's own tests use that length here without rounding. */
   axis.length = a->roi.n != 0 || axis.scale == (double) axis.all_to / (double) axis.all_from
                     ? (double) axis.all_to
                     : axis.scale * (double) axis.all_from;
@@ -91,8 +91,8 @@ typedef struct
 } Position;
 
 /* For nearest, rounds a number to float32, since the last bit can decide which element is nearest
- * and other runtimes compute positions in float32. Not if an extent exceeds 2^24, beyond which
- * float32 cannot count. */
+ * and other runtimes compute positions in float32. Returns the number unchanged if an extent
+ * exceeds 2^24, beyond which float32 cannot count. */
 static double
 as_float (const CleaveResizeAxis *axis, double number)
 {
@@ -174,8 +174,8 @@ nearest (CleaveResizeNearest mode, const Position *position)
   return position->floor;
 }
 
-/* Return the weight in the cubic convolution of R. G. Keys at distance t: up to 1, and from 1 to 2.
- */
+/* Return the weight in the cubic convolution of R. G. Keys at distance t: keys_near() for t up to
+ * 1, keys_far() for t from 1 to 2. */
 static double
 keys_near (double a, double t)
 {

@@ -76,7 +76,8 @@ JOINS (min)
 #undef JOINS
 #undef JOIN
 
-/* By reduction, from CLEAVE_SCATTER_ADD on, and wide type. */
+/* Functions that combine an update with an element: joins[reduction - CLEAVE_SCATTER_ADD][wide
+ * type]. */
 static const Join joins[][CLEAVE_N_WIDES] = {
   { add_f32, add_f64, add_i64, add_u64 },
   { mul_f32, mul_f64, mul_i64, mul_u64 },
@@ -214,7 +215,7 @@ kernel_elements (const CleaveCall *call)
                                                         : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* The fields that both records have in common. */
+/* The fields that the records of ScatterElements and ScatterND have in common. */
 #define SCATTERS                                                                                   \
   .operands = (const char *const[]){ "data", "indices", "updates", NULL },                         \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 3,                           \

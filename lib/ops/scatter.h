@@ -5,7 +5,7 @@
 
 #include "../ir/op.h"
 
-/* Combines `length` elements of `update` with elements of `to`, which must all be different.
+/* Combines `length` elements of `update` with elements of `to`, each at an address of its own.
  * Offsets and steps are in elements. The reduction is not CLEAVE_SCATTER_NONE. */
 void cleave_scatter_join_line (const CleaveView *to,
                                gint64 to_offset,

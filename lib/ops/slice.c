@@ -78,8 +78,8 @@ check_lists (const CleaveSliceAttrs *a, guint rank, GError **error)
   return TRUE;
 }
 
-/* Returns the end that is one behind the last element. If that is before element 0, returns -extent
- * - 1, since -1 would mean the last element. */
+/* Returns the end that is one behind the last element. If that end is before element 0, returns
+ * -extent - 1, since -1 would mean the last element. */
 static gint64
 exact_end (const Dim *dim, gint64 extent)
 {

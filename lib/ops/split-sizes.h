@@ -3,8 +3,8 @@
 
 #include "move.h"
 
-/* The ways in which frameworks give the sizes of a Split, see cleave-frameworks.h. Errors say what
- * was expected and what was found, with the framework's names. */
+/* The ways in which frameworks give the sizes of a Split, see cleave-frameworks.h. Error messages
+ * give the expected and the found value, with the framework's names. */
 
 /* Converts an axis, negative values counting from the end, to 0 … rank - 1. */
 gboolean cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error);
@@ -29,7 +29,7 @@ CleaveSplitAttrs *cleave_split_make_equal (
 /* Splits into as many pieces of `size` as needed; the last one may be smaller. */
 CleaveSplitAttrs *
 cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error);
-/* Splits into pieces of the given sizes, one of which may be -1, for the rest. */
+/* Splits into pieces of the given sizes, one of which may be -1: the rest of the extent. */
 CleaveSplitAttrs *cleave_split_make_with_rest (const CleaveShape *shape,
                                                const char *what,
                                                gint64 axis,

@@ -3,13 +3,14 @@
 /* TfliteAdd, TfliteSub, TfliteMul, TfliteDiv, TfliteSquaredDifference and TflitePRelu: operators of
  * two operands on integers. Operands are broadcast as in ONNX; all dimensions split anywhere.
  *
- * A sum brings both operands to one scale, `left_shift` bits up, adds or subtracts them, and scales
- * the sum. A squared difference scales the square of the difference instead. A product is scaled
- * once. A quotient multiplies by the reciprocal of B, which three steps of Newton and Raphson
- * compute; division by 0 has no meaning. PRelu scales A by its own factor, and the product of A and
- * B by another one where A is below its zero point. Sources: reference/integer_ops/add.h,
- * reference/sub.h, reference/integer_ops/mul.h, reference/div.h, reference/prelu.h and
- * squared_difference.cc. */
+ * TfliteAdd and TfliteSub multiply each operand by 2^left_shift and by its own factor, which brings
+ * both to one scale; they add or subtract, and multiply the sum by a factor.
+ * TfliteSquaredDifference multiplies the square of the difference by the factor instead. TfliteMul
+ * multiplies the product by a factor. TfliteDiv multiplies A by the reciprocal of B, which three
+ * steps of Newton and Raphson compute; the result of a division by 0 is undefined. TflitePRelu
+ * multiplies A by one factor where A is not below its zero point, and the product of A and B by
+ * another one elsewhere. Sources: reference/integer_ops/add.h, reference/sub.h,
+ * reference/integer_ops/mul.h, reference/div.h, reference/prelu.h and squared_difference.cc. */
 
 #include "lines.h"
 #include "tflite.h"

@@ -13,9 +13,9 @@
 
 enum { X };
 
-/* Channels whose sums are kept at a time, and the largest number of taps for which 32 bits hold a
- * sum of int16. */
+/* Number of channels that are summed at a time. */
 #define BLOCK 64
+/* Largest number of taps for which 32 bits hold a sum of int16. */
 #define MAX_TAPS 65535
 
 static guint

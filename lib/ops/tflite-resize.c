@@ -16,7 +16,8 @@ enum { X };
 #define UNIT 1024
 #define MAX_EXTENT ((gint64) 1 << 20)
 
-/* One of H and W. */
+/* The resize along H or W. Fields are entries of the attributes; `from` is the extent of X,
+ * `all_from` that of the whole operand. */
 typedef struct
 {
   gint64 size, step, shift, phase, begin, from, all_from;

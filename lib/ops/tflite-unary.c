@@ -6,9 +6,9 @@
  * LEAKY_RELU, QUANTIZE and others on int8: the importer computes the table by the rule of the
  * operator. It also turns inputs and outputs of uint8 to int8 and back.
  *
- * TfliteRescale: y = (x - x_zero) times a multiplier, another one below the zero point, plus
- * y_zero, clamped to the element type. QUANTIZE and LEAKY_RELU on other integers. Sources:
- * reference/requantize.h and reference/leaky_relu.h.
+ * TfliteRescale: y = (x - x_zero) times a multiplier, plus y_zero, clamped to the element type.
+ * Values below x_zero have a multiplier of their own. QUANTIZE and LEAKY_RELU on other integers.
+ * Sources: reference/requantize.h and reference/leaky_relu.h.
  *
  * TfliteQuantize: y = x / scale in float32, rounded to the nearest integer, ties away from zero,
  * plus the zero point, clamped to the element type. A NaN gives the zero point. Source:

@@ -18,7 +18,7 @@
 #field, CLEAVE_ATTR_INT, CLEAVE_FIELD(type, field), .flags = CLEAVE_ATTR_NOT_ONNX              \
   }
 
-/* The smallest and the largest integer of an element type of at most 32 bits with a sign. */
+/* Return the smallest and the largest integer of a signed element type of at most 32 bits. */
 static inline gint64
 cleave_tflite_lowest (CleaveElement element)
 {
@@ -43,7 +43,8 @@ cleave_tflite_store (CleaveElement element, gpointer at, gint64 value)
     *(gint32 *) at = (gint32) value;
 }
 
-/* Scales an integer whose zero point is subtracted by the multiplier of its sign. */
+/* Multiplies an integer, from which the zero point was subtracted, by the multiplier for its sign.
+ */
 static inline gint32
 cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
 {
@@ -52,10 +53,10 @@ cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
                                              (gint) a->negative_shift);
 }
 
-/* Fails unless an attribute is in a range. */
+/* Fails unless `value`, the attribute with the name `name`, is in the range [least, most]. */
 gboolean
 cleave_tflite_check (const char *name, gint64 value, gint64 least, gint64 most, GError **error);
-/* Checks a zero point, the bounds of a result, or a multiplier with its shift. */
+/* Check a zero point; the bounds of a result; or a multiplier with its shift. */
 gboolean
 cleave_tflite_check_zero (const char *name, CleaveElement element, gint64 value, GError **error);
 gboolean cleave_tflite_check_bounds (CleaveElement element, gint64 min, gint64 max, GError **error);

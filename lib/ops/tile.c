@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tile: repeats a value. A dimension that is not repeated can be split anywhere, others between
- * two copies. */
+/* Tile: repeats a value. A dimension that is not repeated can be split anywhere. A repeated
+ * dimension can be split between two copies. */
 
 #include "../ir/copy.h"
 #include "move.h"

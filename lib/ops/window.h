@@ -29,8 +29,8 @@ cleave_window_map (const CleaveWindow *window, guint from)
                                 cleave_window_reach (window));
 }
 
-/* Sets the maps of an image that is pooled: batch and channels as they are, a window for each
- * spatial dimension. */
+/* Sets the maps of an image that is pooled: the same spans of batch and channels, and a window for
+ * each spatial dimension. */
 static inline void
 cleave_window_maps (const CleaveDims *dims, const CleaveWindow *windows, CleaveDimMap *map)
 {
