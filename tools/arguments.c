@@ -312,26 +312,34 @@ cleave_argument_scan (
 
 /* Values */
 
-/* Returns the value as UTF-8; if it is not valid UTF-8, converts it from the locale's encoding. */
+/* Returns the value as UTF-8, interned; if it is not valid UTF-8, converts it from the locale's
+ * encoding. A file name keeps its bytes. */
 static char *
-dup_text (const CleaveArgument *option, GError **error)
+get_text (const CleaveArgument *option, GError **error)
 {
-  char *text = g_utf8_validate (option->value, -1, NULL)
-                   ? g_strdup (option->value)
-                   : g_locale_to_utf8 (option->value, -1, NULL, NULL, NULL);
+  g_autofree char *converted = NULL;
+  const char *text = option->value;
 
+  if (option->entry->arg != G_OPTION_ARG_FILENAME && !g_utf8_validate (text, -1, NULL))
+    text = converted = g_locale_to_utf8 (text, -1, NULL, NULL, NULL);
   if (text == NULL)
     cleave_argument_fail (error, "the value of --%s is not UTF-8: '%s'", option->entry->long_name,
                           option->value);
-  return text;
+  return (char *) g_intern_string (text);
 }
 
+/* Appends a text to a list of an option. `lists` owns the lists until the process ends. */
 static void
 append_text (char ***list, char *text)
 {
+  static GPtrArray *lists = NULL;
   guint n = *list == NULL ? 0 : g_strv_length (*list);
 
+  if (lists == NULL)
+    lists = g_ptr_array_new ();
+  g_ptr_array_remove_fast (lists, *list);
   *list = g_renew (char *, *list, n + 2);
+  g_ptr_array_add (lists, *list);
   (*list)[n] = text;
   (*list)[n + 1] = NULL;
 }
@@ -346,17 +354,13 @@ cleave_argument_store (const CleaveArgument *option, GError **error)
       *(gboolean *) option->entry->arg_data = TRUE;
       return TRUE;
     }
-  text = option->entry->arg == G_OPTION_ARG_FILENAME ? g_strdup (option->value)
-                                                     : dup_text (option, error);
+  text = get_text (option, error);
   if (text == NULL)
     return FALSE;
   if (option->entry->arg == G_OPTION_ARG_STRING_ARRAY)
-    {
-      append_text (option->entry->arg_data, text);
-      return TRUE;
-    }
-  g_free (*(char **) option->entry->arg_data);
-  *(char **) option->entry->arg_data = text;
+    append_text (option->entry->arg_data, text);
+  else
+    *(char **) option->entry->arg_data = text;
   return TRUE;
 }
 

@@ -57,9 +57,9 @@ typedef struct
   guint n_files; /* number of files that the command takes; G_MAXUINT: any number */
 } CleaveArguments;
 
-/* Reads a command line: stores the values of options in the variables of the entries and returns
- * the files. Returns NULL and an error if an argument is wrong. --help and --list-options end the
- * process. */
+/* Reads a command line: stores the values of options in the variables of the entries, as
+ * cleave_argument_store() does, and returns the files. Returns NULL and an error if an argument is
+ * wrong. --help and --list-options end the process. */
 char **
 cleave_argument_parse (const CleaveArguments *arguments, int argc, char **argv, GError **error);
 
@@ -75,5 +75,6 @@ typedef struct
  * `files` to the files. The strings of both belong to the command line. */
 GArray *cleave_argument_scan (
     const CleaveArguments *arguments, int argc, char **argv, GPtrArray **files, GError **error);
-/* Stores the value of an option in the variable of its entry. */
+/* Stores the value of an option in the variable of its entry. Texts and lists of texts live until
+ * the process ends: the variables borrow them. */
 gboolean cleave_argument_store (const CleaveArgument *argument, GError **error);

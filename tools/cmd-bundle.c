@@ -22,25 +22,6 @@ typedef struct
   gboolean single_file, check, verbose, as_json;
 } Options;
 
-static void
-options_clear (Options *o)
-{
-  cleave_model_options_clear (&o->model);
-  g_free (o->max_memory);
-  g_free (o->macs);
-  g_free (o->name);
-  g_free (o->align);
-  g_free (o->io_type);
-  g_free (o->kernels);
-  g_free (o->weights);
-  g_strfreev (o->inputs);
-  g_strfreev (o->outputs);
-  g_strfreev (o->memories);
-  g_strfreev (o->states);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 /* Returns whether a value of --output places an output, such as "apart" or "NAME=apart". Any other
  * value is the folder. */
 static gboolean
@@ -94,8 +75,9 @@ check_folder (const Options *o, GError **error)
   return cleave_output_name_check_folder (o->folder, error);
 }
 
+/* Reads the command line into `o`, without checks of values. Returns the files. */
 static char **
-parse (int argc, char **argv, Options *o, GError **error)
+read_arguments (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
     { "output", 'o', 0, G_OPTION_ARG_STRING_ARRAY, &o->outputs,
@@ -149,7 +131,14 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       "weights, one arena of an\nexact size, the bits of cleave "
                                       "run. The files are licensed 0BSD.",
                                       1 };
-  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
+
+  return cleave_argument_parse (&arguments, argc, argv, error);
+}
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  g_auto (GStrv) files = read_arguments (argc, argv, o, error);
 
   if (files == NULL || !find_folder (o, error) || !check_together (o, error) ||
       !check_folder (o, error))
@@ -294,7 +283,6 @@ print_json (const CleaveBundle *bundle,
             gboolean is_equal)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "arena_bytes", stats->arena_bytes);
@@ -308,9 +296,7 @@ print_json (const CleaveBundle *bundle,
   print_memories (bundle, o, json);
   if (o->check)
     cleave_json_bool (json, "equal", is_equal);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 static void
@@ -356,7 +342,7 @@ report (const CleaveBundle *bundle, const Options *o, int status)
 int
 cleave_cmd_bundle (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveBundle) bundle = files == NULL ? NULL : make_bundle (files[0], &o, error);
   g_autoptr (GHashTable) texts = NULL;

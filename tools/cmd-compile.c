@@ -25,16 +25,6 @@ typedef struct
   gint64 n_threads;
 } Options;
 
-static void
-options_clear (Options *o)
-{
-  cleave_model_options_clear (&o->model);
-  g_free (o->threads_text);
-  g_free (o->output);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
@@ -72,7 +62,6 @@ static void
 print_json (const CleaveProgramStats *stats, gint64 file_bytes)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "threads", stats->n_threads);
@@ -83,9 +72,7 @@ print_json (const CleaveProgramStats *stats, gint64 file_bytes)
   cleave_json_int (json, "scratch_bytes", stats->scratch_bytes);
   cleave_json_int (json, "weight_bytes", stats->weight_bytes);
   cleave_json_int (json, "file_bytes", file_bytes);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 static void
@@ -127,7 +114,7 @@ report (const Options *o, GError **error)
 int
 cleave_cmd_compile (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { .model.has_dynamic = TRUE };
+  Options o = { .model.has_dynamic = TRUE };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);

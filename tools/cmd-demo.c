@@ -42,15 +42,6 @@ typedef struct
 } Demo;
 
 static void
-options_clear (Options *o)
-{
-  g_free (o->folder);
-  g_free (o->model);
-  g_free (o->threads_text);
-  g_free (o->repeat_text);
-}
-
-static void
 demo_clear (Demo *demo)
 {
   g_clear_pointer (&demo->before, cleave_graph_unref);
@@ -62,7 +53,6 @@ demo_clear (Demo *demo)
   g_free (demo->dot_after);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Demo, demo_clear)
 
 static gboolean
@@ -203,7 +193,6 @@ print_json (const Demo *demo, const Options *o)
 {
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (demo->report);
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_string (json, "model", cleave_graph_get_name (demo->before));
@@ -218,9 +207,7 @@ print_json (const Demo *demo, const Options *o)
   cleave_json_string (json, NULL, demo->dot_before);
   cleave_json_string (json, NULL, demo->dot_after);
   cleave_json_end_list (json);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 static void
@@ -265,7 +252,7 @@ print_text (const Demo *demo, const Options *o)
 int
 cleave_cmd_demo (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (Demo) demo = { 0 };
 
   if (!parse (argc, argv, &o, error) || !build_and_split (&demo, error) ||

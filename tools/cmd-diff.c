@@ -148,7 +148,6 @@ static void
 print_json (const GArray *comparisons, gboolean equal)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_bool (json, "equal", equal);
@@ -170,9 +169,7 @@ print_json (const GArray *comparisons, gboolean equal)
       cleave_json_end (json);
     }
   cleave_json_end_list (json);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 static void
@@ -193,21 +190,24 @@ print_text (const GArray *comparisons)
     }
 }
 
-int
-cleave_cmd_diff (int argc, char **argv, GError **error)
+typedef struct
 {
-  g_auto (CleaveModelOptions) model = { 0 };
-  g_auto (CleaveInputOptions) given = { 0 };
-  g_auto (GStrv) files = NULL;
-  g_autofree char *tolerance_text = NULL;
-  double tolerance = 0;
-  gboolean as_json = FALSE, equal = TRUE;
+  CleaveModelOptions model;
+  CleaveInputOptions inputs;
+  char *tolerance_text;
+  double tolerance;
+  gboolean as_json;
+} Options;
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
   const GOptionEntry entries[] = {
-    CLEAVE_INPUT_OPTIONS (given),
-    { "tolerance", 0, 0, G_OPTION_ARG_STRING, &tolerance_text,
+    CLEAVE_INPUT_OPTIONS (o->inputs),
+    { "tolerance", 0, 0, G_OPTION_ARG_STRING, &o->tolerance_text,
       "exit with 0 for differences up to this (default: 0, every bit counts)", "T" },
-    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON object", NULL },
-    CLEAVE_MODEL_OPTIONS (model),
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
+    CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
   };
   const CleaveArguments arguments = {
@@ -216,26 +216,37 @@ cleave_cmd_diff (int argc, char **argv, GError **error)
     "if they differ by more than the tolerance.",
     2
   };
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
+
+  if (files == NULL || !parse_tolerance (o->tolerance_text, &o->tolerance, error))
+    return NULL;
+  return g_steal_pointer (&files);
+}
+
+int
+cleave_cmd_diff (int argc, char **argv, GError **error)
+{
+  Options o = { .model.has_dynamic = TRUE };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) a = NULL, b = NULL;
   g_autoptr (GPtrArray) inputs = NULL, shared = NULL;
   g_auto (CleaveExecution) of_a = { 0 }, of_b = { 0 };
   g_autoptr (GArray) comparisons = NULL;
+  gboolean equal = TRUE;
 
-  files = cleave_argument_parse (&arguments, argc, argv, error);
-  if (files == NULL || !parse_tolerance (tolerance_text, &tolerance, error))
+  if (files == NULL)
     return CLEAVE_WRONG;
-  model.has_dynamic = TRUE;
-  a = cleave_model_load_for_inputs (files[0], &model, &given, error);
-  b = a == NULL ? NULL : cleave_model_load_for_inputs (files[1], &model, &given, error);
-  inputs = b == NULL ? NULL : cleave_make_inputs (a, &given, error);
+  a = cleave_model_load_for_inputs (files[0], &o.model, &o.inputs, error);
+  b = a == NULL ? NULL : cleave_model_load_for_inputs (files[1], &o.model, &o.inputs, error);
+  inputs = b == NULL ? NULL : cleave_make_inputs (a, &o.inputs, error);
   shared = inputs == NULL ? NULL : share_inputs (a, b, inputs, error);
   if (shared == NULL || !cleave_execute (a, inputs, 1, 1, &of_a, error) ||
       !cleave_execute (b, shared, 1, 1, &of_b, error))
     return CLEAVE_WRONG;
   comparisons = compare_outputs (&of_a, &of_b);
   for (guint i = 0; i < comparisons->len; i++)
-    equal = equal && is_near (&g_array_index (comparisons, Comparison, i), tolerance);
-  if (as_json)
+    equal = equal && is_near (&g_array_index (comparisons, Comparison, i), o.tolerance);
+  if (o.as_json)
     print_json (comparisons, equal);
   else
     print_text (comparisons);

@@ -10,47 +10,35 @@
 
 #include <cleave/cleave-languages.h>
 
+typedef struct
+{
+  CleaveModelOptions model;
+  CleaveNetworkOptions network;
+  CleaveDotOptions drawing;
+  char *path, *around, *distance, *ranks, *threads;
+} Options;
+
 static gboolean
-find_around (const CleaveGraph *graph,
-             const char *name,
-             const char *distance,
-             CleaveDotOptions *options,
-             GError **error)
+find_around (const CleaveGraph *graph, Options *o, GError **error)
 {
   gint64 steps = 0;
 
-  if (name != NULL && options->overview)
+  if (o->around != NULL && o->drawing.overview)
     return cleave_argument_fail (error, "give --overview or --around, not both");
-  if (distance != NULL && !cleave_text_to_int ("--distance", distance, 1, G_MAXINT, &steps, error))
+  if (o->distance != NULL &&
+      !cleave_text_to_int ("--distance", o->distance, 1, G_MAXINT, &steps, error))
     return FALSE;
-  options->distance = (guint) steps;
-  if (name == NULL)
+  o->drawing.distance = (guint) steps;
+  if (o->around == NULL)
     return TRUE;
-  options->around = cleave_graph_select_node (graph, name, error);
-  return options->around != NULL;
+  o->drawing.around = cleave_graph_select_node (graph, o->around, error);
+  return o->drawing.around != NULL;
 }
-
-/* The options about ranks. */
-typedef struct
-{
-  char *ranks, *threads;
-  CleaveNetworkOptions network;
-} RankOptions;
-
-static void
-rank_options_clear (RankOptions *options)
-{
-  g_free (options->ranks);
-  g_free (options->threads);
-  cleave_network_options_clear (&options->network);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankOptions, rank_options_clear)
 
 /* Splits and places the graph as `cleave run --ranks` does. Returns the rank of each node, or NULL
  * on error. */
 static int *
-find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
+find_ranks (CleaveGraph *graph, const Options *o, GError **error)
 {
   gint64 n_ranks = 2, n_threads = 1;
   g_autoptr (CleavePlacement) placement = NULL;
@@ -73,52 +61,42 @@ find_ranks (CleaveGraph *graph, const RankOptions *o, GError **error)
   return ranks;
 }
 
-/* Fills the options of the drawing. Finds the ranks first, since that changes the graph. */
+/* Fills the options of the drawing. Finds the ranks first, since that changes the graph. The
+ * caller frees `ranks`. */
 static gboolean
-find_options (CleaveGraph *graph,
-              const RankOptions *o,
-              const char *around,
-              const char *distance,
-              int **ranks,
-              CleaveDotOptions *options,
-              GError **error)
+find_options (CleaveGraph *graph, Options *o, int **ranks, GError **error)
 {
-  if (o->ranks != NULL && options->overview)
+  if (o->ranks != NULL && o->drawing.overview)
     return cleave_argument_fail (error, "give --overview or --ranks, not both");
   if (o->ranks != NULL && (*ranks = find_ranks (graph, o, error)) == NULL)
     return FALSE;
-  options->ranks = *ranks;
-  options->n_ranks = *ranks == NULL ? 0 : cleave_graph_get_n_nodes (graph);
-  return find_around (graph, around, distance, options, error);
+  o->drawing.ranks = *ranks;
+  o->drawing.n_ranks = *ranks == NULL ? 0 : cleave_graph_get_n_nodes (graph);
+  return find_around (graph, o, error);
 }
 
-int
-cleave_cmd_dot (int argc, char **argv, GError **error)
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
 {
-  g_auto (CleaveModelOptions) model = { 0 };
-  g_auto (GStrv) files = NULL;
-  g_autofree char *path = NULL, *around = NULL, *distance = NULL;
-  g_autofree int *ranks = NULL;
-  g_auto (RankOptions) rank_options = { 0 };
-  CleaveDotOptions options = { 0 };
   const GOptionEntry entries[] = {
-    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &path,
+    { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path,
       "draw to this file: .dot, .svg or .png by its ending", "FILE" },
-    { "show-constants", 0, 0, G_OPTION_ARG_NONE, &options.show_constants,
+    { "show-constants", 0, 0, G_OPTION_ARG_NONE, &o->drawing.show_constants,
       "draw constants as vertices of their own", NULL },
-    { "no-clusters", 0, 0, G_OPTION_ARG_NONE, &options.no_clusters,
+    { "no-clusters", 0, 0, G_OPTION_ARG_NONE, &o->drawing.no_clusters,
       "do not frame parallel subgraphs and strips", NULL },
-    { "overview", 0, 0, G_OPTION_ARG_NONE, &options.overview,
+    { "overview", 0, 0, G_OPTION_ARG_NONE, &o->drawing.overview,
       "draw one box for each subgraph, strip or run of nodes", NULL },
-    { "around", 0, 0, G_OPTION_ARG_STRING, &around, "draw only the nodes near this one", "NODE" },
-    { "distance", 0, 0, G_OPTION_ARG_STRING, &distance,
+    { "around", 0, 0, G_OPTION_ARG_STRING, &o->around, "draw only the nodes near this one",
+      "NODE" },
+    { "distance", 0, 0, G_OPTION_ARG_STRING, &o->distance,
       "set the largest distance from that node (default: 3)", "N" },
-    { "ranks", 0, 0, G_OPTION_ARG_STRING, &rank_options.ranks,
+    { "ranks", 0, 0, G_OPTION_ARG_STRING, &o->ranks,
       "split for this many processes, and frame each", "R" },
-    CLEAVE_THREADS_OPTION (rank_options.threads, "each process"),
-    CLEAVE_NETWORK_OPTIONS (rank_options.network, "10", "30"),
-    CLEAVE_MODEL_OPTIONS (model),
-    CLEAVE_FORCE_OPTION (model),
+    CLEAVE_THREADS_OPTION (o->threads, "each process"),
+    CLEAVE_NETWORK_OPTIONS (o->network, "10", "30"),
+    CLEAVE_MODEL_OPTIONS (o->model),
+    CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
   static const CleaveArgumentNeed needs[] = {
@@ -129,22 +107,25 @@ cleave_cmd_dot (int argc, char **argv, GError **error)
     { 0 },
   };
   const CleaveArguments arguments = { entries, needs, "MODEL.onnx", "Draw a model.", 1 };
-  g_autoptr (CleaveGraph) graph = NULL;
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
+
+  if (files != NULL && o->path == NULL)
+    return cleave_argument_fail (error, "-o FILE is missing: name a .dot, .svg or .png file"), NULL;
+  return g_steal_pointer (&files);
+}
+
+int
+cleave_cmd_dot (int argc, char **argv, GError **error)
+{
+  Options o = { 0 };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph =
+      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
+  g_autofree int *ranks = NULL;
   g_autoptr (CleaveOutputs) outputs = cleave_outputs_new ();
 
-  files = cleave_argument_parse (&arguments, argc, argv, error);
-  if (files == NULL)
-    return CLEAVE_WRONG;
-  if (path == NULL)
-    {
-      cleave_argument_fail (error, "-o FILE is missing: name a .dot, .svg or .png file");
-      return CLEAVE_WRONG;
-    }
-  graph = cleave_model_load (files[0], &model, error);
-  if (graph == NULL ||
-      !find_options (graph, &rank_options, around, distance, &ranks, &options, error))
-    return CLEAVE_WRONG;
-  if (!cleave_outputs_add_drawing (outputs, path, graph, &options, error) ||
+  if (graph == NULL || !find_options (graph, &o, &ranks, error) ||
+      !cleave_outputs_add_drawing (outputs, o.path, graph, &o.drawing, error) ||
       !cleave_outputs_commit (outputs, error))
     return CLEAVE_WRONG;
   return CLEAVE_DONE;

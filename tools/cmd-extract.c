@@ -14,17 +14,6 @@ typedef struct
   char **from, **to, *output;
 } Options;
 
-static void
-options_clear (Options *o)
-{
-  cleave_model_options_clear (&o->model);
-  g_strfreev (o->from);
-  g_strfreev (o->to);
-  g_free (o->output);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
@@ -59,7 +48,7 @@ parse (int argc, char **argv, Options *o, GError **error)
 int
 cleave_cmd_extract (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);

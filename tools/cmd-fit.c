@@ -30,26 +30,6 @@ typedef struct
   gboolean frontier, exclude_inputs, count_scratch, dry_run, verbose, check, as_json;
 } Options;
 
-static void
-options_clear (Options *o)
-{
-  cleave_model_options_clear (&o->model);
-  g_free (o->memory);
-  g_free (o->macs);
-  g_free (o->latency);
-  g_free (o->threads);
-  g_free (o->output);
-  g_free (o->dot_before);
-  g_free (o->dot_after);
-  g_free (o->report);
-  g_free (o->plot);
-  g_free (o->target);
-  g_free (o->plan);
-  g_free (o->from_plan);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 /* Returns the options of the command (GOptionEntry, NULL-terminated), which store their values in
  * `o`. */
 static GArray *
@@ -473,7 +453,7 @@ fit (CleaveGraph *graph, const Options *o, CleaveFitOptions *options, GError **e
 int
 cleave_cmd_fit (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph = NULL;
   g_autofree char *title = NULL;

@@ -186,7 +186,6 @@ print_json (const CleaveGraph *graph,
             GError **error)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_string (json, "name", cleave_graph_get_name (graph));
@@ -213,9 +212,7 @@ print_json (const CleaveGraph *graph,
   if ((with_steps || !info->has_program) &&
       !cleave_node_table_add_json (json, graph, with_steps, error))
     return FALSE;
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
   return TRUE;
 }
 
@@ -327,25 +324,28 @@ print_text (const CleaveGraph *graph, const Info *info, gboolean with_nodes)
     print_program (&info->program);
 }
 
-int
-cleave_cmd_info (int argc, char **argv, GError **error)
+typedef struct
 {
-  g_auto (CleaveModelOptions) model = { 0 };
-  g_auto (GStrv) files = NULL;
-  g_autofree char *threads_text = NULL;
-  gint64 n_threads = 1;
-  gboolean as_json = FALSE, with_program = FALSE, as_is = FALSE, with_nodes = FALSE;
+  CleaveModelOptions model;
+  char *threads_text;
+  gint64 n_threads;
+  gboolean as_json, with_program, as_is, with_nodes;
+} Options;
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
   const GOptionEntry entries[] = {
-    CLEAVE_MODEL_OPTIONS (model),
-    { "program", 0, 0, G_OPTION_ARG_NONE, &with_program,
+    CLEAVE_MODEL_OPTIONS (o->model),
+    { "program", 0, 0, G_OPTION_ARG_NONE, &o->with_program,
       "print the memory of a program that runs the model", NULL },
-    CLEAVE_THREADS_OPTION (threads_text, "the program"),
-    { "as-is", 0, 0, G_OPTION_ARG_NONE, &as_is,
+    CLEAVE_THREADS_OPTION (o->threads_text, "the program"),
+    { "as-is", 0, 0, G_OPTION_ARG_NONE, &o->as_is,
       "with --threads: do not split the graph for the threads first", NULL },
-    { "nodes", 0, 0, G_OPTION_ARG_NONE, &with_nodes,
+    { "nodes", 0, 0, G_OPTION_ARG_NONE, &o->with_nodes,
       "list the nodes: MACs, bytes, shapes, and the peak", NULL },
     CLEAVE_BYTES_OPTION,
-    { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "print one JSON object", NULL },
+    { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     G_OPTION_ENTRY_NULL,
   };
   static const CleaveArgumentNeed needs[] = {
@@ -360,23 +360,31 @@ cleave_cmd_info (int argc, char **argv, GError **error)
     "peak memory of its activations.",
     1
   };
-  g_autoptr (CleaveGraph) graph = NULL;
+  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
+
+  if (files == NULL || !cleave_argument_threads (o->threads_text, &o->n_threads, error))
+    return NULL;
+  return g_steal_pointer (&files);
+}
+
+int
+cleave_cmd_info (int argc, char **argv, GError **error)
+{
+  Options o = { .model.has_dynamic = TRUE };
+  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_autoptr (CleaveGraph) graph =
+      files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);
   g_autoptr (GArray) ops = g_array_new (FALSE, FALSE, sizeof (OpCount));
   Info info = { .ops = ops };
 
-  files = cleave_argument_parse (&arguments, argc, argv, error);
-  if (files == NULL || !cleave_argument_threads (threads_text, &n_threads, error))
-    return CLEAVE_WRONG;
-  model.has_dynamic = TRUE;
-  graph = cleave_model_load (files[0], &model, error);
   if (graph == NULL || !gather (graph, &info, error) ||
-      (with_program && !gather_program (graph, (guint) n_threads, as_is, &info, error)))
+      (o.with_program && !gather_program (graph, (guint) o.n_threads, o.as_is, &info, error)))
     return CLEAVE_WRONG;
-  if (as_json)
-    return print_json (graph, &info, with_nodes, files[0], &model, error) ? CLEAVE_DONE
-                                                                          : CLEAVE_WRONG;
-  if (with_nodes && !cleave_node_table_print (graph, error))
+  if (o.as_json)
+    return print_json (graph, &info, o.with_nodes, files[0], &o.model, error) ? CLEAVE_DONE
+                                                                              : CLEAVE_WRONG;
+  if (o.with_nodes && !cleave_node_table_print (graph, error))
     return CLEAVE_WRONG;
-  print_text (graph, &info, with_nodes);
-  return cleave_bounds_print (files[0], &model, error) ? CLEAVE_DONE : CLEAVE_WRONG;
+  print_text (graph, &info, o.with_nodes);
+  return cleave_bounds_print (files[0], &o.model, error) ? CLEAVE_DONE : CLEAVE_WRONG;
 }

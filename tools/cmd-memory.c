@@ -30,18 +30,6 @@ typedef struct
   gboolean as_json, has_plan;
 } Options;
 
-static void
-options_clear (Options *o)
-{
-  cleave_model_options_clear (&o->model);
-  g_free (o->path);
-  g_free (o->after);
-  g_free (o->threads);
-  g_free (o->limit_text);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 /* Text */
 
 static void
@@ -240,7 +228,6 @@ static void
 print_json (const CleaveMemoryPanel *panels, guint n_panels, gint64 limit)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_string (json, "convention", CLEAVE_MEMORY_CONVENTION);
@@ -250,9 +237,7 @@ print_json (const CleaveMemoryPanel *panels, guint n_panels, gint64 limit)
   for (guint i = 0; i < n_panels; i++)
     add_json (json, &panels[i]);
   cleave_json_end_list (json);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 static gboolean
@@ -309,6 +294,20 @@ load (const char *path, const Options *o, GError **error)
   return graph == NULL ? NULL : cleave_memory_timeline_new (graph, (guint) o->n_threads, error);
 }
 
+/* Checks the name of the file to write, and the options that go with a plan. */
+static gboolean
+check_output (const Options *o, GError **error)
+{
+  if (o->has_plan && (o->after != NULL || o->threads != NULL || o->as_json ||
+                      o->model.shapes != NULL || o->model.values != NULL))
+    return cleave_argument_fail (error,
+                                 "--offline-plan: only -o, --force and --max-memory go with it");
+  if (o->path != NULL && !g_str_has_suffix (o->path, o->has_plan ? ".tflite" : ".svg"))
+    return cleave_argument_fail (error, "-o: the name must end in %s, not '%s'",
+                                 o->has_plan ? ".tflite" : ".svg", o->path);
+  return TRUE;
+}
+
 static char **
 parse (int argc, char **argv, Options *o, GError **error)
 {
@@ -339,27 +338,16 @@ parse (int argc, char **argv, Options *o, GError **error)
 
   if (files == NULL || !cleave_argument_threads (o->threads, &o->n_threads, error) ||
       (o->limit_text != NULL &&
-       !cleave_text_to_size ("--max-memory", o->limit_text, &o->limit, error)))
+       !cleave_text_to_size ("--max-memory", o->limit_text, &o->limit, error)) ||
+      !check_output (o, error))
     return NULL;
-  if (o->has_plan && (o->after != NULL || o->threads != NULL || o->as_json ||
-                      o->model.shapes != NULL || o->model.values != NULL))
-    {
-      cleave_argument_fail (error, "--offline-plan: only -o, --force and --max-memory go with it");
-      return NULL;
-    }
-  if (o->path != NULL && !g_str_has_suffix (o->path, o->has_plan ? ".tflite" : ".svg"))
-    {
-      cleave_argument_fail (error, "-o: the name must end in %s, not '%s'",
-                            o->has_plan ? ".tflite" : ".svg", o->path);
-      return NULL;
-    }
   return g_steal_pointer (&files);
 }
 
 int
 cleave_cmd_memory (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   gboolean draws = files != NULL && !o.has_plan;
   g_autoptr (CleaveMemoryTimeline) before = draws ? load (files[0], &o, error) : NULL;

@@ -26,16 +26,7 @@ typedef struct
 static void
 options_clear (Options *o)
 {
-  cleave_model_options_clear (&o->model);
   cleave_observer_clear (&o->observer);
-  g_free (o->passes);
-  g_free (o->file);
-  g_free (o->output);
-  g_free (o->folder);
-  g_free (o->stop_after);
-  g_free (o->bisect);
-  g_free (o->reduce);
-  g_strfreev (o->modules);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -66,15 +57,17 @@ list_passes (void)
     }
 }
 
-/* Returns whether a command line has only --list-passes and --load FILE.so. */
+/* Checks that a command line with --list-passes has nothing else but --load FILE.so. */
 static gboolean
-only_lists (int argc, char **argv)
+check_list (int argc, char **argv, GError **error)
 {
+  if (!g_strv_contains ((const char *const *) argv + 1, "--list-passes"))
+    return TRUE;
   for (int i = 1; i < argc; i++)
     if (g_str_equal (argv[i], "--load"))
       i++;
     else if (!g_str_equal (argv[i], "--list-passes") && !g_str_has_prefix (argv[i], "--load="))
-      return FALSE;
+      return cleave_argument_fail (error, "--list-passes takes no other arguments than --load");
   return TRUE;
 }
 
@@ -120,8 +113,6 @@ parse (int argc, char **argv, Options *o, GError **error)
                                       "to standard error.\n--list-passes needs no model.",
                                       G_MAXUINT };
 
-  if (g_strv_contains ((const char *const *) argv + 1, "--list-passes") && !only_lists (argc, argv))
-    return cleave_argument_fail (error, "--list-passes takes no other arguments than --load"), NULL;
   return cleave_argument_parse (&arguments, argc, argv, error);
 }
 
@@ -229,7 +220,7 @@ int
 cleave_cmd_opt (int argc, char **argv, GError **error)
 {
   g_auto (Options) o = { 0 };
-  g_auto (GStrv) files = parse (argc, argv, &o, error);
+  g_auto (GStrv) files = check_list (argc, argv, error) ? parse (argc, argv, &o, error) : NULL;
   g_autoptr (CleavePipeline) pipeline = NULL;
   g_autoptr (CleaveGraph) graph = NULL;
 

@@ -21,19 +21,6 @@ typedef struct
   char **at;
 } Options;
 
-static void
-options_clear (Options *o)
-{
-  cleave_model_options_clear (&o->model);
-  g_free (o->folder);
-  g_free (o->n_parts);
-  g_free (o->max_bytes);
-  g_free (o->drawing);
-  g_strfreev (o->at);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 /* The files and figures of a part that the command writes and prints. */
 typedef struct
 {
@@ -345,7 +332,7 @@ parse (int argc, char **argv, Options *o, GError **error)
 int
 cleave_cmd_partition (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);

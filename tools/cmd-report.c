@@ -18,16 +18,6 @@ typedef struct
   gint64 n_threads;
 } Options;
 
-static void
-options_clear (Options *o)
-{
-  cleave_model_options_clear (&o->model);
-  g_free (o->path);
-  g_free (o->threads);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 /* The options of split and fit that report does not have. */
 static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", NULL };
 
@@ -272,7 +262,7 @@ dup_command (char **argv)
 int
 cleave_cmd_report (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (Request) request = { 0 };
   g_autofree char *command = dup_command (argv);
   CleavePageRequest page = { .command = command };

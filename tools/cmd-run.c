@@ -33,25 +33,6 @@ typedef struct
   gint64 n_threads, repeat, n_in_flight, max_memory;
 } Options;
 
-static void
-options_clear (Options *options)
-{
-  cleave_model_options_clear (&options->model);
-  cleave_input_options_clear (&options->inputs);
-  cleave_network_options_clear (&options->network);
-  g_free (options->threads_text);
-  g_free (options->repeat_text);
-  g_free (options->stream_text);
-  g_free (options->in_flight_text);
-  g_free (options->folder);
-  g_free (options->inputs_folder);
-  g_free (options->trace);
-  g_free (options->model_file);
-  g_free (options->memory_text);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 static gboolean
 parse_stream (Options *o, GError **error)
 {
@@ -77,8 +58,21 @@ parse_memory (Options *o, GError **error)
          (o->max_memory > 0 || cleave_argument_fail (error, "--max-memory must be more than 0"));
 }
 
+static const CleaveArgumentNeed needs[] = {
+  { "as-is", { "threads" } },
+  { "mean", { "input" } },
+  { "scale", { "input" } },
+  { "stream", { "ranks" } },
+  { "in-flight", { "stream" } },
+  { "bandwidth", { "ranks" } },
+  { "latency", { "ranks" } },
+  { "force", { "output-dir", "save-inputs", "trace" } },
+  { 0 },
+};
+
+/* Reads the command line into `o`, without checks of values. Returns the files. */
 static char **
-parse (int argc, char **argv, Options *o, GError **error)
+read_arguments (int argc, char **argv, Options *o, GError **error)
 {
   const GOptionEntry entries[] = {
     CLEAVE_INPUT_OPTIONS (o->inputs),
@@ -111,20 +105,16 @@ parse (int argc, char **argv, Options *o, GError **error)
     CLEAVE_FORCE_OPTION (o->model),
     G_OPTION_ENTRY_NULL,
   };
-  static const CleaveArgumentNeed needs[] = {
-    { "as-is", { "threads" } },
-    { "mean", { "input" } },
-    { "scale", { "input" } },
-    { "stream", { "ranks" } },
-    { "in-flight", { "stream" } },
-    { "bandwidth", { "ranks" } },
-    { "latency", { "ranks" } },
-    { "force", { "output-dir", "save-inputs", "trace" } },
-    { 0 },
-  };
   const CleaveArguments arguments = { entries, needs, "MODEL.onnx|PROGRAM.plan",
                                       "Run a model, or a program that cleave compile saved.", 1 };
-  g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
+
+  return cleave_argument_parse (&arguments, argc, argv, error);
+}
+
+static char **
+parse (int argc, char **argv, Options *o, GError **error)
+{
+  g_auto (GStrv) files = read_arguments (argc, argv, o, error);
 
   o->repeat = 1;
   o->n_in_flight = 1;
@@ -290,7 +280,6 @@ print_json (const CleaveExecution *e,
             const CleaveLayers *layers)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "threads", e->stats.n_threads);
@@ -324,9 +313,7 @@ print_json (const CleaveExecution *e,
   if (e->profile != NULL)
     cleave_profile_print_json (e->profile, json);
   add_json_outputs (json, e, o->folder);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 /* Prints the number of nodes, before and after the split: the graph may have more nodes than its
@@ -440,7 +427,6 @@ static void
 print_ranks_json (const CleaveRankRun *run, const Options *o)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "threads", run->n_threads);
@@ -461,9 +447,7 @@ print_ranks_json (const CleaveRankRun *run, const Options *o)
     add_json_rank (json, &run->lines[r], o->repeat);
   cleave_json_end_list (json);
   add_json_outputs (json, &run->execution, o->folder);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 static void
@@ -652,7 +636,7 @@ run_saved (Options *o, const char *file, GError **error)
 int
 cleave_cmd_run (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
 
   if (files == NULL)

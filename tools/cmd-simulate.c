@@ -22,18 +22,6 @@ typedef struct
   gboolean with_profile, as_json;
 } Options;
 
-static void
-options_clear (Options *options)
-{
-  cleave_model_options_clear (&options->model);
-  cleave_network_options_clear (&options->network);
-  g_free (options->ranks);
-  g_free (options->threads);
-  g_free (options->in_flight);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
-
 static char **
 parse (int argc, char **argv, Options *o, CleaveNetwork *network, GError **error)
 {
@@ -93,7 +81,6 @@ print_json (const CleavePlacement *placement,
             const CleaveRankEstimate *ranks)
 {
   g_autoptr (CleaveJson) json = cleave_json_new ();
-  g_autofree char *text = NULL;
 
   cleave_json_begin (json, NULL);
   cleave_json_int (json, "threads", network->n_threads);
@@ -115,9 +102,7 @@ print_json (const CleavePlacement *placement,
       cleave_json_end (json);
     }
   cleave_json_end_list (json);
-  cleave_json_end (json);
-  text = cleave_json_to_string (json);
-  fputs (text, stdout);
+  cleave_json_print (json);
 }
 
 static void
@@ -167,7 +152,7 @@ take_profile (CleavePlacement *placement, GError **error)
 int
 cleave_cmd_simulate (int argc, char **argv, GError **error)
 {
-  g_auto (Options) o = { 0 };
+  Options o = { 0 };
   CleaveNetwork network;
   g_auto (GStrv) files = parse (argc, argv, &o, &network, error);
   g_autoptr (CleaveGraph) graph =

@@ -35,16 +35,7 @@ typedef struct
 static void
 options_clear (Options *o)
 {
-  for (guint i = 0; i < MAX_SPLIT_OPTIONS; i++)
-    g_free (o->texts[i]);
   g_clear_pointer (&o->given, g_hash_table_unref);
-  cleave_model_options_clear (&o->model);
-  g_strfreev (o->nodes);
-  g_free (o->output);
-  g_free (o->dot_before);
-  g_free (o->dot_after);
-  g_free (o->report);
-  g_free (o->for_threads);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
@@ -378,6 +369,19 @@ write_files (const Options *o,
          cleave_outputs_commit (outputs, error);
 }
 
+static void
+print_summary (const Options *o, const CleaveSummary *summary, gboolean good)
+{
+  g_autofree char *json = o->as_json ? cleave_summary_to_json (summary) : NULL;
+
+  if (json != NULL)
+    fputs (json, stdout);
+  else
+    cleave_summary_print (summary);
+  if (json == NULL && !o->dry_run && good && !writes_files (o))
+    puts ("written     nothing; -o OUT.onnx writes the model");
+}
+
 int
 cleave_cmd_split (int argc, char **argv, GError **error)
 {
@@ -385,7 +389,7 @@ cleave_cmd_split (int argc, char **argv, GError **error)
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph = NULL, before = NULL;
   g_autoptr (CleaveSplitReport) report = NULL;
-  g_autofree char *verdict = NULL, *json = NULL;
+  g_autofree char *verdict = NULL;
   gboolean equal = TRUE, good;
   CleaveProgressLine progress;
   CleaveSummary summary = { 0 };
@@ -416,13 +420,6 @@ cleave_cmd_split (int argc, char **argv, GError **error)
     return CLEAVE_WRONG;
   if (!cleave_page_write (before, graph, &summary, 0, error))
     return CLEAVE_WRONG;
-  if (o.as_json)
-    json = cleave_summary_to_json (&summary);
-  if (json != NULL)
-    fputs (json, stdout);
-  else
-    cleave_summary_print (&summary);
-  if (json == NULL && !o.dry_run && equal && good && !writes_files (&o))
-    puts ("written     nothing; -o OUT.onnx writes the model");
+  print_summary (&o, &summary, equal && good);
   return equal && good ? CLEAVE_DONE : CLEAVE_NO;
 }

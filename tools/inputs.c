@@ -11,15 +11,6 @@
 
 #include <string.h>
 
-void
-cleave_input_options_clear (CleaveInputOptions *options)
-{
-  g_clear_pointer (&options->files, g_strfreev);
-  g_clear_pointer (&options->seed, g_free);
-  g_clear_pointer (&options->mean, g_free);
-  g_clear_pointer (&options->scale, g_free);
-}
-
 const CleaveArgumentNeed cleave_input_needs[] = {
   { "mean", { "input" } },
   { "scale", { "input" } },

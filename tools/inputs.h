@@ -11,9 +11,6 @@ typedef struct
   char *seed, *mean, *scale;
 } CleaveInputOptions;
 
-void cleave_input_options_clear (CleaveInputOptions *options);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveInputOptions, cleave_input_options_clear)
-
 /* The options (--mean, --scale) that have no effect without --input. */
 extern const CleaveArgumentNeed cleave_input_needs[];
 

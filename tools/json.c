@@ -4,6 +4,7 @@
 
 #include <json-glib/json-glib.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct _CleaveJson
@@ -90,6 +91,16 @@ cleave_json_to_string (CleaveJson *json)
     }
   g_string_append_c (lines, '\n');
   return g_string_free (lines, FALSE);
+}
+
+void
+cleave_json_print (CleaveJson *json)
+{
+  g_autofree char *text = NULL;
+
+  cleave_json_end (json);
+  text = cleave_json_to_string (json);
+  fputs (text, stdout);
 }
 
 char *

@@ -9,6 +9,8 @@ typedef struct _CleaveJson CleaveJson;
 CleaveJson *cleave_json_new (void);
 void cleave_json_free (CleaveJson *json);
 char *cleave_json_to_string (CleaveJson *json);
+/* Ends the outermost object and prints the JSON on standard output. */
+void cleave_json_print (CleaveJson *json);
 /* Returns the JSON on one line, without blanks. */
 char *cleave_json_to_compact_string (CleaveJson *json);
 

@@ -13,13 +13,6 @@
 #include <string.h>
 
 void
-cleave_model_options_clear (CleaveModelOptions *options)
-{
-  g_clear_pointer (&options->shapes, g_strfreev);
-  g_clear_pointer (&options->values, g_strfreev);
-}
-
-void
 cleave_model_value_free (gpointer data)
 {
   CleaveModelValue *value = data;

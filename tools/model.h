@@ -22,9 +22,6 @@ typedef struct
   gboolean has_dynamic;         /* the command also runs or prints the dynamic part */
 } CleaveModelOptions;
 
-void cleave_model_options_clear (CleaveModelOptions *options);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveModelOptions, cleave_model_options_clear)
-
 /* Suffix of files with a graph as text. */
 #define CLEAVE_TEXT_SUFFIX ".cleave"
 

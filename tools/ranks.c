@@ -13,13 +13,6 @@
 
 #define MODULE "libcleave-ranks." G_MODULE_SUFFIX
 
-void
-cleave_network_options_clear (CleaveNetworkOptions *options)
-{
-  g_free (options->bandwidth);
-  g_free (options->latency);
-}
-
 gboolean
 cleave_network_options_parse (const CleaveNetworkOptions *options,
                               guint n_ranks,

@@ -12,9 +12,6 @@ typedef struct
   char *bandwidth, *latency;
 } CleaveNetworkOptions;
 
-void cleave_network_options_clear (CleaveNetworkOptions *options);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveNetworkOptions, cleave_network_options_clear)
-
 #define CLEAVE_NETWORK_OPTIONS(variable, if_no_bandwidth, if_no_latency)                           \
   { "bandwidth",                                                                                   \
     0,                                                                                             \

@@ -140,6 +140,15 @@ add_fit (CleaveJson *json, const CleaveSummary *summary)
   cleave_json_end_list (json);
 }
 
+static void
+add_loops (CleaveJson *json, const CleaveFitLoops *loops)
+{
+  cleave_json_int (json, "loops", loops->n_loops);
+  cleave_json_int (json, "segments_without_loop", loops->n_pieces);
+  cleave_json_int (json, "segments_whole", loops->n_whole);
+  add_pair (json, "onnx_runtime_bytes", loops->bytes_before, loops->bytes_after, NULL);
+}
+
 static CleaveJson *
 make_json (const CleaveSummary *summary)
 {
@@ -173,13 +182,7 @@ make_json (const CleaveSummary *summary)
   if (summary->plan != NULL)
     add_fit (json, summary);
   if (summary->loops != NULL)
-    {
-      cleave_json_int (json, "loops", summary->loops->n_loops);
-      cleave_json_int (json, "segments_without_loop", summary->loops->n_pieces);
-      cleave_json_int (json, "segments_whole", summary->loops->n_whole);
-      add_pair (json, "onnx_runtime_bytes", summary->loops->bytes_before,
-                summary->loops->bytes_after, NULL);
-    }
+    add_loops (json, summary->loops);
   cleave_json_int (json, "parallel_subgraphs", totals->n_parallel_subgraphs);
   cleave_json_int (json, "parallel_macs", totals->parallel_macs);
   if (summary->check != NULL)
