@@ -4,11 +4,11 @@
 
 #include "test.h"
 
-/* The ways to cut one dimension: a list of sizes for each. */
+/* The ways to cut one dimension. */
 typedef struct
 {
-  GPtrArray *sizes; /* GArray of gint64 */
-  GArray *first;    /* gboolean */
+  GPtrArray *sizes; /* for each way: the sizes of the chunks, in order (GArray of gint64) */
+  GArray *first;    /* for each way: whether the larger chunks come first (gboolean) */
 } Ways;
 
 static gboolean
@@ -80,7 +80,8 @@ cleave_plan_hash (const CleavePlan *plan)
   return hash;
 }
 
-/* Records the totals of a plan, and refuses it. */
+/* Adds the totals of a plan to the list, and refuses the plan, so that the search tries the next.
+ */
 static gboolean
 record_plan (const CleavePlan *plan, gpointer data, GString *why)
 {

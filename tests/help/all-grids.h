@@ -11,8 +11,8 @@ typedef struct
   guint hash;              /* hash of the ranges */
 } CleaveGrid;
 
-/* Returns all legal grids of a node, found by planning each: the reference for tests of a
- * search. NULL if there are more than `most`. */
+/* Plans every grid of a node, and returns the legal grids (CleaveGrid). Tests compare the results
+ * of a search with this list. Returns NULL if there are more than `most` grids. */
 GArray *cleave_all_grids (CleaveNode *node, guint most);
 /* Returns a hash of the ranges of a plan, the same on every machine. */
 guint cleave_plan_hash (const CleavePlan *plan);

@@ -12,7 +12,7 @@
 
 #define CLEAVE_APPLY_MAX 5
 
-/* Returns a tensor of these numbers, converted as Cast does. */
+/* Returns a tensor of these numbers, converted to the element type as the op Cast does. */
 static inline CleaveTensor *
 cleave_apply_tensor (CleaveElement element, CleaveShape shape, const double *values)
 {

@@ -28,7 +28,8 @@ dimension_free (gpointer data)
   g_free (dimension);
 }
 
-/* Replaces numbers, which differ from node to node, so that equal reasons have equal texts. */
+/* Returns the text with "…" in place of each number. Numbers differ from node to node, and equal
+ * reasons must have equal texts. */
 static char *
 without_numbers (const char *text)
 {

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Finds the dimensions along which an op can be cut, by trying every cut into two of random
- * nodes. */
+/* Finds the dimensions along which an op can be cut: tries every cut into two chunks on random
+ * nodes of the op. */
 
 #include "random-ops.h"
 
 #define N_CUT_SEEDS 200
 
-/* The results of the cuts along one dimension of one op. */
+/* Numbers of accepted and refused cuts along one dimension of one op. */
 typedef struct
 {
   guint accepted, refused;
-  GHashTable *reasons; /* text without numbers → count */
+  GHashTable *reasons; /* from the reason of a refusal, without numbers, to its count */
 } CutDimension;
 
-/* Returns CutDimensions by layout letter; "*" if there is no letter. */
+/* Returns the CutDimensions of an op by the letter of the dimension; "*" for dimensions without a
+ * letter. */
 GTree *cut_dimensions (const CleaveRandomOp *op);
 /* Returns the names of all ops that have a random node. */
 GPtrArray *cut_ops (void);

@@ -3,8 +3,8 @@
 
 #include <cleave/cleave.h>
 
-/* Asserts that the graph prints as `expected`, ignoring empty lines and trailing white space. On
- * failure, prints both, ready to paste. */
+/* Asserts that the printed graph equals `expected`, apart from empty lines and trailing white
+ * space. On failure, prints both texts in a form that can be pasted into the test. */
 void cleave_assert_dump (const CleaveGraph *graph, const char *expected);
 /* Asserts that the error has this code and message, and clears it. */
 void cleave_assert_error (GError **error, CleaveError code, const char *message);

@@ -77,7 +77,7 @@ def multi_class(opset):
     return model(nodes, [X], outputs, weights + constants + [integers('one', [1]), integers('two', [2]), integers('three', [3])], opset)
 
 
-# The second stage cuts each found box out of the features, and classifies it.
+# Returns a detector of two stages: the second stage cuts each found box out of the features, and classifies the box.
 def two_stages(opset):
     nodes, weights = head(2)
     more, constants = select(6, 0.4)
@@ -111,7 +111,7 @@ def choose():
                  [tensor('w', [8, 5], floats(40, 3)), reals('zero', [0])])
 
 
-# Enlarges a picture to a size that follows from its contents.
+# Returns a model that enlarges a picture to a size that depends on the values of the picture.
 def resize(opset):
     nodes = [node('Conv', ['x', 'w'], ['y'], 'conv'), node('Greater', ['y', 'zero'], ['above'], 'above'), node('Cast', ['above'], ['ones'], 'ones', to=1),
              node('ReduceSum', ['ones'], ['sum'], 'count', keepdims=0), node('Mul', ['sum', 'small'], ['less'], 'less')]
@@ -129,7 +129,7 @@ def resize(opset):
     return model(nodes, [X], [value_info('out', [1, 2, 'h', 'w'])], used, opset)
 
 
-# Appends the most likely token until it is the last one of the alphabet, as a greedy search does.
+# Returns a model that appends the most likely token until that is the last token of the alphabet, as a greedy search does.
 def search():
     body = graph(
         [node('Gather', ['ids_in', 'minus'], ['token'], 'token', axis=0), node('Gather', ['table', 'token'], ['e'], 'embed', axis=0),
@@ -157,7 +157,8 @@ def branches():
                  [reals('zero', [0], []), integers('zero1', [0]), integers('three', [3])])
 
 
-# Collects rows in a sequence, as often as the data say; the sequence that the loop starts with is static.
+# Returns a model with a Loop that collects rows in a sequence. Data decides the number of rows; the first state of the
+# sequence is in the static part.
 def sequences():
     body = graph([node('Gather', ['y', 'i'], ['row0'], 'row', axis=0), node('Unsqueeze', ['row0', 'first'], ['row'], 'row.2'),
                   node('SequenceInsert', ['s_in', 'row'], ['s_out'], 'insert'), node('Identity', ['c_in'], ['c_out'], 'same')],
@@ -174,8 +175,8 @@ def sequence(name):
     return block(1, name) + block(2, block(4, block(1, block(1, number(1, 1)))))
 
 
-# Resizes each found patch to a size of its own and collects the patches in a sequence; then maps the sequence, and takes
-# it out of an optional value.
+# Returns a model that resizes each found patch to a size of its own, collects the patches in a sequence, maps the sequence,
+# and takes the sequence out of an optional value.
 def patches():
     body = graph(
         [node('Gather', ['places', 'i'], ['place'], 'place', axis=0), node('Slice', ['place', 'zero1', 'one1'], ['row'], 'row'),
@@ -198,7 +199,7 @@ def patches():
                   reals('two_rows', [1, 2, 3, 4], [2, 2])])
 
 
-# Sums rows. The data determine the number of rows.
+# Returns a model with a Scan that sums rows. Data decides the number of rows.
 def scan():
     body = graph([node('Add', ['sum_in', 'row'], ['sum_out'], 'add'), node('Identity', ['sum_out'], ['each'], 'same')],
                  [value_info('sum_in', [4]), value_info('row', [4])], [value_info('sum_out', [4]), value_info('each', [4])])
@@ -219,7 +220,7 @@ def of_ml(op, inputs, outputs, name, **attributes):
     return node(op, inputs, outputs, name, **attributes) + block(7, ML)
 
 
-# The names of classes, by a label map, and back; positions of names; a numeric map and single features.
+# Returns a model that maps classes to names and back, finds positions of names, and maps numbers and single features.
 def labels():
     kinds = ['cat', 'dog', 'Vögel', 'fish']
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('ArgMax', ['y'], ['k'], 'class', axis=1, keepdims=0),
@@ -232,7 +233,7 @@ def labels():
     return model(nodes, [value_info('x', [5, 6])], outputs, [tensor('w', [6, 4], floats(24, 3)), integers('columns', [3, 1])]) + block(8, block(1, ML) + number(2, 2))
 
 
-# Strings that are gathered, compared, joined, cut, changed and made of numbers.
+# Returns a model that gathers, compares, joins, cuts and changes strings, and makes strings of numbers.
 def texts():
     nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('ArgMax', ['y'], ['k'], 'class', axis=1, keepdims=0),
              node('Gather', ['names', 'k'], ['name'], 'name'), node('Equal', ['name', 'cat'], ['is'], 'is'),
@@ -249,7 +250,7 @@ def texts():
     return model(nodes, [value_info('x', [5, 6])], outputs, constants, 20)
 
 
-# A product that is large enough for a program of its own.
+# Returns a model with a dynamic product that is large enough for a program of its own.
 def product():
     nodes = [node('ReduceMax', ['x'], ['top'], 'top', axes=[1], keepdims=0), node('Greater', ['top', 'limit'], ['keep'], 'keep'),
              node('Compress', ['x', 'keep'], ['rows'], 'compress', axis=0), node('MatMul', ['rows', 'w'], ['y'], 'product')]

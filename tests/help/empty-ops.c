@@ -6,7 +6,8 @@
 
 #define N_TRIES 12
 
-/* Sets equal extents to 0: all of them, or some. */
+/* Sets extents to 0: picks an extent, and changes all extents of the types that equal it, or some.
+ */
 static void
 empty_extents (CleaveTensorType *types, guint n, GRand *rand)
 {
@@ -21,7 +22,7 @@ empty_extents (CleaveTensorType *types, guint n, GRand *rand)
         types[i].shape.dim[d] = 0;
 }
 
-/* Sets one number of the attributes to 0. */
+/* Sets a random number of the attributes to 0. */
 static void
 empty_attr (const CleaveOp *op, gpointer attrs, GRand *rand)
 {
@@ -61,7 +62,8 @@ has_empty (const CleaveNode *node)
   return FALSE;
 }
 
-/* Adds the operand again with another type. A constant with the same type keeps its value. */
+/* Adds an input or a constant of type `type` in place of the operand `like`. If `like` is a
+ * constant of that type, the new constant has its value. */
 static CleaveResult *
 add_operand (CleaveGraph *graph, const CleaveResult *like, const CleaveTensorType *type)
 {
@@ -76,7 +78,7 @@ add_operand (CleaveGraph *graph, const CleaveResult *like, const CleaveTensorTyp
   return cleave_graph_add_constant (graph, like->node->name, none);
 }
 
-/* Adds the node again, with other types. */
+/* Adds a node like `like`, with operands of other types. */
 static CleaveNode *
 rebuild (const CleaveNode *like,
          const CleaveTensorType *types,

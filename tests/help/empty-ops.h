@@ -4,5 +4,7 @@
 #include "random-ops.h"
 
 /* Returns a random node of an op with an empty operand or result: some extents of its operands,
- * or some numbers in its attributes, are 0. NULL if the op accepts none of the tried ones. */
+ * or some numbers in its attributes, are 0. Returns NULL if the op refuses all nodes that were
+ * tried.
+ */
 CleaveNode *cleave_random_op_emptied (const CleaveRandomOp *op, CleaveGraph *graph, GRand *rand);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* AVX-VNNI encodes `vpdpbusd` on registers of 256 bits as the first line; AVX-512 encodes the same
- * operation as the second one:
+/* Runs instructions of AVX-VNNI on a processor that lacks them. The first line is the AVX-VNNI code
+ * of `vpdpbusd` on registers of 256 bits; the second line is the AVX-512 code of the same
+ * operation:
  *
  *   C4 | ~R ~X ~B 00010        | 0 ~vvvv L pp  | 50 | modrm
  *   62 | ~R ~X ~B ~R' 0 010    | 0 ~vvvv 1 pp  | 0 L'L 0 ~V' 000 | 50 | modrm
  *
- * A processor without AVX-VNNI raises SIGILL. The handler then replaces the instruction by a jump
- * to the second form, which is followed by a jump back. So each instruction traps once. Only
- * programs that run kernels on one thread may use this. */
+ * A processor without AVX-VNNI raises SIGILL at the first code. The handler then replaces the
+ * instruction by a jump to a stub, which has the second code and a jump back. So each instruction
+ * raises the signal once. Only programs that run kernels on one thread may use this. */
 
 #if defined(__x86_64__)
 #define _GNU_SOURCE /* names of registers in <ucontext.h> */
@@ -28,7 +29,7 @@
 #define N_BYTES_VEX 5
 #define N_BYTES_EVEX 6
 #define N_BYTES_JUMP 5
-#define N_BYTES_STUBS 65536 /* 5,957 instructions */
+#define N_BYTES_STUBS 65536 /* bytes of all stubs: enough for 5,957 instructions */
 #define PAGE 4096
 
 static guint8 *stubs;
@@ -66,7 +67,8 @@ map_stubs (const guint8 *code)
   return stubs != NULL;
 }
 
-/* Replaces an instruction. Returns FALSE on failure. */
+/* Replaces an instruction by a jump to a stub. Returns FALSE if it is another instruction, or if
+ * there is no space for a stub. */
 static gboolean
 replace (guint8 *code)
 {

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
-/* Makes the level `avxvnni` run on a processor that has VNNI only in AVX-512, so that its code can
- * be tested there. Returns FALSE for other levels, and on processors without either. */
+/* Makes the level `avxvnni` run on a processor that has VNNI only in AVX-512, so that the code of
+ * that level can be tested there. Returns FALSE for other levels, and on processors that have VNNI
+ * in neither form. */
 gboolean cleave_test_emulate_level (const char *level);

@@ -73,7 +73,8 @@ print_list (Net *net, const char *name, const gint64 *list, guint n)
     g_string_append_printf (net->text, "%s%d", i == 0 ? "" : ",", (int) list[i]);
 }
 
-/* Prints strides, dilations and pads, and the kernel of a pool. Returns the result of the node. */
+/* Prints strides, dilations and pads of a convolution or a pooling, and the kernel of a pooling (if
+ * `pools`). Returns the result of the node. */
 static Value
 print_window (
     Net *net, const Value *x, gint64 channels, gint64 kernel, gint64 stride, gboolean pools)
@@ -346,7 +347,8 @@ make_matrix (guint32 seed)
   return parse (text);
 }
 
-/* Prints softmax (q k) v with several heads, and the sum of it and its input. */
+/* Prints an attention, softmax (q k) v, with several heads, and the sum of its result and its
+ * input. */
 static void
 print_attention (GString *text, guint i, int rows, int heads, int n)
 {
@@ -480,7 +482,7 @@ const FitClass fit_classes[] = {
   { NULL, NULL },
 };
 
-/* No public function measures without inputs, so this sets a private field of the graph. */
+/* Sets a private field of the graph to leave out inputs, since no public function can. */
 gint64
 fit_measure (const CleaveGraph *graph, guint n_threads, gboolean inputs_excluded)
 {

@@ -3,8 +3,8 @@
 
 #include <cleave/cleave.h>
 
-/* Random networks for tests of `fit`. A table has classes, each of which makes a small network from
- * a seed. Functions measure a graph and pass it through an ONNX file.
+/* Random networks for tests of `fit`: a table of classes of networks, and functions that measure a
+ * graph and pass it through an ONNX file.
  *
  * FitClass is a class of networks that `fit` can split for a memory budget. */
 typedef struct

@@ -4,9 +4,9 @@
 
 #include "test.h"
 
-/* With this many pairs of two ops (MANY), or of one op with any other (FEW), some must have been
- * fused. */
+/* If at least this many pairs of the same two ops could be fused, one of them must have been. */
 #define MANY 40
+/* If at least this many pairs of one op with any other op could be fused, one must have been. */
 #define FEW 12
 
 void

@@ -5,7 +5,8 @@
 
 #include "../../lib/runtime/program-private.h"
 
-/* Counts for an op, or for a pair of ops. */
+/* Counts for an op, or for a pair of ops: pairs that could be fused, pairs that were fused, pairs
+ * that could be fused in registers, and pairs that were fused in registers. */
 typedef struct
 {
   guint n, n_fused, n_possible_epilogue_ops, n_epilogue_ops;
@@ -19,8 +20,9 @@ typedef struct
 
 void fusion_counts_init (FusionCounts *counts);
 void fusion_counts_clear (FusionCounts *counts);
-/* Counts the steps directly after a possible head, and those that it fuses. */
+/* Counts the steps of a program that directly follow a possible head, and the steps among them that
+ * are fused with it. */
 void fusion_count (FusionCounts *counts, const CleaveProgram *program);
-/* Prints the counts. Asserts that some steps of each op, and of each frequent pair, were fused,
- * and in registers if possible. */
+/* Prints the counts. Asserts that at least one step of each frequent op, and of each frequent pair
+ * of ops, was fused, and that one was fused in registers if some could be. */
 void fusion_counts_assert (const FusionCounts *counts);

@@ -5,7 +5,7 @@
 #include "run-help.h"
 #include "test.h"
 
-/* Terms of a sum. */
+/* Number of products in each sum of a matrix product. */
 #define K 5
 
 CleaveResult *
@@ -30,7 +30,7 @@ fusion_input (CleaveGraph *graph, GRand *rand, const CleaveTensorType *type)
   return is_part ? run_slice (graph, x, range) : x;
 }
 
-/* Adds weights, most of which are constants. */
+/* Adds weights: mostly a constant, at times an input. */
 static CleaveResult *
 add_weights (CleaveGraph *graph, GRand *rand, CleaveElement element, const CleaveShape *shape)
 {
@@ -58,7 +58,7 @@ add_input (CleaveGraph *graph, GRand *rand, CleaveElement element, const CleaveS
   return fusion_input (graph, rand, &(CleaveTensorType){ element, *shape });
 }
 
-/* Returns NULL if the op has no such node. */
+/* Adds a node. Returns NULL if the op refuses the operands. */
 static CleaveResult *
 add (
     CleaveGraph *graph, const char *op, CleaveResult *const *operands, guint n, gconstpointer attrs)
@@ -69,7 +69,7 @@ add (
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* A product of matrices, in batches that b may lack. */
+/* Adds a product of stacks of matrices. The second operand may be a single matrix. */
 static CleaveResult *
 make_matmul (CleaveGraph *graph, GRand *rand, const CleaveShape *y)
 {
@@ -91,7 +91,7 @@ make_matmul (CleaveGraph *graph, GRand *rand, const CleaveShape *y)
               2, NULL);
 }
 
-/* A row times matrices. */
+/* Adds a product of one row and a stack of matrices. */
 static CleaveResult *
 make_row (CleaveGraph *graph, GRand *rand, const CleaveShape *y)
 {
@@ -104,7 +104,7 @@ make_row (CleaveGraph *graph, GRand *rand, const CleaveShape *y)
                      add_weights (graph, rand, CLEAVE_FLOAT32, &b));
 }
 
-/* Matrices times a column. */
+/* Adds a product of a stack of matrices and one column. */
 static CleaveResult *
 make_column (CleaveGraph *graph, GRand *rand, const CleaveShape *y)
 {
@@ -165,7 +165,7 @@ channel_dim (CleaveLayout layout, const CleaveShape *y)
   return layout == CLEAVE_LAYOUT_NCHW ? 1 : y->rank - 1;
 }
 
-/* `n_groups` 0: one for each channel. */
+/* Adds a convolution with result `y`. `n_groups` 0: one group for each channel. */
 static CleaveResult *
 add_conv (CleaveGraph *graph, GRand *rand, const CleaveShape *y, gint64 n_groups)
 {

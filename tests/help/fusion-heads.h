@@ -3,8 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Nodes that can have fused consumers. Each makes a result of about this shape, or NULL if its
- * rank is not supported. Operands are inputs, parts of inputs or constants. */
+/* A kind of node that can have fused consumers. `make` adds a node whose result has about the given
+ * shape, and returns the result, or NULL if the kind does not support the rank. Operands of the
+ * node are inputs, parts of inputs or constants. */
 typedef struct
 {
   const char *name;
@@ -14,5 +15,5 @@ typedef struct
 extern const FusionHead fusion_heads[];
 extern const guint fusion_n_heads;
 
-/* Returns an input, or part of one. */
+/* Returns a value of this type: an input, or a Slice of a larger input. */
 CleaveResult *fusion_input (CleaveGraph *graph, GRand *rand, const CleaveTensorType *type);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Shared by the suites on cases in which Glow's node splitting is wrong, and what Cleave does
- * instead. "Equal" means bit-identical. */
+/* Shared by the suites on cases in which Glow's node splitting is wrong. They test that Cleave
+ * splits with the same bits or reports an error. */
 
 #include "graphs.h"
 #include "interpret.h"
@@ -26,7 +26,8 @@ relu_graph (CleaveShape shape)
   return graph;
 }
 
-/* NHWC, square kernel, no bias by default. */
+/* Adds a convolution with the layout NHWC, `out` channels, a square kernel of k, stride s and pads
+ * p, and without bias. */
 static inline CleaveResult *
 conv (
     CleaveGraph *graph, const char *name, CleaveResult *x, gint64 out, gint64 k, gint64 s, gint64 p)
@@ -44,7 +45,8 @@ conv (
   return y;
 }
 
-/* A pooling of 3x7x8x4, with or without indices as a second result. */
+/* Returns a graph with a pooling of 3x7x8x4. With `n_results` 2, the second result has the indices.
+ */
 static inline CleaveGraph *
 pool_graph (guint n_results)
 {
@@ -91,7 +93,8 @@ chunks2 (const char *dims, gint64 a, gint64 b)
   return cleave_tiling_by_num_chunks (dims, counts, 2);
 }
 
-/* Splits, and asserts the same bits before, after, and after a clean-up. */
+/* A split under test: the graph has the same bits before the split, after it, and after a clean-up.
+ */
 typedef struct
 {
   CleaveGraph *graph;

@@ -94,7 +94,7 @@ pick (Maker *maker, gint32 min, gint32 max)
   return g_rand_int_range (maker->rand, min, max + 1);
 }
 
-/* Recent values are more likely, so that graphs get deep. */
+/* Returns a random value of the graph, more likely a recent one, so that the graph gets deep. */
 static CleaveResult *
 pick_value (Maker *maker)
 {
@@ -107,7 +107,7 @@ pick_value (Maker *maker)
   return g_ptr_array_index (maker->values, n - 1 - back);
 }
 
-/* Returns another value of the same shape, or the value itself. */
+/* Returns another value with the shape of `like`, or `like` if there is none. */
 static CleaveResult *
 pick_like (Maker *maker, CleaveResult *like)
 {
@@ -184,7 +184,8 @@ make_conv (Maker *maker, CleaveResult *x)
   CleaveResult *b =
       pick (maker, 0, 1) == 0 ? NULL : cleave_test_weights (maker->graph, "b", CLEAVE_SHAPE (out));
 
-  if (pick (maker, 0, 1) == 0) /* with the strides and pads of most networks */
+  if (pick (maker, 0, 1) ==
+      0) /* strides of 1 and pads that keep the extents, as in most networks */
     attrs.strides = attrs.dilations = CLEAVE_INTS (1, 1),
     attrs.pads = CLEAVE_INTS (kh / 2, kw / 2, kh / 2, kw / 2);
   return cleave_graph_add_conv (maker->graph, NULL, x, w, b, &attrs, NULL);

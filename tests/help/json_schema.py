@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Checks values against the schemas of tools/schemas: the keywords that these schemas use, and no others."""
+"""Checks JSON values against the schemas of tools/schemas. Supports only the keywords that these schemas use."""
 
 import json
 import pathlib
@@ -15,7 +15,7 @@ def load(name):
 
 
 def name_for(command, *args):
-    """Returns the name of the schema of `cleave COMMAND ARGS --json`; None: the command has none of its own."""
+    """Returns the name of the schema of `cleave COMMAND ARGS --json`; None if the command has no schema of its own."""
     if command == 'fit' and '--frontier' in args:
         return 'frontier'
     if command == 'run' and '--ranks' in args:
@@ -30,7 +30,8 @@ def has_type(value, name):
 
 
 def find_faults(value, schema, at='', seen=None):
-    """Returns the faults of a value, each with its place. Adds the places of all properties to the set `seen`."""
+    """Returns the faults of a value as texts that begin with the path of the fault. Adds the paths of all properties of the
+    value to the set `seen`."""
     unknown = set(schema) - KNOWN
     assert not unknown, f'{at}: this checker does not know {unknown}'
     names = schema.get('type', [])
@@ -63,7 +64,7 @@ def find_faults(value, schema, at='', seen=None):
 
 
 def list_properties(schema, at=''):
-    """Returns the places of all properties of a schema, as `seen` has them."""
+    """Returns the paths of all properties of a schema, in the form of the set `seen`."""
     places = [place for name, part in schema.get('properties', {}).items()
               for place in (f'{at}/{name}', *list_properties(part, f'{at}/{name}'))]
     return places + (list_properties(schema['items'], at) if 'items' in schema else [])

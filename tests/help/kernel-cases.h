@@ -25,7 +25,7 @@ draw_each (GRand *rand, guint n, gint32 least, gint32 most)
   return ints;
 }
 
-/* Tries every level that runs on this machine. */
+/* Calls `try_level` for every level that runs on this machine. */
 static inline void
 each_level (void (*try_level) (const char *level))
 {
@@ -33,7 +33,8 @@ each_level (void (*try_level) (const char *level))
     try_level (cleave_kernel_nth_level (i));
 }
 
-/* Tries every level with a GEMM, and thus with kernels for 16-bit floats: all but v1. */
+/* Calls `try_level` for every level that has a GEMM, and thus kernels for 16-bit floats: all levels
+ * except v1. */
 static inline void
 each_brgemm_level (void (*try_level) (const char *level))
 {

@@ -24,7 +24,7 @@ class Data:
         self.constants = []
 
     def add(self, name, dims, element=FLOAT, runs=()):
-        """Adds zeros, and the bytes `runs`: pairs of an offset and bytes."""
+        """Adds a tensor of zeros, except for the bytes in `runs`, a list of pairs of an offset and bytes."""
         n = SIZES[element]
         for d in dims:
             n *= d
@@ -64,7 +64,7 @@ def decoder(folder):
     nodes, inputs, outputs = [], [value_info('ids', [1, 1], INT64), value_info('last', [1, 1], INT32)], []
 
     def product(x, name, n, k):
-        """Adds a product with weights [n, k] in blocks of 32."""
+        """Adds a product of x and 4-bit weights [n, k] in blocks of 32."""
         weights = data.add(f'{name}.w', [n, k // 32, 16], UINT8)
         scales = data.add(f'{name}.s', [n * k // 32])
         nodes.append(com_microsoft('MatMulNBits', [x, weights, scales], [name], name, K=k, N=n, bits=4, block_size=32))
@@ -101,7 +101,7 @@ def layers(folder, n=12, width=8192, name='layers'):
     data = Data(os.path.join(folder, f'{name}.data'))
     nodes = []
     for i in range(n):
-        # The first 16 weights of each 61st row.
+        # Only the first 16 weights of each 61st row are not 0.
         runs = [(row * width * 4, struct.pack('<16f', *(((row + 3 * k + i) % 7 - 3) / 4 for k in range(16)))) for row in range(0, width, 61)]
         weights = data.add(f'w{i}', [width, width], FLOAT, runs)
         nodes += [node('Gemm', [f'x{i}', weights, 'bias'], [f'y{i}'], f'layer{i}', transB=1), node('Tanh', [f'y{i}'], [f'x{i + 1}'], f'tanh{i}')]

@@ -5,8 +5,8 @@
 
 #include "kernel-cases.h"
 
-/* Draws A and B of ranks 1 to 4 with broadcast batches; rows and columns in any memory order.
- * Occasionally one of them is empty. */
+/* Draws types of the operands A and B, of ranks 1 to 4, with broadcast batches, and rows and
+ * columns in any memory order. At times A or B is empty. */
 static inline void
 draw_stacks (
     CleaveTrySite *instance, GRand *rand, guint32 seed, CleaveTensorType *a, CleaveTensorType *b)

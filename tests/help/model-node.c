@@ -68,7 +68,7 @@ store (CleaveElement element, gpointer data, gsize i, double number)
     ((gint8 *) data)[i] = (gint8) (gint64) number;
 }
 
-/* Adds numbers of this type, or 0, 1, 2, ... */
+/* Adds an initializer of this type with these numbers; `numbers` NULL: 0, 1, 2, ... */
 static void
 add_numbers (Model *model, const char *name, const CleaveTensorType *type, const GArray *numbers)
 {
@@ -81,7 +81,7 @@ add_numbers (Model *model, const char *name, const CleaveTensorType *type, const
   model_add_initializer (model, name, type, data);
 }
 
-/* Adds ones, computed by a node so that the file stays small. */
+/* Adds a value of ones, which a node computes, so that the file stays small. */
 static void
 add_ones (Model *model, const char *name, CleaveElement element, const CleaveShape *shape)
 {

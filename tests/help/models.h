@@ -13,8 +13,8 @@ Model *model_new (gint64 opset);
 void model_free (Model *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (Model, model_free)
 
-/* Adds a float input. Dimensions are such as "Nx3x8x8": a name is a symbolic dimension, "?" an
- * unknown one. NULL: no shape. */
+/* Adds an input of float32. `dims` is such as "Nx3x8x8": a name is a named free dimension, "?" a
+ * free dimension without a name. NULL: no shape. */
 Onnx__ValueInfoProto *model_add_input (Model *model, const char *name, const char *dims);
 void model_add_output (Model *model, const char *name);
 /* Declares an output as float32 with these dimensions, such as "2xn"; NULL: any shape. */
@@ -30,9 +30,10 @@ void node_add_string (Onnx__NodeProto *node, const char *name, const char *value
 void node_add_strings (Onnx__NodeProto *node, const char *name, const char *const *values, guint n);
 Onnx__AttributeProto *
 node_add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type);
-/* Adds an attribute with the graph of `body`, which it takes. */
+/* Adds an attribute with the graph of `body`. Takes ownership of `body`. */
 void node_add_graph (Onnx__NodeProto *node, const char *name, Model *body);
-/* Returns a tensor with raw data; NULL: 0, 1, 2, ... (floats or 64-bit integers). */
+/* Returns a tensor with raw data. `data` NULL: the elements 0, 1, 2, ... as floats or 64-bit
+ * integers. */
 Onnx__TensorProto *tensor_new (const char *name, const CleaveTensorType *type, gconstpointer data);
 Onnx__TensorProto *model_add_initializer (Model *model,
                                           const char *name,
@@ -42,9 +43,9 @@ Onnx__TensorProto *model_add_ints (Model *model, const char *name, const CleaveI
 void tensor_add_external (Onnx__TensorProto *tensor, const char *key, const char *value);
 
 GBytes *model_pack (const Model *model);
-/* Imports the model; `shape` NULL: no shapes given. */
+/* Imports the model without shapes for its inputs. */
 CleaveGraph *model_import (const Model *model, GError **error);
-/* Imports the model and asserts this error. */
+/* Asserts that the import of the model fails with this error. */
 void model_assert_error (const Model *model, CleaveError code, const char *message);
-/* Imports the model and asserts this dump. */
+/* Imports the model, and asserts that the printed graph is `expected`. */
 void model_assert_dump (const Model *model, const char *expected);

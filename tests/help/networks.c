@@ -111,7 +111,7 @@ draw_conv (GRand *rand, gint64 in)
   return c;
 }
 
-/* A convolution that keeps rows and columns. */
+/* Draws a convolution that keeps the numbers of rows and columns. */
 static NetworkConv
 draw_same (GRand *rand, gint64 in, gint64 channels)
 {

@@ -13,7 +13,7 @@ typedef struct
 
 /* Adds an input of int8, `[1, rows, columns, channels]`. */
 CleaveResult *network_input (CleaveGraph *graph, gint64 rows, gint64 columns, gint64 channels);
-/* Adds a TfliteConv with random weights, or returns NULL if it has no legal result. */
+/* Adds a TfliteConv with random weights. Returns NULL if the op refuses the operands. */
 CleaveResult *
 network_conv (CleaveGraph *graph, CleaveResult *x, const NetworkConv *conv, GRand *rand);
 /* Adds a TfliteAdd of two values of one shape, with random scales. */
@@ -21,8 +21,8 @@ CleaveResult *network_add (CleaveGraph *graph, CleaveResult *a, CleaveResult *b,
 /* Returns a random network: convolutions of all kinds, diamonds, residual additions, several
  * outputs. */
 CleaveGraph *network_random (guint32 seed);
-/* Makes a random network as network_random () does, but with an input that has at least `least`
- * rows, and fewer than `most`. */
+/* Makes a random network as network_random () does, with at least `least` and fewer than `most`
+ * rows of the input. */
 CleaveGraph *network_random_rows (guint32 seed, gint least, gint most);
 /* Compiles a bundle with the C compiler `cc` and runs its test. Returns the exit status, or -1 if
  * it does not compile. */

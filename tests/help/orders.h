@@ -3,7 +3,7 @@
 
 #include "../../lib/memory/ordering.h"
 
-/* Returns the order in which a graph runs. */
+/* Returns the nodes of a graph in the order in which a program runs them. */
 static inline GPtrArray *
 order_best (const CleaveGraph *graph, GError **error)
 {

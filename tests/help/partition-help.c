@@ -5,7 +5,8 @@
 #include "run-help.h"
 #include "test.h"
 
-/* Runs the parts in order, and adds the values that they write, by name. */
+/* Runs the parts in order. Each part reads its inputs from `values`, and adds its outputs to
+ * `values`, by name. */
 static void
 run_parts (const CleavePartition *partition, GHashTable *values, const char *what)
 {

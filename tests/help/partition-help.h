@@ -3,8 +3,8 @@
 
 #include <cleave/cleave.h>
 
-/* Runs the parts one after the other on random inputs, and fails unless the outputs have the bits
- * of the whole graph's. `what` is in the messages. */
+/* Runs the parts one after the other on random inputs, and asserts that the outputs have the bits
+ * of the outputs of `graph`. Failure messages have `what`. */
 void assert_partition_same (const CleavePartition *partition,
                             const CleaveGraph *graph,
                             guint32 seed,

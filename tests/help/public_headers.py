@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Reads the declarations of the public headers. <cleave/cleave-mpi.h> is left out: it belongs to a library of its own.
+# Reads the declarations of the public headers, except <cleave/cleave-mpi.h>, which belongs to a library of its own.
 
 import glob
 import re
@@ -12,8 +12,9 @@ def split_declaration(text):
 
 
 class Headers:
-    """`functions`: (result, name, [(type, name)]); `structs`: fields (type, name, array) by name; `enums`: values by name;
-    `exported`: names of the functions that are not inline."""
+    """The declarations. `functions` is a list of (type of the result, name, [(type, name) of each parameter]). `structs` maps
+    the name of a struct to its fields (type, name, array), and `enums` the name of an enumeration to its values. `exported`
+    has the names of the functions that are not inline."""
 
     def __init__(self, root):
         self.functions, self.structs, self.enums, self.exported = [], {}, {}, set()

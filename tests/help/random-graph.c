@@ -33,7 +33,8 @@ shape_of (const CleaveResult *value)
   return &cleave_result_get_type (value)->shape;
 }
 
-/* Returns another value with the same extents except in dimension `axis`; or the same value. */
+/* Returns another value whose extents equal those of `value` except in dimension `axis`. Returns
+ * `value` if there is none. */
 static CleaveResult *
 pick_like (Growing *g, CleaveResult *value, guint axis)
 {
@@ -166,7 +167,7 @@ grow_transpose (Growing *g)
   add (g, "Transpose", &x, 1, 1, &attrs);
 }
 
-/* Merges two adjacent dimensions, or divides one. */
+/* Adds a Reshape that merges two adjacent dimensions, or divides a dimension into two. */
 static void
 grow_reshape (Growing *g)
 {
@@ -243,7 +244,7 @@ grow_matmul (Growing *g)
   add (g, "MatMul", operands, 2, 1, NULL);
 }
 
-/* Parts of one value, each processed separately; some overlap. */
+/* Adds Slices of one value, a node on each, and an Assemble of the results. Some Slices overlap. */
 static void
 grow_assemble (Growing *g)
 {
@@ -312,7 +313,7 @@ add_inputs (Growing *g)
   g_ptr_array_add (g->values, add_weights (g, shapes[draw (g, 3)]));
 }
 
-/* Makes values without readers outputs, and occasionally others. */
+/* Makes each value without a reader an output, and at times other values too. */
 static void
 add_outputs (Growing *g)
 {

@@ -7,5 +7,6 @@
  * memory: element-wise ops, joins, views, reshapes, convolutions, products; with several inputs
  * and outputs. The same seed gives the same graph. */
 CleaveGraph *random_graph (guint32 seed, guint n_nodes);
-/* Returns a graph of random_graph (), or one of any ops, cleaned up and split by a pipeline. */
+/* Returns a graph of random_graph (), or a graph of any ops, after a pipeline has cleaned it up and
+ * split it. */
 CleaveGraph *random_split_graph (guint32 seed);

@@ -5,7 +5,7 @@
 #include "graphs.h"
 #include "random-parts.h"
 
-/* A convolution by Winograd's F(2x2, 3x3). */
+/* Adds a convolution by Winograd's F(2x2, 3x3). */
 static CleaveNode *
 make_winograd (CleaveGraph *graph, GRand *rand)
 {
@@ -41,7 +41,7 @@ make_plain_conv (CleaveGraph *graph, GRand *rand)
   gint64 per_group = pick (rand, 1, 3), multiplier = pick (rand, 1, 3), spatial[3];
   CleaveShape w = { n + 2, { 0 } }, b = { 1, { 0 } }, x;
 
-  if (pick (rand, 0, 3) == 0) /* depthwise, with a vector of channels */
+  if (pick (rand, 0, 3) == 0) /* depthwise, with enough channels for a vector */
     {
       a.group = pick (rand, 8, 20);
       per_group = multiplier = 1;
@@ -100,7 +100,8 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
       3, &a, NULL));
 }
 
-/* Groups of offsets and mask nest with the groups of the product, or not. */
+/* Adds a DeformConv. The groups of offsets and mask may or may not divide the groups of channels
+ * evenly. */
 static CleaveNode *
 make_deform_conv (CleaveGraph *graph, GRand *rand)
 {
@@ -200,7 +201,7 @@ add_pool_input (CleaveGraph *graph, GRand *rand, CleaveElement element, CleavePo
   return add_shaped (graph, "x", element, &x);
 }
 
-/* One in three of the nodes returns indices too. */
+/* Adds a MaxPool. One node in three also returns indices. */
 static CleaveNode *
 make_max_pool (CleaveGraph *graph, GRand *rand)
 {
@@ -234,7 +235,7 @@ make_lp_pool (CleaveGraph *graph, GRand *rand)
   return node_of (cleave_graph_add_pool (graph, "LpPool", "pool", x, &a, NULL));
 }
 
-/* An image of any size, at most 3-D. */
+/* Adds an image of random extents, with one to three spatial dimensions. */
 static CleaveResult *
 add_image (CleaveGraph *graph, GRand *rand, CleaveElement element, CleaveLayout layout, gint64 c)
 {
@@ -350,7 +351,8 @@ make_instance_norm (CleaveGraph *graph, GRand *rand)
   return make_norm (graph, rand, "InstanceNormalization", 2);
 }
 
-/* Up to two directions; optional operands and attributes at random. */
+/* Adds a recurrent layer with one or two directions, and with random optional operands and
+ * attributes. */
 static CleaveNode *
 make_recurrent (CleaveGraph *graph, GRand *rand, const char *op, guint n_gates, guint n_functions)
 {
@@ -408,7 +410,7 @@ make_lstm (CleaveGraph *graph, GRand *rand)
   return make_recurrent (graph, rand, "LSTM", 4, 3);
 }
 
-/* Three parts of a plane. */
+/* Adds an Assemble of three parts of a plane. */
 static CleaveNode *
 make_assemble (CleaveGraph *graph, GRand *rand)
 {

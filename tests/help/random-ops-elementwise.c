@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "random-ops.h"
 
-/* Element types, in the sets of elementwise.def. */
+/* The sets of element types of elementwise.def. */
 
 #define FLOATS CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16
 #define SIGNED_WHOLES CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64
@@ -19,7 +19,7 @@ static const CleaveElement set_NUMBER[] = { SIGNEDS, UNSIGNEDS, CLEAVE_NONE };
 static const CleaveElement set_BOOL[] = { CLEAVE_BOOL, CLEAVE_NONE };
 static const CleaveElement set_ANY[] = { SIGNEDS, UNSIGNEDS, CLEAVE_BOOL, CLEAVE_NONE };
 
-/* Returns an element type of the set; every second time float32 if the set has it. */
+/* Returns an element type of the set. If the set has float32, every second type is float32. */
 static CleaveElement
 random_element (GRand *rand, const CleaveElement *set)
 {
@@ -30,7 +30,7 @@ random_element (GRand *rand, const CleaveElement *set)
   return g_rand_boolean (rand) ? set[0] : set[g_rand_int_range (rand, 0, n)];
 }
 
-/* Returns a small shape of any rank; occasionally with more elements in a line than kernels
+/* Returns a small shape of any rank. At times its last dimension has more elements than kernels
  * process at once. */
 static CleaveShape
 random_shape (GRand *rand, guint min_rank)
@@ -91,7 +91,7 @@ add_to_input (CleaveGraph *graph,
   return add (graph, op, &x, 1, 1, attrs);
 }
 
-/* The lines of elementwise.def. */
+/* Attributes of the ops of elementwise.def. */
 
 typedef union
 {
@@ -170,7 +170,8 @@ make_UNARY (
 
 #define make_TEST make_UNARY
 
-/* Either operand may be broadcast, or both, or both may be the same value. */
+/* Adds an op with two operands. One or both operands may be broadcast, or both may be the same
+ * value. */
 static CleaveNode *
 make_BINARY (
     CleaveGraph *graph, GRand *rand, const char *op, const CleaveElement *set, MakeAttrs make_attrs)
@@ -396,8 +397,8 @@ make_det (CleaveGraph *graph, GRand *rand)
   return add_to_input (graph, "Det", random_element (rand, set_FLOAT), &shape, NULL);
 }
 
-/* Five labels with an extent each, and an ellipsis of up to two dimensions. An operand may have
- * a label twice, and extents of 1 where it broadcasts. */
+/* The labels of an Einsum: five labels with an extent each, and an ellipsis of up to two
+ * dimensions. An operand may have a label twice, and an extent of 1 where it broadcasts. */
 typedef struct
 {
   gint64 extent[7];

@@ -23,7 +23,8 @@ make_eye_like (CleaveGraph *graph, GRand *rand)
   return add_node (graph, "EyeLike", add_input (graph, "x", &type), &a);
 }
 
-/* Indices with as many dimensions as the data, or fewer elements in some. */
+/* Adds a ScatterElements. The indices have the rank of the data, and along some dimensions a
+ * smaller extent. */
 static CleaveNode *
 make_scatter_elements (CleaveGraph *graph, GRand *rand)
 {
@@ -67,7 +68,7 @@ make_scatter_nd (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("ScatterND"), NULL, operands, 3, 1, &a, NULL);
 }
 
-/* Some indices are out of range, and select no element. */
+/* Adds a OneHot. Some indices are out of range, and select no element. */
 static CleaveNode *
 make_one_hot (CleaveGraph *graph, GRand *rand)
 {

@@ -79,7 +79,7 @@ make_transpose (CleaveGraph *graph, GRand *rand)
       cleave_graph_add_transpose (graph, NULL, add_input (graph, "x", &type), &perm, NULL));
 }
 
-/* Multiplies the factors of the operand's extents to new extents. */
+/* Adds a Reshape whose extents are random products of the factors of the operand's extents. */
 static CleaveNode *
 make_reshape (CleaveGraph *graph, GRand *rand)
 {

@@ -4,7 +4,9 @@
 
 #include "random-parts.h"
 
-/* Returns the shape of a scalar, of a vector of one element, or of one with `extent`. */
+/* Returns the shape of a scalar, of a vector with one element, or of a vector with `extent`
+ * elements.
+ */
 static CleaveShape
 pick_scales (GRand *rand, gint64 extent)
 {
@@ -144,8 +146,9 @@ add_byte_stacks (CleaveGraph *graph, GRand *rand, CleaveResult **a, CleaveResult
   *b = add_shaped (graph, "b", pick_byte (rand), &shape_b);
 }
 
-/* Returns the shape of the scales of A or B: one for the whole matrix, or one for each row or
- * column, as a vector or a stack. `dim` counts from the last dimension. */
+/* Returns the shape of the scales of a stack of matrices: one scale for all, or one for each row or
+ * each column, as a vector or as a stack. `dim` is the dimension with a scale for each index,
+ * counted from the last dimension. */
 static CleaveShape
 pick_row_scales (GRand *rand, const CleaveResult *matrix, guint dim)
 {

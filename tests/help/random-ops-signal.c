@@ -121,7 +121,8 @@ make_roi_align (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("RoiAlign"), NULL, operands, 3, 1, &a, NULL);
 }
 
-/* Property tests fill rois with numbers between -1 and 1; the scale spreads them. */
+/* Adds a MaxRoiPool. Property tests fill the operand rois with numbers between -1 and 1, which the
+ * attribute spatial_scale spreads over the image. */
 static CleaveNode *
 make_max_roi_pool (CleaveGraph *graph, GRand *rand)
 {

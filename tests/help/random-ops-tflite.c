@@ -14,7 +14,7 @@ pick_integer (GRand *rand)
   return pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_INT16;
 }
 
-/* Random bounds of a result: sometimes the bounds of its type. */
+/* Draws random bounds of a result: at times the bounds of its element type. */
 static void
 pick_bounds (GRand *rand, CleaveElement element, gint64 *min, gint64 *max)
 {
@@ -365,7 +365,7 @@ make_log_softmax (CleaveGraph *graph, GRand *rand)
       3, 1, &a, NULL);
 }
 
-/* Four random factors of about 2^exponent. */
+/* Adds four random factors of about 2^exponent, as multipliers and shifts. */
 static void
 pick_factors (GRand *rand, gint64 exponent, CleaveInts *multipliers, CleaveInts *shifts)
 {

@@ -12,7 +12,8 @@ typedef struct
   CleaveNode *(*make) (CleaveGraph *graph, GRand *rand);
 } CleaveRandomOp;
 
-/* All lists, ending with NULL. Each list ends with an entry whose op is NULL. */
+/* All lists of random ops; the last entry is NULL. Each list ends with an entry whose op is NULL.
+ */
 extern const CleaveRandomOp *const cleave_random_op_lists[];
 extern const CleaveRandomOp cleave_random_ops_conv[];
 extern const CleaveRandomOp cleave_random_ops_index[];

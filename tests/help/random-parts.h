@@ -42,7 +42,8 @@ image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, gui
   return shape;
 }
 
-/* Returns a spatial extent that is large enough for a window of this reach with these pads. */
+/* Returns a spatial extent for a window with these pads. `reach` is the extent of the window,
+ * dilations included. */
 static inline gint64
 pick_extent (GRand *rand, gint64 reach, gint64 pads)
 {

@@ -3,16 +3,17 @@
 
 #include <cleave/cleave.h>
 
-/* Data of reduced_differs(), a CleaveReduceTest that returns whether a graph computes other bits
- * after a pipeline, or is broken. */
+/* Data of reduced_differs(). That function is a CleaveReduceTest: it returns whether the graph
+ * computes other bits after a pipeline, or is not valid after it. */
 typedef struct
 {
-  guint32 seed;        /* seed of the inputs */
-  CleavePassFunc also; /* pass that also runs if the pipeline has `also_name`; NULL: none */
-  const char *also_name;
-  guint n_changed; /* number of graphs changed so far */
+  guint32 seed;          /* seed of the inputs */
+  CleavePassFunc also;   /* pass that also runs if the pipeline has `also_name`; NULL: none */
+  const char *also_name; /* name of a pass; NULL: none */
+  guint n_changed;       /* number of graphs that pipelines have changed so far */
 } ReducedTest;
 
 gboolean reduced_differs (const CleaveGraph *graph, const char *passes, gpointer data);
-/* Returns a failure for a test's message: the smallest graph and pipeline that still fail. */
+/* Returns a text for the message of a failed test: the smallest graph and pipeline that still fail.
+ */
 char *reduced_print (const CleaveGraph *graph, const char *passes, ReducedTest *test);

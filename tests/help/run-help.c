@@ -19,7 +19,8 @@ run_random_inputs (const CleaveGraph *graph, guint32 seed)
   return inputs;
 }
 
-/* Poisoned like the arena, since a program may use outputs as working memory. */
+/* Makes a tensor for each output, filled with garbage like the arena, since a program may use
+ * outputs as working memory. */
 static GPtrArray *
 make_outputs (const CleaveGraph *graph)
 {

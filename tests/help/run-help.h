@@ -5,14 +5,14 @@
 
 /* Returns a tensor of random elements for each input of the graph. */
 GPtrArray *run_random_inputs (const CleaveGraph *graph, guint32 seed);
-/* Runs the graph with 1, 2, 3 and 8 threads, twice each, with the arena poisoned before every
- * run. Asserts that outputs are bit-identical to the interpreter's. `seed` is printed on
- * failure. */
+/* Runs the graph with 1, 2, 3 and 8 threads, twice each. Fills the arena with garbage before every
+ * run. Asserts that the outputs have the bits of cleave_interpret(). Prints `seed` on failure. */
 void run_assert_same (const CleaveGraph *graph, guint32 seed);
-/* Runs the graph once, with the arena poisoned. Returns (transfer full) a tensor for each
+/* Runs the graph once, with garbage in the arena. Returns (transfer full) a tensor for each
  * output. */
 GPtrArray *run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n_threads);
-/* Runs a program of the graph once, with the arena poisoned. */
+/* Runs a program of the graph once, with garbage in the arena. Returns (transfer full) a tensor for
+ * each output. */
 GPtrArray *run_program (CleaveProgram *program, const CleaveGraph *graph, const GPtrArray *inputs);
 /* Returns the statistics of the graph's program. */
 CleaveProgramStats run_get_stats (const CleaveGraph *graph, guint n_threads);
@@ -27,7 +27,7 @@ CleaveResult *run_add (CleaveGraph *graph,
                        gconstpointer attrs);
 CleaveResult *run_unary (CleaveGraph *graph, const char *op, CleaveResult *x);
 CleaveResult *run_binary (CleaveGraph *graph, const char *op, CleaveResult *a, CleaveResult *b);
-/* Adds x * clip (x + w, 0, 6) / w; `swap` swaps the operands of the product. */
+/* Adds x * clip (x + w, 0, 6) / w. `swap`: the product has x as its second operand. */
 CleaveResult *run_hard_swish (CleaveGraph *graph, CleaveResult *x, gboolean swap);
 /* Adds a convolution with square kernel, stride 1, padding that keeps the extents, and random
  * weights. */
@@ -35,16 +35,16 @@ CleaveResult *run_conv (
     CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout);
 /* Adds a 3x3 depthwise convolution. */
 CleaveResult *run_depthwise (CleaveGraph *graph, CleaveResult *x);
-/* Add a BatchNormalization whose operands are constants, except for a given variance. Some
- * constants are negative. */
+/* Add a BatchNormalization by constants, some of which are negative. `variance` is the operand with
+ * the variance, which need not be constant. */
 CleaveResult *run_normalize_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance);
 CleaveResult *run_normalize_for_good (CleaveGraph *graph, CleaveResult *x);
 CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);
 CleaveResult *run_concat (CleaveGraph *graph, CleaveResult *const *operands, guint n, gint64 axis);
 /* Adds a pooling that halves height and width. */
 CleaveResult *run_halve (CleaveGraph *graph, CleaveResult *x);
-/* Returns a U-net: halves height and width and upsamples again; earlier values are joined to
- * later ones. */
+/* Returns a U-net: poolings halve height and width, Resizes double them again, and each later value
+ * is joined to the earlier value of the same size. */
 CleaveGraph *run_unet (void);
 CleaveResult *
 run_assemble (CleaveGraph *graph, CleaveResult *const *parts, const CleaveRange *ranges, guint n);

@@ -13,7 +13,7 @@
 #define MAX_RESULTS 3
 #define CANARY 0x5a
 
-/* A value in memory of its own. */
+/* A value of a trial, in memory of its own. */
 typedef struct
 {
   CleaveView view;
@@ -33,7 +33,7 @@ typedef struct
   CleaveKernelInstance instance;
 } Trial;
 
-/* Orders dimensions, innermost first. */
+/* Sets `order` to the dimensions of a value, the innermost in memory first. */
 static void
 order_dims (guint rank, gboolean row_major, guint *order)
 {
@@ -96,7 +96,7 @@ make_small (CleaveTensor *tensor)
     bytes[i] = (guint8) ((gint8) (bytes[i] * 2) / 2) ^ middle;
 }
 
-/* Returns a scale: every third one has a mantissa of ones, every fifth is huge or tiny. */
+/* Returns a scale. Every third scale has a mantissa of ones, every fifth scale is huge or tiny. */
 static float
 draw_any_scale (guint32 seed)
 {
@@ -121,7 +121,8 @@ make_near_ties (CleaveTensor *tensor, guint operand, guint32 seed)
     }
 }
 
-/* Integers may be negative or have a large offset. */
+/* Fills a matrix with integers times a scale for each block. The integers may be negative or have a
+ * large offset. */
 static void
 make_blocks (CleaveTensor *tensor, const CleaveTrySite *try)
 {
@@ -302,7 +303,7 @@ cleave_level_has_kernel (const CleaveTrySite *try, const char *level)
   return has;
 }
 
-/* Scratch and results are filled with garbage first. */
+/* Returns scratch memory that is filled with garbage. */
 static gpointer
 new_scratch (gsize n_scratch)
 {
@@ -374,7 +375,8 @@ cleave_try_instance (const CleaveTrySite *try, const char *level)
   return served;
 }
 
-/* Returns the seconds of the fastest of at least five runs, and of as many as take `seconds`. */
+/* Repeats a run at least five times, and until `seconds` have passed. Returns the seconds of the
+ * fastest run. */
 static double
 fastest (const CleaveKernelFamily *family,
          Trial *trial,

@@ -12,27 +12,27 @@ typedef struct
   guint n_operands, n_results; /* 0 results: one */
   CleaveTensorType operands[9];
   guint constants; /* bit mask of the operands that are constants */
-  guint sliced;    /* bits: operands that are slices of larger ones, along dimension `sliced_dim` */
+  guint sliced; /* bit mask of the operands that are slices of larger values along `sliced_dim` */
   guint sliced_dim;
-  guint row_major; /* bits: operands whose last dimension is innermost; otherwise dimension 1 is,
-                      for rank 3 or more */
-  guint broadcast; /* bits: operands with one element along their last dimension */
+  guint row_major; /* bit mask of the operands whose last dimension is innermost in memory; of other
+                      operands of rank 3 or more, dimension 1 is innermost */
+  guint broadcast; /* bit mask of the operands with one element along their last dimension */
   gboolean y_row_major;
-  gint64 gap;   /* elements between elements that are adjacent in a dense value */
-  gint64 y_gap; /* additional gap in results */
+  gint64 gap; /* unused elements at the end of each row, plane and so on of operands and results */
+  gint64 y_gap; /* further unused elements at these places of results */
   gboolean
       in_place; /* the result overwrites operand 0, which is not constant and has the same type */
   gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
   guint filled;     /* bit mask of byte operands that hold only the byte in `fill` */
   guint8 fill[9];
-  guint small;        /* bits: byte operands whose bytes are within 64 of the middle of the range */
+  guint small; /* bit mask of byte operands whose bytes are within 64 of the middle of the range */
   gboolean counted;   /* operands hold all 16-bit floats, or floats with all magnitudes of these */
   gboolean near_ties; /* operand 1 holds one scale of any size; operand 0 holds floats next to the
                          middle of two integer multiples of it */
-  guint in_blocks; /* bits: float operands of rank 2 that hold integers of `block_bits` bits times a
-                      scale, one for each block along dimension `block_dim` */
+  guint in_blocks; /* bit mask of float operands of rank 2 that hold integers of `block_bits` bits
+                      times a scale, one scale for each block along dimension `block_dim` */
   guint block_dim, block_bits;
-  gint64 block;
+  gint64 block; /* elements of a block */
   guint32 seed;
 } CleaveTrySite;
 

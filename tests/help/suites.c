@@ -50,7 +50,8 @@ is_wanted (const TestSuite *test_suite, const char *wanted)
   return wanted == NULL || g_str_has_suffix (test_suite->file, end);
 }
 
-/* Runs the named suite, or all, at the level of CLEAVE_LEVEL if it runs here. */
+/* Runs the suite that the argument names, or all suites. Uses the kernels of the level
+ * CLEAVE_LEVEL, if that level runs on this machine. */
 int
 main (int argc, char **argv)
 {

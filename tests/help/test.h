@@ -8,12 +8,12 @@
 
 #include "dump.h"
 
-/* Trials of a random test. With a sanitizer, a trial takes ten times as long, and the first
- * quarter finds the same errors. */
+/* Number of trials of a random test: n, or with a sanitizer a quarter of n. With a sanitizer a
+ * trial takes ten times as long, and the first quarter of the trials finds the same errors. */
 #define CLEAVE_TRIALS(n) (CLEAVE_SANITIZED ? ((n) + 3) / 4 : (n))
 
-/* An assertion for long loops. Check's own assertions write to a file each time, even if they hold.
- */
+/* An assertion for long loops: it does nothing if the condition holds, while each assertion of
+ * Check writes to a file. */
 #define cleave_assert(condition)                                                                   \
   do                                                                                               \
     if (!(condition))                                                                              \

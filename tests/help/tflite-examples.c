@@ -104,8 +104,8 @@ integers_example (void)
   return tflite_file_new (&graph);
 }
 
-/* SHAPE, STRIDED_SLICE, PACK and RESHAPE that folds, TRANSPOSE, CONCATENATION, and a DEQUANTIZE of
- * float16. */
+/* SHAPE, STRIDED_SLICE, PACK and RESHAPE, which fold to a constant shape; TRANSPOSE, CONCATENATION,
+ * and a DEQUANTIZE of float16. */
 static GBytes *
 moves_example (void)
 {

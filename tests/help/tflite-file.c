@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A FlatBuffers writer. Tables come before what their offsets point to; each field takes 8 bytes.
- */
+/* Writes TensorFlow Lite files in the format of FlatBuffers. A table comes before the objects that
+ * its fields point to, and each field takes 8 bytes. */
 
 #include "tflite-file.h"
 
@@ -47,7 +47,7 @@ append_table (GByteArray *file, guint n_fields)
   return table;
 }
 
-/* Makes a field present. */
+/* Stores `n_bytes` bytes of data in a field of a table. */
 static void
 set (GByteArray *file, guint table, guint field, gconstpointer data, guint n_bytes)
 {
@@ -65,7 +65,7 @@ set_int (GByteArray *file, guint table, guint field, gint32 value, guint n_bytes
   set (file, table, field, &value, n_bytes);
 }
 
-/* Lets a field point to `target`. */
+/* Stores in a field of a table the offset of the object at position `target`. */
 static void
 set_offset (GByteArray *file, guint table, guint field, guint target)
 {
@@ -256,7 +256,7 @@ write_subgraphs (GByteArray *file, guint model, const TfliteGraph *const *graphs
     }
 }
 
-/* Buffer 0 is empty; each tensor has a buffer of its own. */
+/* Writes the buffers: buffer 0, which is empty, and one for each tensor of each graph. */
 static void
 write_buffers (GByteArray *file, guint model, const TfliteGraph *const *graphs)
 {

@@ -5,7 +5,8 @@
 
 #include <glib.h>
 
-/* A dimension of a sparse tensor: dense, or with the indices of its elements. */
+/* A dimension of a sparse tensor. A dense dimension has `size`; a sparse dimension has `segments`
+ * and `indices` instead. */
 typedef struct
 {
   gint size; /* extent of a dense dimension */
@@ -59,7 +60,7 @@ typedef struct
 typedef struct
 {
   gint code;          /* BuiltinOperator of the schema */
-  const char *custom; /* name of a custom operator, or the text of an option */
+  const char *custom; /* name of a custom operator, or text of an option of kind 's' */
   gint inputs[24], n_inputs, outputs[4], n_outputs;
   gint options_type; /* BuiltinOptions of the schema; 0: none */
   TfliteOption options[8];

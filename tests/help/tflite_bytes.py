@@ -9,7 +9,7 @@ SIZES = {'b': 1, 'B': 1, 'h': 2, 'i': 4, 'I': 4, 'f': 4, 'q': 8}
 
 
 class Vector:
-    """Numbers of one format of struct, at a multiple of `align`."""
+    """A vector of numbers of one format of the module struct, at a position that is a multiple of `align`."""
 
     def __init__(self, kind, numbers, align=4):
         self.bytes = numbers if isinstance(numbers, bytes) else struct.pack(f'<{len(numbers)}{kind}', *numbers)
@@ -67,12 +67,12 @@ class File:
 
 
 def tensor(name, kind, shape, scales=(), zero=0, data=b'', axis=0):
-    """Describes a tensor of a TensorType; `data` has the bytes of a constant."""
+    """Returns the description of a tensor. `kind` is a TensorType; `data` has the bytes of a constant, b'' for other tensors."""
     return {'name': name, 'kind': kind, 'shape': shape, 'scales': scales, 'zero': zero, 'data': data, 'axis': axis}
 
 
 def operator(code, inputs, outputs, options_type=0, options=None):
-    """Describes an operator by its code, the indices of its tensors, and its options as a table."""
+    """Returns the description of an operator: its code, the indices of its tensors, and its options as a table."""
     return {'code': code, 'inputs': inputs, 'outputs': outputs, 'type': options_type, 'options': options or {}}
 
 

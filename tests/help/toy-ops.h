@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Ops without meaning, for tests of the graph itself: work, view and join, with any number of
- * operands of the same type. */
+/* The ops work, view and join, which compute nothing, for tests of the graph itself. Each takes any
+ * number of operands of the same type. */
 
 #include "../../lib/ir/graph-private.h"
 
@@ -52,8 +52,9 @@ toy_find (CleaveGraph *graph, const char *name)
   return cleave_node_get_result (node, 0);
 }
 
-/* Adds nodes, one for each entry "op name operand operand ...", separated by ';'. Ops are i
- * (input), w, v, j, and o, which makes the named value an output. */
+/* Returns a graph with a node for each entry "op name operand operand ..." of the text, in which
+ * ';' separates entries. Ops are i (input), w (work), v (view) and j (join); o makes the named
+ * value an output. */
 static inline CleaveGraph *
 toy_graph (const char *text)
 {
