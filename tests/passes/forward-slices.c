@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks that text tests cannot express: which bytes a slice shares, which nodes are not
- * replaced, and the cost. */
+/* Properties of the pass `forward-slices` that tests/passes/text cannot express: the bytes that a
+ * slice shares, the nodes that are not replaced, and the cost. */
 
 #include "graphs.h"
 #include "test.h"
@@ -27,7 +27,8 @@ output (CleaveGraph *graph, CleaveResult *value)
   cleave_graph_add_output (graph, name, value, NULL);
 }
 
-/* Every form of an empty Slice takes no memory, and the pass does not replace it in each round. */
+/* An empty Slice of any form takes no memory, and the pass does not replace it again in each round.
+ */
 START_TEST (an_empty_slice_is_left_alone)
 {
   static const gint64 steps[] = { 1, 2, -1, G_MAXINT64 };
@@ -51,8 +52,8 @@ START_TEST (an_empty_slice_is_left_alone)
 }
 END_TEST
 
-/* Values computed from constants only: each kind that stays stored, and each that is only
- * computed. */
+/* Adds a value that is computed from constants only. The kinds are: values that the graph stores as
+ * constants, and values that only nodes compute. */
 static CleaveResult *
 add_fixed (CleaveGraph *graph, guint kind)
 {
@@ -78,8 +79,8 @@ add_fixed (CleaveGraph *graph, guint kind)
     }
 }
 
-/* The pass moves each window, also an empty one or one with steps, to the value that has its
- * elements, in one round. If it were replaced in each round, a clean-up would not end. */
+/* The pass replaces each Slice, also an empty Slice or a Slice with steps, in one round. If a Slice
+ * were replaced again in each round, a clean-up would not end. */
 START_TEST (a_slice_of_a_computed_constant_is_made_once)
 {
   for (guint kind = 0; kind < 4; kind++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A module that registers one pass, and fails with the second. */
+/* A module for a test: it registers one pass, and then fails to register a second one. */
 
 #include <cleave/cleave-pass.h>
 

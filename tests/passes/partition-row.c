@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Partitions into parts in a row, and submodels between two values. */
+/* Partitions into parts that follow each other, and submodels between two values. */
 
 #include "graphs.h"
 #include "partition-help.h"
@@ -20,7 +20,7 @@ parse (const char *text)
   return graph;
 }
 
-/* Graphs of all kinds, with empty tensors among them. */
+/* Returns a random graph of one of several kinds. Some graphs have empty tensors. */
 static CleaveGraph *
 make_graph (guint32 seed)
 {
@@ -119,7 +119,7 @@ START_TEST (parts_within_bytes_compute_the_same_bits)
 }
 END_TEST
 
-/* The number after a text in a message. */
+/* Returns the number that follows the text `after` in a message. */
 static gint64
 read_number (const char *message, const char *after)
 {
@@ -200,7 +200,7 @@ START_TEST (parts_cut_at_values_compute_the_same_bits)
 }
 END_TEST
 
-/* x → a → b → c → y, and a value that skips b and c: the last Add reads a, too. */
+/* x → a → b → c → y. The value a skips b and c: the last Add reads c and a. */
 #define SKIP                                                                                       \
   "graph g\n%x = Input : float32 1x2x8x8\n%w = Constant seed=1 : float32 2x2x3x3\n"                \
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Conv %a, %w pads=1,1,1,1\n%c = Conv %b, %w pads=1,1,1,1\n"  \
@@ -224,7 +224,7 @@ START_TEST (a_value_that_skips_a_part_is_an_input_of_a_later_one)
 }
 END_TEST
 
-/* Nodes that no output needs, b and c, are in no part, so every part has an output. */
+/* b and c are nodes that no output needs. They are in no part, so every part has an output. */
 START_TEST (unused_nodes_are_in_no_part)
 {
   static const char *const names[] = { "b", "c" };
@@ -273,9 +273,11 @@ START_TEST (cuts_are_where_the_fewest_bytes_cross)
 }
 END_TEST
 
-/* The order of this graph runs all of a before b, since a1 needs the most memory. A cut that the
- * second part's limit allows in this order crosses the 4096 bytes of a3. Another order runs b1 and
- * b2 before a3, so that only a2 and b2 cross: 512 + 256 bytes. */
+/* The order of this graph runs all nodes of the chain a before those of the chain b, since a1 needs
+ * the most memory. In this order, the only cut within the limit of the second part hands over the
+ * 4096 bytes of a3. Another order runs b1 and b2 before a3, and hands over only a2 and b2: 512 +
+ * 256 bytes.
+ */
 #define TWO_CHAINS                                                                                 \
   "graph g\n%x = Input : float32 1x16x8x8\n%w1 = Constant seed=1 : float32 32x16x3x3\n"            \
   "%w2 = Constant seed=2 : float32 2x32x3x3\n%w3 = Constant seed=3 : float32 16x2x3x3\n"           \
@@ -303,7 +305,8 @@ START_TEST (nodes_change_their_part_where_fewer_bytes_then_cross)
 }
 END_TEST
 
-/* Returns a value that `to` needs, a few steps above it; NULL: there is none. */
+/* Returns a value that `to` needs, from a node a few operands before `to`. Returns NULL if there is
+ * none. */
 static CleaveResult *
 pick_above (CleaveNode *to, GRand *random)
 {
@@ -391,7 +394,8 @@ find_tensor (const CleaveGraph *graph,
   ck_abort_msg ("nobody computes %s", name);
 }
 
-/* Runs a submodel on values that the whole model computed for its inputs. */
+/* Runs the submodel from `from` to `to` on values that the whole model computed. Asserts that its
+ * outputs have the bits of the whole model. */
 static void
 assert_extract_same (
     const CleaveGraph *graph, char *const *from, const char *to, guint32 seed, const char *what)
@@ -468,7 +472,8 @@ START_TEST (a_submodel_ends_at_the_outputs_that_need_its_beginning)
 }
 END_TEST
 
-/* Requests that are refused: cuts at `at`, or a submodel from `from` to `to`. */
+/* Requests that are errors with this message: a partition that is cut at the value `at`, or a
+ * submodel from `from` to `to`. */
 static const struct
 {
   const char *at, *from, *to, *message;

@@ -8,7 +8,8 @@
 #include "run-help.h"
 #include "test.h"
 
-/* Returns the number of parts of the partition by subgraphs. */
+/* Partitions the graph by subgraphs, and asserts that the parts compute the bits of the graph.
+ * Returns the number of parts. */
 static guint
 assert_same (const CleaveGraph *graph, guint32 seed, const char *what)
 {
@@ -50,8 +51,8 @@ assert_can_be_written (const CleaveGraph *graph)
   cleave_assert_no_error (error);
 }
 
-/* Names of values need not differ: a value without a name has the name of its node, which another
- * value or an output may have, too. */
+/* Two values may have one name: a value without a name has the name of its node, and another value
+ * or an output may have that name too. */
 START_TEST (values_with_the_same_name_stay_apart)
 {
   g_autoptr (GError) error = NULL;

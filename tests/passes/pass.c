@@ -5,7 +5,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Passes for the runner. */
+/* Passes for the tests of the pass runner. */
 
 static gboolean
 rename_node (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
@@ -32,7 +32,7 @@ refuse (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **e
   return FALSE;
 }
 
-/* Changes the graph a given number of times. */
+/* Reports a change of the graph in as many calls as the counter `options` says. */
 static gboolean
 count_down (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)
 {

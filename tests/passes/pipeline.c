@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Texts of pipelines, and their runs. */
+/* Pipelines: the texts that are parsed, and the runs of their passes. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -148,7 +148,7 @@ START_TEST (every_pass_has_a_name_a_summary_and_options)
 }
 END_TEST
 
-/* The events that a pipeline reported, and when it must stop. */
+/* The events that a pipeline reported, and the event at which the observer ends it. */
 typedef struct
 {
   GString *events;
@@ -209,7 +209,7 @@ START_TEST (observers_see_each_pass_and_may_stop_the_pipeline)
 }
 END_TEST
 
-/* A split given as text does the same as the C functions. */
+/* A pipeline with the pass `split` has the effect of the C functions. */
 START_TEST (a_split_is_a_pass)
 {
   const gint64 two = 2;
@@ -270,7 +270,7 @@ START_TEST (a_wrong_split_is_an_error)
 }
 END_TEST
 
-/* Compares the effect of a text with the functions that it stands for. */
+/* Pipelines with the effect of a C function. */
 
 static CleaveNode *
 last_node (const CleaveGraph *graph)

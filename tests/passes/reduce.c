@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random graphs find a pass with a bug, and the reduced graphs are small. */
+/* The reducer: random graphs make a pass with a bug fail, and the reduced graphs are small. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -59,7 +59,7 @@ START_TEST (a_planted_bug_is_found_and_reduced)
 }
 END_TEST
 
-/* Tests with a single condition, and the graphs that remain. */
+/* Tests that check one condition, and the graph to which the reducer must reduce GRAPH. */
 
 #define GRAPH                                                                                      \
   "%x = Input : float32 1x4x12x12\n%z = Input : float32 1x4x12x12\n"                               \

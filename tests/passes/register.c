@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Passes of modules and of programs. */
+/* Passes that modules and programs register. */
 
 #include "graphs.h"
 #include "random-graph.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Passes that keep every bit, on random chains of their patterns. A chain is a text that grows
- * by one line at a time; lines that make no legal graph are left out. */
+/* Runs the passes of `simplify` on random chains of the patterns that they rewrite, and compares
+ * bits. A chain is a text that grows line by line; lines that make no legal graph are left out. */
 
 #include "graphs.h"
 #include "test.h"
@@ -50,7 +50,8 @@ try_lines (Chain *chain, char *lines)
   return TRUE;
 }
 
-/* Returns a list of numbers below `limit`, or of all dimensions in random order. */
+/* Returns a list of `n` random numbers below `limit`. If `is_order`, returns the numbers from 0 to
+ * n - 1 in random order. */
 static char *
 random_list (Chain *chain, guint n, gint limit, gboolean is_order)
 {
@@ -137,8 +138,8 @@ make_hard_swish (Chain *chain)
                           chain->n, chain->n);
 }
 
-/* Quantizes and dequantizes: the next op may be done on the bytes if the next quantization has
- * the same scale. */
+/* Returns lines that quantize and dequantize. If a later QuantizeLinear has the same scale, a pass
+ * may compute the nodes between on the bytes. */
 static char *
 make_quantized (Chain *chain)
 {

@@ -3,8 +3,8 @@
 /* Tests passes by their effect on texts: the files in tests/passes/text. A file has cases,
  * separated by lines of `===`. A case has a line `passes: ...`, a graph, a line `---`, and the
  * resulting graph, or nothing if the graph does not change. Both graphs must compute the same
- * bits, unless a line `tolerance: ...` allows a difference. The passes must then have nothing
- * more to do, unless a line `once: ...` gives the reason. */
+ * bits, unless a line `tolerance: ...` allows a difference. A second run of the
+ * passes must change nothing, unless a line `once: ...` gives the reason for a change. */
 
 #include "run-help.h"
 

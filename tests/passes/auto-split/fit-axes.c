@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tests which dimensions belong to one axis, and in which order they are cut. */
+/* Tests of axes: the dimensions that belong to one axis, and the order in which the search tries
+ * axes. */
 
 #include "../../../passes/auto-split/fit-axes.h"
 
@@ -48,7 +49,8 @@ find_dim (const CleaveFitSteps *steps, const char *name, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (steps, find_node (steps, name), cut);
 }
 
-/* The head of a detector. A pixel has three boxes in its channels, which become rows of a table. */
+/* The head of a detector. The channels of a pixel describe three boxes. A Reshape and a Transpose
+ * make each box a row of a table. */
 #define HEAD                                                                                       \
   "graph head\n%x = Input : float32 1x8x20x24\n%w = Constant seed=1 : float32 30x8x1x1\n"          \
   "%c = Conv %x, %w\n%r = Reshape %c shape=1,3,10,20,24\n%t = Transpose %r perm=0,1,3,4,2\n"       \
@@ -72,7 +74,8 @@ START_TEST (rows_are_followed_through_reshape_and_transpose)
 }
 END_TEST
 
-/* Both dimensions of the scores belong to the axis of tokens, so each is a cut of its own. */
+/* Both dimensions of the scores belong to the axis of tokens, so the search lists two cuts of the
+ * scores on this axis. */
 START_TEST (a_value_may_have_an_axis_twice)
 {
   g_autoptr (CleaveGraph) graph =

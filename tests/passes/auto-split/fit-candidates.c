@@ -7,7 +7,7 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* A graph and its candidates. */
+/* The steps of a graph, and its segment candidates. */
 typedef struct
 {
   CleaveFitSteps steps;
@@ -142,7 +142,8 @@ assert_pieces_estimated (const CleaveGraph *graph, gboolean in_tiles, double at_
       const CleaveFitCandidate *segment = cleave_fit_candidate (&found.candidates, i);
       double measured;
 
-      n += in_tiles || segment->n_columns == 1; /* strips may be better than all tiles */
+      n += in_tiles ||
+           segment->n_columns == 1; /* there may be strips and no tiles among the candidates */
       if (segment->in_bands || in_tiles != (segment->n_columns > 1))
         continue;
       measured = measure_bytes (graph, &found, segment);
@@ -161,8 +162,8 @@ assert_estimated (const CleaveGraph *graph, double at_most)
   assert_pieces_estimated (graph, FALSE, at_most);
 }
 
-/* The first tile of a strip computes all that the tiles share: a convolution reads all channels, so
- * tiles of its channels share everything before it. */
+/* The first tile of a strip computes all rows that the tiles share. A convolution reads all
+ * channels, so tiles of its channels share all nodes before it. */
 START_TEST (bytes_of_tiles_of_channels_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("temporal");
@@ -187,8 +188,8 @@ shift_right (CleaveGraph *graph, CleaveResult *x, gint64 n)
   return cleave_test_add (graph, "Pad", NULL, (CleaveResult *[]){ x }, 1, &pads, NULL);
 }
 
-/* The cost volume of stereo matching: one image beside the other, moved by 0, 1, 2 … columns.  Some
- * strips read padding only: the Pad is cut all the same. */
+/* The cost volume of stereo matching: an image beside a second image that is moved by 0, 1, 2 …
+ * columns. Some strips of the Pad read padding only, and the Pad is cut nevertheless. */
 START_TEST (bytes_of_shifted_operands_are_estimated)
 {
   enum { N_SHIFTS = 10 };
@@ -277,8 +278,8 @@ assert_macs_are_estimated (const Found *found, const CleaveGraph *graph, guint n
   ck_assert_uint_gt (n, 0);
 }
 
-/* The first of two strips begins at the border of the image, and the second ends there. Tiles do
- * too. */
+/* With two strips, each strip has one side at the border of the image, where it reads no halo. The
+ * same holds for two tiles. */
 START_TEST (macs_of_two_strips_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("two");
@@ -311,7 +312,9 @@ make_heavy (void)
   return graph;
 }
 
-/* Each strip reads the weights again, with at most 60 bytes per nanosecond. */
+/* Each strip reads all weights again, at most 60 bytes in a nanosecond. The estimated time counts
+ * that.
+ */
 START_TEST (strips_of_large_weights_cost)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();
@@ -332,7 +335,8 @@ START_TEST (strips_of_large_weights_cost)
 }
 END_TEST
 
-/* The weights are in a cache after the first strip. */
+/* The estimated time reads the weights from memory for the first strip, and from a cache for later
+ * strips. */
 START_TEST (weights_are_read_from_memory_once)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();
@@ -418,7 +422,7 @@ make_joined_blocks (void)
   return graph;
 }
 
-/* The number of threads changes neither the candidates nor their order. */
+/* The number of threads that search changes neither the candidates nor their order. */
 START_TEST (threads_find_the_same)
 {
   g_autoptr (CleaveGraph) unet = run_unet (), blocks = make_joined_blocks ();

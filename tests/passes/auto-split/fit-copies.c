@@ -67,9 +67,9 @@ find_plan (const CleaveGraph *graph, gint64 max_memory, double max_macs)
   return plan;
 }
 
-/* Asserts that the plan with the least memory has the totals that it says and computes the same
- * bits, and that its arena is the smallest possible budget. Returns the arena as a fraction of
- * the arena of the unsplit graph. */
+/* Finds the plan with the least memory. Asserts that the split graph has the totals of the plan and
+ * computes the same bits, and that the plan's arena is the smallest possible budget. Returns the
+ * arena as a fraction of the arena of the unsplit graph. */
 static double
 check (const CleaveGraph *graph, double max_macs)
 {
@@ -116,7 +116,8 @@ START_TEST (values_that_a_pool_needs_whole_are_recomputed)
 }
 END_TEST
 
-/* Even strips use copies too. A plan without its segments has no copies. */
+/* A plan with even strips has copies too. If the plan leaves out all its segments, it has no
+ * copies. */
 START_TEST (even_strips_use_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), copy = cleave_graph_copy (graph);
@@ -151,8 +152,8 @@ assert_unlike (const CleaveFitTotals *a, const CleaveFitTotals *b)
              a->latency_after < b->latency_after || a->latency_after > b->latency_after);
 }
 
-/* A frontier has plans with copies and plans without. Each has the arena that it says, and
- * consecutive plans differ. */
+/* A frontier has plans with copies and plans without copies. Each split graph has the arena of its
+ * plan, and consecutive plans differ. */
 START_TEST (frontiers_have_plans_with_copies)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze ();
@@ -179,8 +180,8 @@ START_TEST (frontiers_have_plans_with_copies)
 }
 END_TEST
 
-/* Copies can be applied to an equal graph. In another graph they are an error, which changes
- * nothing. */
+/* The list of copies that was made for a graph can be applied to an equal graph. Applied to another
+ * graph, it is an error, and that graph stays unchanged. */
 START_TEST (copies_can_be_applied)
 {
   g_autoptr (CleaveGraph) graph = make_squeeze (), made = cleave_graph_copy (graph);
@@ -198,14 +199,14 @@ START_TEST (copies_can_be_applied)
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (other, of_other);
   g_clear_error (&error);
-  ck_assert (!cleave_fit_copies_apply (copies, made, &error)); /* has copies already */
+  ck_assert (!cleave_fit_copies_apply (copies, made, &error)); /* `made` has copies already */
   ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION));
   assert_print (made, of_made);
 }
 END_TEST
 
-/* Two levels of a feature pyramid. Wide values are computed from narrow ones and reduced to narrow
- * ones: b should be reduced to r2 early, and l2 should be computed from r2 late. */
+/* Two levels of a feature pyramid. Wide values are computed from narrow values, and reduced to
+ * narrow values. To save memory, r2 must be computed from b early, and l2 from r2 late. */
 #define PYRAMID                                                                                    \
   "graph pyramid\n%x = Input : float32 1x2x128x1\n%w = Constant seed=1 : float32 16x2x3x1\n"       \
   "%wd = Constant seed=2 : float32 16x16x3x1\n%wr = Constant seed=3 : float32 2x16x1x1\n"          \
@@ -263,7 +264,8 @@ START_TEST (moves_can_be_applied_and_undone)
   g_autofree char *of_made = cleave_graph_print (made);
   g_autoptr (GError) error = NULL;
 
-  /* b has 16 channels of 128 rows, r2 has two, and l2, made from r2, has 32 */
+  /* b has 16 channels of 128 rows, r2 has two channels, and l2, which is computed from r2, has 32
+   */
   ck_assert_ptr_nonnull (strstr (moves, "early r2\n"));
   ck_assert_ptr_nonnull (strstr (moves, "late l2\n"));
   ck_assert_ptr_null (strstr (moves, "y\n"));
@@ -277,8 +279,8 @@ START_TEST (moves_can_be_applied_and_undone)
 }
 END_TEST
 
-/* A U-net. The value that skips the middle is computed from a small value with few MACs, and the
- * middle needs little memory. */
+/* A U-net. The value that skips the middle is computed from a small value by few MACs, and the
+ * nodes in the middle need little memory. */
 #define SKIPPED                                                                                    \
   "graph skipped\n%x = Input : float32 1x1x96x1\n%w = Constant seed=1 : float32 16x1x3x1\n"        \
   "%a = Conv %x, %w pads=1,0,1,0\n%s = Relu %a\n%p = MaxPool %s kernel_shape=8,1 strides=8,1\n"    \
@@ -296,7 +298,8 @@ START_TEST (values_with_late_readers_are_recomputed)
 }
 END_TEST
 
-/* The search must find the smallest plan of this graph again if its arena is the budget. */
+/* If the smallest arena that the search finds for this graph is given as the budget, the search
+ * must find that plan again. */
 #define NESTED                                                                                     \
   "graph nested\n%x0 = Input : float32 1x8x64x8\n%c1 = Constant seed=705 : float32 8x8x3x3\n"      \
   "%v2 = Conv %x0, %c1 pads=1,1,1,1\n%v3 = Relu %v2\n"                                             \
@@ -364,8 +367,9 @@ START_TEST (values_with_late_readers_are_found)
 }
 END_TEST
 
-/* In `large`, the operand of the value is as large and would stay alive instead. In `residual`,
- * other values are large at the same time. */
+/* Graphs in which recomputation saves no memory. In `large`, the operand of the recomputed value is
+ * as large as that value, and would stay alive instead. In `residual`, other values are large at
+ * the same time. */
 START_TEST (recomputation_must_save_memory)
 {
   const char *large = "graph large\n%x = Input : float32 1x16x96x1\n%s = Relu %x\n"
@@ -386,8 +390,8 @@ START_TEST (recomputation_must_save_memory)
 }
 END_TEST
 
-/* The operand of the second pool depends on the first pool, so nodes are copied for both. Only
- * original nodes are copied, no copies. */
+/* The operand of the second pool depends on the first pool, so nodes are copied for both pools. A
+ * copy is never copied again. */
 START_TEST (pools_after_pools_get_copies_of_original_nodes)
 {
   g_autoptr (GError) error = NULL;

@@ -4,8 +4,8 @@
 
 #include "fitted.h"
 
-/* Asserts that the split graph computes the same bits. The MACs that its segments add are in sum at
- * least those that the plan adds, and at most twice as many. */
+/* Asserts that the split graph computes the same bits. Also asserts that the sum of the added MACs
+ * of all segments is between one and two times the added MACs of the plan. */
 static void
 assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
 {
@@ -23,9 +23,9 @@ assert_bits (const CleaveGraph *graph, const CleaveFitPlan *plan)
   ck_assert_int_le (added, 2 * (totals->macs_after - totals->macs_before));
 }
 
-/* Makes a graph in which the first operand of the Concat is computed long before the second. The
- * second comes from Softmax nodes along each axis, so a value before it is whole whichever
- * dimension is cut. */
+/* Makes a graph in which the first operand of a Concat is computed long before the second operand.
+ * The second operand depends on Softmax nodes along each axis, so along every dimension a value
+ * before it stays whole. */
 static CleaveGraph *
 make_late_join (void)
 {
@@ -74,8 +74,8 @@ START_TEST (images_and_attention_come_down)
 }
 END_TEST
 
-/* In the unsplit graph, the result of the Concat is the largest value, and alive as soon as its
- * first part is. In strips, it is never whole. */
+/* In the unsplit graph, the result of the Concat is the largest value, and is alive as soon as its
+ * first part is computed. In strips, it is never whole. */
 START_TEST (strips_take_the_place_of_a_join)
 {
   g_autoptr (CleaveGraph) graph = make_late_join ();
@@ -163,8 +163,8 @@ make_heads (guint n_layers, gint64 n_rows, gint64 n_heads, gint64 n)
   return graph;
 }
 
-/* Live at one time are the keys and values of one head, and the scores of some rows of this head.
- */
+/* In the plan, at most the keys and values of one head are live at one time, with the scores of
+ * some rows of that head. */
 START_TEST (heads_are_cut_by_rows)
 {
   const gint64 n_rows = 96, n_heads = 6, n = 16, whole = n_rows * n_heads * n * 4;
@@ -181,8 +181,8 @@ START_TEST (heads_are_cut_by_rows)
 }
 END_TEST
 
-/* A plan without a limit on added MACs needs no more memory than one with a limit, even if no halo
- * can add MACs. */
+/* A plan without a limit on added MACs needs at most the memory of a plan with a limit, even in a
+ * graph without halos. */
 START_TEST (long_graphs_come_down_without_a_limit)
 {
   g_autoptr (CleaveGraph) graph = make_heads (16, 64, 4, 16);
@@ -237,8 +237,8 @@ START_TEST (blocks_overwrite_rows_that_they_have_read)
 }
 END_TEST
 
-/* The sequence is dimension W of the convolution and the rows of the matrices before it: cutting
- * its strips into tiles would cut it twice. */
+/* The axis of the sequence is dimension W of the convolution, and the rows of the matrices before
+ * the convolution. A cut into strips and tiles would cut this axis twice. */
 START_TEST (a_sequence_is_cut_once)
 {
   g_autoptr (GError) error = NULL;
@@ -301,7 +301,7 @@ START_TEST (columns_are_bands)
 END_TEST
 
 /* Adds an inverted bottleneck: a 1x1 convolution to `widening` times as many channels, a depthwise
- * convolution, and a 1x1 convolution back. */
+ * convolution, and a 1x1 convolution to the original number of channels. */
 static CleaveResult *
 add_bottleneck (CleaveGraph *graph, CleaveResult *x, gint64 widening, gint64 kernel)
 {
@@ -357,9 +357,9 @@ count_copies (const CleaveGraph *graph)
   return n;
 }
 
-/* With 3x3 filters, two windows read all of a tile of two columns. The tile is computed in the
- * first window and copied into the second. If it were computed in the second, the plan would
- * need 19,072 bytes. */
+/* With 3x3 filters, two windows contain a whole tile of two columns. The tile is computed in the
+ * buffer of the first window and copied into the buffer of the second. If it were computed in the
+ * buffer of the second window, the plan would need 19,072 bytes. */
 START_TEST (carried_values_may_be_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("bottlenecks");

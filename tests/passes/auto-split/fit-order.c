@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tests that programs run a fitted graph in the order of its plan, and that the order survives a
- * file. */
+/* Tests that programs run a fitted graph in the order of its plan, and that a file keeps this
+ * order. */
 
 #include "../../../lib/ir/graph-private.h"
 
@@ -46,7 +46,7 @@ read_again (const CleaveGraph *graph)
   return again;
 }
 
-/* A copy and a file keep the order. */
+/* A copy of a fitted graph and a file of it keep the order. */
 START_TEST (fitted_graphs_keep_their_order)
 {
   g_autoptr (CleaveGraph) graph = make_image (), copy = NULL, again = NULL;
@@ -59,8 +59,8 @@ START_TEST (fitted_graphs_keep_their_order)
 }
 END_TEST
 
-/* A node that is added after the fit has no place in the plan. So a graph that was read as fitted
- * counts as unfitted once it has such a node, also in its file. */
+/* A node that is added after the fit has no place in the order of the plan. So a fitted graph with
+ * an added node counts as unfitted, and so does its file. */
 START_TEST (added_nodes_reset_the_order)
 {
   g_autoptr (CleaveGraph) graph = make_image (), fitted = NULL, again = NULL;
@@ -83,7 +83,8 @@ END_TEST
   "%g = Concat %b, %b, %b, %f axis=0\n%h = MaxPool %g kernel_shape=1\n%i = Add %h, %h\n"           \
   "%j = Add %i, %c\n%k = Relu %j\n%l = And %d, %e\noutput %k\noutput %l\n"
 
-/* A plan without segments and rewrites leaves the graph as it is, so it promises its arena. */
+/* A plan without segments and rewrites leaves the graph unchanged, so the arena of the plan is the
+ * arena of the graph. */
 START_TEST (plans_that_change_nothing_promise_the_arena_of_the_graph)
 {
   g_autoptr (GError) error = NULL;

@@ -26,7 +26,7 @@ find_plan (const CleaveGraph *graph, gint64 max_memory, GError **error)
   return cleave_fit_plan_new_for_ort (graph, &options, error);
 }
 
-/* Returns the number of nodes that a file of the graph has in a Loop. */
+/* Returns the number of the graph's nodes that become iterations of a Loop in a file. */
 static guint
 count_iterations (const CleaveGraph *graph)
 {
@@ -75,7 +75,8 @@ START_TEST (a_plan_for_cleave_has_no_loops)
 }
 END_TEST
 
-/* The budget limits the arena, which is a multiple of the alignment: one byte less fails. */
+/* The budget limits the arena, whose size is a multiple of the alignment. So the smallest arena
+ * less one byte fails as a budget. */
 START_TEST (a_budget_below_the_smallest_fails)
 {
   g_autoptr (CleaveGraph) graph = make_chain ();

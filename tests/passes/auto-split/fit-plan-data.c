@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans of the fit as data: a plan that is read equals the plan that was written. Wrong data is
- * refused, or gives the bits of the unsplit graph. */
+/* Plans of the fit as data: a plan that is read equals the plan that was written. A plan with
+ * random changes is refused, or its split graph has the bits of the unsplit graph. */
 
 #include "fitted.h"
 #include "networks.h"
@@ -91,7 +91,8 @@ draw_value (GRand *rand)
     }
 }
 
-/* Returns a copy of a value in which about `rate` of the parts are others, missing, or twice. */
+/* Returns a copy of a value in which about the fraction `rate` of the parts are replaced, removed
+ * or doubled. */
 static GVariant *
 change (GVariant *value, double rate, GRand *rand)
 {
@@ -125,7 +126,8 @@ change (GVariant *value, double rate, GRand *rand)
   return g_variant_take_ref (g_variant_builder_end (&builder));
 }
 
-/* Returns whether the changed plan was read. */
+/* Reads and applies changed data of a plan. Asserts that it is refused, or that the bits stay the
+ * same. Returns whether the data was read. */
 static gboolean
 check_changed (const CleaveGraph *graph, GVariant *data, guint32 seed)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans of the fit: their limits, the frontier, the files that hold them, and the search. */
+/* Plans of the fit: their limits, the frontier, the files of fitted graphs, and the search. */
 
 #include "fitted.h"
 #include "networks.h"
@@ -71,7 +71,8 @@ START_TEST (graphs_that_fit_are_unchanged)
 }
 END_TEST
 
-/* So does a plan for a graph that was fitted before, though another order might take less time. */
+/* A plan for a graph that was fitted before leaves the order of its nodes unchanged, although
+ * another order might take less time. */
 START_TEST (fitted_graphs_are_unchanged)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (12); seed++)
@@ -163,7 +164,8 @@ START_TEST (exported_graphs_need_the_planned_memory)
 }
 END_TEST
 
-/* The plan moves nodes, so that the readers of a value are no longer in the order of the nodes. */
+/* The plan moves nodes, so the readers of a value run in another order than the list of uses has.
+ * The split graph nevertheless needs the memory of the plan. */
 START_TEST (moved_nodes_need_the_planned_memory)
 {
   g_autoptr (GError) error = NULL;
@@ -251,9 +253,9 @@ START_TEST (search_is_no_more_work_than_graphs_are_long)
 }
 END_TEST
 
-/* For the arena of each plan of the frontier, the search finds a plan at most 1.4 times as slow. It
- * measures few plans, so it may skip a plan whose estimate is above the budget although its arena
- * is not. */
+/* If the arena of a plan of the frontier is the budget, the search finds a plan that is at most 1.4
+ * times as slow as that plan. It may be slower because the search measures few plans: it may skip a
+ * plan whose estimated arena is above the budget and whose measured arena is not. */
 START_TEST (cheaper_plans_are_looked_for)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);
@@ -333,8 +335,8 @@ START_TEST (options_must_make_sense)
 }
 END_TEST
 
-/* As a pass, `fit` meets the budget. If it cannot, the pipeline fails and the graph is unchanged.
- */
+/* The pass `fit` meets its budget. If no plan meets the budget, the pipeline fails and the graph is
+ * unchanged. */
 START_TEST (fit_is_a_pass)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);

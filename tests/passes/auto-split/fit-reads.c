@@ -63,7 +63,8 @@ START_TEST (columns_of_a_product_are_computed_separately)
 }
 END_TEST
 
-/* Gathers read row 0, row 1, and rows 2 and 3 of %e, which is computed from the smaller %x. */
+/* Three Gathers read row 0, row 1, and rows 2 and 3 of %e, which is computed from the smaller %x.
+ */
 #define STEPS                                                                                      \
   "graph steps\n%x = Input : float32 4x1x16\n%c = Constant seed=1 : float32 64x1\n"                \
   "%m = Mul %x, %c\n%e = Tanh %m\n%i0 = Constant value=0 : int64 scalar\n"                         \
@@ -98,8 +99,8 @@ START_TEST (rows_are_computed_for_each_reader)
 }
 END_TEST
 
-/* Returns the text of a graph in which each row of %v has its own reader. `made` has the lines that
- * compute %v. */
+/* Returns the text of a graph in which each row of %v has a reader of its own. `made` has the lines
+ * that compute %v. */
 static char *
 print_rows (guint n_rows, const char *made)
 {
@@ -146,7 +147,7 @@ END_TEST
 #define HEAD                                                                                       \
   "graph g\n%x = Input : float32 8x16\n%w = Constant seed=1 : float32 16x64\n%p = MatMul %x, %w\n"
 
-/* Graphs that stay unchanged, each group with the reason. */
+/* Graphs that the rewrite leaves unchanged, in groups by the reason. */
 static const char *const whole[] = {
   /* another reader, or an output, needs the whole value */
   HEAD "%a, %b = Split %p axis=1 split=32,32\n%r = Relu %p\noutput %a\noutput %b\noutput %r\n",
@@ -285,8 +286,8 @@ START_TEST (parts_have_the_same_bits)
 }
 END_TEST
 
-/* An attention layer on 64 rows that computes x# from x@. Few rows of queries are needed at a time.
- */
+/* An attention layer on 64 rows. `@` and `#` stand for the numbers of its operand and its result. A
+ * plan can compute a few rows of queries at a time. */
 #define LAYER                                                                                      \
   "%w@ = Constant seed=@ : float32 16x48\n%n@ = Softmax %x@ axis=-1\n%m@ = MatMul %n@, %w@\n"      \
   "%r@ = Reshape %m@ shape=1,64,3,1,16\n%t@ = Transpose %r@ perm=2,0,3,1,4\n"                      \
@@ -320,8 +321,8 @@ find_plan (const CleaveGraph *graph, gint64 max_memory)
   return plan;
 }
 
-/* Asserts that the plan with the least memory has the totals that it says and needs less than
- * `max_bytes`, and that its arena is the smallest possible budget. */
+/* Finds the plan with the least memory. Asserts that the split graph has the totals of the plan and
+ * needs less than `max_bytes`, and that the plan's arena is the smallest possible budget. */
 static void
 check (const CleaveGraph *graph, gint64 max_bytes)
 {
@@ -344,8 +345,8 @@ check (const CleaveGraph *graph, gint64 max_bytes)
   ck_assert_ptr_null (find_plan (graph, totals->arena_after - 1));
 }
 
-/* The sum, keys, values and a few rows are alive: less than five values of 64 x 16. If all
- * queries were alive, too, the plan would need more. */
+/* At the peak, the sum, the keys, the values and a few rows are alive: less than five values of 64
+ * x 16. If all queries were alive too, the plan would need more. */
 START_TEST (plans_cut_values_that_are_read_in_parts)
 {
   g_autoptr (CleaveGraph) graph = make_attention ();
@@ -371,8 +372,8 @@ START_TEST (plans_cut_recurrent_layers)
 }
 END_TEST
 
-/* Computing values in parts takes longer. If that exceeds the limit, the search finds another plan.
- */
+/* A value that is split per reader takes more time. If that exceeds the limit on time, the search
+ * finds another plan. */
 START_TEST (added_latency_is_limited)
 {
   static const char *const texts[] = { PACKED, STEPS, RECURRENT };
@@ -426,7 +427,8 @@ START_TEST (plans_without_segments_are_found_again)
 }
 END_TEST
 
-/* Another graph that also has values read in parts refuses the plan and stays unchanged. */
+/* Applied to another graph whose values could be split per reader too, the plan is an error, and
+ * the graph stays unchanged. */
 START_TEST (plans_with_parts_need_their_graph)
 {
   g_autoptr (CleaveGraph) graph = make_attention (), other = parse (PACKED);

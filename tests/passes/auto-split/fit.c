@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The fit of random graphs: budgets hold, and bits stay. */
+/* The fit of random graphs: the split graph meets the budget and computes the same bits. */
 
 #include "fitted.h"
 
@@ -43,7 +43,8 @@ START_TEST (budgets_hold_in_random_graphs)
 }
 END_TEST
 
-/* A larger limit also allows all plans of a smaller one. */
+/* A larger limit on added MACs also allows all plans of a smaller limit, so it needs no more
+ * memory. */
 START_TEST (more_macs_are_no_worse)
 {
   static const double limits[] = { -1, 0.1, 0.3, 0 };
@@ -92,7 +93,7 @@ add_tests (Suite *suite)
 
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, budgets_hold_in_random_images, 0, N_SEEDS);
-  /* a graph in which tiles copy carried values */
+  /* 89 is a graph in which tiles copy carried values */
   tcase_add_loop_test (random, budgets_hold_in_random_images, 89, 90);
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);

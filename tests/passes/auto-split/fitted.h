@@ -46,7 +46,8 @@ read_again (const CleaveGraph *graph)
   return again;
 }
 
-/* Asserts that the split graph, exported and imported, needs at most the arena of the plan. */
+/* Exports the split graph to ONNX and imports it. Asserts that the imported graph needs at most the
+ * arena of the plan. */
 static inline void
 assert_same_again (const CleaveGraph *split, const CleaveFitPlan *plan, guint n_threads)
 {
@@ -56,7 +57,7 @@ assert_same_again (const CleaveGraph *split, const CleaveFitPlan *plan, guint n_
                     cleave_fit_plan_get_totals (plan)->arena_after);
 }
 
-/* Asserts that the split graph has the arena and the MACs that the plan says, and that it
+/* Splits the graph by the plan. Asserts that the result has the arena and the MACs of the plan, and
  * computes the same bits with one thread and with two. */
 static inline void
 assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget, guint32 seed)
@@ -76,8 +77,9 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* Asserts that `asked` bytes give a plan that holds. If they do not, the message must name a
- * smallest possible budget of at most `least` bytes, for which there is a plan that holds. */
+/* Finds a plan for a budget of `asked` bytes, and checks it with assert_holds(). If there is none,
+ * the message must name a smallest budget of at most `least` bytes. The plan for that budget is
+ * checked instead. */
 static inline void
 assert_reported (const CleaveGraph *graph, gint64 asked, gint64 least, guint32 seed)
 {
@@ -139,7 +141,7 @@ try_budgets (const CleaveGraph *graph, guint32 seed)
     }
 }
 
-/* x → Conv 3x3 → Relu → Conv 1x1 with 32 channels → Relu → Conv 3x3 → Add x. */
+/* Makes x → Conv 3x3 → Relu → Conv 1x1 with 32 channels → Relu → Conv 3x3 → Add x. */
 static inline CleaveGraph *
 make_residual (CleaveLayout layout)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The split for threads: which nodes are cut, and along which dimension. */
+/* The split for threads: the nodes that are cut, and the dimensions along which they are cut. */
 
 #include "threaded.h"
 
@@ -104,7 +104,9 @@ START_TEST (nodes_that_move_values_are_cut_like_their_reader)
 }
 END_TEST
 
-/* A graph without the line of its output %y, and the pieces of %y for two threads. */
+/* `text`: a graph without the line of its output %y. `pieces`: the expected pieces of %y for two
+ * threads.
+ */
 typedef struct
 {
   const char *text, *pieces;
@@ -209,8 +211,8 @@ START_TEST (the_only_possible_dimension_is_cut)
 }
 END_TEST
 
-/* With few channels, the seven rows are cut. Nodes that follow a cut node are cut as it is, however
- * small they are. A node that only moves values may have less even pieces. */
+/* With few channels, the seven rows are cut. A node of any size that follows a cut node is cut
+ * along the same dimension. A node that only moves values may have pieces of less even sizes. */
 START_TEST (few_channels_and_following_nodes_are_cut_by_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

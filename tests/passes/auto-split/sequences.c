@@ -7,7 +7,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Layers of 6 units, on sequences of 19 steps, one after another. */
+/* A stack of recurrent layers, each with 6 units, on sequences of 19 steps. */
 typedef struct
 {
   const char *op;
@@ -135,7 +135,8 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Cuts the layers, and the nodes that read the last layer, for memory. Asserts the same bits. */
+/* Cuts a random stack and the nodes that read its last layer, for memory. Asserts that the bits
+ * stay the same. */
 static void
 try_for_memory (guint32 seed)
 {
@@ -242,8 +243,9 @@ cut_text (const char *text, guint n_threads)
   return cut (graph, n_threads);
 }
 
-/* A single layer has no other layer to run at the same time. With more threads than layers, a batch
- * with at least one sequence for each thread is cut instead. */
+/* Layers that are not cut along the time. A single layer has no other layer to run at the same
+ * time. With more threads than layers and at least one sequence for each thread, the batch is cut
+ * instead. */
 START_TEST (layers_that_gain_nothing_are_not_cut)
 {
   const Stack one = a_stack (1, 1, "forward"), batch = a_stack (2, 4, "forward");

@@ -18,7 +18,7 @@ count_sliced (const CleaveGraph *graph)
 }
 
 /* Makes a graph in which three Assembles read parts of one piece: two rows, a column, and the
- * corner where they meet. */
+ * corner in which the rows and the column overlap. */
 static CleaveGraph *
 make_tile (gboolean other_reader)
 {

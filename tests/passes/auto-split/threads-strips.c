@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The split for threads: stages become strips, whose values stay small. */
+/* The split for threads: stages are cut into strips, so that their values are never whole. */
 
 #include "threaded.h"
 
@@ -53,8 +53,8 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, gint64 stride)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* Makes many layers of little work on values of 1.6 MB, whose strips are narrow and consist of
- * halos for a large part. A small convolution follows, which takes a third of the time. */
+/* Makes many layers of little work on values of 1.6 MB. Their strips have few rows, of which many
+ * are halo. A small convolution follows, which takes a third of the time. */
 static CleaveGraph *
 make_narrow_strips (void)
 {
@@ -181,7 +181,8 @@ START_TEST (a_batch_is_cut_into_images)
 }
 END_TEST
 
-/* The strips at the end, of values of 2.6 MB, reach back only to the 2 x 2 patches. */
+/* The strips of the last values, of 2.6 MB, include the nodes back to the 2 x 2 patches, and no
+ * earlier nodes. */
 START_TEST (nodes_beyond_the_strips_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph =
@@ -222,7 +223,8 @@ START_TEST (nodes_beyond_the_strips_are_cut_separately)
 }
 END_TEST
 
-/* %h, the last state, has another rank than %y, so its reader is cut on its own. */
+/* %h, the last state, has another rank than %y. So the reader of %h is not cut like the readers of
+ * %y. */
 START_TEST (readers_of_another_result_are_cut_separately)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 24x48x64\n"
@@ -276,7 +278,7 @@ START_TEST (nodes_split_later_are_not_reported_as_whole)
 }
 END_TEST
 
-/* Weights are dequantized once and not in pieces, whatever their size. */
+/* Weights of any size are dequantized once, and not in pieces. */
 START_TEST (computed_weights_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse ("%x = Input : float32 1x128x32x32\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tests that `fit` cuts every axis that dimension maps allow, whatever its letter or position. */
+/* Tests that `fit` cuts every axis that dimension maps allow, with any letter and at any position.
+ */
 
 #include "graphs.h"
 #include "run-help.h"

@@ -16,7 +16,7 @@
 #define N_SEEDS CLEAVE_TRIALS (1)
 /* The number of budgets between the least memory and the memory of the unsplit graph. */
 #define N_BUDGETS 3
-/* The number of points of a frontier that are looked up by their budgets. */
+/* The largest number of points of a frontier whose arenas are tried as budgets. */
 #define MAX_POINTS 3
 /* Two estimated times are equal if their relative difference is at most this. */
 #define ROUNDING 1e-9
@@ -36,8 +36,8 @@ static const Limits limits[] = {
   { "even strips", { .even_strips = TRUE } },
 };
 
-/* A property that the search does not have for a network.  An entry must be removed as soon as the
- * property holds. */
+/* A property that the search does not have for a network. Remove the entry as soon as the property
+ * holds. */
 typedef struct
 {
   const char *property, *network;
@@ -45,7 +45,8 @@ typedef struct
   const char *reason;
 } KnownFailure;
 
-/* One search serves all limits of one target, but plans for two targets are not compared. */
+/* One search serves all limits for one number of threads, one choice of even strips and one choice
+ * of excluded inputs. Plans of different searches are not compared. */
 #define TARGETS                                                                                    \
   "plans for each number of threads, for even strips and for excluded inputs are measured apart"
 
@@ -63,7 +64,7 @@ static const KnownFailure known_failures[] = {
   { NULL, NULL, 0, NULL },
 };
 
-/* A property: returns NULL if it holds, or a message about what contradicts it. */
+/* Checks a property. Returns NULL if it holds, or a message about the contradiction. */
 typedef char *(*Property) (const CleaveGraph *graph, const CleaveFitOptions *options);
 
 static gboolean
@@ -76,7 +77,7 @@ is_known (const char *property, const char *network, guint32 seed)
   return FALSE;
 }
 
-/* Checks a property of one network, under one of the limits, which alternate. */
+/* Checks a property on the network with this index. The limits alternate from index to index. */
 static void
 check_network (int index, const char *property, Property holds)
 {
@@ -139,7 +140,8 @@ is_longer (const CleaveFitTotals *a, const CleaveFitTotals *b)
   return a->latency_after > b->latency_after * (1 + ROUNDING);
 }
 
-/* Returns whether `loose` is worse than `tight`: slower, or as fast with more MACs. */
+/* Returns whether the plan of the looser limit, `loose`, is worse than the plan of the tighter
+ * limit: slower, or as fast with more MACs. */
 static gboolean
 is_worse (const CleaveFitTotals *loose, const CleaveFitTotals *tight)
 {
@@ -451,15 +453,16 @@ print_plan (const CleaveGraph *graph, const CleaveFitOptions *options, gint64 bu
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-/* Delays the calling thread, so that it lags behind the other threads of the search. */
+/* A progress function that delays its thread, so that the other threads of the search are ahead of
+ * it. */
 static void
 wait_a_little (double part, gpointer data)
 {
   g_usleep (200);
 }
 
-/* Checks that a call finds the same plan on one processor, with a slow caller, and after other
- * calls. */
+/* Checks that the search finds the same plan on one processor, with a progress function that delays
+ * it, and after other searches. */
 static char *
 plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
 {
@@ -495,8 +498,8 @@ plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
 
 /* Promises */
 
-/* Checks that the split graph, in memory and read from a file, needs at most the memory that the
- * plan says, and computes the same bits as the unsplit graph. */
+/* Checks that the split graph needs at most the memory of the plan and computes the bits of the
+ * unsplit graph. Checks the same for the graph that is read from a file of the split graph. */
 static char *
 check_split (const CleaveGraph *graph,
              const CleaveFitOptions *options,
@@ -586,8 +589,8 @@ DEFINE_TEST (uneven_strips, uneven_strips_are_no_worse)
 DEFINE_TEST (plans_depend_on_the_graph_alone, plans_are_the_same)
 DEFINE_TEST (programs_take_what_plans_say, plans_keep_their_promises)
 
-/* The search for a budget once measured strips of this graph, and then found other tiles for the
- * least memory. */
+/* A graph for which the search for a budget once found another least memory than the search without
+ * a budget: it measured strips first, and then found other tiles. */
 #define POOLED                                                                                     \
   "%a = Input : float32 2x11x54\n%b, %i = MaxPool %a kernel_shape=3 pads=1,1\n"                    \
   "%c = Input : float32 11x1x3\n%d = Conv %b, %c strides=2 pads=1,1 group=11\n"                    \

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pieces are on the same rank as the adjacent pieces of the next layer. */
+/* The placement by bands: a piece is on the same rank as the pieces of the next layer that read its
+ * rows.
+ */
 
 #include "../../../passes/ranks/bands.h"
 
@@ -19,7 +21,9 @@ make (const char *text, const char *pipeline)
   return graph;
 }
 
-/* Checks nodes named `name` plus a dot and a number. */
+/* Asserts the bands of the nodes that are named `name`, a dot, and a number: node i has band
+ * expected[i].
+ */
 static void
 assert_bands (CleaveGraph *graph, guint n_bands, const char *name, const gint *expected, guint n)
 {
@@ -84,7 +88,7 @@ END_TEST
   "%b = Resize %a scales=1,1,2,2 coordinate_transformation_mode=asymmetric nearest_mode=floor\n"   \
   "%c = ConvTranspose %a, %v strides=2,2\n%d = Concat %b, %c axis=1\noutput %d\n"
 
-/* Rows of an upsampled value are on the rank of the rows that they are computed from. */
+/* Each row of an upsampled value is on the rank of the row from which it is computed. */
 START_TEST (upsampled_rows_stay_in_their_band)
 {
   static const gint fours[] = { 0, 0, 1, 1 };

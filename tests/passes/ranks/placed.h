@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A message occupies memory only at its source and its destination. */
+/* A message. It has no memory of its own, only the memory of its source and of its destination. */
 typedef struct
 {
   CleaveMessagePlace from, to;
@@ -23,7 +23,8 @@ typedef struct
   guint n_sent, n_received;
 } Letter;
 
-/* A sender waits until the message is expected, as MPI does for large messages. */
+/* The messages between ranks that are threads of one process. A send does not end before the
+ * receiver expects the message, as with large messages of MPI. */
 typedef struct
 {
   pthread_mutex_t lock; /* not GLib's, which the thread sanitizer does not understand */
@@ -32,7 +33,8 @@ typedef struct
   gboolean is_stuck;
 } Mail;
 
-/* Copies between a place and dense memory. */
+/* Copies elements from a place to dense memory, or from dense memory to the place if `back`.
+ * Returns the end of the dense memory that was copied. */
 static inline char *
 copy_place (const CleaveMessagePlace *place, guint n_loops, char *data, char *dense, gboolean back)
 {
@@ -56,7 +58,8 @@ count_bytes (const CleaveMessagePlace *place)
   return (gsize) n_bytes;
 }
 
-/* Call this function, and all functions below, with the lock. */
+/* Copies a message from its source to its destination. The caller of this function and of the
+ * functions below holds the lock. */
 static inline void
 carry (Mail *mail, Letter *letter)
 {
@@ -97,7 +100,8 @@ wait_for (Mail *mail, Letter *letter)
   return letter->is_there;
 }
 
-/* Asserts that nothing else is at the destination. */
+/* Notes the destination of a message, and fills it with garbage, so that any other value there
+ * would be lost and the test would fail. */
 static inline void
 expect (gpointer data, guint message, const CleaveMessagePlace *place)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Choices of ranks, their estimates, and errors. */
+/* Placements: the ranks that are chosen, their estimated times, and errors. */
 
 #include "placed.h"
 
@@ -91,8 +91,8 @@ END_TEST
   "%a = MatMul %x, %w\n%b = Relu %a\n%c = MatMul %b, %w\n%d = Relu %c\n%e = MatMul %d, %w\n"       \
   "%f = Relu %e\n%g = MatMul %f, %w\n%h = Relu %g\noutput %h\n"
 
-/* A single run is no faster, since each layer reads the previous one, but four runs are in
- * progress. */
+/* A single run is no faster on several ranks, since each layer reads the previous layer. A stream
+ * is faster, since four runs are in flight. */
 START_TEST (a_stream_is_cut_into_segments)
 {
   static const char *const layers[] = { "a", "c", "e", "g" };

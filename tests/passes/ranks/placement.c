@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ranks that run concurrently, here as threads, compute the same as one process, and send exactly
- * the messages of the placement. */
+/* Ranks that run at the same time, here as threads, compute the bits of one process, and send
+ * exactly the messages of the placement. */
 
 #include "placed.h"
 
@@ -135,7 +135,8 @@ END_TEST
   "%a = MatMul %x, %w\n%b = Reshape %a shape=64,4,512\n"                                           \
   "%c = Relu %b\noutput %c\n"
 
-/* Columns are cut for each rank; heads are not. */
+/* With more ranks than heads, the columns of products are cut for each rank, and the heads are not.
+ */
 START_TEST (ranks_may_outnumber_heads)
 {
   const CleaveNetwork network = { 8, 1, 1e11, 1e-9 };
@@ -173,8 +174,8 @@ get_arena (const CleavePlacement *placement, const CleaveNetwork *network, guint
   return estimate.arena_bytes;
 }
 
-/* Rank 1 can multiply each value before the next one is computed, but waits for the other
- * factor. Meanwhile it could compute all four values. */
+/* Rank 1 computes four values and multiplies each by a factor from rank 0. While it waits for the
+ * factor, it could compute all four values and would fill its memory. */
 START_TEST (a_rank_that_waits_does_not_fill_its_memory)
 {
   const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };
@@ -218,8 +219,8 @@ place_by_number (CleaveGraph *graph, guint n_ranks)
   return cleave_placement_new_by_node (graph, n_ranks, ranks, n, NULL);
 }
 
-/* Rows of a value are computed on all ranks, and each rank needs the whole value, or all rows of
- * some channels. It receives the rows of the others, and none of its own. */
+/* All ranks compute rows of a value, and each rank needs the whole value, or all rows of some
+ * channels. A rank receives the rows of the other ranks, and not its own rows. */
 START_TEST (a_value_of_several_ranks_is_joined_on_each_rank)
 {
   for (guint n = 2; n < 5; n++)
@@ -271,7 +272,7 @@ START_TEST (ranks_keep_the_order_of_the_placement)
 }
 END_TEST
 
-/* A reader may use the value as an index. */
+/* If a message never arrives, its value is zero, since a reader may use the value as an index. */
 START_TEST (a_message_that_never_arrives_is_zero)
 {
   static const char text[] = "graph g\n%x = Input : float32 2x3\n%a = Relu %x\n%b = Neg %a\n"

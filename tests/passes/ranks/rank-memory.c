@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Memory of the rank with the most memory, after a split for ranks and with orders of their
- * nodes. */
+/* The memory of the rank that needs the most, after a split for ranks, and with the orders in which
+ * ranks run their nodes. */
 
 #include "../../../lib/ir/topology.h"
 #include "../../../passes/auto-split/for-threads.h"
@@ -20,7 +20,7 @@ parse (const char *text)
   return graph;
 }
 
-/* Splits the graph. */
+/* Splits the graph for the ranks of the network, and places its nodes. */
 static CleavePlacement *
 place (CleaveGraph *graph, const CleaveNetwork *network)
 {
@@ -80,12 +80,14 @@ START_TEST (strips_of_two_ranks_exchange_halos)
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
   ck_assert_uint_gt (most.n_nodes, 150); /* 77 nodes are in two pieces */
-  /* An order in which ranks wait for a third of the time takes 5.0 MB. */
+  /* 5.0 MB are possible, with an order in which ranks wait for a third of the time. */
   ck_assert_int_le (most.arena_bytes, 7000000);
 }
 END_TEST
 
-/* Cached strips do not depend on the requests in between. */
+/* Strips from the cache are those that a search without the cache finds, whatever was requested
+ * before.
+ */
 START_TEST (strips_are_cached)
 {
   g_autoptr (GHashTable) memory = cleave_strips_cache_new ();
@@ -120,8 +122,8 @@ END_TEST
   "%g = Mul %c, %f\n%h = Add %c, %g\n%i = Conv %h, %t pads=1,1,1,1\n%j = Conv %i, %s\n"            \
   "%k = Softmax %j axis=2\n%y = Conv %k, %r pads=1,1,1,1\noutput %y\n"
 
-/* Each piece computes all rows of some channels: otherwise they would be sent, and be whole on
- * both ranks. */
+/* Each piece computes all rows of some channels. If pieces computed rows, ranks would send these
+ * rows to each other, and both ranks would hold the whole value. */
 START_TEST (recomputed_values_are_whole_on_a_rank)
 {
   const CleaveThreads threads = { .n = 2, .are_apart = TRUE };
@@ -148,8 +150,8 @@ END_TEST
   "%d = Conv %c, %u\n%e = Relu %d\n%f = Conv %e, %v pads=1,1,1,1 group=512\n%g = Conv %f, %t\n"    \
   "output %g\n"
 
-/* Channels are cut because of their weights, and rows of the upsampled value. The smaller values
- * are sent. */
+/* The convolutions are cut by channels because of their weights, and the upsampled value is cut by
+ * rows. Ranks send each other the smaller values before the upsampling. */
 START_TEST (values_are_sent_before_they_are_upsampled)
 {
   const CleaveThreads threads = { .n = 2, .are_apart = TRUE, .weights_to_cut = 0.2 };
@@ -162,7 +164,8 @@ START_TEST (values_are_sent_before_they_are_upsampled)
 }
 END_TEST
 
-/* A layer's weights are as large as its operand. */
+/* With weights as large as the operand of a layer, the split takes more time to need less memory.
+ */
 START_TEST (time_is_traded_for_memory)
 {
   const CleaveNetwork network = { 2, 1, 1.25e10, 1e-6 };
@@ -199,7 +202,8 @@ assert_topological (const GPtrArray *order, const CleaveGraph *graph)
   ck_assert_uint_eq (g_hash_table_size (done), cleave_graph_get_n_nodes (graph));
 }
 
-/* Each order of a rank has all its nodes, for any placement and any waits. */
+/* Each order of a rank has all nodes of the rank, for random placements and random waiting times.
+ */
 START_TEST (orders_of_ranks_have_all_nodes)
 {
   for (guint seed = 0; seed < 60; seed++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The duration of a run of the ranks' programs, as simulated. */
+/* The simulated time of a run of the programs of all ranks. */
 
 #include "../../../passes/ranks/simulate.h"
 #include "random-graph.h"
@@ -11,8 +11,8 @@
 
 static const CleaveNetwork far = { 2, 1, BANDWIDTH, LATENCY };
 
-/* The network differs from the one for which the order was found. A rank that waits for a message
- * does not run later nodes, although it could. */
+/* Simulates an order on another network than the network for which the order was found. A rank that
+ * waits for a message does not run later nodes, although it could. */
 START_TEST (nodes_of_a_rank_keep_their_order)
 {
   for (guint32 seed = 1; seed <= 40; seed++)
@@ -54,7 +54,8 @@ simulate_there_and_back (gint64 n_floats)
   return cleave_placement_simulate (placement, &far);
 }
 
-/* A large message is announced, answered, and then sent. */
+/* The sender announces a large message, waits for the answer of the receiver, and then sends the
+ * rest. */
 START_TEST (a_large_message_is_acknowledged_first)
 {
   double small = simulate_there_and_back ((64 << 10) / 4);
@@ -67,8 +68,8 @@ START_TEST (a_large_message_is_acknowledged_first)
 }
 END_TEST
 
-/* A message that is sent after a large message leaves before the rest of the large one, which is
- * not expected yet. */
+/* A message that is sent after a large message leaves before the rest of the large message, if the
+ * receiver does not expect the large message yet. */
 START_TEST (later_messages_overtake_the_rest_of_a_large_one)
 {
   static const char text[] = "graph g\n%x = Input : float32 33554432\n%y = Input : float32 16384\n"
@@ -86,7 +87,8 @@ START_TEST (later_messages_overtake_the_rest_of_a_large_one)
 }
 END_TEST
 
-/* The time of a node is the time of its step; a node without a step was fused with another. */
+/* With a profile, the time of a node is the measured time of its step. A node without a step was
+ * fused with another node and takes no time. */
 START_TEST (times_of_steps_are_taken_from_a_profile)
 {
   static const char text[] = "graph g\n%x = Input : float32 4\n%a = Relu %x\n%b = Neg %a\n"

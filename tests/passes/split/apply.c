@@ -3,7 +3,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Properties that a split preserves, beyond those in tests/passes/text. */
+/* Properties of a split graph that tests/passes/text cannot express. */
 
 static void
 split (CleaveGraph *graph, const char *node, const char *dims, gint64 n)

@@ -6,9 +6,9 @@
 
 #include <string.h>
 
-/* Blocks that networks consist of, split from their last node: their pieces are parallel
- * subgraphs, or they carry halos without computing anything twice. If a block cannot be split
- * through, the report says why. */
+/* Typical blocks of networks, split from their last node. The pieces of a block are parallel
+ * subgraphs, or carry halos and compute nothing twice. If a block cannot be split up to its input,
+ * the report has the reason. */
 
 static CleaveResult *
 conv_strided (
@@ -132,7 +132,8 @@ u_net (CleaveGraph *graph, CleaveResult *x)
   return conv (graph, "end", concat (graph, "cat", up, skip), 4, 3);
 }
 
-/* All chunks need the one value that the squeeze produces. */
+/* Adds a squeeze-and-excitation block. All chunks read the single value that the squeeze computes.
+ */
 static CleaveResult *
 squeeze_excite (CleaveGraph *graph, CleaveResult *x)
 {
@@ -190,8 +191,8 @@ trial_end (Trial *trial)
   cleave_graph_unref (trial->graph);
 }
 
-/* Counts MACs of nodes independently: nodes with cut results are in the parallel subgraphs; all
- * others are listed by name. */
+/* Sums the MACs of all nodes except those whose names are in `but`, to check the MACs that the
+ * report has for parallel subgraphs. */
 static gint64
 count_macs (const CleaveGraph *graph, const char *const *but)
 {
@@ -263,7 +264,8 @@ START_TEST (blocks_are_carried_without_recomputation)
 }
 END_TEST
 
-/* Two results of a block with different extents: the value that both read is cut once for both. */
+/* A block with two results of different extents. The value that both results need is cut once for
+ * both. */
 START_TEST (a_block_may_have_two_results)
 {
   for (guint i = 0; i < 2; i++)

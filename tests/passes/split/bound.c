@@ -4,7 +4,8 @@
 #include "graphs.h"
 #include "test.h"
 
-/* The lower bound for any split: below it, no split is tried. */
+/* The lower bound for the memory of any split. If the limit is below this bound, the search tries
+ * no split. */
 
 static CleaveResult *
 relu (CleaveGraph *graph, const char *name, CleaveResult *x)

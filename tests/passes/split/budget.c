@@ -3,8 +3,8 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Searches end soon, report the least value that they reach, and reach it when it is given as
- * the limit. */
+/* Searches use at most their budget of work, and report the smallest value that they reach. With
+ * that value as the limit, they succeed. */
 
 typedef enum { PIECES, SUBGRAPHS, SCHEDULE, N_LIMITS } Limit;
 
@@ -39,7 +39,7 @@ make_chain (guint n, gint64 h, gint64 w)
   return graph;
 }
 
-/* Splits all nodes, or the last one with this depth. */
+/* Splits all nodes, or the last node with this depth. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, guint depth, const CleaveConstraint *constraint)
 {
@@ -121,8 +121,8 @@ small_search (Limit limit, gint64 bytes)
   return constraint;
 }
 
-/* Asserts that the least value reported is met as a limit, and so is every larger limit; smaller
- * ones are not. */
+/* Asserts that the search meets the smallest value that it reports if that is the limit, and meets
+ * every larger limit, but no smaller limit. */
 static void
 check_reached (const CleaveGraph *graph, guint depth, Limit limit, guint seed)
 {
@@ -161,8 +161,8 @@ START_TEST (the_least_value_is_met_as_a_limit)
 }
 END_TEST
 
-/* With many grids, the search stops and reports that. With a larger budget it reaches at least
- * as much. */
+/* With many grids, the search uses up its budget and reports that. With a larger budget, the value
+ * that it reaches is no larger. */
 START_TEST (a_larger_budget_reaches_no_less)
 {
   g_autoptr (CleaveGraph) graph = make_chain (6, 56, 48);
@@ -268,9 +268,9 @@ START_TEST (a_veto_reports_the_value_reached)
 
       ck_assert_uint_eq (limit->kind, i);
       ck_assert_str_eq (cleave_limit_kind_get_name (limit->kind), names[i]);
-      ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* only rows are cut */
+      ck_assert (limit->is_met == (i == CLEAVE_LIMIT_ADDED_MACS)); /* a cut of rows adds no MACs */
     }
-  /* Five of ten rows of eight channels are read, three are computed; plus the weights. */
+  /* A piece reads five and computes three rows of eight channels, and reads the weights. */
   ck_assert_double_eq (cleave_split_report_get_limit (report, 0)->reached,
                        4 * (5 * 80 + 3 * 80 + 8 * 72));
   ck_assert_double_eq (cleave_split_report_get_limit (report, 4)->reached, 4);

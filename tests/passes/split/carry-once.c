@@ -58,7 +58,8 @@ check_node (const Trial *trial, const CleaveSplitNode *split)
 
 static const char *const halos[] = { "recompute", "carry", "exchange" };
 
-/* Asserts pieces without overlap, no more MACs than before, and the same bits. */
+/* Splits, and asserts that pieces do not overlap, that the MACs do not grow, and that the bits stay
+ * the same. */
 static CleaveSplitTotals
 check_split (Trial *trial, CleaveNode *node, const CleaveTiling *split, CleaveRecursion recursion)
 {
@@ -101,7 +102,8 @@ conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint6
   return y;
 }
 
-/* Two 3x3 convolutions beside the identity, or beside a 1x1 convolution if the extents halve. */
+/* Adds a residual block: two 3x3 convolutions, and x or (with stride 2) a 1x1 convolution of x,
+ * added. */
 static CleaveResult *
 residual (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 stride)
 {
@@ -151,7 +153,7 @@ nth_computing (const CleaveGraph *graph, guint n)
       return node;
 }
 
-/* Splits from every node of the network, to all depths that differ. */
+/* Splits each node of the network, with each depth that gives another region. */
 START_TEST (residual_networks_compute_nothing_twice)
 {
   g_autoptr (CleaveGraph) net = residual_net ();

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Carried halos on chains: nothing is computed twice, and the memory is enough for only a few
- * rows. */
+/* Carried halos on chains: no row is computed twice, and the peak has only a few rows of each
+ * value. */
 
 #include "run-help.h"
 
-/* The first stage of MobileNetV2: stem and four blocks, twelve convolutions, 224x224x3 to
- * 28x28x32. */
+/* The first stage of MobileNetV2, from 224x224x3 to 28x28x32: the stem and four blocks, with twelve
+ * convolutions. */
 
 static CleaveResult *
 add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)
@@ -78,7 +78,7 @@ assert_same (const GPtrArray *want,
                  threads);
 }
 
-/* Splits the last node and all before it into rows. */
+/* Splits the last node and all nodes before it along the rows. */
 static CleaveSplitTotals
 split_rows (CleaveGraph *graph, gint64 n_strips, CleaveRecursion recursion)
 {
@@ -92,8 +92,8 @@ split_rows (CleaveGraph *graph, gint64 n_strips, CleaveRecursion recursion)
   return *cleave_split_report_get_totals (report);
 }
 
-/* With carried halos, memory has the image, the stage's result and a few rows of each value
- * between. */
+/* With carried halos, the peak has the image, the result of the stage, and a few rows of each value
+ * between them. */
 START_TEST (a_stage_in_28_strips_computes_nothing_twice)
 {
   g_autoptr (CleaveGraph) graph = make_stage ();
@@ -109,7 +109,8 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
            " to %" G_GINT64_FORMAT " bytes (%s)\n",
            before.peak_activation_bytes, after.peak_activation_bytes, before.arena_bytes,
            after.arena_bytes, CLEAVE_MEMORY_CONVENTION);
-  /* The operand and result of the expansion, and one more row for its depthwise convolution. */
+  /* The operand and the result of the 1x1 convolution that expands, and one more row, since the
+   * depthwise convolution overwrites that result. */
   ck_assert_int_eq (before.peak_activation_bytes, (112 * 112 * (16 + 96) + 56 * 96) * 4);
   ck_assert_int_eq (after.peak_activation_bytes, totals.peak_bytes_after);
   ck_assert_int_lt (after.peak_activation_bytes * 4, before.peak_activation_bytes);
@@ -177,9 +178,9 @@ START_TEST (deep_chains_carry_only_the_needed_rows)
 }
 END_TEST
 
-/* A residual beside a 3x3 convolution. Both read a strip's rows without a copy. Only the two
- * rows that the next strip needs are copied: once to keep them, and once to precede its own
- * rows. */
+/* A residual addition beside a 3x3 convolution. Both read the rows of a strip without a copy. Only
+ * the two rows that the next strip needs are copied twice: once to keep them, and once to place
+ * them before the rows of the next strip. */
 START_TEST (a_residual_shares_the_rows_of_the_convolution)
 {
   const gint64 n_strips = 4, row_bytes = 2 * 5 * 4;
@@ -200,7 +201,7 @@ START_TEST (a_residual_shares_the_rows_of_the_convolution)
 }
 END_TEST
 
-/* Strides, dilations, poolings, and pads that differ between both sides. */
+/* Makes a chain with strides, dilations, poolings, and different pads on both sides. */
 static CleaveGraph *
 make_mixed (void)
 {
@@ -310,7 +311,8 @@ START_TEST (grids_recompute_across_bands_only)
 }
 END_TEST
 
-/* Two bands that begin at their common border each carry their own rows; no other value is live. */
+/* Two bands that begin at their common border need the memory of one band, and the rows that the
+ * second band carries. */
 START_TEST (two_adjacent_bands_need_little_more_memory_than_one)
 {
   g_autoptr (CleaveGraph) one = make_stage (), two = make_stage ();

@@ -32,7 +32,7 @@ transpose (CleaveResult *x, CleaveInts perm)
                                      &perm, NULL);
 }
 
-/* Splits the node before output 0. */
+/* A recursive split of the node that computes output 0. */
 
 typedef struct
 {
@@ -110,7 +110,7 @@ branch (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 stride)
   return run_unary (graph, "Relu", conv (x, channels, 1, 1));
 }
 
-/* Concat, after which channels a0 a1 ... b0 b1 ... become a0 b0 a1 b1 ... */
+/* Concatenates a and b, and shuffles the channels: a0 a1 ... b0 b1 ... become a0 b0 a1 b1 ... */
 static CleaveResult *
 shuffle (CleaveGraph *graph, CleaveResult *a, CleaveResult *b)
 {
@@ -183,7 +183,7 @@ times (CleaveResult *x, gint64 n)
                                   run_constant (graph, &w, cleave_graph_get_n_nodes (graph)), NULL);
 }
 
-/* softmax (q k') v over the last two dimensions. */
+/* Adds softmax (q k') v, with matrices in the last two dimensions. */
 static CleaveResult *
 attend (CleaveResult *q, CleaveResult *k, CleaveResult *v)
 {
@@ -196,7 +196,7 @@ attend (CleaveResult *q, CleaveResult *k, CleaveResult *v)
       graph, NULL, cleave_graph_add_softmax (graph, NULL, scores, -1, NULL), v, NULL);
 }
 
-/* Images between convolutions, with attention in each window. */
+/* Makes convolutions of an image, and between them attention in each window of the image. */
 static CleaveGraph *
 windows_net (gint64 window)
 {
@@ -280,7 +280,7 @@ START_TEST (heads_of_attention_do_not_stop_a_split)
 }
 END_TEST
 
-/* Any factors, in any order: a value is reshaped, transposed and reshaped back, with
+/* Reshapes a value by random factors, transposes it in random order, and reshapes it again, with
  * element-wise nodes between. */
 
 static CleaveResult *

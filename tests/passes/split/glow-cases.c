@@ -20,8 +20,8 @@ START_TEST (case_18_padding_only_is_refused)
   g_autofree char *before = NULL, *got = NULL;
 
   cleave_graph_add_pool (graph, "MaxPool", "pool", x, &attrs, &error);
-  if (error !=
-      NULL) /* ONNX requires pads below the kernel's size; then uses a Conv, which does not */
+  if (error != NULL) /* ONNX limits the pads of a pooling to less than the kernel; a Conv has no
+                        such limit */
     {
       CleaveConvAttrs conv_attrs = { .layout = CLEAVE_LAYOUT_NHWC,
                                      .pads = CLEAVE_INTS (0, 2, 1, 3) };
@@ -79,7 +79,7 @@ bytes (CleaveGraph *graph, CleaveElement element, CleaveShape shape)
   return cleave_graph_add_constant (graph, NULL, tensor);
 }
 
-/* One float per channel; a single one applies to all. */
+/* Adds a constant of n floats: one for each channel, or one for all channels if n is 1. */
 static CleaveResult *
 scales (CleaveGraph *graph, gint64 n)
 {
@@ -206,7 +206,7 @@ START_TEST (case_23_used_indices_refer_to_the_whole)
 }
 END_TEST
 
-/* Joins and seams: 24 to 28. */
+/* Cases 24 to 28: joins, and pieces that read each other. */
 
 START_TEST (case_24_pieces_do_not_depend_on_each_other)
 {
@@ -248,7 +248,7 @@ START_TEST (case_25_equal_slices_are_one)
 }
 END_TEST
 
-/* x → conv 3x3 → Relu, with this many rows. */
+/* Makes x → conv 3x3 → Relu with h rows. */
 static CleaveGraph *
 conv_relu (gint64 h)
 {

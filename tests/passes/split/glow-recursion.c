@@ -6,7 +6,7 @@
 
 /* Cases 29 to 37: recursion. */
 
-/* Glow leaves out channels 3 and 7. */
+/* In this case, Glow computes no piece for channels 3 and 7. */
 START_TEST (case_29_gaps_are_completed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -93,7 +93,7 @@ START_TEST (case_32_a_residual_is_split_once)
 }
 END_TEST
 
-/* conv → conv, on 4x4. */
+/* Makes conv → conv on an image of 4x4. */
 static CleaveGraph *
 two_convs (gint64 k, gint64 p)
 {

@@ -20,7 +20,7 @@ largest_piece (const CleavePlan *plan)
   return most;
 }
 
-/* The last case of the search. */
+/* The plan that a predicate saw last. */
 typedef struct
 {
   guint n_pieces;
@@ -40,7 +40,7 @@ record_plan (const CleavePlan *plan, gpointer data, GString *why)
   return seen->answer;
 }
 
-/* With bias. */
+/* Makes a convolution with bias. */
 static CleaveGraph *
 wide_conv (gint64 n, gint64 channels)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Every op, every dimension of its result, each of the five options. Accepted splits give the
- * same bits, interpreted and run, before and after a clean-up; refused ones have a reason. The
- * op is alone, or inside a region followed by a diamond, with every depth and either halo. */
+/* Splits every op along every dimension of its result with each of the five tilings. An accepted
+ * split gives the same bits, interpreted and run, before and after a clean-up; a refused split has
+ * a reason. The op is alone in its graph, or in a region that ends with a diamond, with every depth
+ * and with recomputed or carried halos. */
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ typedef struct
 typedef struct
 {
   guint32 seed;
-  guint dim, option; /* option: one of the five */
+  guint dim, option; /* dimension that is cut; index of the tiling, 0 to 4 */
   CleaveRecursion recursion;
   GRand *rand;
   CleaveGraph *graph;
@@ -55,7 +56,7 @@ shape_of (const CleaveNode *node)
   return &cleave_result_get_type (cleave_node_get_result (node, 0))->shape;
 }
 
-/* The five options, each along one dimension of extent `n`. */
+/* The five tilings, each of one dimension of extent `n`. */
 
 static CleaveTiling *
 pick_num_chunks (const Trial *trial, const char *dims, gint64 n)
@@ -95,7 +96,7 @@ pick_chunk_weights (const Trial *trial, const char *dims, gint64 n)
   return cleave_tiling_by_chunk_weights (dims, lists, &n_weights, 1);
 }
 
-/* A grid in which some boxes are enlarged, in reverse order. */
+/* Returns the ranges of a grid in reverse order, some of them enlarged. */
 static CleaveTiling *
 pick_slice_ranges (const Trial *trial, const char *dims, gint64 n)
 {
@@ -348,7 +349,8 @@ try_op (const CleaveRandomOp *op, Try try, guint n_seeds)
   return count;
 }
 
-/* Returns whether the op may refuse some cuts of some nodes; all others accept any. */
+/* Returns whether the op may refuse some cuts of some nodes. All other ops must accept every cut.
+ */
 static gboolean
 may_refuse (const char *op)
 {
@@ -380,7 +382,8 @@ try_alone_all (const CleaveRandomOp *ops, guint n_seeds)
     }
 }
 
-/* A region extends through views, and leaves out nodes without operands, such as weights. */
+/* Splits each op inside a region. A region includes views, but no nodes without operands, such as
+ * weights. */
 static void
 try_in_region_all (const CleaveRandomOp *ops, guint n_seeds)
 {

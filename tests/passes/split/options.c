@@ -175,7 +175,8 @@ START_TEST (weights_determine_the_sizes)
 }
 END_TEST
 
-/* Returns the largest possible number of chunks: cuts as often as allowed, from the front. */
+/* Returns the largest possible number of chunks: makes each chunk, from the first on, as short as
+ * the alignment and the minimum allow. */
 static gint64
 count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
 {
@@ -190,8 +191,9 @@ count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
   return most;
 }
 
-/* Asserts that possible numbers of chunks are met exactly, and that sizes give any number of
- * chunks. */
+/* Sets the alignment and the minimum of a tiling. Asserts that the tiling has ranges if and only if
+ * `can_be`, and that its chunks follow each other, are aligned and obey the minimum. `n_wanted`:
+ * number of chunks; 0: any. */
 static void
 check_grain (CleaveTiling *split,
              gint64 extent,
@@ -253,7 +255,8 @@ START_TEST (alignment_and_minimum_are_kept_if_possible)
 }
 END_TEST
 
-/* Glow's rule, literally: one unit each, then each further unit to the chunk that lacks most. */
+/* Computes sizes by Glow's rule: each chunk gets one element, and then each further element goes to
+ * the chunk that is furthest below its share. */
 static void
 share_greedily (const double *weight, guint k, gint64 n, gint64 *size)
 {
@@ -414,7 +417,8 @@ check_given (const CleaveRange *ranges, guint n, const CleaveShape *shape, const
     }                                                                                              \
   while (FALSE)
 
-/* If the rank of a range is too large, only the rank can be read. */
+/* If the rank of a range is too large, the check must read only the rank, since the range has no
+ * more dimensions. */
 START_TEST (a_range_of_too_many_dimensions_is_an_error)
 {
   const CleaveShape five = CLEAVE_SHAPE (5);
@@ -456,7 +460,7 @@ START_TEST (too_many_chunks_are_an_error)
 }
 END_TEST
 
-/* Each dimension has an alignment of its own, or all share one. */
+/* Each dimension has an alignment of its own, or all dimensions have the same alignment. */
 START_TEST (each_dimension_has_its_alignment)
 {
   const gint64 counts[] = { 2, 2 }, wrong[] = { 1, 2, 3 };

@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Tests the properties of chunks that a plan reports, and the reason for a refusal. */
+/* Plans of a node: the bytes, MACs and ranges of their chunks, and the reason for a refusal. */
 
 static CleaveNode *
 conv_node (CleaveGraph *graph)

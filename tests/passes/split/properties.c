@@ -90,7 +90,7 @@ pick_node (const Trial *trial)
                          : g_ptr_array_index (nodes, pick (trial, 0, (gint64) nodes->len - 1));
 }
 
-/* Returns boxes of a grid in random order, some of them enlarged. */
+/* Returns the ranges of a grid in random order, some of them enlarged. */
 static CleaveTiling *
 pick_boxes (const Trial *trial, const CleaveShape *shape, CleaveTiling *grid)
 {
@@ -330,7 +330,7 @@ START_TEST (planning_changes_nothing)
 }
 END_TEST
 
-/* No pass undoes a split. */
+/* Tests that no pass undoes a split: it must not merge pieces. */
 
 static gboolean
 computes (const CleaveNode *node)
@@ -362,7 +362,8 @@ count_computing (const CleaveGraph *graph)
   return counts;
 }
 
-/* Runs every pass to its end, beginning with a random one, then all of them together. */
+/* Runs each pass until it changes nothing, beginning with a random pass, and then all passes
+ * together. */
 static void
 run_all_passes (const Trial *trial)
 {
@@ -385,7 +386,8 @@ run_all_passes (const Trial *trial)
     give_up (trial, error->message);
 }
 
-/* Asserts that there are no new nodes: a pass that merged pieces would create one. */
+/* Asserts that for each op and type, the graph has no more nodes than before. A pass that merged
+ * pieces would create a node of a larger type. */
 static void
 check_no_new_nodes (const Trial *trial, GHashTable *before)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Required regions of recursive splits, the nodes that they reach, and blocks that stay parallel.
+/* Recursive splits: the demands on nodes, the nodes of the region, and blocks whose pieces stay
+ * parallel.
  */
 
 #include "regions.h"
@@ -219,7 +220,7 @@ START_TEST (the_root_keeps_its_pieces)
 END_TEST
 
 /* The Identity reads a Concat that is not split. One piece of the Identity is the value of the
- * Relu, which is replaced by its pieces. */
+ * Relu, and the split replaces the Relu by its pieces. */
 START_TEST (a_piece_may_be_the_value_of_a_node_that_is_replaced)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -292,8 +293,8 @@ assert_all_parallel (const CleaveSplitReport *report)
   ck_assert_int_eq (totals->parallel_macs, totals->macs_after);
 }
 
-/* ShuffleNet: half of the channels are unchanged, the others go through three convolutions; then
- * the channels of both halves are shuffled. */
+/* A block of ShuffleNet: half of the channels stay unchanged, and the other half goes through three
+ * convolutions. Then the channels of both halves are shuffled. */
 START_TEST (a_shuffle_block_stays_parallel)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -316,18 +317,20 @@ START_TEST (a_shuffle_block_stays_parallel)
   cleave_graph_add_output (graph, "y", conv (graph, "end", y, 1), NULL);
   report = split (graph, "end", "H", 2, 0, &deep);
   ck_assert_uint_eq (count (graph, "Conv"), 8);
-  ck_assert_uint_eq (count (graph, "Relu"), 8); /* the first Relu has other rows in each half */
+  ck_assert_uint_eq (count (graph, "Relu"),
+                     8); /* the halves need different rows of the first Relu */
   ck_assert_uint_eq (count (graph, "Concat"), 2);
   ck_assert_uint_eq (count (graph, "Transpose"), 2);
   ck_assert_uint_eq (count (graph, "Reshape"), 4);
   ck_assert_uint_eq (count (graph, "Assemble"), 1);
-  /* In each band: the unchanged half, the convolved half, and both shuffled. */
+  /* Three subgraphs in each band: the unchanged half, the half with convolutions, and the shuffle.
+   */
   ck_assert_uint_eq (cleave_split_report_get_totals (report)->n_parallel_subgraphs, 6);
   assert_all_parallel (report);
 }
 END_TEST
 
-/* DenseNet: each layer reads all previous layers. */
+/* A block of DenseNet: each layer reads all previous layers. */
 START_TEST (a_dense_block_stays_parallel)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

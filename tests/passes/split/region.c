@@ -30,7 +30,7 @@ scalar (CleaveGraph *graph, const char *name, CleaveElement element)
   return cleave_graph_add_constant (graph, name, tensor);
 }
 
-/* Dequantized floats would take four times the memory: rows are carried as bytes. */
+/* The split carries rows as bytes, since dequantized floats would take four times the memory. */
 START_TEST (quantized_rows_are_carried_as_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -95,8 +95,8 @@ START_TEST (bands_recompute_and_strips_in_them_carry)
 }
 END_TEST
 
-/* The second and the third strip begin at the common border of their bands, and share the rows
- * there. */
+/* From above, the second and the third of four strips lie at the common border of their bands. Each
+ * computes half of the rows that both need. */
 START_TEST (adjacent_bands_exchange_shared_rows)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);
@@ -109,8 +109,8 @@ START_TEST (adjacent_bands_exchange_shared_rows)
 }
 END_TEST
 
-/* With three bands, the first and the last are computed downwards. With four, each two bands begin
- * at their common border. */
+/* With three bands, the first and the last band are computed downwards. With four bands, bands 0
+ * and 1 begin at their common border, and so do bands 2 and 3. */
 START_TEST (bands_alternate_their_direction)
 {
   g_autoptr (CleaveGraph) three = conv_chain (2, 12, 3), four = conv_chain (2, 16, 3);
@@ -153,8 +153,8 @@ START_TEST (columns_of_a_grid_are_bands)
 }
 END_TEST
 
-/* An inverted bottleneck. Rows of the expanded results are recomputed from rows of the small
- * one, which are carried; columns of all results are carried. */
+/* Makes an inverted bottleneck. With the policy carry-narrow, rows of the wide results are
+ * recomputed from carried rows of the narrow result, and columns of all results are carried. */
 static CleaveGraph *
 make_bottleneck (void)
 {

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* A region: which nodes are cut into which pieces, and the policy for halos. */
+/* Graphs and splits for tests of regions. */
 
 static inline CleaveResult *
 conv (CleaveGraph *graph, const char *name, CleaveResult *x, gint64 k)
@@ -47,7 +47,7 @@ conv_chain (guint n_convs, gint64 n, gint64 k)
   return graph;
 }
 
-/* Splits, asserts equal bits, and returns the report. */
+/* Splits a node recursively, asserts that the bits stay the same, and returns the report. */
 static inline CleaveSplitReport *
 split (CleaveGraph *graph,
        const char *node,

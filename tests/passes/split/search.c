@@ -39,7 +39,8 @@ small_matmul (gint64 unused)
   return graph;
 }
 
-/* Six rows of the operand become one row of the result, so cuts must be multiples of that. */
+/* Makes a Reshape of 4x18 to 24x3. Six rows of the result are one row of the operand, so the result
+ * is cut at multiples of six rows. */
 static CleaveGraph *
 small_reshape (gint64 unused)
 {
@@ -54,7 +55,7 @@ small_reshape (gint64 unused)
   return graph;
 }
 
-/* The last axis cannot be cut. */
+/* Makes a Softmax, whose last axis cannot be cut. */
 static CleaveGraph *
 small_softmax (gint64 unused)
 {
@@ -65,8 +66,8 @@ small_softmax (gint64 unused)
   return graph;
 }
 
-/* A transposed convolution counts MACs by the elements read, so its pieces have more MACs than
- * the whole. */
+/* Makes a transposed convolution. Its MACs are counted by the elements that it reads, so its pieces
+ * together have more MACs than the whole node. */
 static CleaveGraph *
 small_conv_transpose (gint64 group)
 {
@@ -82,8 +83,9 @@ small_conv_transpose (gint64 group)
   return graph;
 }
 
-/* Two of three rows read nothing, so most cuts are impossible. Of 80 chunks of two rows, every
- * third one is impossible, but none of those that a search checks first. */
+/* Makes a node of which two of three result rows read nothing, so most cuts are impossible. In a
+ * cut into 80 chunks of two rows, every third chunk is impossible, but the chunks that the search
+ * checks first are possible. */
 static CleaveGraph *
 sparse_rows (void)
 {
@@ -112,13 +114,13 @@ static const Small smalls[] = {
   { small_matmul, 0 }, { small_softmax, 0 }, { small_reshape, 0 }, { small_conv_transpose, 2 },
 };
 
-/* The constraint of a split, in a form that can be compared with grids. */
+/* The constraint of a split, and the data to test grids against it. */
 typedef struct
 {
   CleaveConstraint constraint;
   gint64 macs;   /* MACs of the node */
-  guint modulus; /* a predicate that few grids satisfy; 0: none */
-  guint n_asked;
+  guint modulus; /* the predicate accepts plans whose hash is a multiple; 0: no predicate */
+  guint n_asked; /* number of calls of the predicate */
 } Ask;
 
 static gboolean
@@ -161,8 +163,8 @@ fewest_of (const GArray *grids, const Ask *ask)
   return fewest;
 }
 
-/* Searches on a copy. Returns the number of pieces; 1: the node stays whole; 0: nothing
- * satisfies the constraint. */
+/* Searches on a copy of the graph. Returns the number of pieces, 1 if the node stays whole, or 0 if
+ * no split satisfies the constraint. */
 static gint64
 search_pieces (const CleaveGraph *graph, const char *name, Ask *ask)
 {
@@ -185,7 +187,7 @@ check_ask (
 {
   const CleaveConstraint *c = &ask->constraint;
   gint64 fewest = fewest_of (grids, ask), got = search_pieces (graph, name, ask);
-  /* Fewer pieces are possible, since the search also cuts at ends of blocks. */
+  /* Unless `exact`, fewer pieces are possible, since the search also cuts at ends of blocks. */
   gboolean good = got == 1 || (exact ? got == fewest : fewest == 0 || (got > 0 && got <= fewest));
 
   ck_assert_msg (good, "%s, %d bytes, %u pieces, %g MACs, modulus %u: %d pieces, but %d do", name,
@@ -193,7 +195,7 @@ check_ask (
                  (int) fewest);
 }
 
-/* All limits at once, some of them absent. */
+/* Tries all combinations of several limits, each with several values or absent. */
 static void
 check_small (const CleaveGraph *graph, const GArray *grids, gboolean exact, gint64 budget)
 {
@@ -224,7 +226,8 @@ START_TEST (the_smallest_split_is_found)
 }
 END_TEST
 
-/* Impossible cuts are detected late, but the search is as exact as if they were known. */
+/* The search detects an impossible cut only after it has checked some chunks. It nevertheless finds
+ * the fewest pieces. */
 START_TEST (an_impossible_cut_hides_no_other)
 {
   g_autoptr (CleaveGraph) graph = sparse_rows ();
@@ -240,7 +243,8 @@ START_TEST (an_impossible_cut_hides_no_other)
 }
 END_TEST
 
-/* A predicate may accept any grid: none may be skipped, and grids with fewer pieces come first. */
+/* Since a predicate may accept any grid, the search skips no grid, and tries grids with fewer
+ * pieces first. */
 START_TEST (nothing_smaller_meets_a_predicate)
 {
   g_autoptr (CleaveGraph) graph = smalls[_i].make (smalls[_i].group);
@@ -280,7 +284,8 @@ check_random_op (const CleaveRandomOp *op, guint seed, guint *n_checked)
     }
 }
 
-/* For every op, one chunk of each equivalence class represents all of them. */
+/* The search plans one chunk of each kind. For every op, the result agrees with plans of all
+ * chunks. */
 START_TEST (the_search_agrees_with_all_grids_for_every_op)
 {
   static const CleaveRandomOp *const lists[] = {
@@ -352,7 +357,8 @@ START_TEST (too_few_pieces_are_reported)
 }
 END_TEST
 
-/* Returns the longest chunk of a dimension cut into `n`; 0 if that is impossible. */
+/* Returns the length of the longest chunk of a dimension that is cut into `n`. Returns 0 if that
+ * cut is impossible. */
 static gint64
 longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 {
@@ -376,8 +382,8 @@ longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 static const gint64 grain_shape[] = { 12, 10, 7 };
 static const gint64 grain_align[] = { 4, 1, 3 }, grain_min[] = { 1, 3, 2 };
 
-/* Returns the fewest pieces of a Relu whose largest piece fits the limit, cut along two of three
- * dimensions; 0 if there are none. */
+/* Returns the fewest pieces of a Relu, cut along two of its three dimensions, of which the largest
+ * meets the limit. Returns 0 if no cut does. */
 static gint64
 fewest_aligned (gint64 max_memory)
 {
@@ -452,7 +458,7 @@ START_TEST (a_search_needs_a_constraint_and_valid_dimensions)
 }
 END_TEST
 
-/* Accepts three pieces or more. */
+/* A predicate that accepts plans with three or more pieces. */
 static gboolean
 at_least_three (const CleavePlan *plan, gpointer data, GString *why)
 {
@@ -476,7 +482,7 @@ START_TEST (a_large_value_is_searched_quickly)
   CleaveConstraint constraint = { .max_memory = 1 << 20 };
   g_autoptr (CleaveSplitReport) report = search (graph, &constraint);
 
-  /* 512,000,000 bytes, of which 2,048 rows fit */
+  /* the value has 512,000,000 bytes; a piece of 2,048 rows meets the limit */
   ck_assert_uint_eq (cleave_split_report_get_split (report, 0)->n_pieces, 489);
 }
 END_TEST
@@ -495,7 +501,8 @@ START_TEST (a_huge_number_of_rows_is_searched_quickly)
 }
 END_TEST
 
-/* 2^24 rows, 512 bytes each with operand: 8,192 pieces of 1 MiB are the fewest. */
+/* A row of operand and result has 512 bytes, and there are 2^24 rows. So 8,192 pieces of 1 MiB are
+ * the fewest. */
 START_TEST (with_many_rows_pieces_are_nearly_the_fewest)
 {
   g_autoptr (CleaveGraph) graph = relu_graph (CLEAVE_SHAPE (1 << 24, 64));

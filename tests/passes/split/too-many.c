@@ -71,7 +71,8 @@ START_TEST (pieces_of_nodes_that_recursion_reaches_are_counted)
 }
 END_TEST
 
-/* 3,000 columns, each of which reads 3,000 rows. */
+/* The last node is cut into 3,000 columns, and its operand into 3,000 rows. Each column reads a
+ * Slice of each row. */
 START_TEST (slices_that_pieces_read_are_counted)
 {
   g_autoptr (CleaveGraph) graph = make_chain (CLEAVE_SHAPE (3000, 3000), 2);
@@ -91,7 +92,8 @@ START_TEST (slices_that_pieces_read_are_counted)
 }
 END_TEST
 
-/* Two searches, each of which finds few pieces, but along different dimensions. */
+/* Each of two searches finds few pieces, but along different dimensions, so the pieces need many
+ * Slices of each other. */
 START_TEST (a_search_names_a_sufficient_budget)
 {
   g_autoptr (CleaveGraph) graph = make_chain (CLEAVE_SHAPE (512, 512), 2);
@@ -113,7 +115,7 @@ START_TEST (a_search_names_a_sufficient_budget)
 }
 END_TEST
 
-/* Cuts random dimensions of all nodes into a few chunks. */
+/* Returns roots that cut a random dimension of each node into a few chunks. */
 static GArray *
 make_roots (CleaveGraph *graph, GRand *rand)
 {
@@ -132,7 +134,7 @@ make_roots (CleaveGraph *graph, GRand *rand)
       if (node->op->maps == NULL || n < 2 || node->n_operands == 0)
         continue;
       root.ranges = cleave_tiling_get_ranges (tiling, shape, NULL, NULL);
-      if (root.ranges != NULL) /* the option does not fit other shapes */
+      if (root.ranges != NULL) /* NULL: the tiling does not fit the shape of the node */
         g_array_append_val (roots, root);
     }
   return roots;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element-wise nodes that are moved before a join to its parts: strips of layers, each of which
- * reads all previous layers. */
+/* The join sinker: it moves an element-wise node from a join to the parts of the join. The graphs
+ * are strips of layers, each of which reads all previous layers. */
 
 #include "../../../lib/ir/graph-private.h"
 #include "graphs.h"
@@ -11,7 +11,7 @@
 
 #define ROWS 19
 
-/* An op on the concatenated value. */
+/* Adds nodes that read the concatenated value x; returns their result. */
 typedef CleaveResult *Step (CleaveGraph *graph, CleaveResult *x);
 
 static CleaveResult *
@@ -29,21 +29,21 @@ slope (CleaveGraph *graph, CleaveResult *x)
   return run_binary (graph, "PRelu", x, slopes);
 }
 
-/* The constant is the first operand, and has no meaningful rank. */
+/* Subtracts x from a constant with one element, which is the first operand. */
 static CleaveResult *
 subtract (CleaveGraph *graph, CleaveResult *x)
 {
   return run_binary (graph, "Sub", run_constant (graph, &CLEAVE_SHAPE (1), 4), x);
 }
 
-/* Needs all channels. */
+/* Adds a Softmax, which needs all channels. */
 static CleaveResult *
 softmax (CleaveGraph *graph, CleaveResult *x)
 {
   return run_add (graph, "Softmax", &x, 1, &(CleaveAxisAttrs){ .axis = 1 });
 }
 
-/* Needs all columns, which are never cut. */
+/* Adds a constant with nine columns. If x has one column, x is broadcast. Columns are never cut. */
 static CleaveResult *
 add_up (CleaveGraph *graph, CleaveResult *x)
 {
@@ -52,21 +52,21 @@ add_up (CleaveGraph *graph, CleaveResult *x)
   return run_add (graph, "Add", operands, 2, NULL);
 }
 
-/* Reads the join twice. */
+/* Multiplies x by itself, so one node reads the join twice. */
 static CleaveResult *
 square (CleaveGraph *graph, CleaveResult *x)
 {
   return run_binary (graph, "Mul", x, x);
 }
 
-/* The node is not the only reader of the join. */
+/* Adds two nodes that read x, so neither is the only reader of the join. */
 static CleaveResult *
 branch (CleaveGraph *graph, CleaveResult *x)
 {
   return run_binary (graph, "Add", run_unary (graph, "Relu", x), run_unary (graph, "Neg", x));
 }
 
-/* Layers of convolutions, each of all previous results. */
+/* Makes layers of convolutions. Each layer reads the results of all previous layers. */
 static CleaveGraph *
 make_block_of (gint64 columns, gint64 kernel, Step *step, Step *last)
 {
@@ -119,8 +119,9 @@ assert_same (const GPtrArray *want,
   ck_assert_int_eq (cleave_compare_outputs (want, got), -1);
 }
 
-/* Returns whether to try this combination of step, halo and number of strips. All combinations take
- * 22 seconds of processor time, so each value is tried with a third of the pairs of the others. */
+/* Returns whether the test tries this combination of step, halo and number of strips. All
+ * combinations take 22 seconds of processor time, so the test tries each pair of two values with a
+ * third of the values of the third. */
 static gboolean
 is_tried (guint step, gint64 n_strips, guint halo)
 {
@@ -200,8 +201,8 @@ count_nodes (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* Only carried rows are copied: 3x3 convolutions join them with their own rows. No concatenated
- * value is copied. */
+/* No concatenated value is copied. Only carried rows are copied: a 3x3 convolution joins them with
+ * the rows of its own strip. */
 START_TEST (parts_are_read_without_a_copy)
 {
   const gint64 n_strips = 6, row_bytes = 8 * 9 * 4, halo = 2;
@@ -210,7 +211,7 @@ START_TEST (parts_are_read_without_a_copy)
   g_autofree char *pieces = cleave_describe_split (report, "relu_2");
 
   /* In the last strip, one join contains all operands of another join, which becomes a view of the
-   * first. */
+   * larger join. */
   ck_assert_uint_le (count_after_views (graph, "BatchNormalization"), 1);
   ck_assert_uint_eq (count_after_views (graph, "Relu"), 0);
   ck_assert_uint_gt (count_nodes (graph, "Relu"), 4 * (guint) n_strips);
@@ -251,7 +252,8 @@ START_TEST (other_readers_keep_their_join)
 }
 END_TEST
 
-/* An Expand of one column to nine. The parts of the join are not operands of the sum. */
+/* The sum broadcasts a join of one column to nine columns, so the join sinker does not move the sum
+ * to the parts of the join. */
 START_TEST (a_broadcast_join_stays)
 {
   g_autoptr (CleaveGraph) graph = make_block_of (1, 3, normalize, add_up);
