@@ -10,20 +10,22 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of elements of the result and of up to three operands; steps in elements. */
+/* Lines of the result and of up to three operands. Steps are in elements. */
 typedef struct
 {
   gpointer y;
   gconstpointer x[3];
-  gint64 n, y_step, step[3];       /* number of elements of a line, and the steps between them */
-  gint64 n_lines, y_next, next[3]; /* number of lines, and the steps from one line to the next */
+  gint64 n, y_step,
+      step[3]; /* number of elements of a line, and distances of adjacent elements of a line */
+  gint64 n_lines, y_next, next[3]; /* number of lines, and distances from the begin of a line to the
+                                      begin of the next */
 } Box;
 
 typedef void (*Run) (const Box *box, gconstpointer attrs);
 
-/* Lines of at most this length are transposed: the inner loop goes from line to line. */
+/* Largest length of lines that are transposed: the inner loop goes from line to line. */
 #define SHORT_LINE 2
-/* Elements of 16-bit floats that are converted to float32 at once. */
+/* number of 16-bit floats that are converted to float32 at once */
 #define UPCAST 512
 
 static const double no_attrs[4];
@@ -32,8 +34,8 @@ typedef struct
 {
   Run run;
   gboolean upcasts;
-  CleaveHalfLoop half_loop; /* the loop for float16; NULL: none */
-  CleaveLoops loops;        /* views of the result, then of each operand */
+  CleaveHalfLoop half_loop; /* loop for float16; NULL: no such loop */
+  CleaveLoops loops;        /* loops over views of the result, then of each operand */
 } Choose;
 
 /* clang-format off */
@@ -52,8 +54,8 @@ typedef struct
       NEXT                                                                                         \
     }
 
-/* Defines a function with one loop for each common combination of steps. In each loop, the steps
- * are compile-time constants. */
+/* Defines the loops of Where for elements of type Storage: one loop for each common combination of
+ * steps, in which the steps are compile-time constants. */
 #define SELECT(name, Storage)                                                                      \
   static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \
@@ -120,7 +122,8 @@ SELECT (select_8, guint64)
 #define LOOP_BOOL(name, From, P, is_bool, formula)                                                 \
   LOOP (name, From, guint8, P, is_bool, (formula) ? 1 : 0)
 
-/* The kinds of elementwise.def that this family serves. The others expand to nothing. */
+/* The macros LOOPS_… define the loops of an op of elementwise.def, by the op's kind. Kinds that
+ * this family does not serve expand to nothing. */
 #define LOOPS_COMPARE(word, P, formula)                                                            \
   LOOP_BOOL (word##_f32, float, P, FALSE, formula)                                                 \
   LOOP_BOOL (word##_i8, gint8, P, FALSE, formula)                                                  \
@@ -179,12 +182,13 @@ SELECT (select_8, guint64)
 
 extern const CleaveOp cleave_op_where;
 
-/* The loops, by the element type of the last operand or by its size. */
+/* Lists the loops. `elements` is a set of bits, one for each element type of the last operand;
+ * Where selects by the operand's size in bytes instead. */
 static const struct
 {
   const CleaveOp *op;
   guint elements;
-  gsize size; /* 0: any */
+  gsize size; /* 0: any size */
   Run run;
 } runs[] = {
   { &cleave_op_where, ~0u, 1, select_1 },
@@ -224,7 +228,7 @@ prepare (const CleaveKernelInstance *instance,
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
-  /* the family serves an op with any number of operands only if it has two */
+  /* of an op with any number of operands, the family serves only nodes with two */
   if ((call->op->flags & CLEAVE_OP_VARIADIC) != 0 && call->n_operands != 2)
     return FALSE;
   c = g_new0 (Choose, 1);
@@ -239,7 +243,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Runs a comparison of one or two operands of 16-bit floats, whose result is a bool. */
+/* Runs a comparison of one or two operands of 16-bit floats. The result is a bool. */
 static void
 run_upcast (Run run, const Box *box, const CleaveCall *call)
 {
@@ -307,7 +311,7 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
   for (guint k = 0; k < 3; k++)
     {
       guint from = MIN (k, instance->call.n_operands -
-                               1); /* if the op has one operand, it is both operands */
+                               1); /* a single operand is passed in place of each of the three */
 
       box.x[k] =
           (const char *) instance->operands[from].data + of->offset[from + 1] * size[from + 1];

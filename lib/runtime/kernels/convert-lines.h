@@ -9,14 +9,15 @@
 #include "tflite-lines.h"
 #include "vector.h"
 
-/* The loops of convert.c along a line: from elements of one type to elements of another. */
+/* The loops of convert.c over a line, from elements of one type to elements of another. */
 
 enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 
-/* Elements of the intermediate buffers. */
+/* number of elements of the buffers for intermediate values */
 #define LINE 512
 
-/* A line of `n` elements. Steps are in elements; 0 if one scale or zero point serves all. */
+/* A line of `n` elements. Steps are in elements. The step of a scale or zero point is 0 if one
+ * serves the whole line. */
 typedef struct
 {
   gconstpointer x, scale, zero;
@@ -30,17 +31,20 @@ struct _Convert
 {
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
-  const CleaveQdqAdd *add; /* an Add of two quantized operands; NULL for another op */
-  const guint8 *table;     /* the table of a table lookup, by raw byte; NULL for another op */
-  gboolean is_unfit;       /* the plan leaves the node to the reference kernel */
-  guint8 bytes[256];       /* the table of a TfliteLookup, whose constant begins at -128 for int8 */
-  CleaveCastLine cast;     /* the loop of a Cast; NULL for another op */
-  CleaveTfliteLines tflite; /* an op of TensorFlow Lite; kind 0 for another op */
-  CleaveLoops loops;        /* views of y, x and, if present, scale and zero point */
-  CleaveLoops parts; /* the same views, but lines run along the innermost dimension of y; they
-                      * compute parts       of y */
-  CleaveLoops rows;  /* loops whose lines are the first elements of many short lines */
-  gint64 n_of_row;   /* length of these short lines; 0: `rows` is unused */
+  const CleaveQdqAdd *add; /* parameters of an Add of two quantized operands; NULL for another op */
+  const guint8 *table;     /* table of 256 results of a lookup, indexed by the operand's byte as
+                              unsigned; NULL for another op */
+  gboolean is_unfit;       /* `plan` found that the family does not serve the node */
+  guint8 bytes[256]; /* copy of the table of a TfliteLookup, in the order of `table`; the node's own
+                        table begins at -128 for int8 */
+  CleaveCastLine cast; /* loop of a Cast; NULL for another op */
+  CleaveTfliteLines
+      tflite;        /* an op of TensorFlow Lite; kind CLEAVE_TFLITE_LINE_NONE for another op */
+  CleaveLoops loops; /* loops over views of y, x and, if present, scale and zero point */
+  CleaveLoops parts; /* loops over the same views along the innermost dimension of y, which compute
+                        parts of y */
+  CleaveLoops rows;  /* loops whose lines consist of the first elements of many short lines */
+  gint64 n_of_row;   /* number of elements of each of these short lines; 0: `rows` is unused */
 };
 
 /* clang-format off */
@@ -51,8 +55,8 @@ struct _Convert
       body;                                                                                        \
   }
 
-/* Selects one loop for each common combination of steps. In each loop, the steps are compile-time
- * constants. */
+/* Selects one of the loops for common combinations of steps. In each loop, the steps are
+ * compile-time constants. */
 #define STEPS(formula)                                                                             \
   if (xs == 1 && ys == 1 && ss == 0 && zs == 0)                                                    \
     EACH (y[i] = formula (x[i], scale, zero))                                                      \
@@ -104,8 +108,8 @@ skip (Line *line, gint64 n)
   line->n -= n;
 }
 
-/* Quantizes floats that are strided, or too few for a vector, by way of a contiguous buffer.
- * Returns how many were quantized. */
+/* Quantizes floats through a contiguous buffer, if they are strided or too few for a vector.
+ * Returns the number of floats that it quantized. */
 static inline gint64
 quantize_by_buffer (const Line *line, float scale, gint32 zero, gboolean is_signed)
 {
@@ -133,7 +137,7 @@ quantize_by_buffer (const Line *line, float scale, gint32 zero, gboolean is_sign
   return n;
 }
 
-/* Quantizes floats. If one scale serves the whole line, uses vectors. */
+/* Quantizes the floats of a line. If one scale serves the whole line, uses vectors. */
 static inline void
 quantize_float (const Convert *c, const Line *line)
 {

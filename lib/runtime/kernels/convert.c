@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of Cast (between floats, and from integers to floats), of quantizing ops, and
- * of element-wise ops of TensorFlow Lite on integers. Computes as the reference kernels do, along
- * lines of the innermost dimension of the result.
+/* The kernel family of Cast (between floats, and from integers to floats), of ops that quantize or
+ * dequantize, and of element-wise ops of TensorFlow Lite on integers. Computes in the order of the
+ * reference kernels, along lines of the innermost dimension of the result.
  *
  * Over 400 lines: the plans and the runs of the family share their state and their loops. */
 
@@ -14,19 +14,21 @@
 #include <string.h>
 
 enum { X, SCALE, ZERO };
-enum { TABLE = 1 }; /* the operand of a TfliteLookup that is its table */
+enum { TABLE = 1 }; /* index of the table operand of a TfliteLookup */
 
-/* Below these lengths, another dimension is taken as the line. Quantizing is vectorized, so its
- * limit is higher: 3 x 1024 lines of 21 took 2 times as long, lines of 4 took 7 times. */
+/* Shortest line of a Cast and of quantizing; if the innermost dimension is shorter, another
+ * dimension is taken as the line. Quantizing uses vectors, so its limit is higher: 3 x 1024 lines
+ * of 21 elements took 2 times as long, lines of 4 took 7 times as long. */
 #define FEW 16
 #define FEW_TO_QUANTIZE 32
-/* Below this length, adjacent byte lines of a value with many lines are copied into one
- * contiguous buffer. */
+/* If lines of bytes are shorter and there are many, several lines are copied into one contiguous
+ * buffer. */
 #define FEW_OF_ROW 64
 
-/* Preparing. */
+/* Preparing */
 
-/* Returns a scale or zero point as a view that is broadcast to X; an absent one is a scalar 0. */
+/* Returns a scale or zero point as a view that is broadcast to operand X. An absent operand becomes
+ * a scalar 0. */
 static CleaveView
 along_axis (const CleaveKernelInstance *instance, guint operand)
 {
@@ -59,7 +61,7 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
-/* Combines short lines of bytes if one scale and zero point serve the whole value. */
+/* Combines short lines of bytes, if one scale and zero point serve the whole value. */
 static void
 find_rows (Convert *c)
 {
@@ -116,7 +118,8 @@ plan_dequantize (Convert *c, const CleaveKernelInstance *instance)
   find_rows (c);
 }
 
-/* Plans DynamicQuantizeLinear along x, which it reads twice. x may be planar and y interleaved. */
+/* Plans DynamicQuantizeLinear, which reads x twice, with lines along the memory order of x. The
+ * memory order of y may differ. */
 static void
 plan_dynamic (Convert *c, const CleaveKernelInstance *instance)
 {
@@ -140,7 +143,7 @@ plan_table (Convert *c, const CleaveKernelInstance *instance)
   find_rows (c);
 }
 
-/* Plans a TfliteLookup. If the table is no constant, the reference kernel computes the node. */
+/* Plans a TfliteLookup. If the table is not constant, leaves the node to the reference kernel. */
 static void
 plan_lookup (Convert *c, const CleaveKernelInstance *instance)
 {
@@ -242,12 +245,13 @@ prepare (const CleaveKernelInstance *instance,
   return FALSE;
 }
 
-/* Running. */
+/* Running */
 
 typedef struct
 {
   const Convert *c;
-  const CleaveLoops *loops; /* loops around the lines: one of the three loops of `c` */
+  const CleaveLoops
+      *loops; /* the loops that provide the lines: `loops`, `parts` or `rows` of `c` */
 } Along;
 
 static void
@@ -332,8 +336,8 @@ run_table (gconstpointer state,
       (guint8 *) instance->results[0].data + offset[Y_VIEW], step[Y_VIEW], n);
 }
 
-/* Copies in units of `by` bytes, a compile-time constant. The last unit of a row may overlap the
- * previous one. */
+/* Copies rows in units of `by` bytes, a compile-time constant. The last unit of a row may overlap
+ * the previous one. */
 static inline __attribute__ ((always_inline)) void
 copy_rows_by (gint64 by,
               char *to,
@@ -364,7 +368,7 @@ copy_rows (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     copy_rows_by (1, to, to_step, from, from_step, n, n_rows);
 }
 
-/* Converts `n` contiguous elements. */
+/* Converts the `n` elements of a line whose operand and result are contiguous. */
 static void
 run_dense (const Convert *c, const Line *line)
 {
@@ -465,7 +469,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
-/* DynamicQuantizeLinear does not use this: strides of its operand and result differ. */
+/* Computes the elements [begin, end) of the result. Not used for DynamicQuantizeLinear, whose
+ * operand and result may have different strides. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

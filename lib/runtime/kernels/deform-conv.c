@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DeformConv of floats. For a few positions, the sampled values of all taps are collected in a
- * buffer. They are then multiplied by packed weights, with the sums of many channels in registers.
- * The sums have the order of the reference kernel. Weights are packed in each run. */
+/* The kernel family of DeformConv of floats. For up to PLACES positions of the result, samples the
+ * values of all taps into a buffer. Then multiplies them by packed weights, with the sums of
+ * COLUMNS channels in registers. The sums have the order of the reference kernel. Each run packs
+ * the weights. */
 
 #include "level.h"
 #include "vector.h"
 
 #include "../../ops/deform-taps.h"
 
-/* Output positions, and vectors of output channels, whose sums are in registers together. */
+/* Numbers of positions of the result, and of vectors of result channels, whose sums are in
+ * registers at the same time. */
 #define PLACES 4
 #define VECTORS 2
 #define COLUMNS (VECTORS * CLEAVE_VECTOR)
-/* Least number of output channels in a group. Fewer would leave most of a panel unused. */
+/* Smallest number of result channels in a group that the family serves. With fewer, most of a panel
+ * would be unused. */
 #define MIN_CHANNELS 4
 
 typedef struct
 {
-  gint64 n_in, n_out, n_groups; /* channels that a group reads and writes; number of groups */
-  gint64 n_panels;              /* panels of COLUMNS channels in a group */
+  gint64 n_in, n_out,
+      n_groups;    /* numbers of channels that a group reads and writes, and of groups */
+  gint64 n_panels; /* number of panels of COLUMNS channels in a group */
   gint64 n_channels, n_taps;
-  gint64 n_values, n_packed; /* floats sampled for one position, and floats of all packed weights */
+  gint64 n_values,
+      n_packed; /* number of floats sampled for one position, and of floats of all packed weights */
 } Plan;
 
 static gboolean
@@ -54,7 +59,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Packs weights: panels outermost, then taps, then input channels. Lanes beyond the last channel
+/* Packs the weights in the order: panel, tap, operand channel. Lanes beyond the last result channel
  * are 0. */
 static void
 pack (const Plan *plan, const CleaveView *w, float *to)
@@ -79,7 +84,7 @@ pack (const Plan *plan, const CleaveView *w, float *to)
     }
 }
 
-/* Samples n channels at one tap: interpolates between the same elements in each. */
+/* Samples n channels at one tap: interpolates between the same elements in each channel. */
 static void
 sample_channels (const CleaveDeformAround *around, const float *x, gint64 step, float *to, gint64 n)
 {
@@ -103,7 +108,7 @@ sample_channels (const CleaveDeformAround *around, const float *x, gint64 step, 
       }
 }
 
-/* Collects all values that the result at one position reads. */
+/* Samples all values that the result at one position depends on. */
 static void
 sample (const Plan *plan, const CleaveDeformWalk *walk, float *to)
 {
@@ -125,8 +130,8 @@ sample (const Plan *plan, const CleaveDeformWalk *walk, float *to)
       }
 }
 
-/* Adds the products of one panel to the sums of PLACES positions. `sums` holds initial values
- * and receives the result. */
+/* Adds the products of one panel to `sums`, the sums of PLACES positions. On entry, `sums` holds
+ * the initial values. */
 static void
 add_products (const Plan *plan, const float *values, const float *weights, float *sums)
 {
@@ -155,7 +160,8 @@ add_products (const Plan *plan, const float *values, const float *weights, float
       cleave_vector_store (sums + p * COLUMNS + v * CLEAVE_VECTOR, sum[p][v]);
 }
 
-/* Computes up to PLACES positions of the result. `to` has the address of channel 0 of each. */
+/* Computes the results at up to PLACES positions. `to` has the address of channel 0 at each
+ * position. */
 static void
 finish_places (const Plan *plan,
                const CleaveKernelInstance *instance,

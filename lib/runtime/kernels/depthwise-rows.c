@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Depthwise convolution of one row. Channels are independent, so a block of them is a few vectors.
- * The sums of several pixels stay in registers over all taps.
+/* Depthwise convolution of one row of the result. Channels are independent, so a block of channels
+ * is a few vectors. The sums of several pixels stay in registers over all taps.
  *
  * Over 400 lines: one loop nest in several forms, which share registers and pointers. */
 
@@ -9,8 +9,9 @@
 #include "grouped-sums.h"
 #include "upcast.h"
 
-/* Pixels and vectors of channels whose sums are in registers together; slide_block() has limits of
- * its own, SLIDE_PIXELS and SLIDE_COLUMNS. */
+/* MAX_PIXELS and MAX_VECTORS: numbers of pixels and of vectors of channels whose sums are in
+ * registers at the same time. slide_block() has limits of its own: SLIDE_PIXELS pixels and
+ * SLIDE_COLUMNS columns of taps. */
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
 #define SLIDE_PIXELS 6
@@ -68,11 +69,12 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
                          w->stride[0], 0, to, n_out);
 }
 
-/* How the lanes of a vector map to channels. */
+/* The ways in which the lanes of a vector hold channels. */
 typedef enum {
-  ALL,    /* each lane has a channel of its own */
-  PAIRED, /* channels of two adjacent pixels; each pixel has a vector and a half */
-  SOME    /* fewer channels than lanes: the other lanes are neither read nor written */
+  ALL,    /* each lane holds a channel */
+  PAIRED, /* the lanes hold the channels of two adjacent pixels, of which each fills a vector and a
+             half */
+  SOME    /* the first `n_some` lanes hold channels; the other lanes are neither read nor written */
 } Lanes;
 
 typedef CleaveDepthwiseRun Run;
@@ -92,7 +94,7 @@ store (const Run *run, float *to, CleaveVector v, Lanes lanes)
     cleave_vector_store (to, v);
 }
 
-/* Loads one value per channel, from channel `at` on. */
+/* Loads one value for each lane, which is a value per channel, from channel `at` on. */
 static CLEAVE_SPECIALISED CleaveVector
 load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
 {
@@ -104,7 +106,7 @@ load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
                                     from + (high < run->period ? high : high - run->period));
 }
 
-/* Applies the epilogue ops to complete sums. */
+/* Applies the epilogue ops to the sums of a block before they are stored at `y`. */
 static CLEAVE_SPECIALISED void
 do_epilogue (
     const Run *run, const float *y, int pixels, int vectors, Lanes lanes, CleaveVector *sum)
@@ -119,8 +121,8 @@ do_epilogue (
     cleave_epilogue_do (run->epilogue, &at, pixels, vectors, sum);
 }
 
-/* Computes `pixels` * `vectors` sums, both compile-time constants. If `spread`, x has one
- * channel for all channels of y. */
+/* Computes the sums of `pixels` * `vectors` vectors; both numbers are compile-time constants.
+ * `spread`: x has only one channel, which all channels of y read. */
 static CLEAVE_SPECIALISED void
 sum_block (const Run *run,
            gint64 pixel,
@@ -165,7 +167,8 @@ sum_block (const Run *run,
       store (run, y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v], lanes);
 }
 
-/* Makes the common case of three columns a compile-time constant. */
+/* Calls sum_block() with the number of columns as a compile-time constant in the common case of
+ * three. */
 static CLEAVE_SPECIALISED void
 sum_block_of (const Run *run,
               gint64 pixel,
@@ -196,8 +199,8 @@ sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
   run->y[pixel * run->y_pixel + channel] = sum;
 }
 
-/* Computes all channels of `pixels` pixels. The last vector may overlap the one before: the same
- * bits are written twice. */
+/* Computes all channels of `pixels` pixels. The last vector may overlap the vector before, which
+ * writes the same bits twice. */
 static CLEAVE_SPECIALISED void
 sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
 {
@@ -230,7 +233,8 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
     sum_channels (run, pixel, 1, n_channels, spread);
 }
 
-/* Adds a row of taps. Each vector of x is loaded once for all pixels of the block that read it. */
+/* Adds the products of a row of taps. Loads each vector of x once for all pixels of the block that
+ * read it. */
 static CLEAVE_SPECIALISED void
 slide_row (const Run *run,
            const float *x,
@@ -257,8 +261,8 @@ slide_row (const Run *run,
     }
 }
 
-/* Computes a block of overlapping windows. Everything but the number of planes and rows is a
- * compile-time constant. Sums, a row of weights and a vector of x are in registers. */
+/* Computes a block of pixels with overlapping windows. All numbers except those of planes and rows
+ * are compile-time constants. The sums, a row of weights and a vector of x are in registers. */
 static CLEAVE_SPECIALISED void
 slide_block (const Run *run,
              gint64 pixel,
@@ -303,8 +307,8 @@ slide_channels (const Run *run,
                    lanes);
 }
 
-/* Computes n_pixels pixels, divided so that no block is short: in a short block, each addition
- * waits for the previous one. */
+/* Computes n_pixels pixels in blocks of similar size. A short block would be slow, since each of
+ * its additions waits for the previous one. */
 static CLEAVE_SPECIALISED void
 slide_pixels (
     const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns, Lanes lanes)
@@ -329,8 +333,8 @@ slide_pixels (
     }
 }
 
-/* Each combination of lanes, columns and stride has a function of its own. In a single function,
- * compilers keep fewer values in registers (measured). */
+/* Computes a row for one combination of lanes, columns and stride. Each combination has a function
+ * of its own: in a single function, compilers keep fewer values in registers (measured). */
 typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
 
 /* clang-format off */
@@ -357,7 +361,8 @@ static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (PAIRED), SLIDE
 #undef SLIDES_OF
 /* clang-format on */
 
-/* Returns FALSE if stride or number of columns is not a common one. */
+/* Runs the row with the function for its stride and number of columns. Returns FALSE if there is no
+ * such function. */
 static gboolean
 slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -371,9 +376,9 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
   return TRUE;
 }
 
-/* Runs dilated rows. Adjacent pixels of such a row read different elements. But a pixel shares
- * elements with the pixel `apart` pixels before it, which reads them one tap later. So every
- * `apart`-th pixel is taken, and these pixels are run as a row of their own. */
+/* Runs a row of dilated windows. Adjacent pixels of the row read different elements. A pixel and
+ * the pixel `apart` pixels before it share elements. So the row is run as `apart` rows, each of
+ * which has every `apart`-th pixel. */
 static gboolean
 slide_dilated (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -395,8 +400,9 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
   return slide_once (run, n_pixels, n_channels);
 }
 
-/* If channels fill a vector and a half and pixels are contiguous, treats two adjacent pixels as
- * one with twice the channels and repeated weights. Returns how many pixels were done. */
+/* If channels fill a vector and a half and pixels are contiguous, runs two adjacent pixels as one
+ * pixel with twice the channels and repeated weights. Returns the number of pixels that were
+ * computed. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -448,7 +454,8 @@ sum_run (const CleaveDepthwise *d, const Run *run, gint64 n_pixels)
     }
 }
 
-/* Computes one row of y: pixels near the edges one by one, the inner ones in blocks. */
+/* Computes one row of y: the pixels near the edges one by one, the pixels without padding in
+ * blocks. */
 void
 cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Transposed convolution of floats with one channel in each group; channels are innermost.
- * Result elements `stride` apart form a phase: they use the same subset of taps, also `stride`
- * apart. Each phase is a convolution of stride 1 with its axis reversed: taps go up while
- * operand elements go down. Running backwards keeps the order in which taps are summed. */
+/* Transposed convolution of floats with one channel in each group; channels are innermost. Result
+ * elements that are `stride` apart form a phase: they use the same taps, which are also `stride`
+ * apart. Each phase is a convolution of stride 1 with its axis reversed, since taps ascend while
+ * operand elements descend. Reversing the axis keeps the order in which taps are summed. */
 
 #include "depthwise-transpose.h"
 
@@ -11,25 +11,26 @@
 
 enum { X, W, B };
 
-/* A phase of one axis: the result elements that use the taps tap, tap + stride, ... */
+/* A phase of one axis: the result elements that use the taps tap, tap + stride, … */
 typedef struct
 {
   gint64 tap;
-  CleaveAxis axis; /* x and y are reversed */
+  CleaveAxis axis; /* axis of the phase's convolution; positions of x and y are reversed */
 } Phase;
 
-/* The combination of one phase along each axis. */
+/* A combination of one phase along each axis. */
 typedef struct
 {
   CleaveDepthwise floats;
-  gint64 w_at; /* offset in the packed weights of one channel */
+  gint64 w_at; /* offset in the packed weights of one channel, in floats */
 } Part;
 
 typedef struct
 {
   CleaveDepthwisePlan base;
   CleaveAxis axis[3];
-  gint64 n_channels, w_channels; /* channels of the result; channels of the packed weights */
+  gint64 n_channels,
+      w_channels; /* number of channels of the result, and of channels of the packed weights */
   gint64 n_batches, x_batch_step, y_batch_step;
   Part parts[];
 } Plan;
@@ -40,7 +41,7 @@ phase_of (const CleaveAxis *axis, gint64 pixel)
   return (pixel + axis->pad) % axis->stride;
 }
 
-/* Returns the phase that uses tap `tap`: its result elements and their number of taps. */
+/* Returns the phase whose first tap is `tap`, with its result elements and its number of taps. */
 static Phase
 find_phase (const CleaveAxis *axis, gint64 tap)
 {
@@ -91,7 +92,8 @@ list_parts (Plan *plan)
         }
 }
 
-/* Packs the taps of one phase after the taps of the previous one. */
+/* Packs the weights in the order of the phases: the taps of one phase follow the taps of the phase
+ * before. */
 static void
 pack (const Plan *plan, const CleaveView *w, float *to)
 {
@@ -128,7 +130,7 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
   pack (data, &view, to);
 }
 
-/* Packs a constant as a whole, so that all pieces share it. */
+/* Packs the base of a constant once, so that all pieces share the packed weights. */
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
@@ -147,7 +149,7 @@ pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
   plan->base.w += first;
 }
 
-/* Preparing. */
+/* Preparing */
 
 static gboolean
 can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
@@ -192,16 +194,16 @@ cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running. */
+/* Running */
 
-/* Returns the position of a result element within its reversed phase. */
+/* Returns the position of a result element within its phase, whose axis is reversed. */
 static gint64
 place_of (const CleaveAxis *axis, const CleaveAxis *phase, gint64 pixel)
 {
   return phase->n_y - 1 - pixel / axis->stride;
 }
 
-/* Computes row i of plane `plane`, one phase at a time; `y` is the beginning of the row. */
+/* Computes row i of plane `plane` of the result, one phase at a time. The row begins at `y`. */
 static void
 run_row (const Plan *plan,
          const Part *parts,

@@ -3,17 +3,18 @@
 
 #include "depthwise-rows.h"
 
-/* The first fields of the plans of both kinds of convolution. */
+/* First fields of the plans of both convolutions of the family: ordinary and transposed. */
 typedef struct
 {
   gboolean is_transposed;
-  const float *w; /* weights packed once; NULL: packed in each run */
+  const float *w; /* weights packed when the program was made; NULL: each run packs them */
 } CleaveDepthwisePlan;
 
 #define cleave_depthwise_transpose_prepare CLEAVE_LEVELLED (cleave_depthwise_transpose_prepare)
 #define cleave_depthwise_transpose_run CLEAVE_LEVELLED (cleave_depthwise_transpose_run)
 
-/* The functions of a kernel family (runtime/kernels.h); the state is freed with g_free(). */
+/* Functions of a kernel family for transposed convolutions (runtime/kernels.h). The state is freed
+ * with g_free(). */
 gboolean cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
                                              CleaveWeights *weights,
                                              gpointer *state,

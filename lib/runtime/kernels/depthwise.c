@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of float convolutions with one input channel in each group, or a few.
- * Channels are innermost. */
+/* The kernel family of float convolutions whose groups have one operand channel, or a few. Channels
+ * are innermost. */
 
 #include "depthwise-transpose.h"
 
@@ -13,7 +13,7 @@ typedef struct
 {
   CleaveDepthwisePlan base;
   CleaveDepthwise common;
-  guint c; /* the dimension of the channels */
+  guint c; /* dimension of the channels */
   gint64 n_batches, x_batch_step, y_batch_step;
 } Plan;
 
@@ -25,7 +25,7 @@ pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
   cleave_depthwise_pack (&view, to);
 }
 
-/* Packs a constant as a whole, so that all pieces share it. */
+/* Packs the base of a constant once, so that all pieces share the packed weights. */
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
@@ -84,7 +84,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Computes one plane of the result; `y_at` is its offset in elements. */
+/* Computes one plane of the result. The plane begins at element `y_at` of the result. */
 static void
 run_plane (const Plan *plan,
            const CleaveKernelInstance *instance,
@@ -146,7 +146,8 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Epilogue ops need sums in vectors, so not every channel count has them. */
+/* Returns whether the run applies epilogue ops. Some numbers of channels have sums outside of
+ * vectors, to which no epilogue op applies. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

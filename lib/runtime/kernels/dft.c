@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DFT and STFT of floats, computed in double in the order of the reference kernel. The twiddle
- * factors of a few bins are computed once for all lines. Several lines are processed together. */
+/* The kernel family of DFT and STFT of floats, computed in double in the order of the reference
+ * kernel. The twiddle factors of BINS bins are computed once for all lines. LINES lines are
+ * processed at the same time. */
 
 #include "level.h"
 #include "vector.h"
@@ -11,17 +12,17 @@
 
 enum { X, WINDOW };
 
-/* Number of bins in a vector, and number of lines, that are processed at once. Each line has two
- * sums: real and imaginary. */
+/* Numbers of bins in a vector and of lines that are processed at the same time. Each bin of a line
+ * has two sums: real and imaginary. */
 #define BINS (CLEAVE_VECTOR / 2)
 #define LINES 4
-/* Twiddle factors of longer lines would not fit into the caches. A transform of length 0 has
- * none. */
+/* Largest number of samples of a line; the twiddle factors of longer lines would not fit into the
+ * caches. The family does not serve a transform of length 0 either. */
 #define MAX_SAMPLES (1 << 16)
 
 typedef double Bins __attribute__ ((vector_size (BINS * sizeof (double))));
 
-/* Twiddle factors of one sample: cosines and sines of the bins. */
+/* Twiddle factors of one sample: the cosines and sines for BINS bins. */
 typedef struct
 {
   Bins c, s;
@@ -29,14 +30,16 @@ typedef struct
 
 typedef struct
 {
-  CleaveView x, y; /* views with one element for each line */
+  CleaveView x, y; /* views whose elements are the begins of the lines */
   gint64 length, n_samples, n_bins;
   gint64 x_step, x_imaginary, y_step,
-      y_imaginary; /* steps; x_imaginary 0: real samples; y_imaginary 0: real results */
+      y_imaginary; /* distances in elements: between samples, from a real to its imaginary part,
+                      between bins, from a real to its imaginary part. x_imaginary 0: samples are
+                      real; y_imaginary 0: results are real */
   double sign, scale;
 } Transform;
 
-/* Adds a dimension of lines to both views. */
+/* Adds a dimension of lines to the views x and y. */
 static void
 add_dim (Transform *t, gint64 extent, gint64 x_step, gint64 y_step)
 {
@@ -95,7 +98,8 @@ prepare (const CleaveKernelInstance *instance,
                   .x_imaginary = x->type.shape.dim[parts] == 2 ? x->stride[parts] : 0,
                   .y_imaginary = y->stride[y->type.shape.rank - 1] };
 
-  if (y->type.shape.rank > x->type.shape.rank) /* an STFT adds the dimension of the frames */
+  if (y->type.shape.rank >
+      x->type.shape.rank) /* the result of an STFT has one more dimension, the frames */
     init_stft (&t, instance);
   else
     init_dft (&t, instance);
@@ -106,8 +110,8 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Computes the twiddle factors of BINS bins, as cleave_twiddles_go_to() does for one. Bins beyond
- * the last are computed and not used. */
+/* Computes the twiddle factors of BINS bins, from `first_bin` on, as cleave_twiddles_go_to() does
+ * for one bin. The factors of bins beyond the last are unused. */
 static void
 find_angles (const Transform *t, gint64 first_bin, Angles *angles)
 {
@@ -136,8 +140,8 @@ find_angles (const Transform *t, gint64 first_bin, Angles *angles)
     }
 }
 
-/* Transforms LINES lines. `window` NULL: none. Real samples skip the products with imaginary
- * parts: they are zeros, which change no sum that begins with +0. */
+/* Transforms LINES lines. `window` NULL: no window. For real samples, skips the products with
+ * imaginary parts: these products are zeros, which do not change a sum that begins with +0. */
 static CLEAVE_SPECIALISED void
 add_up (const Transform *t,
         const float *const *x,
@@ -173,7 +177,7 @@ add_up (const Transform *t,
     }
 }
 
-/* Transforms n <= LINES lines; the last one fills the remaining places. */
+/* Transforms n lines, 1 to LINES. The last line takes the places of the missing ones. */
 static void
 transform_lines (const Transform *t,
                  const float *x,

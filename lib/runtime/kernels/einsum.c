@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs an Einsum of two operands as a MatMul of views, where possible. Labels that both operands
- * and the result have are batch dimensions. Labels of one operand are its rows or columns. Summed
- * labels must form one dimension in memory. Either operand may be A of the MatMul.
+/* Runs an Einsum of two operands as a MatMul of views, where possible. Labels of both operands and
+ * the result are batch dimensions. Labels of the result and one operand are rows or columns. Summed
+ * labels must form one dimension in memory.
  *
- * Example: bhqd,bhkd->bhqk has batch b and h, rows q, columns k, and sums over d. */
+ * Example: bhqd,bhkd->bhqk has batch dimensions b and h, rows q and columns k, and sums over d. */
 
 #include "level.h"
 
@@ -16,7 +16,8 @@ enum { A, B, Y, N_SIDES };
 
 extern const CleaveOp cleave_op_matmul;
 
-/* A label, or several adjacent ones: the extent, and the strides in A, B and Y. */
+/* A label, or several adjacent labels that form one dimension: the extent, and the strides in A, B
+ * and Y. */
 typedef struct
 {
   gint64 extent, stride[N_SIDES];
@@ -30,19 +31,20 @@ typedef struct
 
 typedef struct
 {
-  Loops batch, own[2], sums; /* own: labels that only one operand has */
+  Loops batch, own[2], sums; /* own[i]: labels that only operand i and the result have */
 } Parts;
 
 typedef struct
 {
   const CleaveKernelFamily *family;
   gpointer state;
-  gboolean swapped; /* operand 1 is A of the MatMul */
+  gboolean swapped; /* operand 1 of the Einsum is A of the MatMul */
   CleaveView views[N_SIDES];
   CleaveTensorType types[N_SIDES];
 } Einsum;
 
-/* Finds the stride of a label in a view. Returns FALSE if the view has the label twice. */
+/* Finds the stride of a label in the view of a term. Sets `has` to whether the term has the label.
+ * Returns FALSE if the term has the label twice. */
 static gboolean
 find_stride (
     const CleaveTerm *term, const CleaveView *view, guint8 label, gboolean *has, gint64 *stride)
@@ -60,7 +62,7 @@ find_stride (
   return TRUE;
 }
 
-/* Adds a loop, merged with the previous one if together they are one dimension in A, B and Y. */
+/* Adds a loop. Merges it with the previous loop if both form one dimension in A, B and Y. */
 static void
 add_loop (Loops *loops, const Loop *loop)
 {
@@ -80,7 +82,7 @@ add_loop (Loops *loops, const Loop *loop)
   last->extent *= loop->extent;
 }
 
-/* Adds a label. Returns FALSE if it does not fit a matrix product. */
+/* Adds a label to `parts`. Returns FALSE if a matrix product cannot have the label. */
 static gboolean
 add_label (Parts *parts,
            const CleaveEquation *e,
@@ -95,7 +97,7 @@ add_label (Parts *parts,
     if (!find_stride (k == Y ? &e->result : &e->operands[k], views[k], label, &has[k],
                       &loop.stride[k]))
       return FALSE;
-  if (is_summed) /* a product cannot sum a label that only one operand has */
+  if (is_summed) /* a matrix product cannot sum a label that only one operand has */
     {
       if (loop.extent != 1 && (loop.stride[A] == 0 || loop.stride[B] == 0))
         return FALSE;
@@ -121,8 +123,8 @@ find_parts (Parts *parts, const CleaveEquation *e, const CleaveView *const *view
   return parts->sums.n <= 1;
 }
 
-/* Takes one loop as rows or columns: the one contiguous in `side`, or else the longest. Adds the
- * others to the batch. */
+/* Takes one loop as the rows or columns: the loop that is contiguous in `side`, or else the
+ * longest. Adds the other loops to `batch`. */
 static Loop
 take_loop (const Loops *loops, guint side, Loops *batch)
 {
@@ -153,8 +155,8 @@ add_dim (CleaveView *view, gint64 extent, gint64 stride)
   view->stride[d] = stride;
 }
 
-/* Makes the views of A, B and Y of the product. Operand `a` becomes A. Returns FALSE if there are
- * too many dimensions. */
+/* Makes the views of A, B and Y for the MatMul. Operand `a` becomes A. Returns FALSE if a view
+ * would have too many dimensions. */
 static gboolean
 make_views (const Parts *parts, guint a, CleaveView *views)
 {
@@ -201,7 +203,7 @@ product_of (const Einsum *e, const CleaveKernelInstance *instance, CleaveView *v
                                  .results = &views[Y] };
 }
 
-/* Returns the constant if the product reads it with its original shape and strides; NULL
+/* Returns the constant of an operand, if the MatMul reads it with its own shape and strides; NULL
  * otherwise. */
 static CleaveTensor *
 constant_of (const CleaveKernelInstance *instance, guint operand, const CleaveView *view)

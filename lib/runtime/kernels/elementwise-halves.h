@@ -3,11 +3,12 @@
 
 #include "level.h"
 
-/* Element-wise ops on float16 in registers: a block is converted to float32, the formula is
- * computed and the result rounded before the next block is read. */
+/* Element-wise ops on float16 in registers. A loop converts a block to float32, computes the
+ * formula and rounds the results before it reads the next block. */
 
-/* Lines of two operands; if an op has one operand, it is both operands. Steps along a line are 1,
- * or 0 for a scalar operand. The result is float16, or bool for comparisons. */
+/* Lines of two operands and a result. The operand of an op with one operand is passed as both.
+ * Steps along a line are 1, or 0 for a scalar operand. The result is float16, or bool for
+ * comparisons. */
 typedef struct
 {
   const guint16 *a, *b;
@@ -24,5 +25,5 @@ cleave_half_box_serves (const CleaveHalfBox *box, gint64 y_step)
   return y_step == 1 && (box->a_step | 1) == 1 && (box->b_step | 1) == 1;
 }
 
-/* Returns the loop of an op, or NULL if there is none. */
+/* Returns the float16 loop of an op. NULL if the op has none. */
 CleaveHalfLoop CLEAVE_LEVELLED (cleave_half_loop_find) (const CleaveOp *op);

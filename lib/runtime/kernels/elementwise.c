@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of element-wise ops on floats, by the formulas of their reference kernels.
- * Serves any views: dimensions laid out alike in all views are merged, and loops run along the
- * innermost dimension of the result. The result may lie exactly over an operand, so loops assume
- * only that elements are independent. 16-bit floats are converted to float32 in blocks.
+ * Serves views with any strides: merges dimensions that have the same layout in all views, and
+ * loops along the innermost dimension of the result. The result may overlay an operand exactly, so
+ * loops assume only that elements are independent. 16-bit floats are converted to float32 in
+ * blocks.
  *
  * Over 400 lines: one kernel family, with its epilogue and its 16-bit form. */
 
@@ -16,36 +17,38 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of the result and of two operands; if an op has one operand, it is both operands. */
+/* Lines of the result and of two operands. The operand of an op with one operand is passed as
+ * both. */
 typedef struct
 {
   const float *a, *b;
   float *y;
-  gint64 n, a_step, b_step, y_step; /* number of elements of a line, and the steps between them */
+  gint64 n, a_step, b_step,
+      y_step; /* number of elements of a line, and distances of adjacent elements of a line */
   gint64 n_lines, a_next, b_next,
-      y_next; /* number of lines, and the steps from one line to the next */
+      y_next; /* number of lines, and distances from the begin of a line to the begin of the next */
 } Box;
 
 typedef void (*Loop) (const Box *box, gconstpointer attrs);
 
-/* Lines of at most this length are transposed: the inner loop goes from line to line.
- * SHORT_UPCAST is the limit if elements are converted first. */
+/* Largest length of lines that are transposed: the inner loop goes from line to line. SHORT_UPCAST
+ * holds if elements are converted to float32 first. */
 #define SHORT_LINE 2
 #define SHORT_UPCAST 8
-/* 16-bit floats converted to float32 at once. */
+/* number of 16-bit floats that are converted to float32 at once */
 #define UPCAST 512
-/* Vectors processed by epilogue ops at once. */
+/* number of vectors to which epilogue ops are applied at once */
 #define BLOCK 8
 
 typedef struct
 {
   CleaveElement element;
   Loop loop;
-  CleaveHalfLoop half_loop; /* NULL: none */
+  CleaveHalfLoop half_loop; /* loop for float16; NULL: no such loop */
   gboolean folds;
-  CleaveLoops loops; /* views of the result, then of each operand */
-  CleaveEpilogueOp
-      own; /* this op as an epilogue op; NONE if it is not one, or if its views are not dense */
+  CleaveLoops loops;    /* loops over views of the result, then of each operand */
+  CleaveEpilogueOp own; /* this op as an epilogue op; its kind is NONE if it cannot be one or its
+                           views are not dense */
 } Elementwise;
 
 /* clang-format off */
@@ -100,7 +103,8 @@ typedef struct
 #define LOOP_UNARY LOOP_1
 #define LOOP_BINARY LOOP_2
 #define LOOP_SLOPE LOOP_2
-/* The exponent is a constant, so that the compiler replaces the power by multiplications. */
+/* A loop of Pow for one exponent as a compile-time constant, so that the compiler replaces the
+ * power by multiplications. */
 #define EACH_POWER(exponent, formula)                                                              \
   if (a_step == 1 && b_step == 0 && box->b_next == 0 && y_step == 1 && *bs == exponent)            \
     {                                                                                              \
@@ -117,7 +121,7 @@ typedef struct
   }
 #define LOOP_REMAINDER LOOP_2
 #define LOOP_FOLD LOOP_2
-#define LOOP_TEST(word, P, formula)    /* no loop: results are bools, not floats */
+#define LOOP_TEST(word, P, formula)    /* no loop: the results are bools, not floats */
 #define LOOP_COMPARE(word, P, formula)
 
 #define LOOPS_FLOAT(kind, word, P, formula) LOOP_##kind (word, P, formula)
@@ -183,11 +187,12 @@ RUN_LINES (tanh)
 RUN_LINES (erf)
 /* clang-format on */
 
-/* Elements whose largest magnitude is checked before their sine or cosine is computed. */
+/* number of elements whose largest magnitude is checked before their sines or cosines are
+ * computed */
 #define ANGLES 128
 
-/* Returns the largest magnitude. Compares bit patterns, in which a NaN is greater than any
- * number. */
+/* Returns the largest magnitude of n floats; a NaN if there is one. Compares bit patterns, in which
+ * a NaN is greater than any number. */
 static float
 largest (const float *a, gint64 n)
 {
@@ -202,8 +207,8 @@ largest (const float *a, gint64 n)
   return cleave_float_from_bits ((guint32) most);
 }
 
-/* Computes sines or cosines of a line. If no element is so large that libm must handle it, uses
- * a loop without a branch. */
+/* Computes the sines or cosines of a line. Uses a loop without branches for each block whose
+ * elements are all so small that libm need not handle them. */
 static void
 apply_angle_line (const Box *line, gconstpointer attrs, guint32 quarter, Loop loop)
 {
@@ -262,13 +267,13 @@ run_cos (const Box *box, gconstpointer attrs)
 typedef void (*Apply) (const CleaveFusedConsumer *self, float *v, gint64 n);
 typedef void (*Gate) (float *v, gint64 n);
 
-/* Functions with loops that are faster than calling the formula for each element. */
+/* Lists functions whose loops are faster than the formula for each element. */
 static const struct
 {
   const CleaveOp *op;
   Loop loop;
-  Apply apply; /* NULL: use `loop` */
-  Gate gate;   /* NULL: none */
+  Apply apply; /* applies the function as an epilogue op; NULL: use `loop` */
+  Gate gate;   /* multiplies v by the function of v; NULL: no such code */
 } faster[] = {
   { &cleave_op_exp, run_exp, apply_exp, cleave_gate_exp },
   { &cleave_op_sigmoid, run_sigmoid, apply_sigmoid, cleave_gate_sigmoid },
@@ -303,8 +308,8 @@ find_loop (const CleaveOp *op, gboolean *folds)
   return loop;
 }
 
-/* Returns whether all operands have the type of the result. With 16-bit floats, an exponent may
- * be float32. */
+/* Returns whether the operands and the result have one float type. The exponent of a Pow of 16-bit
+ * floats may be float32. */
 static gboolean
 is_float (const CleaveKernelInstance *instance)
 {
@@ -321,7 +326,8 @@ is_float (const CleaveKernelInstance *instance)
 extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
     cleave_op_div;
 
-/* Applies the op's loop to n contiguous sums. A second operand is a scalar in memory. */
+/* Applies the op's loop to n contiguous values v in place. A second operand is a scalar in
+ * memory. */
 static void
 apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
 {
@@ -374,7 +380,7 @@ epilogue_op (gconstpointer state,
   {
     const CleaveOp *op;
     CleaveEpilogueKind
-        epilogue_op[2]; /* the kind if v is operand 0, and the kind if v is operand 1 */
+        epilogue_op[2]; /* kinds of epilogue op if v is operand 0, and if v is operand 1 */
   } epilogue[] = { { &cleave_op_relu, { CLEAVE_EPILOGUE_RELU } },
                    { &cleave_op_clip, { CLEAVE_EPILOGUE_CLIP } },
                    { &cleave_op_add, { CLEAVE_EPILOGUE_ADD, CLEAVE_EPILOGUE_ADD } },
@@ -404,8 +410,8 @@ epilogue_op (gconstpointer state,
   return op;
 }
 
-/* Sets e->own if the op can apply itself as an epilogue op: all views are one contiguous line,
- * but one operand may be a scalar. */
+/* Sets e->own if the op can be an epilogue op of its own results: all views are one contiguous
+ * line, except that one operand may be a scalar. */
 static void
 find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -420,8 +426,8 @@ find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
   e->own = own;
 }
 
-/* Returns the float16 loop of an op with one or two operands. NULL if there is none, or if
- * float32 has a faster loop. */
+/* Returns the float16 loop of an op with one or two operands. Returns NULL if there is none, or if
+ * converting to float32 is faster. */
 static CleaveHalfLoop
 find_half_loop (const Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -488,8 +494,8 @@ copy_box (const Box *box)
                box->n);
 }
 
-/* Computes an op with any number of operands: combines the first two, then the result so far
- * with each of the others. */
+/* Computes an op with any number of operands. Combines the first two, then the result so far with
+ * each further operand. */
 static void
 fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *of)
 {
@@ -527,8 +533,8 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
   e->loop (&box, instance->call.attrs);
 }
 
-/* Converts elements of an operand to float32. Returns their distance in `to`: 1, or 0 if one
- * value serves all. */
+/* Converts n elements of an operand to float32. Returns the distance of the elements in `to`: 1, or
+ * 0 if a single element was converted that serves all. */
 static gint64
 upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)
 {
@@ -540,7 +546,7 @@ upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *
   return step == 0 ? 0 : 1;
 }
 
-/* Computes 16-bit elements in float32 and rounds each once, at the end. */
+/* Computes n 16-bit elements in float32, and rounds each result once at the end. */
 static void
 run_upcast (const Elementwise *e,
             const CleaveKernelInstance *instance,
@@ -571,7 +577,7 @@ run_upcast (const Elementwise *e,
                  step[0], n);
 }
 
-/* Runs the float16 loop. Returns FALSE if the box does not have the steps that the loop needs. */
+/* Runs the float16 loop on a box. Returns FALSE if the loop does not serve the box's steps. */
 static gboolean
 run_halves (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *box)
 {
@@ -627,8 +633,8 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
       }
 }
 
-/* Runs the elements [begin, end). Ops that pass over their result several times use parts that
- * fit into the L1 cache. */
+/* Computes the elements [begin, end) of the result. For ops that pass over their result several
+ * times, goes part by part, where a part fits into the L1 cache. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -657,8 +663,8 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   return e->own.op != CLEAVE_EPILOGUE_NONE;
 }
 
-/* Runs `vectors` vectors, a compile-time constant. If `some`, only the first m elements of one
- * vector. */
+/* Applies the op and the epilogue ops to `vectors` vectors, a compile-time constant. `some`: only
+ * to the first m elements of one vector. */
 static CLEAVE_SPECIALISED void
 run_block (const CleaveEpilogue *own,
            const CleaveEpilogue *epilogue,
@@ -682,7 +688,7 @@ run_block (const CleaveEpilogue *own,
       cleave_vector_store (y + i * CLEAVE_VECTOR, sum[i]);
 }
 
-/* Runs the elements [begin, end) and applies the epilogue ops to them. */
+/* Computes the elements [begin, end) of the result, and applies the epilogue ops to them. */
 static void
 run_epilogue (const Elementwise *e,
               const CleaveKernelInstance *instance,

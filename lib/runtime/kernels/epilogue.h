@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Applies the epilogue ops of a kernel instance to vectors in registers, before they are stored.
- * The fused consumers' own loops would compute results with the same bits. A kernel collects its
- * ops with cleave_epilogue_of() and calls cleave_epilogue_do() on each block of sums. */
+/* Applies the epilogue ops of a kernel instance to vectors in registers, before the kernel stores
+ * them. The results have the bits that the consumers' own kernels would compute. A kernel collects
+ * the ops with cleave_epilogue_of(), and calls cleave_epilogue_do() on each block of sums. */
 
 #include <math.h>
 
@@ -14,14 +14,14 @@ typedef struct
 {
   guint n;
   const CleaveFusedConsumer *fused;
-  const float *y;       /* the first element of the result */
-  gboolean by_channels; /* a vector must not cross from one pixel to the next */
-  guint gate_end; /* index of the MUL that is computed together with the gate function before it; 0:
-                     none */
+  const float *y;       /* address of the first element of the result */
+  gboolean by_channels; /* a vector must not contain elements of two pixels */
+  guint gate_end; /* index of the MUL that is computed together with the function before it, as a
+                     gate; 0: none */
 } CleaveEpilogue;
 
-/* Returns whether op s is a gate: a function f that begins an expression pattern, followed by
- * the product f (v) * v, and f (v) is not read later. An example is x * sigmoid (x). */
+/* Returns whether op s is a gate: a function f that begins an expression pattern, followed by the
+ * product f (v) * v, while no later op reads f (v). An example is x * sigmoid (x). */
 static inline gboolean
 cleave_epilogue_is_gate (const CleaveEpilogue *epilogue, guint s)
 {
@@ -52,15 +52,15 @@ cleave_epilogue_of (const CleaveKernelInstance *instance)
   return epilogue;
 }
 
-/* A block of pixels with several vectors each. Pixels are `step` elements apart; vector c begins
- * at element column[c] of its pixel. If `some`, the block is one vector, of which the first m
- * elements are used. */
+/* A block of pixels with several vectors each. Pixels are `step` elements apart. Vector c begins at
+ * element column[c] of its pixel. `some`: the block is one vector, of which the first m elements
+ * are used. */
 typedef struct
 {
   const float *y; /* address at which the block will be stored */
   gint64 step, column[4], m;
   gboolean some;
-  gboolean paired; /* the columns cover two pixels of a vector and a half each */
+  gboolean paired; /* the columns cover two pixels, each of which fills a vector and a half */
 } CleaveEpilogueAt;
 
 static CLEAVE_SPECIALISED CleaveVector
@@ -69,7 +69,7 @@ cleave_epilogue_at_load (const CleaveEpilogueAt *at, const float *from)
   return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
 }
 
-/* Loads one value per channel for vector c. */
+/* Loads the elements of vector c of a value with one element per channel. */
 static CLEAVE_SPECIALISED CleaveVector
 cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from, int c)
 {
@@ -82,7 +82,7 @@ cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from,
   return cleave_vector_load (from + at->column[c] - n);
 }
 
-/* Largest number of vectors in a block: pixels * vectors. */
+/* largest number of vectors of a block: pixels * vectors */
 #define CLEAVE_MAX_EPILOGUE_VECTORS 36
 
 /* clang-format off */
@@ -95,7 +95,8 @@ cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from,
         sum[p * vectors + c] = result;                                                             \
       }
 #define CLEAVE_EPILOGUE_W cleave_epilogue_at_load (at, w + p * at->step + at->column[c])
-/* Applies `result` to v and w, where w is a scalar or the element at the same position. */
+/* Replaces each vector v of the block by `result (v, w)`. The operand w is a scalar or the element
+ * at the same position. */
 #define CLEAVE_EPILOGUE_FAST(result)                                                                  \
   if (epilogue_op->w_is_one)                                                                             \
     {                                                                                              \
@@ -124,7 +125,8 @@ cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
   CLEAVE_EPILOGUE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
 }
 
-/* Applies a function by way of memory, since it needs all registers. */
+/* Applies a function through memory, since it needs all registers. `gate`: multiplies v by the
+ * function of v. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_do_function (const CleaveFusedConsumer *self,
                              gboolean gate,
@@ -143,8 +145,8 @@ cleave_epilogue_do_function (const CleaveFusedConsumer *self,
     sum[i] = cleave_vector_load (values + i * CLEAVE_VECTOR);
 }
 
-/* Applies one op. `pixels` and `vectors` are compile-time constants; the compiler makes a copy
- * for each pair, and loop-invariant values stay in registers. */
+/* Applies one epilogue op to a block. `pixels` and `vectors` are compile-time constants. The
+ * compiler makes a copy for each pair of them, in which loop-invariant values stay in registers. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
                        const float *w,
@@ -178,7 +180,7 @@ cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* Applies a normalization. `channel` is the channel of the first element. */
+/* Applies a normalization to a block. `channel` is the channel of the block's first element. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_op_normalize (const CleaveEpilogueOp *epilogue_op,
                               gint64 channel,
@@ -200,8 +202,8 @@ cleave_epilogue_op_normalize (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* Finds the address of w: at the position of the result, or in the saved value v with which the
- * expression pattern began. */
+/* Returns the block's position with the address of w: the position of the result, or the saved
+ * value v with which the expression pattern began. */
 static CLEAVE_SPECIALISED CleaveEpilogueAt
 cleave_epilogue_at_find (const CleaveEpilogueOp *epilogue_op,
                          const CleaveEpilogueAt *at,

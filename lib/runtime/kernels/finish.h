@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts floats to bytes. */
+/* Converts sums of floats to bytes. */
 
 #include "upcast.h"
 
-/* Rounds and saturates n numbers, which may be infinite, with scale 1 and zero point 0. */
+/* Rounds n floats to bytes with scale 1 and zero point 0. Saturates floats outside the range,
+ * infinities included. */
 static inline void
 cleave_finish_plain_byte (gboolean is_signed, const float *from, guint8 *y, gint64 step, gint64 n)
 {

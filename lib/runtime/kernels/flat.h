@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Copies floats between some dimensions of a view and a contiguous buffer in row-major order. */
+/* Copies floats between a view and a contiguous buffer in row-major order. */
 
 #include "../../ir/copy.h"
 #include "../../ops/lines.h"
@@ -12,7 +12,8 @@ cleave_flat_is_dense (const CleaveLines *lines)
   return lines->rank == 0 && (lines->step[0] == 1 || lines->length == 1);
 }
 
-/* Returns the loops that copy between the view's lines and `n` contiguous floats. */
+/* Returns the loops that copy `n` floats from the lines of a view to a contiguous buffer, or back
+ * if `writes`. */
 static inline CleaveCopyLoops
 cleave_flat_loops (const CleaveLines *lines, gint64 n, gboolean writes)
 {
@@ -29,8 +30,8 @@ cleave_flat_loops (const CleaveLines *lines, gint64 n, gboolean writes)
   return loops;
 }
 
-/* Returns the address of the `n` elements if they are contiguous, or else copies them to `to`
- * and returns that. */
+/* Returns the address of the `n` elements of the lines if they are contiguous. Otherwise copies
+ * them to `to` and returns `to`. */
 static inline const float *
 cleave_flat_read (const CleaveLines *lines, gint64 n, const float *from, float *to)
 {

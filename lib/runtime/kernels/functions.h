@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Functions of elementwise-math.h on several vectors at once, with the same operations and the
- * same bits. One function is a chain of about 20 dependent operations. With several vectors, the
- * chains overlap. A clamp is one minimum and one maximum here, where compilers emit comparisons.
- * Both together take 0.6 to 0.8 of the time of plain loops. */
+/* Computes functions of elementwise-math.h on several vectors at once, with the same operations and
+ * the same bits. A function is a chain of about 20 dependent operations; the chains of several
+ * vectors overlap. A clamp is one minimum and one maximum here, where compilers emit comparisons.
+ * Together these take 0.6 to 0.8 of the time of plain loops. */
 
 #include "level.h"
 #include "vector.h"
 
-/* More vectors would spill registers. */
+/* number of vectors processed at once; more would spill registers */
 #define CLEAVE_FUNCTION_VECTORS 2
 
 typedef unsigned CleaveBits __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
@@ -38,7 +38,7 @@ cleave_vector_copysign (CleaveVector v, CleaveVector sign)
   return (CleaveVector) (((CleaveBits) v & 0x7fffffffu) | ((CleaveBits) sign & 0x80000000u));
 }
 
-/* Computes the parts of exp as cleave_f32_exp_parts(). */
+/* Computes the parts of exp as cleave_f32_exp_parts() does, for n vectors. */
 static CLEAVE_SPECIALISED void
 cleave_vectors_exp_parts (const CleaveVector *a, int n, CleaveExpVectors *e)
 {
@@ -72,7 +72,7 @@ cleave_vectors_exp_parts (const CleaveVector *a, int n, CleaveExpVectors *e)
     e->exponent[i] = (CleaveBits) shifted[i] - (CleaveBits) magic;
 }
 
-/* Computes exp as cleave_f32_exp(). */
+/* Replaces n vectors by their exponentials, as cleave_f32_exp() computes them. */
 static CLEAVE_SPECIALISED void
 cleave_vectors_exp (CleaveVector *v, int n)
 {
@@ -93,7 +93,7 @@ cleave_vectors_exp (CleaveVector *v, int n)
     v[i] = v[i] * (CleaveVector) ((e.exponent[i] - half[i] + 127u) << 23);
 }
 
-/* Computes sigmoid as cleave_f32_sigmoid(). */
+/* Replaces n vectors by their sigmoids, as cleave_f32_sigmoid() computes them. */
 static CLEAVE_SPECIALISED void
 cleave_vectors_sigmoid (CleaveVector *v, int n)
 {
@@ -111,7 +111,7 @@ cleave_vectors_sigmoid (CleaveVector *v, int n)
     v[i] = 1.0f / a[i];
 }
 
-/* Computes tanh as cleave_f32_tanh(). */
+/* Replaces n vectors by their hyperbolic tangents, as cleave_f32_tanh() computes them. */
 static CLEAVE_SPECIALISED void
 cleave_vectors_tanh (CleaveVector *v, int n)
 {
@@ -127,7 +127,7 @@ cleave_vectors_tanh (CleaveVector *v, int n)
     v[i] = cleave_vector_copysign (a[i] / (a[i] + 2.0f), v[i]);
 }
 
-/* Computes 2^q - 1 and its scale as in cleave_f32_erf(). */
+/* Computes 2^q - 1 and its scale for n vectors q, as a part of cleave_f32_erf(). */
 static CLEAVE_SPECIALISED void
 cleave_vectors_erf_power (const CleaveVector *q, int n, CleaveExpVectors *e)
 {
@@ -155,7 +155,7 @@ cleave_vectors_erf_power (const CleaveVector *q, int n, CleaveExpVectors *e)
     e->scale[i] = (CleaveVector) ((CleaveBits) shifted[i] << 23);
 }
 
-/* Computes erf as cleave_f32_erf(). */
+/* Replaces n vectors by their error functions, as cleave_f32_erf() computes them. */
 static CLEAVE_SPECIALISED void
 cleave_vectors_erf (CleaveVector *v, int n)
 {
@@ -191,8 +191,9 @@ cleave_vectors_erf (CleaveVector *v, int n)
 }
 
 /* clang-format off */
-/* cleave_line_<word> applies a function to n contiguous elements; y may be a. cleave_gate_<word>
- * multiplies each element by its function value. */
+/* Defines cleave_line_<word>, which applies a function to n contiguous elements of a, and stores
+ * the results to y; y may be a. Also defines cleave_gate_<word>, which multiplies each element by
+ * its function. */
 #define CLEAVE_LINE(word)                                                                          \
   static G_GNUC_UNUSED void                                                                        \
   cleave_line_##word (const float *a, float *y, gint64 n)                                          \

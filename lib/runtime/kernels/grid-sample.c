@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GridSample of floats. The source position of each result position is computed once for all
- * channels. Channels are then computed in blocks. */
+/* The kernel family of GridSample of floats. Computes the source position of each position of the
+ * result once for all channels, then the channels in blocks. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,11 +12,13 @@
 enum { X, GRID };
 enum { N, C, H, W };
 
-/* Largest number of channels in a block, and of elements from which one element is interpolated. */
+/* BLOCK: number of channels of a block. MAX_TAPS: largest number of elements between which one
+ * element is interpolated. */
 #define BLOCK 32
 #define MAX_TAPS 16
 
-/* The taps of a result position, shared by all channels. */
+/* The `n` taps of a position of the result, which all channels share: offsets in the image and
+ * weights. */
 typedef struct
 {
   guint n;
@@ -51,7 +53,7 @@ find_place (const CleaveGridSampleAttrs *attrs,
   for (guint i = 0; i < rows.n; i++)
     for (guint j = 0; j < columns.n; j++)
       {
-        /* Avoids a branch, since a processor cannot predict whether a tap lies outside. */
+        /* without a branch, since a processor cannot predict whether a tap lies outside */
         gboolean is_inside =
             cleave_grid_is_inside (rows.at[i], n[H]) & cleave_grid_is_inside (columns.at[j], n[W]);
 
@@ -62,7 +64,7 @@ find_place (const CleaveGridSampleAttrs *attrs,
   place->n = n_taps;
 }
 
-/* Computes BLOCK contiguous channels in vectors. */
+/* Computes BLOCK contiguous channels at one position, in vectors. */
 static void
 run_block (const Place *place, const float *x, float *y, gint64 y_step)
 {

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* Pixels whose sums are in registers together. */
+/* number of pixels whose sums are in registers at the same time */
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #else
 #define MAX_PIXELS 6
 #endif
 
-/* Returns, for each lane, the lane that holds channel i of its group. */
+/* Returns, for each lane, the index of the lane that holds channel i of the same group. */
 static CLEAVE_SPECIALISED CleaveMask
 lanes_of (int i, int n_in)
 {
@@ -24,14 +24,16 @@ lanes_of (int i, int n_in)
   return lanes;
 }
 
-/* Gives each lane a channel of its group. */
+/* Returns a vector in which each lane has the value of the channel that `lanes` selects in its
+ * group of n_in lanes. */
 static CLEAVE_SPECIALISED CleaveVector
 spread (CleaveVector x, CleaveMask lanes, int n_in)
 {
   return n_in <= 4 ? cleave_vector_permute_in_fours (x, lanes) : cleave_vector_permute (x, lanes);
 }
 
-/* Adds one tap to `pixels` pixels, one channel of each group at a time. */
+/* Adds the products of one tap to the sums of `pixels` pixels, one operand channel of each group at
+ * a time. */
 static CLEAVE_SPECIALISED void
 add_tap (const CleaveDepthwiseRun *run,
          const float *x,
@@ -81,8 +83,8 @@ sum_block (const CleaveDepthwiseRun *run, gint64 pixel, gint64 channel, int pixe
     cleave_vector_store (y + p * run->y_pixel, sum[p]);
 }
 
-/* Computes all channels of `pixels` pixels. The last vector may overlap the one before: the same
- * bits are written twice. */
+/* Computes all channels of `pixels` pixels. The last vector may overlap the vector before, which
+ * writes the same bits twice. */
 static CLEAVE_SPECIALISED void
 sum_channels (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_channels, int pixels, int n_in)
 {
@@ -128,8 +130,8 @@ static const Block blocks[][MAX_PIXELS] = {
 #endif
 };
 
-/* Computes n_pixels pixels, divided so that no block is short: in a short block, each addition
- * waits for the previous one. */
+/* Computes n_pixels pixels in blocks of similar size. A short block would be slow, since each of
+ * its additions waits for the previous one. */
 void
 cleave_grouped_sum (const CleaveDepthwiseRun *run, gint64 n_pixels, gint64 n_channels, gint64 n_in)
 {

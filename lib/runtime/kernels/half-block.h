@@ -3,8 +3,8 @@
 
 #include "upcast.h"
 
-/* Float16 elements processed as floats in registers at once. The number is constant, so that
- * compilers keep them in registers. */
+/* Number of float16 elements that are processed at once as floats in registers. The number is a
+ * constant, so that compilers keep the floats in registers. */
 #define CLEAVE_HALF_BLOCK 16
 
 static inline void

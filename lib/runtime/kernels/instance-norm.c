@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* InstanceNormalization of floats, if channels are contiguous, or the pixels of each channel.
- * Each channel is summed in the order of the reference kernel, in eight lanes (lanes.h).
- * Contiguous channels are summed in parallel. */
+/* The kernel family of InstanceNormalization of floats, if the channels are contiguous, or the
+ * pixels of each channel. Sums each channel in the order of the reference kernel, in eight lanes
+ * (lanes.h). Contiguous channels are summed in parallel. */
 
 #include "level.h"
 #include "loops.h"
@@ -13,33 +13,37 @@
 
 enum { X, SCALE, B };
 
-/* Some channels of an image and their pixels; steps in elements. */
+/* Some channels of an image, and all their pixels. Distances are in elements. Either adjacent
+ * channels or adjacent pixels have distance 1; `x_step` and `y_step` belong to the others. */
 typedef struct
 {
   const float *x;
   float *y;
-  gint64 n_channels, n_pixels; /* whether channels or pixels are contiguous: one of the two has step
-                                * 1 */
-  gint64 x_step, y_step;       /* steps between elements along the other of the two */
-  float *mean, *factor, *bias; /* one value for each channel, repeated for all pixels that the loop
-                                  processes at once */
-  float *lane;                 /* eight partial sums for each channel */
+  gint64 n_channels, n_pixels; /* number of channels and of pixels */
+  gint64 x_step, y_step; /* distances in x and y of adjacent pixels, if the channels are contiguous;
+                            else of adjacent channels */
+  float *mean, *factor,
+      *bias; /* numbers of each channel, repeated for all pixels that the loop processes at once */
+  float *lane; /* eight partial sums of each channel */
 } Image;
 
 typedef struct
 {
   guint n, c;
   gint64 n_channels, n_pixels, x_step, y_step;
-  gboolean by_pixels;            /* channels are contiguous */
-  gint64 x_together, y_together; /* pixels read at once; pixels read and written at once */
+  gboolean by_pixels; /* TRUE: channels are contiguous; FALSE: the pixels of each channel are
+                         contiguous */
+  gint64 x_together, y_together; /* number of pixels that are read at once for the sums, and of
+                                    pixels that are normalized at once */
 } InstanceNorm;
 
-/* From this many channels on, each pixel is a loop of its own. With fewer, eight pixels are
- * processed at once: 8 channels of 16,384 pixels take 34 us instead of 205, and 48 channels of
- * 4,096 pixels 42 us instead of 50. */
+/* With at least this many channels, a loop processes one pixel. With fewer, it processes eight: 8
+ * channels of 16,384 pixels take 34 us instead of 205, and 48 channels of 4,096 pixels 42 us
+ * instead of 50. */
 #define FEW_CHANNELS 64
 
-/* Returns the distance of adjacent pixels in row-major order; 0 if it varies. */
+/* Returns the distance of adjacent pixels in row-major order, in elements; 0 if the distance
+ * varies. */
 static gint64
 pixel_step (const CleaveView *view, CleaveDims dims)
 {
@@ -100,7 +104,7 @@ prepare (const CleaveKernelInstance *instance,
   x_step = pixel_step (x, dims);
   y_step = pixel_step (y, dims);
   n_pixels = count_pixels (x, dims);
-  /* A single channel has contiguous pixels in either case. */
+  /* the pixels of a single channel are contiguous in either case */
   by_pixels = x_step != 1 || y_step != 1 || n_pixels == 1;
   if (x_step == 0 || y_step == 0 ||
       (by_pixels && !(has_channels_innermost (x, dims.c) && has_channels_innermost (y, dims.c))))
@@ -122,7 +126,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Returns the value that an element adds to the sum. */
+/* Returns the value that an element adds to the sum: x - mean or, if `squares`, its square. */
 static inline float
 term (float x, float mean, gboolean squares)
 {
@@ -131,7 +135,8 @@ term (float x, float mean, gboolean squares)
   return squares ? distance * distance : distance;
 }
 
-/* Adds the lanes of n channels pairwise into lane 0. Lanes are `apart` floats apart. */
+/* Adds the lanes of n channels pairwise into lane 0. The same lane of adjacent channels is
+ * contiguous; lanes are `apart` floats apart. */
 static inline void
 join_lanes (float *lane, gint64 apart, gint64 n)
 {
@@ -141,8 +146,8 @@ join_lanes (float *lane, gint64 apart, gint64 n)
         lane[j * apart + c] = lane[j * apart + c] + lane[(j + half) * apart + c];
 }
 
-/* Adds n elements, of one or eight pixels from pixel i on. With eight pixels, each pixel has a
- * lane. */
+/* Adds n contiguous elements to the partial sums, from pixel i on. They belong to one pixel or to
+ * eight; each of eight pixels has a lane of its own. */
 static inline void
 add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
 {
@@ -154,7 +159,7 @@ add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
     lane[c] += term (x[c], squares ? mean[c] : 0, squares);
 }
 
-/* Sums all pixels into lane 0 of each channel. */
+/* Sums all pixels into lane 0 of each channel. `together` is the number of pixels read at once. */
 static CLEAVE_SPECIALISED void
 sum_pixels (const Image *image, gint64 together, gboolean squares)
 {
@@ -207,7 +212,7 @@ sum (const InstanceNorm *norm, const Image *image, gboolean squares)
     sum_pixels (image, norm->x_together, FALSE);
 }
 
-/* Repeats the values of the channels for each pixel that is processed at once. */
+/* Repeats the values of all channels for each pixel that is processed at once. */
 static void
 repeat (const InstanceNorm *norm, float *values)
 {

@@ -36,12 +36,12 @@
 #include <arm_neon.h>
 #endif
 
-/* Dot products of unsigned by signed bytes, at the level i8mm. */
+/* The level i8mm has dot products of unsigned by signed bytes. */
 #if defined(CLEAVE_DOT) && defined(__ARM_FEATURE_MATMUL_INT8)
 #define CLEAVE_I8MM
 #endif
 
-/* Vector registers. They limit the sums that a block keeps in registers. */
+/* Number of vector registers, which limits the sums that a block keeps in registers. */
 #if defined(CLEAVE_AVX512) || defined(CLEAVE_NEON)
 #define CLEAVE_REGISTERS 32
 #else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LayerNormalization in the order of its reference kernel. If rows are contiguous, several are
- * processed at once: their additions are independent, and they share loads of scale and bias. */
+/* The kernel family of LayerNormalization, in the order of its reference kernel. If rows are
+ * contiguous, several are processed at once: their additions are independent, and they share the
+ * loads of scale and bias. */
 
 #include "flat.h"
 #include "level.h"
@@ -17,13 +18,14 @@ enum { Y, MEAN, INV_STD_DEV };
 typedef struct
 {
   CleaveLoops loops;          /* loops over the rows, with views of the results, then of x */
-  CleaveLines x, y, scale, b; /* layout of one row */
-  gint64 n;                   /* elements of a row */
+  CleaveLines x, y, scale, b; /* layout of the elements of one row */
+  gint64 n;                   /* number of elements of a row */
   guint n_results;
   gboolean has_b;
 } LayerNorm;
 
-/* Returns a view with one element for each row: extent 1 along the normalized axes. */
+/* Returns a view whose elements are the first elements of the rows: extent 1 along the normalized
+ * axes. */
 static CleaveView
 one_of_each_row (const CleaveView *view, guint axes)
 {
@@ -35,7 +37,7 @@ one_of_each_row (const CleaveView *view, guint axes)
   return one;
 }
 
-/* Initializes the lines of a parameter (scale or B) along the elements of a row. */
+/* Initializes the lines of operand `operand` (scale or B) along the elements of a row. */
 static void
 init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes, CleaveLines *lines)
 {
@@ -49,7 +51,8 @@ init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes,
   cleave_lines_init_dims (lines, views, 1, axes);
 }
 
-/* Returns the number of rows of scratch: for scale, for zeros or B, and for the result. */
+/* Returns the number of rows in scratch: a copy of scale, a copy of B or zeros, and a row of the
+ * result. */
 static gsize
 count_rows_of_scratch (const LayerNorm *norm)
 {
@@ -94,17 +97,18 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Values that all rows share. */
+/* Values that all rows of a run share. */
 typedef struct
 {
   const LayerNorm *norm;
   const CleaveKernelInstance *instance;
-  const float *scale, *b; /* b: zeros if there is no B */
+  const float *scale,
+      *b; /* contiguous scale and bias; the bias is zeros if there is no operand B */
   gboolean x_dense, y_dense;
-  float *row; /* scratch for rows that are not contiguous */
+  float *row; /* row in scratch, for rows that are not contiguous */
 } Rows;
 
-/* Normalizes one row, or several rows at once. */
+/* One row or several rows that are normalized at once, with the mean and the factor of each. */
 typedef struct
 {
   const float *x[CLEAVE_MOMENTS_ROWS];
@@ -134,7 +138,7 @@ normalize (const Rows *rows, const Some *some, int n_rows)
       some->y[r][i] = (some->x[r][i] - some->mean[r]) * some->inverse[r] * scale[i] + b[i];
 }
 
-/* Normalizes the rows at these offsets, given for each view of the loops. */
+/* Normalizes n_rows rows; `offset` has the offsets of each row in the views of the loops. */
 static CLEAVE_SPECIALISED void
 run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
 {
@@ -171,7 +175,7 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
     }
 }
 
-/* Normalizes the rows of a line, several at once if they are contiguous. */
+/* Normalizes the rows of a line of the loops, several at once if they are contiguous. */
 static void
 run_line (const Rows *rows, const CleaveLine *line)
 {

@@ -3,15 +3,17 @@
 
 #include "../kernels.h"
 
-/* Each file of this folder is compiled for each level. CLEAVE_LEVEL is its name. Symbols that other
- * files use have it as a suffix: CLEAVE_LEVELLED (x) is x_v3. The generated file levels.h lists the
- * kernel families of each level for ../kernels.c, so a family is declared `extern`. */
+/* Each file of this folder is compiled once for each level; CLEAVE_LEVEL is the level's name. A
+ * symbol that other files use has the name as a suffix: CLEAVE_LEVELLED (x) is x_v3 at level v3.
+ * The generated file levels.h lists the kernel families of each level for ../kernels.c, so families
+ * are declared `extern`. */
 #define CLEAVE_PASTE_(a, b) a##_##b
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
 
-/* Makes one copy of a function for each set of constant arguments. Where compilers need minutes for
- * the copies, forbids inlining instead: with sanitizers, and where fmaf is a call for each lane. */
+/* Makes the compiler copy a function for each set of constant arguments. Where compilers need
+ * minutes for the copies, forbids inlining instead: with sanitizers, and where fmaf is a call for
+ * each lane. */
 #if (defined __SANITIZE_ADDRESS__ && !defined __clang__) ||                                        \
     (defined CLEAVE_GENERIC && !defined __FP_FAST_FMAF)
 #define CLEAVE_SPECIALISED __attribute__ ((noinline, noclone, unused))
@@ -31,5 +33,6 @@
 #define CLEAVE_UNROLL "GCC unroll 64"
 #endif
 #endif
-/* Unrolls a loop completely, so that arrays indexed by i can be in registers. */
+/* Unrolls a loop over i completely, so that the elements of arrays indexed by i can be in
+ * registers. */
 #define CLEAVE_EACH(i, n) _Pragma (CLEAVE_UNROLL) for (int i = 0; i < (n); i++)

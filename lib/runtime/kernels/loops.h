@@ -3,25 +3,28 @@
 
 #include "../kernels.h"
 
-/* Loops over several views at once. The first view decides the shape, and the others are broadcast
- * to it. Dimensions are sorted from the largest step of the first view to the smallest, whatever
- * their logical order. Adjacent dimensions that are one in all views are merged. The innermost one
- * is the line: kernels get an offset into each view and a number of elements.
+/* Loops over several views at once. View 0 decides the shape, and the other views are broadcast to
+ * it. Dimensions are sorted by the strides of view 0, largest first, whatever their logical order.
+ * Adjacent dimensions that form one dimension in all views are merged. The innermost dimension is
+ * the line: kernels get an offset into each view and a number of elements.
  *
- * Example: y [2, 3, 4] dense, x [1, 3, 4] dense gives one outer dimension of 2 and lines of 12. */
+ * Example: y [2, 3, 4] dense and x [1, 3, 4] dense give one outer dimension of extent 2 and lines
+ * of 12 elements. */
 
 #define CLEAVE_LOOP_VIEWS 9
 
 typedef struct
 {
-  guint n_views, n_dims; /* n_dims: dimensions outside the line */
+  guint n_views, n_dims; /* number of views, and of dimensions outside the line */
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 stride[CLEAVE_LOOP_VIEWS][CLEAVE_MAX_RANK];
-  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* number of elements and steps of the line */
-  gint64 size[CLEAVE_LOOP_VIEWS];         /* bytes of an element */
+  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* number of elements of a line, and their distance in
+                                             each view, in elements */
+  gint64 size[CLEAVE_LOOP_VIEWS];         /* size of an element of each view in bytes */
 } CleaveLoops;
 
-/* The offset at which a line begins in each view, in elements. */
+/* A line: the offset in each view at which it begins, in elements, and its position in the
+ * loops. */
 typedef struct
 {
   gint64 index[CLEAVE_MAX_RANK];
@@ -37,7 +40,7 @@ cleave_loops_stride (const CleaveView *view, guint rank, guint dim)
                                                                    : view->stride[dim - missing];
 }
 
-/* Returns whether a dimension can be merged into the innermost one, in all views. */
+/* Returns whether a dimension can be merged with the innermost one so far, in all views. */
 static inline gboolean
 cleave_loops_join (const CleaveLoops *loops, gint64 extent, const gint64 *strides)
 {
@@ -60,7 +63,8 @@ cleave_loops_add (CleaveLoops *loops, gint64 extent, const gint64 *strides)
     loops->stride[v][loops->n_dims - 1] = strides[v];
 }
 
-/* Sorts the dimensions with more than one element, the largest step first. Returns how many. */
+/* Lists in `order` the dimensions with more than one element, in order of descending stride.
+ * Returns their number. */
 static inline guint
 cleave_loops_sort (const CleaveView *view, guint *order)
 {
@@ -80,7 +84,8 @@ cleave_loops_sort (const CleaveView *view, guint *order)
   return n;
 }
 
-/* Initializes loops with the dimension order of `along`, which has the shape of `first`. */
+/* Initializes loops over `first` and `others`. The order of dimensions comes from the strides of
+ * `along`, which has the shape of `first`. */
 static inline void
 cleave_loops_init_along (CleaveLoops *loops,
                          const CleaveView *along,
@@ -122,7 +127,7 @@ cleave_loops_init (CleaveLoops *loops,
   cleave_loops_init_along (loops, first, first, others, n_others);
 }
 
-/* If lines have fewer than `few` elements, takes the longest dimension as the line instead. */
+/* If lines have fewer than `few` elements, makes the longest dimension the line instead. */
 static inline void
 cleave_loops_lengthen (CleaveLoops *loops, gint64 few)
 {
@@ -144,7 +149,7 @@ cleave_loops_lengthen (CleaveLoops *loops, gint64 few)
     }
 }
 
-/* Returns FALSE if there are no elements. */
+/* Sets `line` to the first line. Returns FALSE if the views have no elements. */
 static inline gboolean
 cleave_line_first (const CleaveLoops *loops, CleaveLine *line)
 {
@@ -172,7 +177,7 @@ cleave_line_next (const CleaveLoops *loops, CleaveLine *line)
   return FALSE;
 }
 
-/* Returns whether the lines of the first view nest: each ends in memory before the next begins. */
+/* Returns whether the lines of view 0 nest: each line ends in memory before the next begins. */
 static inline gboolean
 cleave_loops_nest (const CleaveLoops *loops)
 {
@@ -184,7 +189,7 @@ cleave_loops_nest (const CleaveLoops *loops)
   return loops->step[0] > 0;
 }
 
-/* Returns the number of elements that the first view spans. */
+/* Returns the number of elements from the first to the last of view 0 in memory, gaps included. */
 static inline gint64
 cleave_loops_end (const CleaveLoops *loops)
 {
@@ -195,7 +200,7 @@ cleave_loops_end (const CleaveLoops *loops)
   return end;
 }
 
-/* Finds the first line with elements at or after `begin` of the first view; lines must nest.
+/* Finds the first line with elements at or after offset `begin` of view 0. The lines must nest.
  * Returns FALSE if there is none. */
 static inline gboolean
 cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
@@ -212,8 +217,8 @@ cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
   return TRUE;
 }
 
-/* Returns how many elements of a line are in [begin, end) of the first view. Sets `offset` to
- * the first of them in each view. */
+/* Returns the number of elements of a line within [begin, end) of view 0. Sets `offset` to the
+ * first of them in each view. */
 static inline gint64
 cleave_line_cut (
     const CleaveLoops *loops, const CleaveLine *line, gint64 begin, gint64 end, gint64 *offset)
@@ -228,7 +233,7 @@ cleave_line_cut (
   return MAX (last - first, 0);
 }
 
-/* Processes `n` elements of a line, at an offset in each view. */
+/* Processes `n` elements of a line. `offset` has the offset of the first one in each view. */
 typedef void (*CleaveLineRun) (gconstpointer state,
                                const CleaveKernelInstance *instance,
                                const gint64 *offset,
@@ -247,7 +252,7 @@ cleave_loops_run_lines (const CleaveLoops *loops,
     run_line (state, instance, line.offset, loops->length);
 }
 
-/* Runs the elements in [begin, end) of the first view; lines must nest. */
+/* Runs the elements [begin, end) of view 0. The lines must nest. */
 static inline void
 cleave_loops_run_part (const CleaveLoops *loops,
                        CleaveLineRun run_line,
@@ -269,10 +274,11 @@ cleave_loops_run_part (const CleaveLoops *loops,
     }
 }
 
-/* Elements computed before the fused consumers run on them: they are then still in the L1 cache. */
+/* Number of elements that are computed before the fused consumers run on them. The elements are
+ * then still in the L1 cache. */
 #define CLEAVE_PART 2048
 
-/* Runs all elements; part by part if there are fused consumers. */
+/* Runs all elements. If there are fused consumers, goes part by part. */
 static inline void
 cleave_loops_run (const CleaveLoops *loops,
                   CleaveLineRun run_line,
@@ -292,13 +298,14 @@ cleave_loops_run (const CleaveLoops *loops,
       }
 }
 
-/* Declares the elements of the next loop independent, even if the result overlays an operand. */
+/* Declares the iterations of the next loop independent, so that the compiler vectorizes it although
+ * the result may overlay an operand. */
 #ifdef __clang__
 #define CLEAVE_INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
 #pragma clang diagnostic ignored "-Wpass-failed" /* loops that call libm are not vectorized */
 #define CLEAVE_INDEPENDENT_FEW CLEAVE_INDEPENDENT
 #else
 #define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")
-/* Marks a loop that is so short that the compiler would unroll it instead of vectorizing it. */
+/* Marks a loop of so few iterations that the compiler would unroll it instead of vectorizing it. */
 #define CLEAVE_INDEPENDENT_FEW _Pragma ("GCC unroll 1") _Pragma ("GCC ivdep")
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* LRN of floats, all channels of a pixel at once. Their squares are doubles with zeros on both
- * sides, which do not change a sum of squares. */
+/* The kernel family of LRN of floats, which processes all channels of a pixel at once. The squares
+ * of the channels are doubles with zeros on both sides, which do not change a sum. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,7 +12,7 @@ typedef struct
 {
   CleaveLoops loops; /* loops over the pixels, with views of y, then of x */
   gint64 n, x_step, y_step;
-  gint64 before; /* channels of the window before its center */
+  gint64 before; /* number of channels of the window before its center */
   gint64 size;
 } Lrn;
 
@@ -38,7 +38,7 @@ prepare (const CleaveKernelInstance *instance,
   lrn->n = n;
   lrn->x_step = n == 1 ? 1 : x.stride[c];
   lrn->y_step = n == 1 ? 1 : y.stride[c];
-  /* Limit the window to the channels: positions outside add nothing. */
+  /* limits the window to the channels, since positions outside add nothing */
   lrn->before = MIN ((a->size - 1) / 2, n);
   lrn->size = lrn->before + 1 + MIN (a->size - 1 - (a->size - 1) / 2, n);
   x.type.shape.dim[c] = y.type.shape.dim[c] = 1;
@@ -48,7 +48,8 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Normalizes one pixel. `squares` has zeros on both sides, as far as windows reach. */
+/* Normalizes one pixel. `squares` has zeros before and after the channels, up to the ends of the
+ * windows. */
 static void
 run_pixel (const Lrn *lrn, const CleaveLrnAttrs *a, const float *x, double *squares, float *y)
 {

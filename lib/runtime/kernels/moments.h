@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The sums of lib/ops/moments.h for several rows of floats at once, so that additions overlap. */
+/* Computes the sums of lib/ops/moments.h for several rows of floats at once, so that their
+ * additions overlap. */
 
 #include "level.h"
 #include "vector.h"
@@ -11,11 +12,11 @@
 
 #define CLEAVE_MOMENTS_ROWS 4
 
-/* The 8 partial sums as vectors of the level's width. */
+/* number of vectors of the level's width that hold the 8 partial sums of a row */
 #define CLEAVE_LANE_VECTORS (CLEAVE_N_LANES / CLEAVE_LANE_VECTOR)
 G_STATIC_ASSERT (CLEAVE_N_LANES == 8);
 
-/* Sums a block of `n` elements of each row, from x[r] + at on, into the row's 8 partial sums. */
+/* Adds a block of `n` elements of each row, from x[r] + at on, to the row's 8 partial sums. */
 static CLEAVE_SPECIALISED void
 cleave_moments_block (const float *const *x,
                       gint64 at,
@@ -49,7 +50,8 @@ cleave_moments_block (const float *const *x,
     }
 }
 
-/* Sums the distances to `center`, or their squares, over n elements of each of n_rows rows. */
+/* Sums the distances to `center`, or their squares if `squares`, over n elements of each of n_rows
+ * rows. */
 static CLEAVE_SPECIALISED void
 cleave_moments_sum (
     const float *const *x, gint64 n, const float *center, gboolean squares, int n_rows, double *sum)

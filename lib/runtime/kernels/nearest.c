@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize with nearest-neighbor interpolation, for any type. Contiguous channels that are not
- * resized are copied together. Otherwise the elements of a line are repeated or gathered. A line
- * equal to the previous line is copied from it. */
+/* The kernel family of Resize with nearest-neighbor interpolation, for any element type. Contiguous
+ * channels that are not resized are copied together as a pixel. The pixels of a line are repeated
+ * or gathered. If a line equals the line before, its bytes are copied from there. */
 
 #include "level.h"
 #include "loops.h"
@@ -15,14 +15,18 @@ enum { X };
 
 typedef struct
 {
-  gint64 size, y_step; /* bytes of a pixel, and bytes between pixels of the result */
-  gint64 n, *from;     /* pixels of a line, and the offset of each in the operand */
-  gint64 repeats;      /* copies of each operand pixel; 0: their numbers differ, so use `from` */
-  guint n_dims;        /* dimensions around the lines, the largest step of the result first */
+  gint64 size,
+      y_step;      /* size of a pixel, and distance of adjacent pixels of the result, in bytes */
+  gint64 n, *from; /* number of pixels of a line, and byte offset of each in the operand */
+  gint64 repeats;  /* number of copies of each operand pixel; 0: the numbers differ, so `from` is
+                      used */
+  guint n_dims;    /* number of dimensions outside the lines, in order of descending stride of the
+                      result */
   gint64 extent[CLEAVE_MAX_RANK];
-  gint64 to[CLEAVE_MAX_RANK];     /* bytes of the result between positions */
-  gint64 *place[CLEAVE_MAX_RANK]; /* offset of each position in the operand */
-  gint64 begin; /* offset in the operand of the dimensions that have one element */
+  gint64 to[CLEAVE_MAX_RANK]; /* distance of adjacent positions of the result, in bytes */
+  gint64
+      *place[CLEAVE_MAX_RANK]; /* indexed by dimension and position: byte offset in the operand */
+  gint64 begin; /* byte offset in the operand that the dimensions of one element add */
 } Nearest;
 
 static void
@@ -36,7 +40,7 @@ nearest_free (gpointer state)
   g_free (r);
 }
 
-/* Returns the offset in bytes in the operand for each position of the result along dimension d. */
+/* Returns the byte offset in the operand for each position of the result along dimension d. */
 static gint64 *
 new_places (const CleaveKernelInstance *instance, guint d)
 {
@@ -51,7 +55,7 @@ new_places (const CleaveKernelInstance *instance, guint d)
   return places;
 }
 
-/* Returns how often each pixel is repeated in a line. 0 if that varies or if pixels are not
+/* Returns the number of copies of each pixel in a line. Returns 0 if it varies or if pixels are not
  * contiguous. */
 static gint64
 count_repeats (const Nearest *r)
@@ -66,7 +70,7 @@ count_repeats (const Nearest *r)
   return r->n % repeats == 0 && r->y_step == r->size ? repeats : 0;
 }
 
-/* Adds all dimensions but `c`, the one of the channels. A dimension with one element adds to
+/* Adds all dimensions except `c`, the channels. A dimension of one element adds its offset to
  * `begin`. */
 static void
 add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
@@ -92,8 +96,8 @@ add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
       }
 }
 
-/* Takes the innermost dimension as the pixels of a line, and the next one as the lines. Adds a
- * dimension of extent 1 if one is missing. */
+/* Makes the innermost dimension the pixels of a line, and the next dimension the lines. Adds a
+ * dimension of extent 1 where one is missing. */
 static void
 take_lines (Nearest *r)
 {
@@ -142,7 +146,7 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     for (gint64 k = 0; k < (times); k++)                                                           \
       y[i * (times) + k] = x[i];
-/* Repeat or gather elements of type T. */
+/* Defines functions that repeat and gather elements of type T. */
 #define LINES_OF(T)                                                                                \
   static void repeat_##T (const T *restrict x, T *restrict y, gint64 n, gint64 times)              \
   {                                                                                                \
@@ -177,7 +181,7 @@ LINES_OF (guint16)
 LINES_OF (guint32)
 LINES_OF (guint64)
 
-/* Copies pixels in units of `part` bytes, the last of which overlaps the previous one. */
+/* Copies pixels in units of `part` bytes. The last unit overlaps the unit before. */
 static inline __attribute__ ((always_inline)) void
 move_parts (const Nearest *r, const char *x, char *y, const gint64 part)
 {
@@ -216,7 +220,8 @@ move_line (const Nearest *r, const char *x, char *y)
     move_parts (r, x, y, 64);
 }
 
-/* Doubles each element of a line of at least 16 bytes, and stores it into `n_lines` lines. */
+/* Writes each element of a line of at least 16 bytes twice, and stores the result into `n_lines`
+ * lines. */
 /* clang-format off */
 #define DOUBLE_OF(T, low, high)                                                                    \
   static inline __attribute__ ((always_inline)) void                                               \
@@ -269,7 +274,7 @@ copy_line (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Writes the same line n_lines times. */
+/* Computes a line once and writes it n_lines times. */
 static inline void
 move_lines (const Nearest *r, const char *x, char *y, gint64 step, gint64 n_lines)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses how to cut a node on 16-bit floats or integers that is computed in float32, so that
- * each piece fits the cache as floats. */
+/* Chooses how to cut a node that is computed in float32 but has 16-bit floats or integers. Each
+ * piece shall fit the cache as float32. */
 
 #include "loops.h"
 
 #include "../../ir/chunk.h"
 
-/* Bytes of float32 values of a piece: about an L2 cache. With a quarter of this, an
- * InstanceNormalization of 96 channels takes 2.4 times as long. */
+/* Limit on the float32 values of a piece, in bytes: about the size of an L2 cache. With a quarter
+ * of this, an InstanceNormalization of 96 channels takes 2.4 times as long. */
 #define CLEAVE_PIECE_BYTES (1 << 20)
 
 static inline gboolean
@@ -18,8 +18,8 @@ cleave_is_short_float (CleaveElement element)
   return element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 }
 
-/* Returns whether an operand is converted to float32. Integers are converted if the result has
- * the same type; otherwise they are indices. */
+/* Returns whether operands of type `element` are converted to float32. 16-bit floats are; integers
+ * are if the result has the same type, and are indices otherwise. */
 static inline gboolean
 cleave_is_upcast (const CleaveCall *call, CleaveElement element)
 {
@@ -28,7 +28,7 @@ cleave_is_upcast (const CleaveCall *call, CleaveElement element)
           (element == CLEAVE_INT8 || element == CLEAVE_UINT8 || element == CLEAVE_INT32));
 }
 
-/* Returns a piece in the middle, where the halo is largest. */
+/* Returns the range of a piece in the middle of the result, where the halo is largest. */
 static inline CleaveRange
 cleave_pieces_middle (const CleaveShape *y, const gint64 *length)
 {
@@ -49,8 +49,8 @@ cleave_pieces_count_floats (const CleaveCall *call, const CleaveShape *shape, Cl
   return cleave_is_upcast (call, element) ? cleave_shape_n_elements (shape) : 0;
 }
 
-/* Returns the bytes of float32 values of a piece with these lengths, without operand `packed`
- * (0: none); -1 if there is no such piece. */
+/* Returns the bytes of all float32 values of a piece with these lengths. Does not count operand
+ * `packed` (0: count all). Returns -1 if no such piece exists. */
 static inline gint64
 cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *length)
 {
@@ -73,7 +73,8 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
   return n * (gint64) sizeof (float);
 }
 
-/* Chooses the lengths of pieces: halves the outermost dimension while that saves much. */
+/* Chooses the lengths of pieces: halves the outermost dimension as long as that saves much
+ * memory. */
 static inline void
 cleave_pieces_find_lengths (const CleaveKernelInstance *instance, guint packed, gint64 *length)
 {

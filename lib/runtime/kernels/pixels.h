@@ -3,7 +3,7 @@
 
 #include "upcast.h"
 
-/* The pixels of an image in a view of any layout, numbered in row-major order. */
+/* The pixels of an image in a view with any strides, numbered in row-major order. */
 typedef struct
 {
   guint n_dims;
@@ -15,11 +15,12 @@ typedef struct
  * other without gaps. */
 typedef struct
 {
-  gint64 at, n, step; /* offset from the image's first element, number, and step, in elements */
+  gint64 at, n, step; /* offset of the first pixel from the image's first element, number of pixels,
+                         and distance of adjacent pixels; offset and distance in elements */
   gboolean dense;
 } CleavePixelRun;
 
-/* Returns the pixels of a view, with adjacent dimensions merged where possible. */
+/* Returns the pixels of a view. Merges adjacent dimensions that form one. */
 static inline CleavePixels
 cleave_pixels_of (const CleaveView *view, CleaveDims dims)
 {
@@ -41,7 +42,8 @@ cleave_pixels_of (const CleaveView *view, CleaveDims dims)
   return p;
 }
 
-/* Returns as many of the pixels [begin, end) as are evenly spaced, at least one. */
+/* Returns the longest run of evenly spaced pixels of [begin, end) that starts at `begin`; it has at
+ * least one pixel. */
 static inline CleavePixelRun
 cleave_pixels_run (const CleavePixels *p, gint64 begin, gint64 end)
 {
@@ -61,7 +63,7 @@ cleave_pixels_run (const CleavePixels *p, gint64 begin, gint64 end)
   return run;
 }
 
-/* Returns the strides of a dense layout with channels innermost. */
+/* Sets `stride` to the strides of a dense layout with channels innermost. */
 static inline void
 cleave_pixels_strides (const CleaveShape *shape, CleaveDims dims, gint64 *stride)
 {
@@ -85,7 +87,7 @@ cleave_pixels_are_dense (const CleaveView *view, CleaveDims dims)
   return TRUE;
 }
 
-/* Returns a view of the same shape as dense floats, without data. */
+/* Returns a view of dense floats with the shape of `view` and channels innermost, without data. */
 static inline CleaveView
 cleave_pixels_shadow (const CleaveView *view, CleaveDims dims)
 {
@@ -122,8 +124,8 @@ cleave_pixels_upcast (const CleavePixels *p,
     }
 }
 
-/* Stores pixels [begin, end) of the image at `image`. `finish` converts lines of floats to the
- * image's type. */
+/* Converts `n` floats and stores them at `to`, `step` elements apart. `at` is the number of the
+ * first float among the pixels' floats. */
 typedef void (*CleaveFinishLine) (
     gconstpointer self, gint64 at, gpointer to, gint64 step, gint64 n);
 

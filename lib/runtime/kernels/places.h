@@ -9,7 +9,7 @@
 #include "../../ops/conv-parts.h"
 #include "../../ops/quantized.h"
 
-/* Operand indices. An operand that the op does not have counts as absent. */
+/* Indices of operands; G_MAXUINT if the op does not have the operand. */
 typedef struct
 {
   guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero, multiplier, shift;
@@ -41,8 +41,8 @@ cleave_places_end (const CleaveView *view)
   return (const char *) view->data + (last + 1) * (gint64) cleave_element_size (view->type.element);
 }
 
-/* Returns whether x and y overlap in memory. A view that has no address yet, or is empty,
- * overlaps nothing. */
+/* Returns whether x and y overlap in memory. A view without address or without elements overlaps
+ * nothing. */
 static inline gboolean
 cleave_places_overlap (const CleaveView *x, const CleaveView *y)
 {
@@ -52,14 +52,16 @@ cleave_places_overlap (const CleaveView *x, const CleaveView *y)
          (const char *) y->data < cleave_places_end (x);
 }
 
-/* Returns the value of an operand for a channel; 0 if it is absent. */
+/* Returns the element of an operand for a channel; the operand's only element if it has one; 0 if
+ * the operand is absent. */
 static inline double
 cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 channel)
 {
   return cleave_quantized_load (&instance->call, instance->operands, operand, channel);
 }
 
-/* Returns whether weights may have zero points other than the one that packing subtracts. */
+/* Returns whether a zero point of the weights may differ from the one that packing subtracts: 0 for
+ * int8, 128 for uint8. */
 static inline gboolean
 cleave_places_have_w_zeros (const CleavePlaces *p, const CleaveKernelInstance *instance)
 {
@@ -75,16 +77,17 @@ cleave_places_have_w_zeros (const CleavePlaces *p, const CleaveKernelInstance *i
   return FALSE;
 }
 
-/* Returns the step between channels of a per-channel operand; 0 if one value serves all. */
+/* Returns the distance in elements between the channels of a per-channel operand; 0 if one element
+ * serves all channels. */
 static inline gint64
 cleave_places_step (const CleaveView *view)
 {
   return view->type.shape.rank == 0 || view->type.shape.dim[0] == 1 ? 0 : view->stride[0];
 }
 
-/* Reads the bias that is added to integer sums, and the scale they are multiplied by, computed
- * in the order of the reference kernel. Returns FALSE if there are no scales: the sums are the
- * result. */
+/* Reads, for each channel, the bias that is added to the integer sum and the scale by which it is
+ * multiplied, computed in the order of the reference kernel. Returns FALSE if the op has no scales,
+ * so that the integer sums are the result. */
 static inline gboolean
 cleave_places_read_scales (const CleavePlaces *p,
                            const CleaveKernelInstance *instance,
@@ -113,14 +116,15 @@ cleave_places_read_scales (const CleavePlaces *p,
   return has_scales;
 }
 
-/* Returns whether sums are multiplied in fixed point, as in TfliteConv. */
+/* Returns whether the op multiplies sums in fixed point, as TfliteConv does. */
 static inline gboolean
 cleave_places_are_fixed (const CleavePlaces *p, const CleaveKernelInstance *instance)
 {
   return cleave_call_has (&instance->call, p->multiplier);
 }
 
-/* Reads the fixed-point factors of the channels, and zeros for `n_more` behind them. */
+/* Reads the fixed-point multipliers and shifts of the channels, and writes zeros for `n_more`
+ * further channels. */
 static inline void
 cleave_places_read_factors (const CleavePlaces *p,
                             const CleaveKernelInstance *instance,
@@ -138,7 +142,8 @@ cleave_places_read_factors (const CleavePlaces *p,
     multiplier[c] = shift[c] = 0;
 }
 
-/* Converts a bias of 16-bit floats to float32. Returns NULL if there is none. */
+/* Converts a bias of 16-bit floats to float32 in `to`. Returns the float bias, or NULL if there is
+ * no bias. */
 static inline const float *
 cleave_places_read_bias (const CleavePlaces *p, const CleaveKernelInstance *instance, float *to)
 {

@@ -5,8 +5,8 @@
 #include "pool-windows.h"
 
 /* MaxPool of bytes. The maxima of a block of channels are in registers. A last, partial block
- * overlaps the previous one: the same bytes are written twice. The pragma disables unrolling
- * because compilers vectorize loops, but not unrolled steps. */
+ * overlaps the block before, and writes the same bytes twice. A pragma disables unrolling, because
+ * compilers vectorize loops but not unrolled steps. */
 
 #ifdef __clang__
 #define CLEAVE_POOL_LOOP _Pragma ("clang loop unroll(disable)")
@@ -14,8 +14,8 @@
 #define CLEAVE_POOL_LOOP _Pragma ("GCC unroll 1")
 #endif
 
-/* Loads four to seven bytes as two overlapping groups of four. XOR with the type's minimum turns
- * signed bytes into unsigned ones with the same order. */
+/* Computes the maxima of four to seven channels as two overlapping groups of four bytes. XOR with
+ * the type's minimum `least` turns signed bytes into unsigned bytes with the same order. */
 static inline void
 cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint64 n, int least)
 {

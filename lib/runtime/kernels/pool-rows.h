@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* MaxPool with overlapping windows. The maximum along each row of x is computed once, and shared
- * by all rows of y whose windows include it. The result is the maximum over the window; of equal
- * values, the first. */
+/* MaxPool of floats with overlapping windows. Computes the maximum along each row of x once, and
+ * shares it between all rows of y whose windows include the row. Of equal values, the maximum is
+ * the first. */
 
 #include "pool-bytes.h"
 
@@ -17,7 +17,8 @@ CLEAVE_POOL_GREATEST (unsigned, guint8)
 CLEAVE_POOL_GREATEST (signed, gint8)
 #undef CLEAVE_POOL_GREATEST
 
-/* Returns the maximum of n_rows rows for one vector. Rows are in a ring buffer of n_slots slots. */
+/* Returns the maximum of n_rows rows, for one vector of channels. Row r is in slot r modulo n_slots
+ * of a ring buffer. */
 static inline CleaveVector
 cleave_pool_greatest_vector (
     const float *slots, gint64 step, gint64 first, gint64 n_rows, gint64 n_slots, gint64 n_some)
@@ -34,7 +35,7 @@ cleave_pool_greatest_vector (
   return max;
 }
 
-/* Computes the maximum of rows [first, first + n_rows) of floats. */
+/* Computes the maxima of rows [first, first + n_rows) for all floats of a row. */
 static inline void
 cleave_pool_greatest_floats (const float *slots,
                              gint64 step,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reduces one pooling window, or the windows of several pixels at once, in the order of the
+/* Reduces the pooling window of one pixel, or of several pixels at once, in the order of the
  * reference kernels. */
 
 #include "level.h"
@@ -11,25 +11,24 @@
 
 #include <math.h>
 
-/* The window of one pixel of y: planes, rows and columns of taps. The windows of adjacent pixels
- * may have the same taps, x_pixel apart. */
+/* The window of one pixel of y: planes, rows and columns of taps. Windows of adjacent pixels that
+ * have the same taps are `x_pixel` elements apart. */
 typedef struct
 {
   gint64 n_planes, n_rows, n_columns;
-  gint64 plane, row, column; /* elements from tap to tap */
+  gint64 plane, row, column; /* distances of adjacent taps, in elements */
   float count;               /* divisor of an average */
   gint64 x_pixel, y_pixel;
 } CleavePoolWindow;
 
-/* Pixels processed at once: the steps of a single window depend on each other. */
+/* Number of pixels processed at once, since the steps of one window depend on each other. */
 #define CLEAVE_POOL_PIXELS 4
 
-/* Reduces the window of one pixel for all n channels, or of CLEAVE_POOL_PIXELS pixels if
- * `several`. */
+/* Reduces the window of one pixel for all n channels; of CLEAVE_POOL_PIXELS pixels if `several`. */
 typedef void (*CleavePool) (
     const CleavePoolWindow *window, const float *x, float *y, gint64 n, gboolean several);
 
-/* Loads a vector of channels, or its first n lanes if `some`. */
+/* Loads a vector of channels; only its first n lanes if `some`. */
 static inline CleaveVector
 cleave_pool_load (const float *x, gboolean some, int n)
 {
@@ -47,10 +46,10 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* Macros for each pooling: the initial value (`begin`), the step for each tap, and the final value
- * (`end`). */
+/* Three functions define a pooling: `begin` returns the initial value, `step` adds a tap, and `end`
+ * returns the final value. */
 
-/* Maximum: begins with the first tap, replaced by each value that is greater or a NaN. */
+/* Maximum: begins with the first tap, and takes each later tap that is greater or a NaN. */
 static inline CleaveVector
 cleave_pool_max_begin (const CleavePoolWindow *w, CleaveVector first)
 {
@@ -87,9 +86,10 @@ cleave_pool_average_end (const CleavePoolWindow *w, CleaveVector sum)
   return cleave_pool_is_empty (w) ? sum : sum / w->count;
 }
 
-/* Global averages: eight partial sums (lanes.h). */
+/* Global average: eight partial sums (lanes.h). */
 
-/* Adds n_x elements, `step` apart, to the partial sums. The first one goes to sum `first`. */
+/* Adds n_x elements, `step` apart, to the partial sums in turn. The first element goes to partial
+ * sum `first`. */
 static CLEAVE_SPECIALISED void
 cleave_pool_add_to_lanes_of (
     const float *x, gint64 step, gint64 n_x, gint64 first, gboolean some, int n, CleaveVector *lane)
@@ -132,7 +132,7 @@ cleave_pool_global_average (const CleavePoolWindow *w, const float *x, gboolean 
   return lane[0] / w->count;
 }
 
-/* Global pooling has one pixel, so `several` is ignored. */
+/* Computes a global average. There is one pixel, so `several` is ignored. */
 static inline void
 cleave_global_average_pool (
     const CleavePoolWindow *w, const float *x, float *y, gint64 n, gboolean several)
@@ -148,8 +148,9 @@ cleave_global_average_pool (
       }
 }
 
-/* `stride` and `columns` of overlapping windows are compile-time constants; stride 0 means any.
- * The last vector may overlap the one before: the same bits are written twice. */
+/* Defines a pooling of rows of pixels. `stride` and `columns` of overlapping windows are
+ * compile-time constants; stride 0 stands for any. The last vector may overlap the vector before,
+ * which writes the same bits twice. */
 /* clang-format off */
 #define CLEAVE_POOL(name)                                                                          \
   static CLEAVE_SPECIALISED void cleave_pool_##name##_row (const CleavePoolWindow *w,              \

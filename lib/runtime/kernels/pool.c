@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of poolings with channels innermost, in the order of the reference kernels.
- * Bytes have MaxPool only. For 16-bit floats, and for bytes with another layout, the rows of x that
- * one row of y reads are converted to float32 in scratch.
+/* The kernel family of poolings with channels innermost, in the order of the reference kernels. For
+ * bytes, it has only MaxPool. For 16-bit floats, and for bytes with channels elsewhere, it converts
+ * the rows of x that one row of y reads to float32 in scratch.
  *
  * Over 400 lines: one plan, and several ways to compute its rows. */
 
@@ -17,26 +17,26 @@ enum { X };
 typedef struct
 {
   CleavePool pool;
-  CleaveElement element; /* float32, INT8 or UINT8 */
+  CleaveElement element; /* type in which windows are reduced: float32, INT8 or UINT8 */
   CleaveAxis depth, axis[2];
-  gint64 begin_inner, end_inner; /* columns of y that read no padding */
+  gint64 begin_inner, end_inner; /* columns [begin_inner, end_inner) of y read no padding */
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
-  gboolean upcasts;    /* x is converted to float32; then the axes describe dense floats */
-  CleavePixels x, y;   /* pixels of the original views, if `upcasts` */
-  gint64 x_image_step; /* elements between images of x, if `upcasts` */
-  gint64 n_x_floats;   /* floats of x in scratch */
+  gboolean upcasts;    /* x is converted to float32; the axes then describe dense floats */
+  CleavePixels x, y;   /* pixels of the views before conversion, if `upcasts` */
+  gint64 x_image_step; /* distance of adjacent images of x in elements, if `upcasts` */
+  gint64 n_x_floats;   /* number of floats of x in scratch */
   gboolean y_is_dense;
-  gint64 n_slots; /* rows in the ring buffer of maxima along rows of x; 0: windows are reduced
-                     directly */
+  gint64 n_slots; /* number of rows in the ring buffer of maxima along rows of x; 0: no ring buffer,
+                     each window is reduced separately */
 } Windows;
 
-/* Planning. */
+/* Planning */
 
-/* Maxima along rows are shared if a window has at least this many rows per stride: windows of 3x3
- * with stride 1, but not with stride 2. */
+/* Smallest number of window rows per stride for which maxima along rows are shared: windows of 3x3
+ * with stride 1 share them, with stride 2 they do not. */
 #define MIN_SHARED 3
-/* Counts up to this are exact as floats. */
+/* largest count of taps that is exact as a float */
 #define MAX_COUNT (1 << 24)
 
 static gboolean
@@ -103,7 +103,7 @@ plan_windows (const CleaveKernelInstance *instance, CleavePool pool)
   return w;
 }
 
-/* Plans a single window over the whole image. */
+/* Plans the pooling of a whole image by a single window. */
 static Windows *
 plan_global (const CleaveKernelInstance *instance, CleavePool pool)
 {
@@ -147,14 +147,16 @@ plan (const CleaveKernelInstance *instance)
 static CleaveDims
 dims_of (const CleaveCall *call)
 {
-  const char *letters = call->op->layout (call); /* NULL beyond rank 5, which is not served */
+  const char *letters =
+      call->op->layout (call); /* NULL beyond rank 5, which the family does not serve */
   gboolean channels_first = letters == NULL || letters[1] == 'C';
 
   return cleave_layout_dims (channels_first ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
                              call->operands[X].shape.rank);
 }
 
-/* Returns how many rows, or planes, of x one row of y spans. */
+/* Returns the number of rows (or planes) of x from the first to the last tap of a row of y; 0 if
+ * all taps read padding. */
 static gint64
 reach_of (const CleaveTaps *taps, const CleaveAxis *axis)
 {
@@ -198,7 +200,8 @@ plan_upcast (const CleaveKernelInstance *instance, gsize *n_scratch)
   return w;
 }
 
-/* Plans to share maxima along rows of x if windows overlap enough. Returns bytes of scratch. */
+/* Plans the ring buffer of maxima along rows of x, if windows overlap enough. Returns its bytes of
+ * scratch. */
 static gsize
 plan_rows (Windows *w)
 {
@@ -226,8 +229,9 @@ prepare (const CleaveKernelInstance *instance,
   return *state != NULL;
 }
 
-/* Taps of a window along one axis: the taps that read data, their number, and the number of taps
- * that read data or the node's own padding. Padding that ceil_mode adds does not count. */
+/* Taps of a window along one axis. `read`: taps that read data; `n_read`: their number; `n_padded`:
+ * number of taps that read data or the node's own padding, without the padding that ceil_mode
+ * adds. */
 typedef struct
 {
   CleaveTaps read;
@@ -240,7 +244,7 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   gint64 at = pixel * axis->stride - axis->pad, room = axis->n_x + axis->pad_end - at;
   Taps taps = { { 0, axis->n_taps, at }, axis->n_taps, axis->n_taps };
 
-  /* Most windows return here; the divisions below would take longer than the window. */
+  /* most windows return here: the divisions below would take longer than the whole window */
   if (at >= 0 && at + (axis->n_taps - 1) * axis->dilation < axis->n_x)
     return taps;
   taps.read = cleave_axis_taps (axis, pixel);
@@ -249,7 +253,8 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   return taps;
 }
 
-/* Reduces the windows of n_pixels pixels. For floats, n_pixels is 1 or CLEAVE_POOL_PIXELS. */
+/* Reduces the windows of n_pixels adjacent pixels. For floats, n_pixels is 1 or
+ * CLEAVE_POOL_PIXELS. */
 static void
 run_windows (
     const Windows *w, const CleavePoolWindow *window, gint64 n_pixels, gconstpointer x, gpointer y)
@@ -260,7 +265,8 @@ run_windows (
     cleave_pool_bytes (window, w->element == CLEAVE_INT8, x, y, n_pixels, w->n_channels);
 }
 
-/* Returns how many pixels from `pixel` on have the same taps and can be processed at once. */
+/* Returns the number of pixels from `pixel` on that have the same taps and can be reduced in one
+ * call. */
 static gint64
 count_alike (const Windows *w, gint64 pixel)
 {
@@ -271,8 +277,8 @@ count_alike (const Windows *w, gint64 pixel)
   return n >= CLEAVE_POOL_PIXELS ? CLEAVE_POOL_PIXELS : 1;
 }
 
-/* Computes one row of y. x is the address of the first tap in plane and row, y the address of the
- * row's first pixel. */
+/* Computes one row of y. x is the address of the first tap of the row's plane and row, y the
+ * address of the row's first pixel. */
 static void
 run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointer y)
 {
@@ -301,7 +307,7 @@ run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointe
     }
 }
 
-/* A row of floats, and the type to convert it to. */
+/* A row of floats, and the element type to which it is converted. */
 typedef struct
 {
   CleaveElement element;
@@ -360,7 +366,8 @@ run_row (const Windows *w, gint64 plane, gint64 i, const char *x, char *y)
   run_pixels (w, plane, i, x + first * (gint64) cleave_element_size (w->element), y);
 }
 
-/* Computes the rows of one image. `scratch` holds the maxima of the last n_slots rows of x. */
+/* Computes the rows of one image with shared maxima. `scratch` holds the maxima along the last
+ * n_slots rows of x. */
 static void
 run_shared_rows (const Windows *w,
                  const CleaveKernelInstance *instance,
@@ -443,7 +450,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       run_plane (w, instance, n, plane, scratch);
 }
 
-/* Returns whether the rows of the result are in memory one after the other. */
+/* Returns whether the rows of the result follow each other in memory. */
 static gboolean
 nests (const Windows *w)
 {

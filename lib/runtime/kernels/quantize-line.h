@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Quantizes contiguous floats with one scale. A division takes as long as ten other steps, so x
- * is multiplied by the reciprocal and the result is corrected in a few steps, to the same bits. */
+/* Quantizes contiguous floats with one scale. A division takes as long as ten other operations. So
+ * x is multiplied by the reciprocal, and a few operations correct the result to the same bits. */
 
 #include "integers/int-vector.h"
 
 #include <math.h>
 
-/* Returns whether a scale's reciprocal, and the remainder of a division by it, are exact enough. */
+/* Returns whether the reciprocal of a scale, and the remainder of a division by the scale, are
+ * exact enough for cleave_quantize_line(). */
 static inline gboolean
 cleave_quantize_line_serves (float scale)
 {
@@ -37,9 +38,9 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
   return cleave_ints_of_floats (x);
 }
 
-/* Divides any x and rounds as cleave_divide_tame_to_ints() does. Quotients far beyond the range
- * of a byte stay beyond it, and a NaN gives 0. Values too small for the conversion to integers
- * become the smallest integer. */
+/* Divides any x by the scale and rounds as cleave_divide_tame_to_ints() does. A quotient beyond the
+ * range of a byte stays beyond it, though not exact. A NaN gives 0. A quotient too small for the
+ * conversion to integers becomes the smallest integer. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
@@ -56,7 +57,8 @@ cleave_divisor (float scale)
 }
 #endif
 
-/* Quantizes as many of the `n` floats as fill vectors; returns how many. */
+/* Quantizes the first of the `n` floats in whole vectors. Returns the number of floats that were
+ * quantized. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_quantize_line (
     const float *x, float scale, gint32 zero, gboolean is_signed, guint8 *y, gint64 n)

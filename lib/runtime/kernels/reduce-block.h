@@ -4,30 +4,31 @@
 #include "../../ir/copy.h"
 #include "../../ops/lines.h"
 
-/* Least number of contiguous elements that are processed along the row. */
+/* smallest number of contiguous elements of a row for which vectors hold adjacent elements of the
+ * row */
 #define CLEAVE_REDUCE_LONG_LINE 16
-/* If there are few strided rows and they are long, the elements of each row are gathered into a
- * contiguous buffer, CLEAVE_REDUCE_GATHERED at a time. A row of 96,000 elements in 96 lines
- * takes 35 us this way, and 340 us if 16 rows are processed at once. */
+/* At most CLEAVE_REDUCE_FEW_ROWS strided rows of at least CLEAVE_REDUCE_LONG_ROW elements are
+ * gathered into a contiguous buffer, CLEAVE_REDUCE_GATHERED elements at a time. A row of 96,000
+ * elements in 96 lines takes 35 us this way, and 340 us if 16 rows are processed at once. */
 #define CLEAVE_REDUCE_FEW_ROWS 8
 #define CLEAVE_REDUCE_LONG_ROW 256
 #define CLEAVE_REDUCE_GATHERED 16384
 
-/* Rows, each of which is reduced to one element. */
+/* Rows of elements. Each row is reduced to one element. */
 typedef struct
 {
-  gint64 n;          /* elements of a row */
-  CleaveLines lines; /* layout of the first row */
-  gint64 row_step;   /* elements from one row to the next */
-  float *gathered;   /* buffer for gathered elements; NULL: vectors have one element of each of many
-                        rows */
+  gint64 n;          /* number of elements of a row */
+  CleaveLines lines; /* layout of the elements of the first row */
+  gint64 row_step;   /* distance of adjacent rows, in elements */
+  float *gathered; /* buffer for gathered elements; NULL: rows are not gathered, and each lane of a
+                      vector has a row */
 } CleaveReduceBlock;
 
-/* Reduces n_rows rows that begin at x. */
+/* Reduces n_rows rows that begin at x, and stores the results at y, `y_step` elements apart. */
 typedef void (*CleaveReduction) (
     const CleaveReduceBlock *block, gconstpointer x, gint64 n_rows, gpointer y, gint64 y_step);
 
-/* Returns whether rows are not adjacent but have contiguous elements. */
+/* Returns whether the elements of a row are contiguous while rows are not adjacent. */
 static inline gboolean
 cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
 {
@@ -40,11 +41,12 @@ typedef struct
 {
   CleaveLines lines;
   const float *x;
-  gint64 begun; /* number of elements of the current line that were reduced so far */
+  gint64 begun; /* number of elements of the current line that were gathered */
   gboolean more;
 } CleaveReduceWalk;
 
-/* Gathers the next elements, from as many evenly spaced lines as fit. Returns how many. */
+/* Gathers the next elements of a row, from as many evenly spaced lines as fit into the buffer.
+ * Returns their number. */
 static inline gint64
 cleave_reduce_gather (const CleaveReduceBlock *block, CleaveReduceWalk *walk)
 {

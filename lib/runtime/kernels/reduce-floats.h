@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reductions of floats in the order of their reference kernels: in 8 partial sums, as doubles,
- * or as floats if the result is the same. Several rows are processed at once, so that additions
- * overlap. */
+/* Reductions of floats in the order of their reference kernels: in 8 partial sums, as doubles, or
+ * as floats where that gives the same bits. Several rows are processed at once, so that their
+ * additions overlap. */
 
 #include "level.h"
 #include "moments.h"
@@ -12,13 +12,13 @@
 #include "../../ops/axes.h"
 #include "../../ops/elementwise-math.h"
 
-/* Strided rows processed at once. */
+/* number of strided rows that are processed at once */
 #define SCATTERED 16
-/* Rows with contiguous elements processed at once; their partial sums take half of the
- * registers. */
+/* number of rows with contiguous elements that are processed at once; their partial sums take half
+ * of the registers */
 #define ROWS_f32 4
 #define ROWS_f64 (CLEAVE_VECTOR > 4 ? 4 : 2)
-/* Vectors of adjacent rows processed at once. */
+/* number of vectors of adjacent rows that are processed at once */
 #define COLUMNS 8
 
 #define WIDTH_f32 CLEAVE_LANE_VECTOR
@@ -40,8 +40,8 @@ load_f64 (const float *from)
   return cleave_double_vector_of_floats (from);
 }
 
-/* Steps for vectors and for scalars. Return a if both are equal or if b is a NaN; NaNs are
- * detected separately. */
+/* Steps of the reductions, for vectors and for scalars. STEP_max and STEP_min return a if a and b
+ * are equal or if b is a NaN; other code detects NaNs. */
 #define STEP_add(a, b) ((a) + (b))
 #define STEP_mul(a, b) ((a) * (b))
 #define STEP_max(a, b) cleave_lane_vector_at_least (a, b)
@@ -68,7 +68,7 @@ has_nan_f64 (Bits_f64 bits)
   return FALSE;
 }
 
-/* Joins the partial sums of rows in the order of CLEAVE_LANES_JOIN, four rows at once. */
+/* Combines the partial sums of each row in the order of CLEAVE_LANES_JOIN. */
 #define JOIN_EACH(joined, lane, step, join, n_rows)                                                \
   CLEAVE_EACH (r, n_rows)                                                                          \
   (joined)[r] = CLEAVE_LANES_JOIN ((lane)[r], join)
@@ -101,8 +101,8 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
 #define JOIN_ROWS_f64 JOIN_EACH
 #endif
 
-/* X (word, T, suffix of T, start, map, join, finish), as in lib/ops/reduce.c. Maps for vectors
- * have the same names as those for scalars. */
+/* Lists the reductions: X (word, T, suffix of T, start, map, join, finish), as in lib/ops/reduce.c.
+ * Maps for vectors have the same names as the maps for scalars. */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                              \
   X (reduce_sum, double, f64, 0, same, add, s)                                                     \

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Interpolates contiguous lines of floats one vector at a time. For each tap, the elements that
- * a result vector needs must be within one vector of the operand, and are picked by a
- * permutation. Also computes weighted sums of several lines. */
+/* Interpolates contiguous lines of floats one vector at a time, and computes weighted sums of
+ * several lines. For each tap, the elements that a result vector reads must lie within one vector
+ * of the operand; a permutation picks them. */
 
 #include <string.h>
 
@@ -13,13 +13,15 @@
 
 #define CLEAVE_RESIZE_MAX 4
 
-/* The taps of one vector of results. Its size is a multiple of a cache line. */
+/* The taps of one vector of results, and the weight of each tap. The struct's size is a multiple of
+ * a cache line. */
 typedef struct
 {
   gint32 index[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
   float weight[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
-  gint32 is_there[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR]; /* mask: all bits, or none */
-  gint64 first[CLEAVE_RESIZE_MAX]; /* first operand element of the vector for each tap */
+  gint32 is_there[CLEAVE_RESIZE_MAX]
+                 [CLEAVE_VECTOR];  /* mask: all bits set if the result has the tap; else 0 */
+  gint64 first[CLEAVE_RESIZE_MAX]; /* indexed by tap: first element of the operand vector */
   gint64 unused[CLEAVE_RESIZE_MAX];
 } CleaveResizeBlock;
 
@@ -29,8 +31,8 @@ typedef struct
 #define CLEAVE_RESIZE_HAS_BLOCKS FALSE
 #endif
 
-/* Initializes a block for n <= CLEAVE_VECTOR results. Returns FALSE if the elements for a tap
- * are not within one vector of a line of `n_from` elements. */
+/* Initializes a block for n results, at most CLEAVE_VECTOR. Returns FALSE if, for some tap, the
+ * elements do not lie within one vector of an operand line of `n_from` elements. */
 static inline gboolean
 cleave_resize_block_init (
     CleaveResizeBlock *block, const CleaveResizeTaps *taps, gint64 n, guint n_taps, gint64 n_from)
@@ -61,13 +63,14 @@ cleave_resize_block_init (
   return TRUE;
 }
 
-/* Several lines interpolated with the same taps, and the distances between them. */
+/* Several lines that are interpolated with the same taps, and their distances in floats. */
 typedef struct
 {
   gint64 n, x_step, y_step;
 } CleaveResizeLines;
 
-/* Computes one vector of each line. A missing tap adds -0, which changes nothing. */
+/* Computes the vector of results of a block for each line. A missing tap adds -0, which changes
+ * nothing. */
 static inline __attribute__ ((always_inline)) void
 cleave_resize_block (const CleaveResizeBlock *block,
                      const CleaveResizeLines *lines,
@@ -127,7 +130,7 @@ cleave_resize_blocks (const CleaveResizeBlock *blocks,
       cleave_resize_block (blocks, lines, x, y + i, n - i, n_from, n_taps, is_mixed);
 }
 
-/* Computes a weighted sum of n_lines lines. */
+/* Computes a weighted sum of n_lines lines of n floats. */
 static inline __attribute__ ((always_inline)) void
 sum_some (
     const float *const *lines, const float *weights, guint n_lines, float *restrict y, gint64 n)

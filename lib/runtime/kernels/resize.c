@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize with interpolation. Lines of the operand are interpolated into scratch along the innermost
- * resized dimension, once for all result lines that need them. Weighted sums of those lines give
- * the result. Contiguous channels that are not resized form a pixel. Sums have the order of the
- * reference kernel.
+/* The kernel family of Resize with interpolation. Interpolates lines of the operand into scratch,
+ * along the innermost resized dimension, once for all result lines that need them. Weighted sums of
+ * these lines are the result. Contiguous channels that are not resized form a pixel. Sums have the
+ * order of the reference kernel.
  *
  * Over 400 lines: one plan, and two ways to compute its lines. */
 
@@ -16,29 +16,32 @@
 
 enum { X };
 
-/* Largest number of operand lines of one result line: four each in two dimensions, or two each in
- * four. */
+/* Largest number of operand lines that a result line depends on: four in each of two dimensions, or
+ * two in each of four. */
 #define MAX_LINES 16
-/* Operand rows interpolated together if all are needed, so that shared values stay in registers.
- * Scratch holds CLEAVE_RESIZE_MAX rows more. */
+/* Largest number of operand rows that are interpolated together, if all are needed, so that shared
+ * values stay in registers. Scratch holds CLEAVE_RESIZE_MAX rows more. */
 #define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
-/* Bytes of a result line computed at once: its parts stay in the L1 cache. */
+/* Number of bytes of a result line that are computed at once; they stay in the L1 cache. */
 #define LINE_BYTES 8192
 
 typedef struct
 {
-  guint c;           /* dimension of the channels; the rank: none */
-  guint inner;       /* dimension of the pixels of a line */
-  guint rows;        /* the only other interpolated dimension; the rank: none, or several */
-  gint64 n_lines;    /* lines kept in scratch */
-  gint64 n_rows;     /* rows interpolated together */
-  guint n_taps;      /* largest number of taps of a pixel */
-  gboolean is_mixed; /* pixels have different numbers of taps */
-  gint64 n_from;     /* pixels in a line of the operand */
-  gint64 n_channels, n_together; /* n_together: pixels processed at once */
-  CleaveShape lines;             /* shape of the result without the dimensions in a line */
-  CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* taps of each position of a dimension; NULL for c */
-  CleaveResizeBlock *blocks;               /* for one channel; NULL: not used */
+  guint c;        /* dimension of the channels; equal to the rank if there is none */
+  guint inner;    /* dimension along which lines run */
+  guint rows;     /* the only other interpolated dimension; equal to the rank if there is none, or
+                     several */
+  gint64 n_lines; /* number of interpolated lines in scratch */
+  gint64 n_rows;  /* number of rows that are interpolated together */
+  guint n_taps;   /* largest number of taps of a pixel */
+  gboolean is_mixed; /* pixels differ in their number of taps */
+  gint64 n_from;     /* number of pixels of an operand line */
+  gint64 n_channels,
+      n_together;    /* number of channels of a pixel, and of pixels that are processed at once */
+  CleaveShape lines; /* shape of the result without the dimensions in a line */
+  CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* indexed by dimension: the taps of each position; NULL
+                                              for dimension c */
+  CleaveResizeBlock *blocks; /* vectors of taps along a line, for one channel; NULL: not used */
 } Resize;
 
 static void
@@ -52,8 +55,8 @@ resize_free (gpointer state)
   g_free (r);
 }
 
-/* Returns the last interpolated dimension; if there is none, the last dimension with several
- * pixels; if there is none, c. */
+/* Returns the last interpolated dimension. If there is none, returns the last dimension with
+ * several pixels; if there is none either, returns c. */
 static guint
 find_inner (const Resize *r, const CleaveShape *y)
 {
@@ -69,8 +72,8 @@ find_inner (const Resize *r, const CleaveShape *y)
   return found;
 }
 
-/* Returns the other interpolated dimension; if there is none, the dimension with several rows.
- * Returns the rank if there are several such dimensions, or none. */
+/* Returns the other interpolated dimension or, if there is none, the other dimension with more than
+ * one position. Returns the rank if there is no such dimension, or more than one. */
 static guint
 find_rows (const Resize *r, const CleaveShape *y)
 {
@@ -121,7 +124,7 @@ plan_line (Resize *r, const CleaveView *x, const CleaveView *y)
     find_blocks (r, n, r->n_from);
 }
 
-/* Returns the floats of a line in scratch, a multiple of a cache line. */
+/* Returns the number of floats of a line in scratch, a multiple of a cache line. */
 static gint64
 scratch_step (const Resize *r)
 {
@@ -170,7 +173,7 @@ prepare (const CleaveKernelInstance *instance,
       r->n_lines = r->n_rows > 1 ? MAX_LINES : CLEAVE_RESIZE_MAX;
     }
   *state = r;
-  /* Scratch has the lines and their intermediate sums. */
+  /* scratch holds the interpolated lines and their intermediate sums */
   *n_scratch = (gsize) (2 * r->n_lines * scratch_step (r)) * sizeof (float);
   if (r->n_lines <= MAX_LINES)
     return TRUE;
@@ -178,7 +181,7 @@ prepare (const CleaveKernelInstance *instance,
   return FALSE;
 }
 
-/* Interpolates pixels [begin, begin + n) of a line from the operand line at x. */
+/* Interpolates pixels [begin, begin + n) of a result line from the operand line at x. */
 static void
 interpolate_line (
     const Resize *r, const float *x, gint64 x_stride, gint64 begin, gint64 n, float *y)
@@ -232,16 +235,16 @@ interpolate (const Resize *r,
     cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 4, TRUE);
 }
 
-/* A part of the result that is computed line by line. */
+/* A part of the result that is computed line by line: the same pixels of all lines. */
 typedef struct
 {
   const Resize *r;
   const CleaveView *x;
-  gint64 begin, n; /* pixels of a line */
-  gint64 length;   /* floats of a line */
-  gint64 step;     /* floats from line to line in scratch */
-  float *lines;    /* interpolated operand lines; from[i] is the address of operand line i; NULL:
-                      unused */
+  gint64 begin, n; /* pixels [begin, begin + n) of each line */
+  gint64 length;   /* number of floats of the part of a line */
+  gint64 step;     /* distance of adjacent lines in scratch, in floats */
+  float *lines;    /* interpolated operand lines in scratch; from[i] is the operand line that line i
+                      comes from; NULL: line i is unused */
   const float *from[MAX_LINES];
   float *sums;
 } Part;
@@ -255,8 +258,8 @@ is_among (const float *from, const float *const *needed, guint n)
   return FALSE;
 }
 
-/* Returns the interpolated line of the operand line at `from`, computed if necessary. Does not
- * overwrite lines that the same result line needs. */
+/* Returns the interpolation of the operand line at `from`, and computes it if scratch does not hold
+ * it. Keeps the interpolations of the lines in `needed`. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {
@@ -278,8 +281,8 @@ find_line (Part *part, const float *from, const float *const *needed, guint n_ne
   return part->lines + at * part->step;
 }
 
-/* Lists the operand lines of one result line, with the first dimension outermost. Returns how
- * many. */
+/* Lists the operand lines of the result line at position `at`, with the first dimension outermost.
+ * Returns their number. */
 static guint
 list_lines (const Part *part, const gint64 *at, const float **from)
 {
@@ -299,7 +302,7 @@ list_lines (const Part *part, const gint64 *at, const float **from)
   return n;
 }
 
-/* Computes one result line: it sums along the last dimension first, and the last sum goes to y. */
+/* Computes one result line: sums along the last dimension first. The last sum goes to y. */
 static void
 make_line (Part *part, const gint64 *at, float *y)
 {
@@ -328,7 +331,7 @@ make_line (Part *part, const gint64 *at, float *y)
     memcpy (y, lines[0], (gsize) part->length * sizeof (float));
 }
 
-/* Copies a computed line to its place in the result. */
+/* Copies a computed line to its address in the result. */
 static inline void
 put_line (const Part *part, const float *from, float *to, gint64 stride)
 {
@@ -359,8 +362,9 @@ make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
   return end;
 }
 
-/* Returns whether the first tap of a position can lie before that of the previous position. This
- * occurs with four taps, if a position exactly on an element has one tap, and the next has four. */
+/* Returns whether the first tap of some position lies before the first tap of the position before.
+ * This occurs with four taps: a position exactly on an element has one tap, and the next has
+ * four. */
 static gboolean
 go_back (const CleaveResizeTaps *taps, gint64 n)
 {
@@ -370,7 +374,7 @@ go_back (const CleaveResizeTaps *taps, gint64 n)
   return FALSE;
 }
 
-/* Computes a result whose lines have one other dimension. */
+/* Computes a result that has only one dimension besides its lines. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {

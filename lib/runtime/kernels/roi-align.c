@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RoiAlign of floats, computed in double. The weights of a sampling point are computed once for a
- * block of channels. The sums have the order of the reference kernel. */
+/* The kernel family of RoiAlign of floats, computed in double. The weights of a sampling point are
+ * computed once for BLOCK channels. The sums have the order of the reference kernel. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,21 +12,21 @@
 enum { X, ROIS, BATCH_INDICES };
 enum { R, C, H, W };
 
-/* Channels processed at once. */
+/* number of channels that are processed at once */
 #define BLOCK 32
 
-/* Values shared by all channels of one result element. */
+/* Values that all channels of one result element share. */
 typedef struct
 {
   const CleaveView *x;
   const CleaveRoiSpan *spans;
   gint64 out[2];
   CleaveSpan points[2];
-  gint64 n_points; /* number of sampling points, including those outside the image */
+  gint64 n_points; /* number of sampling points, including points outside the image */
   gboolean is_max;
 } Element;
 
-/* The four neighbors of a sampling point, and their weights. */
+/* The offsets of the four neighbors of a sampling point, and their weights. */
 typedef struct
 {
   gint64 at[4];
@@ -66,7 +66,8 @@ find_point (const Element *e, gint64 i, gint64 j, Point *point)
   return TRUE;
 }
 
-/* Pools `n` channels. `x_step` is a compile-time constant if they are contiguous. */
+/* Computes one result element of `n` channels. If the channels are contiguous, `x_step` is a
+ * compile-time constant. */
 static CLEAVE_SPECIALISED void
 pool_channels (const Element *e, const float *x, gint64 x_step, float *y, gint64 y_step, gint64 n)
 {
@@ -80,7 +81,7 @@ pool_channels (const Element *e, const float *x, gint64 x_step, float *y, gint64
       {
         gboolean is_inside = find_point (e, i, j, &p);
 
-        if (!is_inside) /* outside the image, where values are 0 */
+        if (!is_inside) /* outside the image, values are 0 */
           p = (Point){ { 0 }, { 0 } };
         for (gint64 c = 0; c < n; c++)
           {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ScatterElements of floats with a reduction (add, mul, max, min), one line of updates after the
- * other, in order. Graph networks often broadcast one index over a whole line. Such a line goes
- * to one position and is processed in vectors. If strides show the broadcast, indices are not
- * compared, and many lines are processed in one call. */
+/* The kernel family of ScatterElements of floats with a reduction (add, mul, max, min). Adds one
+ * line of updates after the other, in order. Graph networks often have one index for a whole line,
+ * broadcast by stride 0 or repeated. Such a line is combined with one line of the result, in
+ * vectors. With stride 0, the indices are not compared, and many lines are processed in one
+ * call. */
 
 #include "level.h"
 #include "loops.h"
@@ -17,16 +18,17 @@ enum { INDICES_AT, Y_AT, UPDATES_AT };
 
 typedef struct
 {
-  CleaveLines lines; /* views of the indices, of y at index 0, and of the updates */
+  CleaveLines lines; /* loops with views of the indices, of y at index 0, and of the updates */
   gint64 extent, axis_step;
-  gint64 n_rows, next[3]; /* n_rows: lines with one index each, next: steps from line to line;
-                             n_rows 0: not used */
-  gboolean is_short;      /* indices are INT32 */
+  gint64 n_rows,
+      next[3]; /* `n_rows`: number of lines, with one index each, that are processed in one call; 0:
+                  not used. `next`: distances of adjacent lines in the views */
+  gboolean is_short; /* indices are INT32, not INT64 */
   CleaveScatterReduction reduction;
 } Scatter;
 
-/* If the index is broadcast along lines, takes the innermost dimension around them out of the
- * loops, too. */
+/* If the index is broadcast along lines, takes the innermost dimension outside the lines out of the
+ * loops: its lines are processed in one call. */
 static void
 take_rows (Scatter *s)
 {
@@ -136,8 +138,8 @@ LINES (min_32, gint32, min)
 LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* Index 1: the reduction, minus CLEAVE_SCATTER_ADD. Index 2: 0 for indices of INT64, 1 for INT32.
- * Index 3: 0 for lines, 1 for rows. */
+/* Indices: the reduction minus CLEAVE_SCATTER_ADD; 0 for INT64 indices or 1 for INT32; 0 for lines
+ * or 1 for rows. */
 static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },

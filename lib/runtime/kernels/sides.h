@@ -14,11 +14,11 @@
 
 typedef struct
 {
-  guint operand; /* G_MAXUINT: absent */
+  guint operand; /* index of the operand; G_MAXUINT: absent */
   gint64 stride[CLEAVE_MAX_RANK], k_stride;
 } CleaveSide;
 
-/* Some dimensions of y, outermost first. */
+/* A subset of the dimensions of y, outermost first. `n_indices` is the product of their extents. */
 typedef struct
 {
   guint n;
@@ -31,17 +31,19 @@ typedef struct
   CleaveSide a, b, a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, c;
   CleaveSide y; /* the result */
   double alpha, beta;
-  gint64 n_columns, length; /* N and K */
-  guint columns_dim;   /* dimension of y that holds the columns; the rank of y if there is none */
-  guint b_columns_dim; /* dimension of B that holds the columns; the rank of B if there is none */
+  gint64 n_columns, length; /* N and K of the product */
+  guint columns_dim;   /* dimension of y that holds the columns; equal to the rank of y if there is
+                          none */
+  guint b_columns_dim; /* dimension of B that holds the columns; equal to the rank of B if there is
+                          none */
   CleaveSideDims batches, rows;
 } CleaveSides;
 
 CleaveSides cleave_sides_of_matmul (const CleaveKernelInstance *instance);
 CleaveSides cleave_sides_of_gemm (const CleaveKernelInstance *instance);
 
-/* Returns the stride of an operand from one column of y to the next. */
+/* Returns the distance, in elements of an operand, between adjacent columns of y. */
 gint64 cleave_sides_column_stride (const CleaveSides *sides, const CleaveSide *side);
-/* Returns the offset of an operand for the first column of a row. */
+/* Returns the offset in an operand, in elements, of the first column of a row of a batch. */
 gint64
 cleave_sides_offset (const CleaveSides *sides, const CleaveSide *side, gint64 batch, gint64 row);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Softmax of as many rows at once as a vector has lanes, one row in each lane. */
+/* Softmax of a vector of rows at once, one row in each lane. */
 
 #include "level.h"
 #include "loops.h"
@@ -22,14 +22,14 @@ typedef struct
   gboolean is_log, is_dense;
 } Softmax;
 
-/* Computes cleave_f32_max() in each lane; compilers do not vectorize that function here. */
+/* Computes cleave_f32_max() in each lane. Compilers do not vectorize that function here. */
 static inline CleaveVector
 max_of (CleaveVector a, CleaveVector b)
 {
   return cleave_vector_select ((a >= b) | (a != a), a, b);
 }
 
-/* Joins vectors in the order of CLEAVE_LANES_JOIN. */
+/* Combines vectors of partial results in the order of CLEAVE_LANES_JOIN. */
 #define JOIN(lane, join)                                                                           \
   CLEAVE_EACH (k, 3)                                                                               \
     for (int j = 0; j < CLEAVE_N_LANES; j += 2 << k)                                               \
@@ -59,8 +59,8 @@ find_max (const Softmax *s, const float *x, gint64 step)
   return lane[0];
 }
 
-/* Returns the sums of the exponentials. Stores the exponentials to `e` unless it is NULL; x may
- * be the same address. */
+/* Returns the sum of the exponentials of each lane. Stores the exponentials at `e` unless it is
+ * NULL; e may be x. */
 static inline __attribute__ ((always_inline)) CleaveVector
 sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector max, float *e)
 {
@@ -83,7 +83,7 @@ sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector ma
   return lane[0];
 }
 
-/* Processes a vector of adjacent rows. e may be x, and y may be either. */
+/* Processes a vector of adjacent rows. e may be x; y may be x or e. */
 static void
 run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y, gint64 y_step)
 {
@@ -106,7 +106,7 @@ run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y,
     cleave_vector_store (y + i * y_step, cleave_vector_load (e + i * CLEAVE_VECTOR) * inverse);
 }
 
-/* Rows that are collected until they fill a vector. */
+/* Addresses of `n` rows, which are collected until they fill a vector. */
 typedef struct
 {
   const Softmax *s;
@@ -115,7 +115,8 @@ typedef struct
   int n;
 } Waiting;
 
-/* Returns whether the rows are two groups of adjacent rows, half a vector each. */
+/* Returns whether the collected rows are two groups of adjacent rows that fill half a vector
+ * each. */
 static gboolean
 lies_in_halves (const Waiting *rows)
 {
@@ -162,7 +163,7 @@ run_waiting (Waiting *rows)
   rows->n = 0;
 }
 
-/* Processes n_rows rows that begin at x and y. */
+/* Processes n_rows adjacent rows that begin at x and y. */
 static void
 run_columns (Waiting *rows, const float *x, float *y, gint64 n_rows)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Softmax and LogSoftmax. Each lane of a vector computes one row, so that short rows are as fast as
- * long ones, along any axis. Long dense rows are processed along the row, a few at once. Each row
- * has the order of the reference kernel: maximum and sum in 8 partial results. Softmax computes
- * each exponential once and keeps it. */
+/* The kernel family of Softmax and LogSoftmax. Each lane of a vector computes one row, so that
+ * short rows are as fast as long ones, along any axis. Long dense rows are processed along the row,
+ * a few at once. Each row has the order of the reference kernel: maximum and sum in 8 partial
+ * results. Softmax computes each exponential once and stores it. */
 
 #include "softmax-columns.h"
 
-/* The family does not serve rows that are longer than this and not dense. The reference kernel
- * computes them, one at a time. */
+/* Largest length of rows that are not dense. The reference kernel computes longer ones, one at a
+ * time. */
 #define MAX_LENGTH 4096
-/* From this length on, dense rows are processed along the row. At 64 elements both ways take the
- * same time. */
+/* Smallest length of dense rows that are processed along the row. At 64 elements, both ways take
+ * the same time. */
 #define MIN_DENSE 64
-/* Exponentials of a dense row computed at once. */
+/* number of exponentials of a dense row that are computed at once */
 #define BLOCK 512
-/* Dense rows processed at once, so that the dependent steps of their maxima and sums overlap:
- * rows of 96 take 0.73 of the time that one at a time takes. */
+/* Number of dense rows processed at once, so that the dependent operations of their maxima and sums
+ * overlap. Rows of 96 elements take 0.73 of the time that one row at a time takes. */
 #define FEW 4
 
 static gboolean
@@ -64,7 +64,7 @@ prepare_log (const CleaveKernelInstance *instance,
   return prepare_either (instance, TRUE, state, n_scratch);
 }
 
-/* Dense rows. */
+/* Dense rows */
 
 typedef float Lanes __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
 typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
@@ -76,7 +76,8 @@ typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (fl
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))
 #define SUM_OF_LANES(a, b) (a) + (b)
-/* Computes CLEAVE_LANES_FOLD for n_rows rows. Element 0 of each row belongs to lane 0. */
+/* Defines a function that computes CLEAVE_LANES_FOLD for n_rows rows. Element 0 of each row belongs
+ * to lane 0. */
 #define FOLD_DENSE(word, join, join_one)                                                           \
   static inline __attribute__ ((always_inline)) void word (float (*lane)[CLEAVE_N_LANES],          \
                                                            const float *const *x, gint64 n,        \
@@ -101,7 +102,8 @@ typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (fl
   }
 FOLD_DENSE (max_dense, MAX_OF_LANES, cleave_f32_max)
 FOLD_DENSE (add_dense, SUM_OF_LANES, cleave_f32_add)
-/* Combines all lanes in the order of CLEAVE_LANES_JOIN, into lane 0. */
+/* Defines a function that combines all lanes in the order of CLEAVE_LANES_JOIN and returns the
+ * result. */
 #define JOIN_DENSE(word, join)                                                                     \
   static inline float word (const float *lane)                                                     \
   {                                                                                                \
@@ -120,7 +122,7 @@ JOIN_DENSE (join_max, MAX_OF_LANES)
 JOIN_DENSE (join_sums, SUM_OF_LANES)
 /* clang-format on */
 
-/* Computes exp (x - max) of n elements; e may be x. */
+/* Computes exp (x - max) of n elements into e; e may be x. */
 static inline void
 make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
 {
@@ -136,8 +138,8 @@ make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
         (int) (n - i));
 }
 
-/* Computes the sums of the exponentials. Stores the exponentials to `y` unless it is NULL; x may
- * be the same address. */
+/* Computes the sum of the exponentials of each row. Stores the exponentials at `y` unless it is
+ * NULL; y may be x. */
 static inline __attribute__ ((always_inline)) void
 add_exponentials (
     const float *const *x, const float *max, gint64 n, float *const *y, int n_rows, float *sum)
@@ -165,7 +167,7 @@ add_exponentials (
     sum[r] = join_sums (lane[r]);
 }
 
-/* Processes n_rows dense rows together; n_rows is a compile-time constant. */
+/* Processes n_rows dense rows at once; n_rows is a compile-time constant. */
 static inline __attribute__ ((always_inline)) void
 run_dense (const Softmax *s, const float *from, float *to, int n_rows)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Lines of element-wise ops of TensorFlow Lite on integers: TfliteAdd, TfliteSub, TfliteMul,
- * TfliteSquaredDifference, TflitePRelu, TfliteRescale and TfliteQuantize. The loops have no branch,
- * so that the compiler uses vectors, and compute as fixed-point.h does. A line is computed in
- * blocks of 32-bit integers: TfliteAdd of 16,384 bytes took 104 us with the reference kernel. */
+/* Computes lines of element-wise ops of TensorFlow Lite on integers: TfliteAdd, TfliteSub,
+ * TfliteMul, TfliteSquaredDifference, TflitePRelu, TfliteRescale and TfliteQuantize. The loops
+ * compute as fixed-point.h does, without branches, so that compilers use vectors. A line is
+ * computed in blocks of CLEAVE_TFLITE_BLOCK 32-bit integers. The reference kernel took 104 us for a
+ * TfliteAdd of 16,384 bytes. */
 
 #include <cleave/cleave-tflite.h>
 #include <math.h>
@@ -15,7 +16,7 @@
 
 typedef struct
 {
-  gconstpointer x[2]; /* x[1] is unused by an op of one operand */
+  gconstpointer x[2]; /* addresses of the operands; x[1] is unused if the op has one operand */
   gpointer y;
   gint64 x_step[2], y_step, n;
 } CleaveTfliteLine;
@@ -31,7 +32,7 @@ typedef enum {
   CLEAVE_TFLITE_LINE_QUANTIZE
 } CleaveTfliteLineKind;
 
-/* The state of an instance of the kernel, read from its node. */
+/* State of a kernel instance: the op, and the types of its operands and result. */
 typedef struct
 {
   CleaveTfliteLineKind kind;
@@ -40,7 +41,7 @@ typedef struct
 } CleaveTfliteLines;
 
 /* clang-format off */
-/* Loads n integers minus a zero point. */
+/* Reads n integers and subtracts a zero point. */
 #define LOAD(From)                                                                                 \
   {                                                                                                \
     const From *x = from;                                                                          \
@@ -95,9 +96,9 @@ cleave_tflite_line_store (
 #undef LOAD
 #undef STORE
 
-/* Multiplies n integers, shifted left by `up`, in fixed point: cleave_fixed_multiply() without a
- * branch. The high half of a product has the same bits with a logical shift. The second rounding
- * compares the bits that are shifted out with a half. */
+/* Multiplies n integers, shifted left by `up`, in fixed point: the branch-free form of
+ * cleave_fixed_multiply(). The high half of a product has the same bits with a logical shift. The
+ * second rounding compares the bits that are shifted out with a half. */
 static inline void
 cleave_tflite_line_multiply (
     const gint32 *from, gint64 n, gint up, gint64 multiplier, gint64 shift, gint32 *to)
@@ -110,7 +111,8 @@ cleave_tflite_line_multiply (
     {
       gint32 x = (gint32) ((guint32) from[i] << up << left);
       guint64 product = (guint64) ((gint64) x * (gint32) multiplier + (1 << 30));
-      gint32 saturates = lowest & (x == G_MININT32); /* 2^31 becomes 2^31 - 1 */
+      gint32 saturates =
+          lowest & (x == G_MININT32); /* all bits set if the product 2^31 saturates to 2^31 - 1 */
       gint32 high = (gint32) ((guint32) (product >> 31) - (guint32) saturates);
       gint32 rest = high & mask, half = (mask >> 1) + (high < 0);
 
@@ -118,7 +120,7 @@ cleave_tflite_line_multiply (
     }
 }
 
-/* Adds a zero point and clamps to [min, max]. */
+/* Adds a zero point to n integers and clamps them to [min, max]. */
 static inline void
 cleave_tflite_line_clamp (gint32 *v, gint64 n, gint64 zero, gint64 min, gint64 max)
 {
@@ -128,7 +130,7 @@ cleave_tflite_line_clamp (gint32 *v, gint64 n, gint64 zero, gint64 min, gint64 m
     v[i] = MIN (MAX (v[i], least), most) + add;
 }
 
-/* Selects `other` where the sign of x is negative. */
+/* Replaces v by `other` where x is negative. */
 static inline void
 cleave_tflite_line_select (const gint32 *x, const gint32 *other, gint64 n, gint32 *v)
 {
@@ -143,7 +145,8 @@ cleave_tflite_line_product (const gint32 *a, const gint32 *b, gint64 n, gint32 *
     to[i] = (gint32) ((guint32) a[i] * (guint32) b[i]);
 }
 
-/* Combines blocks of both operands, without zero points, into a. */
+/* Combines blocks of n elements of both operands, minus their zero points. The result goes to
+ * `a`. */
 static inline void
 cleave_tflite_line_combine (CleaveTfliteLineKind kind,
                             const CleaveTfliteBinaryAttrs *p,
@@ -199,8 +202,8 @@ cleave_tflite_line_rescale (const CleaveTfliteRescaleAttrs *p, gint32 *restrict 
       v[i] = (gint32) CLAMP (v[i] + p->y_zero, -highest - 1, highest);
 }
 
-/* Quantizes floats: nearest integers, ties away from zero. Adding the float below 1/2 and cutting
- * off the fraction rounds as roundf() does. */
+/* Quantizes n floats to the nearest integers, ties away from zero. Adding the greatest float below
+ * 1/2 and cutting off the fraction rounds as roundf() does. */
 static inline void
 cleave_tflite_line_quantize (
     const CleaveTfliteQuantizeAttrs *p, const float *x, gint64 step, gint64 n, gint32 *restrict v)

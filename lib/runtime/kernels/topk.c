@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TopK. Reads each row once. An element that is not among the first k so far is skipped, usually
- * a whole block at a time. Others go to a heap whose root is the last of the first k. The order
- * is total, so the result does not depend on the algorithm. */
+/* The kernel family of TopK. Reads each row once. Skips elements that are not among the first k so
+ * far, usually a whole block at a time. Other elements go to a heap whose root is the last of the
+ * first k. The order is total, so the result does not depend on the algorithm. */
 
 #include "level.h"
 #include "loops.h"
@@ -13,12 +13,12 @@
 enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
-/* Number of vectors, or of integers, that are compared at once before single elements are looked
- * at. */
+/* Number of vectors (VECTORS) and of integers (CHUNK) that are compared at once, before single
+ * elements are compared. */
 #define VECTORS 4
 #define CHUNK 32
 
-/* An element and its sort key: the greater key comes first. */
+/* An element of a row with its sort key. The greater key comes first in the result. */
 typedef struct
 {
   gint64 key;
@@ -31,14 +31,13 @@ typedef void (*RunRow) (
 
 struct Topk_
 {
-  CleaveLoops loops; /* loops over the rows, with views of Values, Indices, X */
+  CleaveLoops loops; /* loops over the rows, with views of Values, Indices and X */
   gint64 n, k, x_step, values_step, indices_step;
   gboolean largest;
   RunRow run_row;
 };
 
-/* Returns the float as an integer key, greater for an element that comes earlier. All NaNs have
- * one key, and both zeros have one. */
+/* Returns the sort key of a float. All NaNs have one key, and both zeros have one. */
 static inline gint64
 key_FLOAT32 (float x, gboolean largest)
 {
@@ -56,8 +55,8 @@ comes_before (Kept a, Kept b)
   return a.key > b.key || (a.key == b.key && a.at < b.at);
 }
 
-/* Inserts `kept` into the heap: moves greater children up from position `at` on, until its place is
- * free. */
+/* Puts `kept` into the heap at position `at` or below: moves greater children up until the position
+ * is valid for `kept`. */
 static void
 sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
 {
@@ -73,8 +72,8 @@ sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
   heap[at] = kept;
 }
 
-/* Returns a bit for each element of a vector that comes before `number`. Among the largest, a
- * NaN comes before every number. */
+/* Returns a mask with a bit for each element of a vector that comes before `number`. If `largest`,
+ * a NaN comes before every number. */
 static CLEAVE_SPECIALISED guint
 find_before (const float *x, CleaveVector number, gboolean largest)
 {
@@ -105,13 +104,14 @@ pass_by_numbers (const float *x, gint64 i, gint64 n, CleaveVector number, gboole
   return i;
 }
 
-/* Returns the index of the first element from `i` on that may come before `least`. */
+/* Returns the index of the first element, from `i` on, that may come before `least`. May return the
+ * begin of the block that contains the element. */
 static gint64
 pass_by_FLOAT32 (const Topk *topk, const float *x, gint64 i, float least)
 {
   const CleaveVector number = cleave_vector_all (least);
 
-  if (least != least) /* NaNs come first or last */
+  if (least != least) /* a NaN comes before or after all other elements */
     return topk->largest ? topk->n : i;
   return topk->largest ? pass_by_numbers (x, i, topk->n, number, TRUE)
                        : pass_by_numbers (x, i, topk->n, number, FALSE);
@@ -136,7 +136,7 @@ sort_heap (Kept *heap, gint64 size)
     }
 }
 
-/* Lists the element types: X (element, E), where E is the C type. */
+/* Lists the integer types: X (element, E). E is the C type. */
 /* clang-format off */
 #define INTEGERS(X)                                                                                \
   X (INT8, gint8)                                                                                  \
@@ -172,7 +172,7 @@ sort_heap (Kept *heap, gint64 size)
 INTEGERS (X)
 #undef X
 
-/* Finds the first k elements of a row, in order. */
+/* Defines a function that finds the first k elements of a row, in order. */
 #define X(e, E)                                                                                    \
   static void run_row_##e (const Topk *topk, gconstpointer from, gpointer to, gint64 *indices,     \
                            Kept *heap)                                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Depthwise convolution of 16-bit floats. The rows of x that a few rows of y read are converted
- * to float32 in scratch. Each computed row is converted to the type of y. */
+/* Depthwise convolution of 16-bit floats. Converts the rows of x that STRIP rows of y read to
+ * float32 in scratch. Converts each computed row to the type of y. */
 
 #include "depthwise-rows.h"
 #include "pixels.h"
@@ -9,21 +9,22 @@
 
 enum { X };
 
-/* Rows of y computed from one converted strip of x. */
+/* number of rows of y that are computed from one converted part of x */
 #define STRIP 4
 
 typedef struct
 {
-  CleaveDepthwise floats; /* the axes describe dense floats in scratch */
+  CleaveDepthwise floats; /* the convolution of dense floats in scratch */
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step, y_batch_step; /* batches of the original views */
-  gsize at_x, at_y, at_w, at_bias;              /* offsets in scratch */
+  gint64 n_batches, x_batch_step,
+      y_batch_step; /* number of images, and their distances in the views of x and y, in elements */
+  gsize at_x, at_y, at_w, at_bias; /* byte offsets in scratch */
   gboolean reports_progress;
 } Plan;
 
-/* Returns the rows of x that rows [begin, end) of y read. With dilation, a later row of y may
- * begin before an earlier one whose first taps are padding. */
+/* Returns the rows of x that rows [begin, end) of y read. With dilation, a later row of y may read
+ * an earlier row of x first, if the first taps of the earlier row of y are padding. */
 static CleaveSpan
 rows_of_x (const CleaveAxis *axis, gint64 begin, gint64 end)
 {
@@ -94,7 +95,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* The state of one run. */
+/* State of one run. */
 typedef struct
 {
   const Plan *s;

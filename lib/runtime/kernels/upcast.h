@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes and 16-bit floats to float32, and results back. The compiler vectorizes these
- * loops. All levels give the same bits, except in the payload of a NaN. */
+/* Converts bytes and 16-bit floats to float32, and results back. Compilers vectorize these loops.
+ * All levels give the same bits, except in the payload of a NaN. */
 
 #include "../../ops/half.h"
 #include "../kernels.h"
@@ -78,7 +78,7 @@ UPCAST (float32, float, v)
 #undef UPCAST
 /* clang-format on */
 
-/* Converts n elements to float32. `step` is in elements; `zero` is subtracted from bytes. */
+/* Converts n elements, `step` elements apart, to contiguous floats. Subtracts `zero` from bytes. */
 static inline void
 cleave_upcast (
     CleaveElement element, gconstpointer from, gint64 step, gint32 zero, float *to, gint64 n)
@@ -97,8 +97,8 @@ cleave_upcast (
     cleave_upcast_float32 (from, step, zero, to, n);
 }
 
-/* Truncates floats to integers and saturates. `above` is the first value beyond the range: 2^31
- * - 1 is not a float. */
+/* Defines a function that truncates floats to integers and saturates them. `above` is the smallest
+ * value beyond the range, since the greatest integer, 2^31 - 1, is not a float. */
 #define CUT_OFF(word, type, least, above)                                                          \
   static inline void cleave_cut_off_##word (const float *from, type *to, gint64 step, gint64 n)    \
   {                                                                                                \
@@ -110,7 +110,7 @@ CUT_OFF (uint8, guint8, 0.0f, 0x1p8f)
 CUT_OFF (int32, gint32, -0x1p31f, 0x1p31f)
 #undef CUT_OFF
 
-/* Rounds floats to a 16-bit type, or truncates them to an integer type. */
+/* Rounds n floats to a 16-bit type, or truncates them to an integer type. */
 static inline void
 cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 step, gint64 n)
 {
@@ -132,9 +132,9 @@ cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 ste
       bfloats[i * step] = cleave_bfloat16_from_float (from[i]);
 }
 
-/* Rounds to the nearest byte, ties to even, and adds a zero point; a NaN gives the zero point.
- * The bounds are integers, so clamping before rounding is the same. Adding CLEAVE_ROUNDER leaves
- * no bits for fractions, and the low bits of the sum are the integer. */
+/* Rounds to the nearest byte, ties to even, and adds a zero point; a NaN gives the zero point. The
+ * bounds are integers, so clamping before rounding gives the same result. Adding CLEAVE_ROUNDER
+ * leaves no bits for fractions; the low bits of the sum are the integer. */
 #define CLEAVE_BYTE_BOUND 1024
 #define CLEAVE_ROUNDER 0x1.8p23f
 
@@ -154,8 +154,7 @@ cleave_quantize_byte (float value, gint32 zero, gint32 least, gint32 most)
   return (gint32) (bits - rounder) + zero;
 }
 
-/* Reserves n_values floats or 32-bit integers at the end of the scratch. Returns their offset in
- * bytes. */
+/* Reserves n_values floats or 32-bit integers at the end of scratch. Returns their byte offset. */
 static inline gsize
 cleave_take_scratch (gsize *n_scratch, gint64 n_values)
 {

@@ -2,14 +2,15 @@
 #pragma once
 
 /* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h. Without CLEAVE_HAS_FMA,
- * calls those scalar functions. */
+ * calls the scalar functions of that file. */
 
 #include "vector.h"
 
 #include "../../ops/elementwise-math.h"
 
 #if defined(CLEAVE_HAS_FMA)
-/* Computes exp of values within the bounds. */
+/* Computes exp of elements that lie within the bounds of cleave_f32_exp(), so that no result
+ * overflows. */
 static inline CleaveVector
 cleave_vector_exp_within (CleaveVector a)
 {

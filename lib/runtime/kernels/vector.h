@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* CleaveVector: one register of floats at this level (4, 8 or 16), with the operations that
- * GCC's vector types do not have. Kernels use it for sums that compilers do not keep in
- * registers on their own. Each operation gives the same bits at each level, except in the payload
- * of a NaN.
+/* CleaveVector is one register of floats at this level (4, 8 or 16 lanes), with the operations that
+ * GCC's vector types do not have. Kernels use it for sums that compilers do not keep in registers
+ * on their own. Each operation gives the same bits at each level, except in the payload of a NaN.
  *
  * Over 400 lines: the operations on floats of all levels, side by side. */
 
@@ -22,10 +21,10 @@
 typedef float CleaveVector __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
 typedef float CleaveUnaligned
     __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float)), aligned (4), may_alias));
-/* The result of a comparison: all bits of a lane are set if it is true. */
+/* The result of a comparison: a lane has all bits set if the comparison is true, else none. */
 typedef int CleaveMask __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
 
-/* Loading and storing. */
+/* Loading and storing */
 
 static inline CleaveVector
 cleave_vector_load (const float *from)
@@ -39,8 +38,9 @@ cleave_vector_store (float *to, CleaveVector v)
   *(CleaveUnaligned *) (void *) to = v;
 }
 
-/* Keeps v in a register at levels with 32 registers, where compilers would otherwise reload a
- * value from memory for each use. With 16 registers, it would spill others (measured). */
+/* Keeps v in a register at levels with 32 registers, where compilers would otherwise load it from
+ * memory for each use. With 16 registers, keeping v would spill other values (measured), so v is
+ * returned unchanged. */
 static inline CleaveVector
 cleave_vector_keep (CleaveVector v)
 {
@@ -52,7 +52,7 @@ cleave_vector_keep (CleaveVector v)
   return v;
 }
 
-/* Loads half a vector from each address. */
+/* Loads the lower half of a vector from `low`, and the upper half from `high`. */
 #define CLEAVE_HALF (CLEAVE_VECTOR / 2)
 static inline CleaveVector
 cleave_vector_load_halves (const float *low, const float *high)
@@ -68,7 +68,7 @@ cleave_vector_load_halves (const float *low, const float *high)
 }
 
 #if defined(CLEAVE_SSE2)
-/* Loads the first n of four lanes; the others are 0. */
+/* Loads the first n of four lanes. The other lanes are 0. */
 static inline __m128
 cleave_vector_load_part (const float *from, int n)
 {
@@ -97,7 +97,7 @@ cleave_vector_store_part (float *to, __m128 part, int n)
 }
 #endif
 
-/* Loads the first n lanes; the others are 0 and are not read. */
+/* Loads the first n lanes. The other lanes are 0, and their memory is not read. */
 static inline CleaveVector
 cleave_vector_load_some (const float *from, int n)
 {
@@ -122,7 +122,7 @@ cleave_vector_store_some (float *to, CleaveVector v, int n)
 #if defined(CLEAVE_AVX512)
   _mm512_mask_storeu_ps (to, (__mmask16) ((1u << n) - 1), v);
 #elif defined(CLEAVE_AVX2)
-  /* Masked stores take dozens of cycles on some processors. */
+  /* not a masked store, which takes dozens of cycles on some processors */
   cleave_vector_store_part (to, _mm256_castps256_ps128 (v), n);
   if (n > 4)
     cleave_vector_store_part (to + 4, _mm256_extractf128_ps (v, 1), n - 4);
@@ -143,10 +143,10 @@ cleave_vector_all (float value)
   return value - (CleaveVector){ 0 }; /* x - 0 is x, also for -0 */
 }
 
-/* Arithmetic. */
+/* Arithmetic */
 
-/* Where fmaf is a call for each lane, an inlined copy would be 4 calls for each use, and kernels of
- * unrolled blocks would take minutes to compile. */
+/* At levels where fmaf is a call for each lane, forbids inlining: each use would have 4 calls, and
+ * kernels of unrolled blocks would take minutes to compile. */
 #if defined(CLEAVE_GENERIC) && !defined(__FP_FAST_FMAF)
 #define CLEAVE_FMA_CALLS __attribute__ ((noinline, unused))
 #else
@@ -182,7 +182,7 @@ cleave_vector_select (CleaveMask mask, CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* Returns the greater of both in each lane; v if either is a NaN or both are zeros. */
+/* Returns the greater of v and `least` in each lane; v if either is a NaN or both are zeros. */
 static inline CleaveVector
 cleave_vector_at_least (CleaveVector v, CleaveVector least)
 {
@@ -207,7 +207,9 @@ cleave_vector_at_most (CleaveVector v, CleaveVector most)
 #endif
 }
 
-/* Rounds down; |v| is less than 2^22. */
+/* Rounds each lane down. Requires
+ * v
+ * < 2^22. */
 static inline CleaveVector
 cleave_vector_floor (CleaveVector v)
 {
@@ -225,8 +227,8 @@ cleave_vector_floor (CleaveVector v)
 #endif
 }
 
-/* Returns v within [low, high], and 0 for a NaN. Values below `low` may stay, if the conversion to
- * integers makes the smallest integer of them. */
+/* Clamps each lane to [low, high]; a NaN becomes 0. A value below `low` may stay, if the conversion
+ * to integers makes it the smallest integer. */
 static inline CleaveVector
 cleave_vector_within (CleaveVector v, CleaveVector low, CleaveVector high)
 {
@@ -238,8 +240,8 @@ cleave_vector_within (CleaveVector v, CleaveVector low, CleaveVector high)
 #endif
 }
 
-/* Returns whether all elements of two vectors are closer than `sure` to an integer. Elements are
- * less than 2^22. */
+/* Returns whether all elements of two vectors are nearer than `sure` to an integer. Elements must
+ * be less than 2^22. */
 static inline __attribute__ ((always_inline)) gboolean
 cleave_vectors_are_whole (CleaveVector low, CleaveVector high, float sure)
 {
@@ -276,7 +278,7 @@ cleave_vectors_are_whole (CleaveVector low, CleaveVector high, float sure)
 #endif
 }
 
-/* Comparisons whose result is a set of lanes: a mask register, or a vector. */
+/* A set of lanes, the result of the comparisons below: a mask register, or a vector. */
 #if defined(CLEAVE_AVX512)
 typedef __mmask16 CleaveLanes;
 #else
@@ -315,7 +317,7 @@ cleave_lanes_not_at_most (CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* Clears the lanes of `lanes` where v is a NaN, and returns them. */
+/* Returns `lanes` without the lanes where v is a NaN. */
 static inline CleaveLanes
 cleave_lanes_of_numbers (CleaveLanes lanes, CleaveVector v)
 {
@@ -346,7 +348,7 @@ cleave_lanes_select_ints (CleaveLanes lanes, CleaveMask a, CleaveMask b)
 #endif
 }
 
-/* Returns a bit for each lane: whether the mask is set. */
+/* Returns a mask with one bit for each lane that is set in a CleaveMask. */
 static inline guint
 cleave_vector_bits (CleaveMask mask)
 {
@@ -377,9 +379,9 @@ cleave_lanes_bits (CleaveLanes lanes)
 #endif
 }
 
-/* Moving lanes. */
+/* Moving lanes */
 
-/* Returns the index of each lane. */
+/* Returns a vector whose lane i is i. */
 static inline CleaveMask
 cleave_vector_indices (void)
 {
@@ -392,7 +394,7 @@ cleave_vector_indices (void)
 #endif
 }
 
-/* Returns the lanes of v that `index` names. */
+/* Returns a vector whose lane i is lane index[i] of v. */
 static inline CleaveVector
 cleave_vector_permute (CleaveVector v, CleaveMask index)
 {
@@ -409,8 +411,8 @@ cleave_vector_permute (CleaveVector v, CleaveMask index)
 #endif
 }
 
-/* Returns the lanes of v that `index` names, each of which is in its own group of four: this
- * permutation is cheaper. */
+/* Returns a vector whose lane i is lane index[i] of v, where both lanes are in the same group of
+ * four. This is cheaper than cleave_vector_permute(). */
 static inline CleaveVector
 cleave_vector_permute_in_fours (CleaveVector v, CleaveMask index)
 {
@@ -423,7 +425,8 @@ cleave_vector_permute_in_fours (CleaveVector v, CleaveMask index)
 #endif
 }
 
-/* Interleaves the first two lanes of each group of four, or the last two. */
+/* Interleave the lanes of a and b in each group of four: `_low` the first two lanes of each,
+ * `_high` the last two. */
 static inline CleaveVector
 cleave_vector_interleave_low (CleaveVector a, CleaveVector b)
 {
@@ -448,8 +451,8 @@ cleave_vector_interleave_high (CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* Joins the first two lanes of each group of four, or the last two: two lanes of a, then two lanes
- * of b. */
+/* Join two lanes of a and two lanes of b in each group of four: `_low` the first two lanes of each,
+ * `_high` the last two. */
 static inline CleaveVector
 cleave_vector_join_low (CleaveVector a, CleaveVector b)
 {
@@ -482,7 +485,7 @@ cleave_vector_store_halves (float *low, float *high, CleaveVector v)
   _mm256_storeu_ps (high, _mm512_extractf32x8_ps (v, 1));
 }
 
-/* Returns the first half of `low` and the second half of `high`. */
+/* Returns the first half of `low` followed by the second half of `high`. */
 static inline CleaveVector
 cleave_vector_join_halves (CleaveVector low, CleaveVector high)
 {
@@ -536,7 +539,7 @@ cleave_vector_transpose (const float *x, gint64 step, gint64 line, float *to)
 }
 #endif
 
-/* A vector of at most 8 floats: the 8 partial sums of a reduction are one or two of them. */
+/* A vector of at most 8 floats. The 8 partial sums of a reduction are one or two such vectors. */
 #if CLEAVE_VECTOR < 8
 #define CLEAVE_LANE_VECTOR CLEAVE_VECTOR
 #else
@@ -553,7 +556,7 @@ cleave_lane_vector_load (const float *from)
   return *(const CleaveLaneUnaligned *) (const void *) from;
 }
 
-/* Returns the greater of both in each lane; v if either is a NaN or both are equal. */
+/* Returns the greater of v and `least` in each lane; v if either is a NaN or both are equal. */
 static inline CleaveLaneVector
 cleave_lane_vector_at_least (CleaveLaneVector v, CleaveLaneVector least)
 {
@@ -584,11 +587,11 @@ cleave_lane_vector_is_nan (CleaveLaneVector v)
 #endif
 }
 
-/* A register of doubles: half as many as floats. */
+/* A register of doubles, with half as many lanes as CleaveVector. */
 #define CLEAVE_DOUBLE_VECTOR (CLEAVE_VECTOR / 2)
 typedef double CleaveDoubleVector __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
 
-/* Converts CLEAVE_DOUBLE_VECTOR floats. */
+/* Converts CLEAVE_DOUBLE_VECTOR contiguous floats to doubles. */
 static inline CleaveDoubleVector
 cleave_double_vector_of_floats (const float *from)
 {
@@ -622,7 +625,8 @@ cleave_double_vector_fma (CleaveDoubleVector a, CleaveDoubleVector b, CleaveDoub
 #endif
 }
 
-/* Conversions of float16, one element and eight of them, at levels that have instructions. */
+/* Conversions of float16, one element or eight at once, at levels that have instructions for
+ * them. */
 #if defined(CLEAVE_AVX2)
 #define CLEAVE_HAS_FLOAT16
 static inline float
@@ -703,8 +707,8 @@ cleave_float16_narrow_16 (const float *from, guint16 *to)
 }
 #endif
 
-/* A float that is multiplied by vectors. On aarch64 it stays one lane, since copying it to all
- * lanes takes a slot of the units that multiply. */
+/* A float that is multiplied by vectors. On aarch64 it stays in one lane, since copying it to all
+ * lanes takes time of the units that multiply. */
 #if defined(CLEAVE_NEON)
 typedef float CleaveFactor;
 
@@ -713,7 +717,7 @@ cleave_factor_load (const float *from)
 {
   float value;
 
-  /* Uses assembly, since gcc would copy the scalar to all lanes. */
+  /* assembly, since gcc would copy the scalar to all lanes */
   __asm__("ldr %s0, %1" : "=w"(value) : "m"(*from));
   return value;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds out whether floats are integers times a scale, for any operator that computed them. */
+/* Finds out whether floats are integers times a scale, whatever operator computed them. */
 
 #include "block-form.h"
 
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The least nonzero magnitude of a block is assumed to be at most this many times the scale. Only
- * in one of 65,000 blocks of 16 random bytes are all bytes greater. */
+/* Limit on the ratio of the least nonzero magnitude of a block to the scale. Among blocks of 16
+ * random bytes, only one of 65,000 exceeds it. */
 #define MAX_LEAST 64
 
 static gboolean
@@ -38,8 +38,8 @@ try_scale (const float *w, gint64 n, float greatest, float scale, CleaveBlock *b
   return block->most - block->least <= 255;
 }
 
-/* The scale is the least magnitude divided by an integer, or one of the two adjacent floats,
- * since the least magnitude was rounded. */
+/* Finds the scale of a block. Tries the least magnitude divided by 1, 2, 3 and so on, and the two
+ * floats adjacent to each quotient, since the least magnitude is a rounded product. */
 gboolean
 cleave_block_find (const float *w, gint64 n, CleaveBlock *block)
 {
@@ -81,8 +81,8 @@ cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64
   return n;
 }
 
-/* Returns whether all blocks of a column are integers times a scale. Raises form->n_bits to 8 if
- * 4 bits are too few. */
+/* Returns whether all blocks of a column are integers times a scale. Sets form->n_bits to 8 if the
+ * integers of a block do not fit into 4 bits. */
 static gboolean
 try_column (const float *w, gint64 n_rows, CleaveBlockForm *form)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Products with weights that are integers of 4 or 8 bits times a scale per block. The form is
- * recognized in the float values, and used only if every weight is restored bit for bit. Panels
- * have the layout of panels of floats. Each begins with a scale and an offset for each block of
- * rows and each column. */
+ * recognized in the float values, and used only if every weight can be restored bit for bit. Panels
+ * have the layout of panels of floats. Each panel begins with a scale and an offset for each column
+ * of each block of rows. */
 
 #include "blockwise.h"
 #include "block-form.h"
@@ -14,19 +14,19 @@
 #include <math.h>
 #include <string.h>
 
-/* Least bytes of a matrix of floats. Smaller matrices stay in an L2 cache: with 256 KiB, one row
- * takes 1.16 times as long in this form. */
+/* Smallest matrix of floats, in bytes, for which this form is used. Smaller matrices stay in an L2
+ * cache: with 256 KiB, one row takes 1.16 times as long in this form. */
 #define MIN_BYTES (512 * 1024)
-/* Vectors, and columns, of a panel. */
+/* Numbers of vectors (VECTORS) and of columns (WIDTH) of a panel. */
 #define VECTORS 4
 #define WIDTH ((gint64) (VECTORS * CLEAVE_VECTOR))
-/* Bytes of the scales and offsets of one block in a panel. */
+/* bytes of the scales and offsets of one block of rows in a panel */
 #define BLOCK_BYTES (2 * (gsize) WIDTH * sizeof (float))
-/* Rows of weights converted to floats at once. With 64, which fit into an L1 cache, 64 rows of x
- * take 1.07 times as long. */
+/* Number of rows of weights that are converted to floats at once. With 64, which fit into an L1
+ * cache, a product of 64 rows of x takes 1.07 times as long. */
 #define CHUNK 256
-/* Rows of x that share the converted weights and stay in a cache. A product of 1,024 rows takes
- * 1.04 times as long with all rows at once, and 1.02 times with 128 rows at once. */
+/* Number of rows of x that share converted weights and stay in a cache. A product of 1,024 rows
+ * takes 1.04 times as long with all rows at once, and 1.02 times with 128 rows at once. */
 #define ROWS 512
 
 struct _CleaveBlockwise
@@ -44,7 +44,7 @@ find_form (const CleaveTensor *base, gconstpointer data, gpointer to)
       cleave_block_find_form (data, cleave_tensor_get_data ((CleaveTensor *) base));
 }
 
-/* Packing. */
+/* Packing */
 
 static gint64
 count_blocks (const CleaveBlockwise *b)
@@ -52,8 +52,8 @@ count_blocks (const CleaveBlockwise *b)
   return (b->panels.extent[3] + b->form.block - 1) / b->form.block;
 }
 
-/* With 4 bits, a byte holds one integer of the first half of the panel and one integer of the
- * second half. */
+/* Returns the bytes of one row of a panel. With 4 bits, a byte holds one integer of the first half
+ * of the panel's columns and one of the second half. */
 static gsize
 bytes_of_row (const CleaveBlockwise *b)
 {
@@ -153,19 +153,19 @@ cleave_blockwise_new (CleaveWeights *weights,
   return b.packed == NULL ? NULL : g_memdup2 (&b, sizeof b);
 }
 
-/* Running. */
+/* Running */
 
 typedef gint32 Numbers __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (gint32))));
 
-/* Some rows of one block of a panel. */
+/* Consecutive rows of weights within one block of a panel. */
 typedef struct
 {
   const float *scales, *offsets;
   const guint8 *numbers;
-  gint64 step, n; /* step: bytes from row to row; n: rows */
+  gint64 step, n; /* distance of adjacent rows in bytes, and number of rows */
 } Rows;
 
-/* Returns the rows from `begin` on that are in one block, up to `end`. */
+/* Returns the rows from `begin` on that are in one block, at most up to `end`. */
 static Rows
 rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end)
 {
@@ -180,8 +180,8 @@ rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end
                  .n = MIN ((k + 1) * b->form.block, end) - begin };
 }
 
-/* Converts vector i of a row to floats. With 4 bits (`is_short`), the second half of the vectors
- * is in the upper bits of the first half. */
+/* Converts vector i of a row to floats. With 4 bits (`is_short`), the upper four bits of the bytes
+ * of vector i hold a vector of the panel's second half. */
 static inline __attribute__ ((always_inline)) CleaveVector
 read_vector (const guint8 *row, int i, gboolean is_short, CleaveVector offset, CleaveVector scale)
 {
@@ -209,7 +209,7 @@ unpack_rows (const Rows *rows, gboolean is_short, float *to)
     }
 }
 
-/* Adds the product of one row of x and the given rows of weights. */
+/* Adds to the panel's sums y the products of one row of x with the given rows of weights. */
 static inline __attribute__ ((always_inline)) void
 add_rows (const Rows *rows, gboolean is_short, const float *x, float *y)
 {
@@ -250,7 +250,7 @@ unpack (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end,
     }
 }
 
-/* Multiplies one row of x by a panel. */
+/* Multiplies one row of x by all columns of a panel. */
 static void
 multiply_row (const CleaveBlockwise *b, const guint8 *panel, const float *x, float *y)
 {

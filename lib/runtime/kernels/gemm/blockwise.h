@@ -10,13 +10,13 @@
 #define cleave_blockwise_run CLEAVE_LEVELLED (cleave_blockwise_run)
 
 /* A product with constant weights that are integers times a scale in each block of rows of a
- * column, as DequantizeLinear computes them. Weights are kept as integers of 8 or 4 bits. When
- * they are used, they are converted back to the same floats. */
+ * column, as DequantizeLinear computes them. The weights are stored as integers of 8 or 4 bits. A
+ * run converts them back to the same floats. */
 typedef struct _CleaveBlockwise CleaveBlockwise;
 
-/* Returns a product with `n` columns, from the packed column at which `constant` begins. Rows of
- * x must be contiguous. Returns NULL if the floats have no such form, or are so few that floats
- * are faster. Free it with g_free(). */
+/* Returns a product with `n` columns of weights, from the column at which `constant` begins in its
+ * base. The rows of x must be contiguous. Returns NULL if the floats do not have the form, or if
+ * the matrix is so small that floats are faster. Free the product with g_free(). */
 CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        CleaveTensor *constant,
                                        guint columns,
@@ -26,7 +26,8 @@ CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        gint64 x_step,
                                        gint64 y_step);
 gsize cleave_blockwise_n_scratch (void);
-/* Multiplies the rows of x by the matrix. The result begins at element `y_at`. */
+/* Multiplies the rows of x by the matrix. The result begins at element `y_at` of the instance's
+ * result. */
 void cleave_blockwise_run (const CleaveBlockwise *blockwise,
                            const float *x,
                            const CleaveKernelInstance *instance,

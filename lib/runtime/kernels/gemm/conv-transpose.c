@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs a transposed convolution as products. Result elements `stride` apart use the same taps,
- * and the operand elements that these taps read are adjacent. */
+/* Runs a transposed convolution as products. Result elements that are `stride` apart use the same
+ * taps, and the operand elements that these taps read are adjacent. */
 
 #include "plans.h"
 
@@ -9,24 +9,25 @@
 
 enum { X, W, B };
 
-/* A tap of one axis, and the operand position that it reads for the first pixel of a span. */
+/* A tap of one axis, and the position in the operand that it reads for the first pixel of a
+ * span. */
 typedef struct
 {
   gint64 tap, at;
 } AxisTap;
 
-/* `count` pixels, `stride` apart, that use the same taps. */
+/* `count` pixels of the result, `stride` apart from `begin` on, that use the same taps. */
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* elements are AxisTap: the taps of the axis */
+  GArray *taps; /* AxisTap: taps that the pixels use */
 } Span;
 
 typedef struct
 {
   CleaveAxis axis[3];
-  gint64 n_in, group_in, lda; /* n_in: channels of x; group_in: channels of x that a channel of y
-                                 reads; lda: floats between rows of a panel */
+  gint64 n_in, group_in, lda; /* number of channels of x; number of channels of x that a channel of
+                                 y reads; distance of adjacent rows of a panel, in floats */
 } Plan;
 
 static void
@@ -62,7 +63,7 @@ meets_the_same (const GArray *a, const GArray *b)
   return TRUE;
 }
 
-/* Cuts an axis into spans, one phase after the other. */
+/* Returns the spans of an axis (Span), one phase after the other. */
 static GArray *
 cut_axis (const CleaveAxis *axis)
 {
@@ -151,8 +152,8 @@ add_regions (const Plan *plan, CleaveProduct *product)
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
-/* Adds the columns of all groups. All groups use the same columns of the panels. Within a tap, each
- * group has rows of its own. */
+/* Adds the columns of all groups to the product. The groups use the same columns of the panels;
+ * within a tap, each group has rows of its own. */
 static void
 add_columns (const Plan *plan,
              const CleavePanels *panels,

@@ -6,7 +6,7 @@
 
 enum { X, W, B };
 
-/* Pixels [begin, end) of an axis, all of which read taps [first, last). */
+/* Pixels [begin, end) of an axis that all read the taps [first, last). */
 typedef struct
 {
   gint64 begin, end, first, last;
@@ -14,20 +14,21 @@ typedef struct
 
 typedef struct
 {
-  CleaveAxis axis[3];                   /* D, H and W */
-  gint64 n_groups, group_in, group_out; /* number of groups, and channels of each in x and y */
-  CleaveSpan channels;                  /* input channels of each group that are read */
+  CleaveAxis axis[3]; /* the axes D, H and W */
+  gint64 n_groups, group_in,
+      group_out;       /* number of groups, and number of channels of a group in x and in y */
+  CleaveSpan channels; /* operand channels of each group that are read */
   gint64 lda;
   gboolean has_bias;
-  gboolean nests;      /* the positions of each axis of y are in memory one after the other */
-  gint64 y_size;       /* elements from one image of y to the next, if `nests` */
+  gboolean nests;      /* the positions of each axis of y follow each other in memory */
+  gint64 y_size;       /* distance of adjacent images of y in elements, if `nests` */
   gboolean joins_taps; /* the taps of one kernel row are read as one long tap */
 } Plan;
 
-/* Largest number of floats of x and y in a band. A band may be as large as the weights if they are
- * larger, since each band reads the weights again. */
+/* Limit on the floats of x and y in a band. If the weights have more floats, a band may have as
+ * many, since each band reads the weights again. */
 #define BAND_FLOATS 65536
-/* With this many channels or fewer, a tap has more overhead than work. */
+/* With at most this many channels, a tap has more overhead than work. */
 #define FEW_CHANNELS 8
 
 static gboolean
@@ -36,7 +37,8 @@ reads_one_tap (const CleaveAxis *axis)
   return axis->n_taps == 1 && axis->pad == 0 && (axis->n_y - 1) * axis->stride < axis->n_x;
 }
 
-/* Merges rows of a one-tap axis that follow each other in x and in y into one long row. */
+/* Merges rows of an axis with one tap into one long row, if they follow each other in x and in
+ * y. */
 static void
 join_rows (Plan *plan)
 {
@@ -57,8 +59,8 @@ join_rows (Plan *plan)
     }
 }
 
-/* Sets the step of an axis with a single position to the size of the axes inside it. Finds out
- * whether y nests. */
+/* For an axis with a single position, sets the step to the size of the axes inside it. Sets
+ * `nests`. */
 static void
 find_nesting (Plan *plan)
 {
@@ -143,8 +145,8 @@ add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
   cleave_product_add_region (product, &region);
 }
 
-/* Returns the part of x that pixels [begin, end) of axis `outer` of y read, if x is dense.
- * Returns all of x if an axis outside `outer` has more than one position. */
+/* Returns the part of x, in elements, that pixels [begin, end) of axis `outer` of y read, if x is
+ * dense. Returns all of x if an axis outside of `outer` has more than one position. */
 static CleaveSpan
 band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
 {
@@ -164,7 +166,7 @@ band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
   return (CleaveSpan){ first * axis->x_step, CLAMP (last, first, axis->n_x) * axis->x_step };
 }
 
-/* Adds a band: pixels [begin, end) of axis `outer`, and all pixels of the axes inside it. */
+/* Adds a band of y: pixels [begin, end) of axis `outer`, and all pixels of the axes inside it. */
 static void
 add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, gint64 end)
 {

@@ -3,9 +3,9 @@
 #include "direct.h"
 #include "pairs.h"
 
-/* A block has `pixels` * `vectors` sums in registers, both compile-time constants. If the
- * columns do not fill whole vectors, the last vector overlaps the one before: the same bits are
- * computed twice. */
+/* Limits on a block, which has the sums of `pixels` * `vectors` vectors in registers; both numbers
+ * are compile-time constants. If the columns do not fill whole vectors, the last vector overlaps
+ * the vector before, and the same bits are computed twice. */
 #define MAX_VECTORS 4
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 12
@@ -16,14 +16,14 @@
 
 typedef struct
 {
-  gint64 column[MAX_VECTORS];               /* element of y at which each vector begins */
+  gint64 column[MAX_VECTORS];               /* column of y at which each vector begins */
   float first[MAX_VECTORS * CLEAVE_VECTOR]; /* initial values of the sums */
 } Columns;
 
 typedef void (*Block) (
     const CleaveDirect *d, const Columns *columns, const float *x, float *y, gint64 n_blocks);
 
-/* Loads a vector, or its first m lanes if `some`. */
+/* Loads a vector; only its first m lanes if `some`. */
 static inline __attribute__ ((always_inline)) CleaveVector
 load (const float *from, gint64 m, gboolean some)
 {
@@ -39,8 +39,8 @@ store (float *to, CleaveVector value, gint64 m, gboolean some)
     cleave_vector_store (to, value);
 }
 
-/* Adds the products with one row of `a`. The smaller set, values of x or vectors of `a`, stays
- * in registers. */
+/* Adds the products with one row of `a`. Keeps in registers the values of x or the vectors of `a`,
+ * whichever are fewer. */
 static inline __attribute__ ((always_inline)) void
 add_row (const float *const *from,
          gint64 step,
@@ -169,8 +169,8 @@ typedef struct
   Block block[MAX_PIXELS + 1];
 } Shape;
 
-/* The largest number of pixels for which the sums, a row of `a` and a value of x fit into 32
- * registers, or 16. */
+/* Defines blocks with the largest number of pixels for which the sums, a row of `a` and a value of
+ * x fit into 32 registers, or 16. */
 #if CLEAVE_REGISTERS == 32
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)
@@ -211,9 +211,9 @@ set_columns (const CleaveDirect *d, Columns *columns)
   return n;
 }
 
-/* Computes all pixels. If the remaining pixels do not fill a block, they and some of the last
- * whole block are divided into halves. A short block would be slow: its additions depend on each
- * other. */
+/* Computes all pixels in blocks. If the last pixels do not fill a block, divides these pixels and
+ * the last whole block into two halves. A short block would be slow, since its additions depend on
+ * each other. */
 void
 cleave_direct_run (const CleaveDirect *d)
 {

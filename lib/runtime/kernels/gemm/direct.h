@@ -6,26 +6,28 @@
 #define cleave_direct_run CLEAVE_LEVELLED (cleave_direct_run)
 #define cleave_direct_do_epilogue CLEAVE_LEVELLED (cleave_direct_do_epilogue)
 
-/* Multiplies the pixels of a line by the columns of a panel, in the same order as LIBXSMM. The
- * bias is in registers from the start, and any pixel distance and number of columns is allowed.
- * Faster than LIBXSMM if sums are short or columns are few. */
+/* A product of the pixels of a line and the columns of a panel, with sums in the order of LIBXSMM.
+ * Sums begin with the bias in registers. The distance of pixels and the number of columns are free.
+ * It is faster than LIBXSMM if sums are short or columns are few. */
 typedef struct
 {
-  const float *x, *a, *bias; /* bias NULL: sums begin with 0, or with y if `adds` */
+  const float *x, *a,
+      *bias; /* pixels; panel; bias, or NULL: sums begin with 0, or with y if `adds` */
   float *y;
-  gboolean adds; /* adds to the values in y */
+  gboolean adds; /* add to the values in y */
   gint64 n, x_step, y_step;
   gint64 m, lda, k;
   guint n_taps;
-  const unsigned long long *a_offset, *x_offset; /* bytes; offsets of x may be negative */
-  const CleaveEpilogue *epilogue;                /* applied to complete sums; NULL: none */
+  const unsigned long long *a_offset, *x_offset; /* indexed by tap: byte offsets in the panel and in
+                                                    x; offsets in x may be negative */
+  const CleaveEpilogue *epilogue;                /* epilogue ops for complete sums; NULL: none */
 } CleaveDirect;
 
-/* Pixels addressed from one pointer, at 0, 1 and 2 times the pixel distance. */
+/* number of pixels that are addressed from one pointer, at 0, 1 and 2 times the pixel distance */
 #define CLEAVE_REACH 3
 
-/* Returns the address in `a` that a tap reads. Sets `from` to the addresses in x, one for every
- * CLEAVE_REACH-th pixel. */
+/* Returns the address in `a` of a tap's rows. Sets `from` to addresses in x: n_pointers pixels, of
+ * which each is CLEAVE_REACH pixels after the one before. */
 static inline __attribute__ ((always_inline)) const float *
 cleave_direct_tap (
     const CleaveDirect *d, guint tap, const float *x, int n_pointers, const float **from)
@@ -37,9 +39,9 @@ cleave_direct_tap (
   return (const float *) (const void *) ((const char *) d->a + d->a_offset[tap]);
 }
 
-/* Computes the product. There must be at least CLEAVE_VECTOR columns, or whole vectors must be
- * readable in `a`. */
+/* Computes the product. Requires at least CLEAVE_VECTOR columns, or that whole vectors are readable
+ * in `a`. */
 void cleave_direct_run (const CleaveDirect *direct);
-/* Applies the epilogue ops to n pixels of y, m columns each, that are already stored. */
+/* Applies the epilogue ops to n stored pixels of y with m columns each. */
 void cleave_direct_do_epilogue (
     const CleaveEpilogue *epilogue, float *y, gint64 y_step, gint64 n, gint64 m);

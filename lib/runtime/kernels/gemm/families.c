@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel families of float convolutions and matrix products: the parts that they share. */
+/* The kernel families of float convolutions and matrix products that use a CleaveBrgemm plan
+ * (plans.h): the code that all of them share. */
 
 #include "plans.h"
 
@@ -41,7 +42,7 @@ cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size)
   return TRUE;
 }
 
-/* The kernel families that this file defines. */
+/* The kernel families that this file defines; levels.h lists them for ../../kernels.c. */
 
 static void
 brgemm_free (gpointer state)
@@ -54,7 +55,8 @@ brgemm_free (gpointer state)
   g_free (brgemm);
 }
 
-/* Returns the bytes of panels that each run packs. They precede the narrow kernel's scratch. */
+/* Returns the bytes of the panels that each run packs into scratch. Scratch of the narrow kernel
+ * follows them. */
 static gsize
 bytes_of_panels (const CleaveBrgemm *brgemm)
 {
@@ -89,7 +91,8 @@ pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
   cleave_view_copy (&packed, &from);
 }
 
-/* Plans the product, then makes its code. */
+/* Makes the plan of an instance with `plan`, then the code of its product. Returns FALSE if the
+ * family does not serve the instance. */
 static gboolean
 prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
                            CleaveWeights *weights,
@@ -117,7 +120,7 @@ prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Advances to the next index of the batch; returns FALSE after the last. */
+/* Advances `index` to the next index of the batch. Returns FALSE after the last index. */
 static gboolean
 next_batch (const CleaveBrgemm *brgemm, gint64 *index)
 {
@@ -158,7 +161,7 @@ run_bands (const CleaveBrgemm *brgemm,
     }
 }
 
-/* Runs a product whose result is dense in scratch, and copies it to y. */
+/* Runs a product whose result is dense in scratch, and copies the result to y. */
 static void
 run_bands_in_scratch (const CleaveBrgemm *brgemm,
                       const CleaveKernelInstance *instance,

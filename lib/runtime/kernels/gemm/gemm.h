@@ -29,53 +29,55 @@ typedef struct _CleaveProduct CleaveProduct;
 
 typedef struct
 {
-  gint64 x, a; /* x: offset from the first tap of the first pixel; a: offset from the first row of a
-                  panel */
+  gint64 x, a; /* offset in x of the tap's data from the first tap of the first pixel; offset in a
+                  panel of the tap's first row */
 } CleaveTap;
 
-/* A box of pixels that all read the same taps; the innermost axis is last. */
+/* A region: a box of pixels that all read the same taps. The last of the three axes is the
+ * innermost. */
 typedef struct
 {
   gint64 x_offset, y_offset;
   gint64 extent[3], x_step[3], y_step[3];
-  gint64 k; /* length of one tap */
+  gint64 k; /* number of elements of one tap */
   guint n_taps;
   const CleaveTap *taps;
 } CleaveTapRegion;
 
-/* A range of columns within one panel of a. */
+/* A range of `m` columns within one panel of a. */
 typedef struct
 {
   gint64 m, a_offset;
-  gint64 x_offset; /* offset in x of the group that the columns read */
-  gint64 y_offset; /* offset of the first column, in a pixel of y and in the bias */
+  gint64 x_offset; /* offset in x of the group of channels that the columns read */
+  gint64 y_offset; /* offset of the first column within a pixel of y, and in the bias */
 } CleaveColumns;
 
-/* A band: the range of x that its regions read, and the range of y that they write if bands nest.
- */
+/* A band: the range of x that its regions read and, if the bands nest, the range of y that they
+ * write. Both are in elements. */
 typedef struct
 {
   gint64 x_begin, x_end;
   gint64 y_begin, y_end;
 } CleaveBand;
 
-/* Makes an empty product. `lda` is the distance of the rows of a panel. If `padded`, a whole
- * vector may be read at any column of a panel. */
+/* Makes an empty product. `lda` is the distance of adjacent rows of a panel. `padded`: a whole
+ * vector may be read from any column of a panel on. */
 CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);
 void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
-/* Adds a region. All columns must be added before. */
+/* Adds a region. Call this function only after all columns are added. */
 void cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *region);
-/* Ends a band: the regions added since the last band are computed together, panel by panel. */
+/* Ends a band, which consists of the regions added since the last band. A run computes the regions
+ * of a band together, panel by panel. */
 void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
 guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
-/* Chooses how each part is computed and makes the code. */
+/* Chooses how each part is computed, and makes the generated code. */
 void cleave_product_prepare (CleaveProduct *product);
-/* Adds the memory that runs read. */
+/* Adds to `lines` the memory that runs read besides values. */
 void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);
-/* Computes one band, with the instance's epilogue ops. y begins `y_at` elements after the first
- * element of the first result. */
+/* Computes one band and applies the instance's epilogue ops. y begins `y_at` elements after the
+ * first element of result 0. */
 void cleave_product_run (const CleaveProduct *product,
                          guint band,
                          const float *x,
@@ -83,8 +85,8 @@ void cleave_product_run (const CleaveProduct *product,
                          const float *bias,
                          const CleaveKernelInstance *instance,
                          gint64 y_at);
-/* Computes one band without epilogue ops. x and y point to the first element of the whole
- * operand and result. */
+/* Computes one band without epilogue ops. x and y are the addresses of the first elements of the
+ * whole operand and result. */
 void cleave_product_run_band (const CleaveProduct *product,
                               guint band,
                               const float *x,

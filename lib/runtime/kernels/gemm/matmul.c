@@ -4,23 +4,25 @@
 
 enum { A, B, C };
 
-/* y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If the rows
- * of y are contiguous along its columns' dimension, the transpose is computed: then a is operand
- * B, and b is operand A. */
+/* The product y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If
+ * the columns of y are contiguous rather than its rows, the transposed product is computed; then a
+ * is operand B, and b is operand A. */
 typedef struct
 {
   gint64 m, n, k;
   gint64 a_row, a_column, b_row, b_column, y_row, y_column;
-  guint a, b;                  /* operand indices */
-  guint b_columns_dim;         /* dimension of the columns of b */
-  guint rows_dim, columns_dim; /* dimensions of y */
-  gboolean takes_batch; /* a batch dimension is used as rows or columns, so a packed constant does
-                           not match */
+  guint a, b;          /* indices of the operands that are a and b */
+  guint b_columns_dim; /* dimension of operand `b` that holds the columns of b */
+  guint rows_dim,
+      columns_dim;      /* dimensions of y that hold the rows and the columns of the product */
+  gboolean takes_batch; /* a batch dimension serves as rows or columns, so a packed constant of the
+                           other layout cannot be shared */
 } Plan;
 
-/* Largest number of floats of x and y in a band, as in conv.c. */
+/* limit on the floats of x and y in a band, as in conv.c */
 #define BAND_FLOATS 65536
-/* If B has fewer columns than this, they are packed, since they do not fill a vector. */
+/* smallest number of columns of B that is read in place; with fewer, which do not fill a vector, B
+ * is packed */
 #define MIN_IN_PLACE CLEAVE_VECTOR
 
 static gboolean
@@ -57,7 +59,8 @@ has_batches (const CleaveBrgemm *brgemm)
   return FALSE;
 }
 
-/* Sets up b: packed once, read in place, or packed by each run. Returns NULL if it is blockwise. */
+/* Plans b: packed once, read in place, or packed by each run. Returns an empty product for it.
+ * Returns NULL if `blockwise` of the plan serves b instead. */
 static CleaveProduct *
 add_b (const Plan *plan,
        const CleaveKernelInstance *instance,
@@ -133,7 +136,7 @@ add_rows (const Plan *plan, CleaveProduct *product, CleavePackedRows *packed)
     }
 }
 
-/* Computes a dense result, which is then copied to y. */
+/* Lets the product compute a dense result in scratch, from which it is copied to y. */
 static void
 lay_apart (Plan *plan, CleaveBrgemm *brgemm)
 {
@@ -165,8 +168,8 @@ plan_product (Plan *plan,
   return TRUE;
 }
 
-/* Returns the step of a batch dimension of y in an operand, 0 if the operand lacks it.
- * `from_inner` counts from the innermost batch dimension. */
+/* Returns the stride in an operand of a batch dimension of y; 0 if the operand lacks the dimension.
+ * `from_inner` counts the batch dimensions from the innermost, 0. */
 static gint64
 batch_step (const CleaveView *view, guint from_inner)
 {
@@ -196,8 +199,8 @@ add_batches (const CleaveKernelInstance *instance, guint n_matrix_dims, CleaveBr
     }
 }
 
-/* Merges batches that share b into one taller matrix, if their rows follow each other in a and
- * in y. */
+/* Merges batches that share b into one taller matrix, if their rows follow each other in a and in
+ * y. */
 static void
 join_batches (Plan *plan, CleaveBrgemm *brgemm)
 {
@@ -228,7 +231,7 @@ swap (gint64 *a, gint64 *b)
   *b = was;
 }
 
-/* Computes the transpose: the rows of y become columns. */
+/* Exchanges a and b, so that the transposed product is computed: the rows of y become columns. */
 static void
 transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgemm)
 {
@@ -244,8 +247,8 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* If a batch dimension belongs to one operand only and is the contiguous one of y, exchanges it
- * with that operand's rows or columns. An example is a MatMul on the last dimension of an image,
+/* If only one operand has a batch dimension, and the dimension is contiguous in y, exchanges it
+ * with that operand's rows or columns. An example is a MatMul on the last dimension of an image
  * whose channels are contiguous. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)

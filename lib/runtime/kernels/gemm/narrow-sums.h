@@ -9,16 +9,16 @@
 #define cleave_narrow_sum CLEAVE_LEVELLED (cleave_narrow_sum)
 #define cleave_narrow_transpose CLEAVE_LEVELLED (cleave_narrow_transpose)
 
-/* Columns whose sums are in registers together. */
+/* number of columns whose sums are in registers at the same time */
 #define CLEAVE_NARROW_COLUMNS 4
 #define CLEAVE_NARROW_TAPS 32
 
-/* A tap along a row: its position for pixel 0, and the pixels for which it reads data rather
- * than padding. */
+/* A tap along a row: its offsets for pixel 0, and the pixels for which it reads data, not
+ * padding. */
 typedef struct
 {
-  gint64 phase, shift; /* pixel p reads column p + shift of a phase of x */
-  gint64 x, a;         /* offset in x, in transposed lines; offset in a */
+  gint64 phase, shift; /* pixel p reads column p + shift of phase `phase` of x */
+  gint64 x, a;         /* offset in x, in transposed lines, and offset in a */
   gint64 begin, end;
 } CleaveNarrowTap;
 
@@ -27,22 +27,25 @@ typedef struct
   gint64 a, y, bias;
 } CleaveNarrowColumn;
 
-/* Some pixels and columns of a row. The pixels use the same taps and are evenly spaced in y. */
+/* A job: some pixels and columns of a row. The pixels use the same taps and are evenly spaced in
+ * y. */
 typedef struct
 {
   gint64 begin, end;
-  gint64 y, y_step; /* y: offset of pixel 0, which may be outside; y_step: from pixel to pixel */
-  gint64 channel;   /* first channel that they read */
+  gint64 y, y_step; /* offset of pixel 0, which may lie outside of y, and distance of adjacent
+                       pixels; both in elements */
+  gint64 channel;   /* first operand channel that the columns read */
   guint n_columns;
   CleaveNarrowColumn column[CLEAVE_NARROW_COLUMNS];
-  gboolean dense;          /* the columns of a pixel are contiguous */
-  guint first_tap, n_taps; /* index into the taps of all jobs */
+  gboolean dense; /* the columns of a pixel are contiguous */
+  guint first_tap,
+      n_taps; /* taps of the job: first index and number, in the array of the taps of all jobs */
 } CleaveNarrowJob;
 
-/* A row of x that is read. */
+/* A row of transposed x that is read, and its weights `a`. */
 typedef struct
 {
-  const float *x; /* address of the first channel that pixel 0 reads at a tap with x = 0 */
+  const float *x; /* address of the first channel that pixel 0 reads at a tap whose `x` is 0 */
   const float *a;
 } CleaveNarrowRow;
 
@@ -50,19 +53,20 @@ typedef struct
 {
   guint n_rows;
   CleaveNarrowRow row[CLEAVE_NARROW_TAPS];
-  gint64 x_line, lda, k; /* x_line, lda: floats from channel to channel, of x and of a; k: number of
-                          * channels */
+  gint64 x_line, lda,
+      k; /* distances of adjacent channels in x and in a, in floats; number of channels */
   const CleaveNarrowTap *taps;
-  const float *bias; /* NULL: none */
-  float *y;          /* the row */
+  const float *bias; /* bias; NULL: none */
+  float *y;          /* the row of y */
 } CleaveNarrowWork;
 
-/* Computes pixels [begin, end) of a row of y. May read up to a whole vector more. */
+/* Computes pixels [begin, end) of a row of y. May read up to a whole vector beyond the last
+ * pixel. */
 void cleave_narrow_sum (const CleaveNarrowWork *work,
                         const CleaveNarrowJob *job,
                         gint64 begin,
                         gint64 end);
-/* Transposes n pixels, `step` apart: the elements of one channel become a contiguous line. Lines
- * are `line` apart. */
+/* Transposes n pixels that are `step` floats apart, so that the elements of each channel become a
+ * contiguous line. Lines are `line` floats apart. */
 void cleave_narrow_transpose (
     const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to);

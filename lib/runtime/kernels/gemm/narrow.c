@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Computes convolutions, transposed or not, with few output channels per group. Vectors hold
+/* Computes convolutions, transposed or not, with few result channels per group. A vector holds
  * pixels of a row, since vectors of channels would be mostly empty.
  *
  * Over 400 lines: one kernel family, for two ops. */
@@ -10,7 +10,8 @@
 
 enum { X, W, B };
 
-/* Limits on strides, and on rows of a window, for arrays in registers and on the stack. */
+/* Limits on the stride (MAX_PHASES) and on the rows of a window (MAX_SLOTS), for arrays in
+ * registers and on the stack. */
 #define MAX_PHASES 4
 #define MAX_SLOTS 16
 
@@ -18,24 +19,27 @@ struct _CleaveNarrow
 {
   CleaveAxis rows, columns;
   gboolean transposed, nests;
-  gint64 n_groups, n_in, n_out; /* number of groups; channels of one group in x and in y */
-  gint64 n_phases;              /* phases of a row of x, each transposed separately */
-  gint64 begin, end;            /* pixels of all jobs */
-  gint64 least_shift, spread;   /* smallest shift of a tap; number of shifts from the smallest to
-                                 * the largest */
-  gint64 tile, line, n_slots;   /* line: floats from channel to channel of a transposed row */
+  gint64 n_groups, n_in,
+      n_out;         /* number of groups, and number of channels of one group in x and in y */
+  gint64 n_phases;   /* number of phases of a row of x; each is transposed separately */
+  gint64 begin, end; /* pixels [begin, end) that the jobs compute */
+  gint64 least_shift,
+      spread; /* smallest shift of a tap, and number of shifts from the smallest to the largest */
+  gint64 tile, line, n_slots; /* pixels of a tile; distance in floats of adjacent channels of a
+                                 transposed row; number of rows in scratch */
   gint64 lda, a_row;
   GArray *jobs, *taps;
 };
 
-/* Transposed rows should stay in the caches while they are read. */
+/* Sizes of the transposed rows of a tile, which should stay in the caches while they are read:
+ * preferred and largest number of floats, and smallest number of pixels. */
 #define TILE_FLOATS 24576
 #define MAX_TILE_FLOATS 131072
 #define MIN_TILE 64
-/* Rows of y computed before the next tile, if a row has several tiles. */
+/* number of rows of y that are computed before the next tile, if a row has several tiles */
 #define BAND 16
-/* With fewer pixels, vectors are not full. With more columns, columns can fill vectors
- * (measured). */
+/* Smallest number of pixels; with fewer, vectors are not full. Largest numbers of columns; with
+ * more, columns can fill vectors (measured). */
 #define MIN_PIXELS 8
 #define MAX_COLUMNS (CLEAVE_VECTOR / 2)
 #define MAX_COLUMNS_OF_ONE_TAP 4
@@ -66,7 +70,7 @@ cleave_narrow_nests (const CleaveNarrow *narrow, gint64 *y_size)
   return narrow->nests;
 }
 
-/* Planning. */
+/* Planning */
 
 static gint64
 divide_down (gint64 a, gint64 b)
@@ -85,7 +89,8 @@ add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
   g_array_append_val (n->taps, tap);
 }
 
-/* Adds jobs for the columns of one panel and group, divided evenly. */
+/* Adds jobs for the columns of one panel and group. All jobs get nearly the same number of
+ * columns. */
 static void
 add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
 {
@@ -107,7 +112,8 @@ add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
     }
 }
 
-/* Returns the job of phase q of the columns of y: pixel p is column p * stride + q - pad. */
+/* Returns the job of phase q of the columns of y, without its columns. Pixel p of the job is column
+ * p * stride + q - pad of y. */
 static CleaveNarrowJob
 job_of_phase (const CleaveNarrow *n, gint64 q)
 {
@@ -154,7 +160,7 @@ reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNar
   return TRUE;
 }
 
-/* Adds the columns of one group that phase q computes. */
+/* Adds to `columns` the columns of one group that phase q computes. */
 static void
 add_columns (const CleaveNarrow *n,
              const CleavePanels *panels,
@@ -181,7 +187,7 @@ add_columns (const CleaveNarrow *n,
     }
 }
 
-/* Plans all jobs. Phases that read the same elements compute their columns together. */
+/* Plans all jobs. Phases that read the same elements compute their columns in the same jobs. */
 static void
 plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
 {
@@ -214,8 +220,8 @@ plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
       }
 }
 
-/* Chooses the width of tiles, and the offsets at which taps read their lines. Lines have an odd
- * number of cache lines, so that they use different sets of a cache. */
+/* Chooses the pixels of a tile, and the offsets at which taps read their lines. A line has an odd
+ * number of cache lines, so that lines use different sets of a cache. */
 static gboolean
 plan_tiles (CleaveNarrow *n)
 {
@@ -278,8 +284,8 @@ plan (CleaveNarrow *n, const CleaveAxis axes[2], const CleavePanels *panels, gin
   return n;
 }
 
-/* Returns whether the narrow kernel is used. The last dimensions of w are taps along rows and
- * columns. With one tap, transposing x takes as long as the sums. */
+/* Returns whether the narrow kernel serves a convolution. The last dimensions of w are taps along
+ * rows and columns. With one tap, it does not, since transposing x takes as long as the sums. */
 static gboolean
 is_narrow (const CleaveShape *w, CleaveDims dims, gint64 n_out)
 {
@@ -336,19 +342,19 @@ cleave_narrow_of_conv_transpose (const CleaveKernelInstance *instance,
   return plan (n, axes, panels, first);
 }
 
-/* Running. */
+/* Running */
 
 typedef struct
 {
   const CleaveNarrow *n;
   const float *x, *a;
   float *lines;          /* the transposed rows */
-  gint64 row[MAX_SLOTS]; /* the row of x in each slot; negative: none */
-  gint64 begin, end;     /* pixels of the tile */
+  gint64 row[MAX_SLOTS]; /* indexed by slot: the row of x in the slot; negative: none */
+  gint64 begin, end;     /* pixels [begin, end) of the tile */
   CleaveNarrowWork work;
 } Run;
 
-/* Finds the row of x that a tap reads for a row of y; returns FALSE if there is none. */
+/* Finds the row of x that a tap reads for a row of y. Returns FALSE if the tap reads padding. */
 static gboolean
 find_row (const CleaveAxis *axis, gboolean transposed, gint64 y_row, gint64 tap, gint64 *row)
 {
@@ -364,7 +370,7 @@ find_row (const CleaveAxis *axis, gboolean transposed, gint64 y_row, gint64 tap,
   return at >= 0 && at % axis->stride == 0 && *row < axis->n_x;
 }
 
-/* Transposes the part of a row of x that the tile reads. */
+/* Transposes the pixels of row `row` of x that the tile reads into `to`. */
 static void
 make_lines (const Run *run, gint64 row, float *to)
 {
@@ -464,7 +470,7 @@ cleave_narrow_run (const CleaveNarrow *n,
               .x = x,
               .a = a,
               .lines = scratch,
-              .begin = n->begin - 1, /* no slot has a row, so the tile reuses none */
+              .begin = n->begin - 1, /* no slot has a row, so the first tile reuses none */
               .work = { .x_line = n->line,
                         .lda = n->lda,
                         .k = n->n_in,

@@ -10,13 +10,13 @@
 #define cleave_narrow_nests CLEAVE_LEVELLED (cleave_narrow_nests)
 #define cleave_narrow_run CLEAVE_LEVELLED (cleave_narrow_run)
 
-/* Convolutions, transposed or not, with so few output channels per group that vectors of
- * channels would be mostly empty. Vectors hold pixels of a row instead. Rows of x are transposed
- * when needed. Each sum has the order of the other kernels. */
+/* A convolution, transposed or not, with so few result channels per group that vectors of channels
+ * would be mostly empty. Vectors hold pixels of a row instead. A run transposes the rows of x when
+ * they are needed. Each sum has the order of the other kernels. */
 typedef struct _CleaveNarrow CleaveNarrow;
 
-/* Plans the convolution. `panels` has the weights, from packed column `first` on. Returns NULL
- * if the narrow kernel does not serve it. */
+/* Plans the convolution of an instance. `panels` has the weights, from packed column `first` on.
+ * Returns NULL if the narrow kernel does not serve the instance. */
 CleaveNarrow *cleave_narrow_of_conv (const CleaveKernelInstance *instance,
                                      const CleavePanels *panels,
                                      gint64 first);
@@ -24,12 +24,12 @@ CleaveNarrow *cleave_narrow_of_conv_transpose (const CleaveKernelInstance *insta
                                                const CleavePanels *panels,
                                                gint64 first);
 void cleave_narrow_free (CleaveNarrow *narrow);
-/* Returns the bytes of scratch. */
+/* Returns the size of scratch in bytes. */
 gsize cleave_narrow_n_scratch (const CleaveNarrow *narrow);
-/* Returns whether the rows of y are in memory one after the other. Sets `y_size` to the elements
- * between images. */
+/* Returns whether the rows of y follow each other in memory. Sets `y_size` to the distance of
+ * adjacent images in elements. */
 gboolean cleave_narrow_nests (const CleaveNarrow *narrow, gint64 *y_size);
-/* Computes one image. Its rows begin at element `y_at` of result 0. */
+/* Computes one image. Its result begins at element `y_at` of result 0. */
 void cleave_narrow_run (const CleaveNarrow *narrow,
                         const float *x,
                         const float *a,

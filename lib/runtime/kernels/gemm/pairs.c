@@ -2,8 +2,8 @@
 
 #include "pairs.h"
 
-/* A pair of pixels has three vectors: the first vector of pixel 0; the remaining half of pixel 0
- * with the first half of pixel 1; the rest of pixel 1. */
+/* Number of vectors of two adjacent pixels: the first vector of pixel 0; the rest of pixel 0 with
+ * the first half of pixel 1; the rest of pixel 1. */
 #define VECTORS 3
 #define COLUMNS (VECTORS * CLEAVE_HALF)
 #define MAX_PAIRS 8
@@ -11,7 +11,8 @@
 
 #if CLEAVE_VECTOR == 16
 
-/* Loads the columns of both pixels, at `from` and at `next`. */
+/* Loads one value for each column of both pixels, from `from` for pixel 0 and from `next` for pixel
+ * 1. */
 static inline __attribute__ ((always_inline)) void
 load_pair (const float *from, const float *next, CleaveVector *v)
 {
@@ -105,7 +106,8 @@ static const Block blocks[] = {
 };
 /* clang-format on */
 
-/* Epilogue ops treat the columns of a pair as contiguous. */
+/* Returns whether the product can be computed in pairs. Its epilogue ops must treat the columns of
+ * a pair as contiguous. */
 static gboolean
 can_serve (const CleaveDirect *d)
 {

@@ -6,6 +6,6 @@
 #define cleave_pairs_run CLEAVE_LEVELLED (cleave_pairs_run)
 
 /* Computes two pixels at once if the columns of a pixel fill one vector and a half: the halves of
- * both pixels share a vector. Returns the number of pixels computed: all but an odd one, or 0
- * unless vectors have 16 lanes. cleave_direct_run() computes the same bits. */
+ * both pixels share a vector. Returns the number of pixels computed, which is even; 0 unless
+ * vectors have 16 lanes. Gives the bits of cleave_direct_run(). */
 gint64 cleave_pairs_run (const CleaveDirect *direct);

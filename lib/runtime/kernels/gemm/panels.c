@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-/* Returns the time of a panel of m columns, relative to the time per vector of a full panel
+/* Returns the time of a panel of m columns, as a multiple of the time per vector of a full panel
  * (measured). */
 static double
 cost (gint64 m)
 {
   static const double of[] = {
     0, 1.3, 2.1, 3.05, 4
-  }; /* cost by number of vectors; with one vector, each addition waits for the previous one */
+  }; /* indexed by number of vectors; with one vector, each addition waits for the previous one */
 
   return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
 }

@@ -10,12 +10,13 @@
 #define cleave_panels_pack CLEAVE_LEVELLED (cleave_panels_pack)
 #define cleave_panels_of_constant CLEAVE_LEVELLED (cleave_panels_of_constant)
 
-/* Packed panels of a matrix, as products read them. The columns are cut into panels of `width`.
- * In a panel, the columns of a row are contiguous and rows follow each other. A row has an index
- * of up to four dimensions, outermost first: for a convolution, taps and input channels. */
+/* Packed panels of a matrix, as products read them. The columns are cut into panels of `width`
+ * columns. In a panel, the columns of a row are contiguous, and rows follow each other. A row has
+ * an index of up to four dimensions, outermost first; for a convolution, these are taps and operand
+ * channels. */
 typedef struct
 {
-  CleaveElement element; /* type of the unpacked matrix */
+  CleaveElement element; /* element type of the unpacked matrix */
   gint64 n_columns, column_stride;
   gint64 extent[4], stride[4];
   gint64 width;
@@ -23,16 +24,17 @@ typedef struct
 
 #define CLEAVE_PANEL_MAX_WIDTH (4 * CLEAVE_VECTOR)
 
-/* Returns the width of the fastest panels. Of equal ones it is the narrowest, since lanes beyond
- * the columns are read, too. */
+/* Returns the width of the fastest panels for a number of columns. Of equally fast widths it is the
+ * smallest, since lanes beyond the columns are computed, too. */
 gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
-/* Returns the bytes of the packed form, with room to read a whole vector at the end. */
+/* Returns the bytes of the packed form, which has enough bytes at the end to read a whole vector
+ * from any column. */
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
 void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);
-/* Returns the packed form of a constant. `columns` is the dimension along which pieces are cut;
- * the other dimensions index the rows. Sets `first` to the packed column at which the constant
- * begins. */
+/* Returns the packed form of the base of a constant, which all pieces share. `columns` is the
+ * dimension along which pieces are cut; the other dimensions index the rows. Sets `first` to the
+ * packed column at which the constant begins. */
 gconstpointer cleave_panels_of_constant (CleaveWeights *weights,
                                          CleaveTensor *constant,
                                          guint columns,

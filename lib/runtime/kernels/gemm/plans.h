@@ -16,36 +16,39 @@
 #define cleave_brgemm_nests CLEAVE_LEVELLED (cleave_brgemm_nests)
 #define cleave_brgemm_add_columns CLEAVE_LEVELLED (cleave_brgemm_add_columns)
 
-/* Rows of x with strided elements: each run packs the rows of a band. */
+/* Rows of x whose elements are strided. Each run packs the `n_per_band` rows of a band. */
 typedef struct
 {
   gint64 n, n_per_band, k;
   gint64 row_step, column_step;
 } CleavePackedRows;
 
-/* The plan of a kernel instance: a product that is run for each index of some batch dimensions. */
+/* The plan of a kernel instance: a product that runs for each index of the batch dimensions. */
 typedef struct
 {
   CleaveProduct *product;
-  CleaveNarrow *narrow;                     /* used instead of a product; NULL: not used */
-  CleaveBlockwise *blockwise;               /* used instead of a product; NULL: not used */
-  guint operand_x, operand_a, operand_bias; /* operand indices; bias 0: none */
-  guint columns_dim;     /* dimension of the result; its rank if there is only one column */
-  const float *a;        /* the matrix a, packed once; NULL: read in place, or packed by each run */
-  CleavePanels panels;   /* width > 0: packed by each run */
-  CleavePackedRows rows; /* rows of x that are packed; n 0: x is read in place */
+  CleaveNarrow *narrow;       /* the narrow kernel that runs instead of the product; NULL: none */
+  CleaveBlockwise *blockwise; /* the blockwise product that runs instead; NULL: none */
+  guint operand_x, operand_a,
+      operand_bias;    /* indices of the operands that are x, a and the bias; bias 0: no bias */
+  guint columns_dim;   /* dimension of the result that holds the columns; the result's rank if there
+                          is only one column */
+  const float *a;      /* the matrix a, packed once; NULL: read in place, or packed by each run */
+  CleavePanels panels; /* layout of a, if each run packs it; width 0: runs do not pack it */
+  CleavePackedRows rows; /* rows of x that each run packs; n 0: x is read in place */
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
-  gboolean nests; /* the bands of all indices are in memory one after the other, and no later step
+  gboolean nests; /* the bands of all indices follow each other in memory, and no later operation
                      changes them */
-  void (*finish) (const CleaveKernelInstance *instance); /* called after the sums; NULL: none */
-  CleaveView apart; /* the layout of a matrix of y with strided columns, whose product is computed
-                       dense in scratch; rank 0: columns are contiguous */
+  void (*finish) (const CleaveKernelInstance
+                      *instance); /* called after all sums are stored; NULL: not called */
+  CleaveView apart; /* layout of a matrix of y with strided columns, whose product is computed dense
+                       in scratch; rank 0: columns are contiguous */
 } CleaveBrgemm;
 
-/* Plan everything except the generated code. Return FALSE if the family does not serve the kernel
- * instance. */
+/* The next functions plan an op, except for the generated code. They return FALSE if the family
+ * does not serve the kernel instance. */
 gboolean cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
@@ -59,29 +62,32 @@ gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
 
-/* Returns whether the channels of X and Y are contiguous, and B is, too. */
+/* Returns whether the channels of X and Y are contiguous, and the elements of B, too. */
 gboolean cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance,
                                        const CleaveDims *dims);
-/* Returns the product of a convolution. The weights are panels from packed column `first` on.
- * Only the given input channels of each group are read. x and y need strides, but no data. */
+/* Returns the product of a convolution, whose weights are panels from packed column `first` on. It
+ * reads only the operand channels `channels` of each group. The views of x and y need strides, but
+ * no data. */
 CleaveProduct *cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
                                            const CleavePanels *panels,
                                            gint64 first,
                                            const CleaveSpan *channels);
-/* Returns the weights of a convolution as a matrix. Its columns are dimension 0 or 1 (the
- * channels of y). Its rows are taps, then the other of the two dimensions. */
+/* Returns the weights of a convolution as a matrix. Its columns are dimension `columns` of w, 0 or
+ * 1, which holds the channels of y. Its rows are the taps and, within a tap, the other of the two
+ * dimensions. */
 CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
-/* Makes the images of a convolution the batch dimension. The operands begin with X and W. */
+/* Makes the images of a convolution the batch dimension of the plan. The first operands are X and
+ * W. */
 void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
                                const CleaveKernelInstance *instance,
                                CleaveDims dims);
 
-/* Returns whether the result of each index, of `size` elements, comes after the result of the
- * previous index. */
+/* Returns whether the results of the batch indices, `size` elements each, follow each other in
+ * memory. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
-/* Adds the columns of a, from packed column `first` on, cut where panels and groups end. Each
- * group has its own part of x. */
+/* Adds the columns of a, from packed column `first` on, cut where panels and groups end. Each group
+ * reads its own channels of x. */
 void cleave_brgemm_add_columns (CleaveProduct *product,
                                 const CleavePanels *panels,
                                 gint64 first,

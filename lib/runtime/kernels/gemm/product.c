@@ -11,37 +11,39 @@
 
 typedef CleaveXsmmKernel Kernel;
 
-/* Pixels of a line that one call computes. */
+/* `n` pixels of a line that one call computes, and their offsets in x and y. */
 typedef struct
 {
   gint64 x_offset, y_offset, n;
 } Piece;
 
-/* How a region's part of a panel is computed. If there are fewer columns than lanes and a whole
- * vector cannot be read, LIBXSMM computes the part, or a loop over elements. */
+/* The ways to compute a region's part of a panel. LIBXSMM or a loop over elements computes it if
+ * there are fewer columns than lanes and a whole vector cannot be read. */
 typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 
 typedef struct
 {
   gint64 y_offset, x_offset;
-  gint64 extent[2], x_step[2], y_step[2];   /* number of lines along the two outer axes, and steps
-                                             * between them */
-  gint64 x_line_step, y_line_step;          /* steps between the pixels of a piece */
-  gint64 n, x_step_in_line, y_step_in_line; /* n: pixels of a whole line */
+  gint64 extent[2], x_step[2],
+      y_step[2]; /* number of lines along the two outer axes, and their distances */
+  gint64 x_line_step, y_line_step;          /* distances of adjacent pixels of a piece */
+  gint64 n, x_step_in_line, y_step_in_line; /* number of pixels of a whole line, and their distances
+                                               before pieces were cut */
   gint64 k;
   guint n_taps, n_taps_per_call;
-  unsigned long long *a_offset, *x_tap_offset; /* offsets of each tap in a and in x, in bytes */
+  unsigned long long *a_offset, *x_tap_offset; /* indexed by tap: byte offsets in a and in x */
   guint n_pieces;
   Piece *pieces;
-  Method *method;  /* for each width: how its columns are computed */
-  Kernel *kernels; /* for each width and piece: the kernel of the first taps, and the kernel of the
+  Method *method;  /* indexed by width: the way to compute columns of that width */
+  Kernel *kernels; /* for each width and piece: the code for the first taps, and the code for the
                       other taps */
 } Region;
 
 typedef struct
 {
   CleaveColumns columns;
-  guint width; /* index into the widths; columns of one width share code */
+  guint width; /* index in `widths` of the panel's number of columns; panels of one width share code
+                */
 } Panel;
 
 typedef struct
@@ -58,9 +60,9 @@ struct _CleaveProduct
   GArray *bands;
 };
 
-/* Floats of a panel that one call reads. With AVX2 they fit into the L1 cache with their part of
- * x. With AVX-512, blocks of sums are large enough to read `a` from the L2 cache in time, so the
- * limit only makes additions to y rare (measured). */
+/* Limit on the floats of a panel that one call reads. With AVX2, they fit into the L1 cache with
+ * their part of x. With AVX-512, blocks of sums are large enough to read `a` from the L2 cache in
+ * time, so the limit only makes additions to y rare (measured). */
 #if CLEAVE_VECTOR == 16
 #define MAX_CALL_FLOATS 131072
 #else
@@ -69,9 +71,10 @@ struct _CleaveProduct
 #define MAX_PIECE_FLOATS 2048
 #define MIN_PIECE 12
 #define MAX_PIECE 64
-/* Limit on steps: LIBXSMM multiplies leading dimensions in 32 bits. */
+/* limit on distances, since LIBXSMM multiplies leading dimensions in 32 bits */
 #define MAX_STEP (1 << 26)
-/* LIBXSMM is used for sums of more terms than this, and at least this many columns (measured). */
+/* LIBXSMM is used for sums of more than LONG_SUM terms, and at least MANY_COLUMNS columns
+ * (measured). */
 #define LONG_SUM 1024
 #define MANY_COLUMNS 24
 
@@ -133,7 +136,7 @@ cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns
   g_array_append_val (product->panels, panel);
 }
 
-/* Returns the number of equal parts that a long tap is cut into. */
+/* Returns the number of equal parts into which a tap of k elements is cut. */
 static gint64
 parts_of_tap (gint64 k)
 {
@@ -171,8 +174,8 @@ set_taps (Region *to, const CleaveTapRegion *region, gint64 lda)
   to->n_taps_per_call = (to->n_taps + n_calls - 1) / n_calls;
 }
 
-/* Returns the axis that lines run along: the innermost, unless that is short and another is
- * longer, as for a narrow strip of pixels at an edge. */
+/* Returns the axis along which lines run: the innermost axis, unless it is short and another axis
+ * is longer, as for a narrow strip of pixels at an edge. */
 static guint
 choose_line (const CleaveTapRegion *region)
 {
@@ -192,11 +195,12 @@ piece_length (gint64 n, gint64 x_step)
       (2 * n + 3 * most - 1) /
       (3 * most); /* pieces may be up to half longer, which avoids a short last piece */
 
-  return ((n + n_pieces - 1) / n_pieces + 2) / 3 * 3; /* three pixels are in registers at a time */
+  return ((n + n_pieces - 1) / n_pieces + 2) / 3 *
+         3; /* a multiple of three, since three pixels are in registers at a time */
 }
 
-/* Cuts a line into pieces. LIBXSMM needs pixels at least k elements apart. If they overlap,
- * every second (third, ...) pixel forms a line of its own. */
+/* Cuts a line into pieces. LIBXSMM needs pixels that are at least k elements apart. If pixels
+ * overlap, every second (third, …) pixel forms a line of its own. */
 static void
 set_pieces (Region *to, gint64 n, gint64 x_step, gint64 y_step)
 {
@@ -291,7 +295,7 @@ cleave_product_add_memory (const CleaveProduct *product, GArray *lines)
 static Kernel
 make_kernel (const CleaveProduct *product, const Region *region, gint64 m, gint64 n, gboolean adds)
 {
-  /* With a single pixel, its steps are unused, but LIBXSMM needs legal values. */
+  /* the distances of a single pixel are unused, but LIBXSMM needs legal values */
   const CleaveXsmmShape shape = { .m = (int) m,
                                   .n = (int) n,
                                   .k = (int) region->k,
@@ -312,7 +316,8 @@ fits (const CleaveProduct *product, const Region *region, gint64 m, gint64 n)
                     region->y_line_step >= m && region->y_line_step <= MAX_STEP);
 }
 
-/* Makes the code for all pieces of columns of one width; returns FALSE if LIBXSMM has none. */
+/* Makes the code for all pieces of a region, for columns of width m. Returns FALSE if LIBXSMM
+ * cannot make it. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kernel *kernel)
 {
@@ -330,7 +335,8 @@ make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kern
   return TRUE;
 }
 
-/* Returns FALSE with vectors of 16: LIBXSMM's AVX2 code takes twice the time of direct.c there. */
+/* Returns whether LIBXSMM computes a region's columns of width m. With vectors of 16 lanes it never
+ * does: its AVX2 code takes twice the time of direct.c there. */
 static gboolean
 is_for_libxsmm (const Region *region, gint64 m)
 {
@@ -365,7 +371,7 @@ cleave_product_prepare (CleaveProduct *product)
     prepare_region (product, &g_array_index (product->regions, Region, z));
 }
 
-/* Fills n pixels of y, `step` apart, with the bias. */
+/* Fills n pixels of y, `step` elements apart, with the bias. */
 static void
 fill (float *y, gint64 step, gint64 n, const float *bias, gint64 m)
 {
@@ -388,19 +394,20 @@ call (Kernel kernel,
   kernel (a, x, y, &count, region->a_offset + tap, region->x_tap_offset + tap);
 }
 
-/* Values shared by the calls for a region's part of a panel. */
+/* Values that all calls for a region's part of a panel share. */
 typedef struct
 {
   const Region *region;
   gint64 m, lda;
   Method method;
-  const Kernel *kernels; /* used only by BY_LIBXSMM */
+  const Kernel *kernels; /* code of LIBXSMM; used only by method BY_LIBXSMM */
   const float *x, *a, *bias;
   float *y;
-  const CleaveEpilogue *epilogue; /* NULL: none */
+  const CleaveEpilogue *epilogue; /* epilogue ops to apply; NULL: none */
 } Work;
 
-/* Returns the epilogue ops if these are the last taps; NULL otherwise. */
+/* Returns the epilogue ops if the taps from `tap` on, n_taps of them, include the last tap; NULL
+ * otherwise. */
 static const CleaveEpilogue *
 epilogues_of (const Work *work, guint tap, guint n_taps)
 {
@@ -450,7 +457,7 @@ run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, fl
   cleave_direct_run (&direct);
 }
 
-/* Adds the products of one pixel and one tap. */
+/* Adds the products of one tap to the sums of one pixel. */
 static void
 add_elements (const Work *work, const float *x, const float *a, float *y)
 {
@@ -500,7 +507,7 @@ run_lines (const Work *work, guint tap, guint n_taps)
       }
 }
 
-/* Computes a region. A region without taps gets the bias alone. */
+/* Computes a region. The result of a region without taps is the bias. */
 static void
 run_region (const Work *work)
 {

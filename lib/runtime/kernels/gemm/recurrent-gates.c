@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The gates of recurrent layers, for one row of units at a time. Each operation is a loop over the
- * row, so that each loop is vectorized for all activation functions. */
+ * row, so that compilers vectorize it for every activation function. */
 
 #include "recurrent-gates.h"
 
@@ -54,7 +54,7 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
     }
 }
 
-/* Applies an activation function to `n` sums of contiguous gates. */
+/* Applies an activation function to the sums of `n` units. */
 static void
 activate (const CleaveRecurrentRow *row, guint function, float *v, gint64 n)
 {
@@ -115,8 +115,8 @@ add_peephole (const CleaveRecurrentRow *row, guint gate)
     sum[j] += p[j] * c[j];
 }
 
-/* Applies the activation functions of the gates i, o and f at once, unless peepholes make a gate
- * depend on the new cell state. */
+/* Applies the activation functions of the gates i, o and f in one loop. If there are peepholes,
+ * gate o depends on the new cell state, and this function leaves it out. */
 static void
 open_gates (const CleaveRecurrentRow *row)
 {

@@ -10,22 +10,22 @@
 #define cleave_recurrent_gru CLEAVE_LEVELLED (cleave_recurrent_gru)
 #define cleave_recurrent_lstm CLEAVE_LEVELLED (cleave_recurrent_lstm)
 
-/* The state of one sequence at one step; n units. The functions overwrite the gates' sums and
- * update h and c. */
+/* The state of one sequence at one step, with n units. The functions below overwrite the sums of
+ * the gates, and update h and c. */
 typedef struct
 {
   gint64 n;
   const CleaveRecurrentFunction *functions;
-  float clip;     /* clipping threshold; infinity: no clipping */
-  const float *p; /* peephole weights of the gates i, o, f; NULL: none */
-  float *sums;    /* sums of all gates in ONNX's order, one gate after the other */
-  float *h, *c;   /* states, updated in place */
-  float *reset;   /* GRU: r * h, or R h and its bias with linear_before_reset */
-  gboolean flag;  /* the attribute input_forget (LSTM) or linear_before_reset (GRU) */
+  float clip;     /* limit on the magnitude of sums; infinity: none */
+  const float *p; /* peephole weights of the gates i, o and f; NULL: none */
+  float *sums;    /* sums of all gates in ONNX's order, n units per gate */
+  float *h, *c;   /* hidden state and cell state, updated in place */
+  float *reset;   /* GRU: r * h; with linear_before_reset, R h plus its bias */
+  gboolean flag;  /* attribute input_forget (LSTM) or linear_before_reset (GRU) */
 } CleaveRecurrentRow;
 
 void cleave_recurrent_rnn (const CleaveRecurrentRow *row);
-/* Computes reset = r * h, which the product of the last gate reads. */
+/* Computes reset = r * h, by which the last gate's matrix is multiplied. */
 void cleave_recurrent_gru_reset (const CleaveRecurrentRow *row);
 void cleave_recurrent_gru (const CleaveRecurrentRow *row);
 void cleave_recurrent_lstm (const CleaveRecurrentRow *row);

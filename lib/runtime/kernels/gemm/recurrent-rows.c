@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads and writes the rows of recurrent layers, with any strides. */
+/* Reads and writes the rows of recurrent layers, whose views may have any strides. */
 
 #include "../upcast.h"
 #include "recurrent-walk.h"
 
 #include "../../../ops/reference.h"
 
-/* Reads n elements of a view as floats, from the one at `at` on. NULL: zeros. */
+/* Reads n elements of a view, from offset `at` on, as floats. `view` NULL: writes zeros. */
 static void
 read_row (const CleaveView *view, gint64 at, gint64 step, float *to, gint64 n)
 {
@@ -17,7 +17,7 @@ read_row (const CleaveView *view, gint64 at, gint64 step, float *to, gint64 n)
     cleave_upcast (view->type.element, cleave_view_element (view, at), step, 0, to, n);
 }
 
-/* Writes n floats as elements of a view. `from` NULL: zeros. */
+/* Writes n floats as elements of a view, from offset `at` on. `from` NULL: writes zeros. */
 static void
 write_row (const CleaveView *view, gint64 at, gint64 step, const float *from, gint64 n)
 {
@@ -141,7 +141,8 @@ cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
   write_row (y, at, y->stride[3], from, walk->plan->n);
 }
 
-/* Reads n elements of a per-direction operand; zeros if it is absent. */
+/* Reads n elements, from `first` on, of an operand with a row for each direction. An absent operand
+ * gives zeros. */
 void
 cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to)

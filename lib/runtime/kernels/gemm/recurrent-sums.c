@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The initial sums of all steps of a recurrent layer (lib/ops/recurrent-sums.c): X times W plus
- * biases, as one product for all evenly spaced rows. */
+/* The kernel family of cleave_op_recurrent_sums (lib/ops/recurrent-sums.c): the initial sums of all
+ * steps of a recurrent layer. They are X times W plus biases, as one product for all evenly spaced
+ * rows. */
 
 #include "recurrent-walk.h"
 
@@ -10,11 +11,12 @@ enum { X = CLEAVE_RECURRENT_SUMS_X, W = CLEAVE_RECURRENT_SUMS_W, B = CLEAVE_RECU
 typedef struct
 {
   CleaveRecurrentMatrix w;
-  guint inner;           /* dimension that one product runs along */
-  gint64 n_rows, n_runs; /* n_rows: rows of one product; n_runs: number of products */
+  guint inner;           /* dimension along which one product runs */
+  gint64 n_rows, n_runs; /* number of rows of one product, and number of products */
 } Plan;
 
-/* Makes both dimensions one if possible, or else takes the longer one for a product. */
+/* If the two leading dimensions form one, plans one product for both. Otherwise plans products
+ * along the longer dimension. */
 static void
 plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
 {
@@ -32,7 +34,7 @@ plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
   plan->n_runs = dim[1 - plan->inner];
 }
 
-/* Fails unless the rows are contiguous. */
+/* Prepares an instance. Returns FALSE unless the rows are contiguous. */
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -58,7 +60,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Reads the biases of all columns. */
+/* Reads the biases of all columns into `to`. */
 static void
 read_biases (const CleaveKernelInstance *instance, float *to)
 {
@@ -97,7 +99,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Runs read W only if it is no packed constant. */
+/* Returns whether runs read an operand. They do not read W if it is a packed constant. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RNN, GRU and LSTM. The products of W with the inputs of a block of steps are computed at once.
- * Each step adds the products of R with its state, panel by panel, and then computes the gates
- * in vectors (recurrent-gates.c). */
+/* The kernel family of RNN, GRU and LSTM. Multiplies W by the inputs of a block of steps at once.
+ * Each step adds the products of R with its state, panel by panel, and then computes the gates in
+ * vectors (recurrent-gates.c). */
 
 #include "direct.h"
 #include "recurrent-gates.h"
@@ -13,13 +13,14 @@
 
 enum { W = CLEAVE_RECURRENT_W, R = CLEAVE_RECURRENT_R };
 
-/* Rows of X in one product: enough to read W once for many, while their sums (four gates of 256
- * units) fill half of an L2 cache (measured). */
+/* Number of rows of X in one product. W is then read once for many rows, while their sums (four
+ * gates of 256 units) fill half of an L2 cache (measured). */
 #define BLOCK_ROWS 64
 
-/* Planning. */
+/* Planning */
 
-/* Assigns each array its part of scratch and returns the total bytes. `at` NULL: only counts. */
+/* Sets the pointers of `walk` to the arrays in the scratch at `at`. Returns the size of all arrays
+ * in bytes. `at` NULL: only computes the size. */
 static gsize
 lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
 {
@@ -82,9 +83,9 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Products. */
+/* Products */
 
-/* Starts the sums of `n_rows` rows of X: products with W plus biases. */
+/* Begins the sums of `n_rows` rows of X: products with W, plus biases. */
 static void
 multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
 {
@@ -99,7 +100,7 @@ multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
                              FALSE);
 }
 
-/* Adds the products of n_gates gates, from `gate` on, with the states h. */
+/* Adds to y the products of the states h with n_gates gates, from `gate` on. */
 static void
 multiply_states (const CleaveRecurrentWalk *walk,
                  const float *h,
@@ -120,7 +121,7 @@ multiply_states (const CleaveRecurrentWalk *walk,
                              (gate + n_gates) * n, &d, step % 2 != 0);
 }
 
-/* Computes R h and its bias for the last gate alone. */
+/* Computes R h plus its bias for the last gate, separate from W x. */
 static void
 multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
 {
@@ -136,7 +137,7 @@ multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
                              step % 2 != 0);
 }
 
-/* Steps. */
+/* Steps */
 
 static void
 make_gates (const CleaveRecurrentWalk *walk,
@@ -255,7 +256,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Runs read W and R only if they are no packed constants. */
+/* Returns whether runs read an operand. They do not read W and R if these are packed constants. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of 16-bit floats. The part of x that a band reads is converted to floats. The
- * product is computed as for a convolution of dense floats. */
+/* Convolutions of 16-bit floats. Each band converts the part of x that it reads to floats. The
+ * product is that of a convolution of dense floats. */
 
 #include "../pixels.h"
 #include "../places.h"
@@ -16,13 +16,14 @@ typedef struct
   CleaveUpcast common;
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step, y_batch_step; /* batches of the original views */
-  gint64 y_image;                               /* elements between images, if dense */
+  gint64 n_batches, x_batch_step,
+      y_batch_step; /* number of images, and their distances in the views of x and y */
+  gint64 y_image;   /* distance of images in elements, if y is dense */
 } Plan;
 
-/* Planning. */
+/* Planning */
 
-/* Makes a kernel instance of the same convolution on dense floats, without data. */
+/* Makes a kernel instance `to` of the same convolution on dense floats, without data. */
 static void
 shadow (const CleaveKernelInstance *instance,
         const CleavePlaces *p,
@@ -63,7 +64,7 @@ make_product (const CleaveKernelInstance *instance, const Plan *s, gint64 first)
   return cleave_brgemm_conv_product (&floats, &s->common.panels, first, &channels);
 }
 
-/* Packs constant weights. Returns the packed column of the first one. */
+/* Packs constant weights. Returns the packed column at which they begin. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *s)
 {
@@ -115,7 +116,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running. */
+/* Running */
 
 static CleaveUpcastWork
 begin_work (const Plan *s, const CleaveKernelInstance *instance, gpointer scratch)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Matrix products of 16-bit floats. Some rows of A at a time are converted to floats; B is
- * packed as floats. */
+/* Matrix products of 16-bit floats. Converts n_rows rows of A at a time to floats. B is packed as
+ * floats. */
 
 #include "../sides.h"
 #include "upcast.h"
@@ -15,13 +15,13 @@ typedef struct
 {
   CleaveUpcast common;
   CleaveSides sides;
-  gint64 n_rows;      /* rows processed at once */
-  gint64 column_step; /* elements between columns of y */
+  gint64 n_rows;      /* number of rows that are processed at once */
+  gint64 column_step; /* distance of adjacent columns of y, in elements */
 } Plan;
 
-/* Planning. */
+/* Planning */
 
-/* Packs a constant B. Returns the packed column of the first one. */
+/* Packs a constant B. Returns the packed column at which B begins. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *plan)
 {
@@ -39,7 +39,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   if (instance->constants[s->b.operand] != NULL && s->batches.n_indices == 1 &&
       b->type.shape.rank >= 2)
     {
-      /* a piece with one column has no stride of its own: take the stride of the whole operand */
+      /* the stride of a piece with one column is arbitrary: take the stride of the operand */
       panels->column_stride = b->stride[s->b_columns_dim];
       plan->common.packed = cleave_panels_of_constant (weights, instance->constants[s->b.operand],
                                                        s->b_columns_dim, panels, &first);
@@ -47,7 +47,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   return first;
 }
 
-/* Adds a band of n_rows rows of floats. */
+/* Adds a band of n_rows rows of floats to the product. */
 static void
 add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
 {
@@ -65,7 +65,7 @@ add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
       product, &(CleaveBand){ .x_end = n_rows * s->length, .y_end = n_rows * s->n_columns });
 }
 
-/* Makes two bands: one of plan->n_rows rows, and one for the remainder. */
+/* Makes a product with two bands: one of plan->n_rows rows, and one for the remaining rows. */
 static CleaveProduct *
 make_product (const Plan *plan, gint64 first)
 {
@@ -133,9 +133,9 @@ prepare_gemm (const CleaveKernelInstance *instance,
   return prepare_sides (instance, &sides, weights, state, n_scratch);
 }
 
-/* Running. */
+/* Running */
 
-/* The state of one run, at one index of the batches. */
+/* State of a run, at one index of the batches. */
 typedef struct
 {
   CleaveUpcastWork common;
@@ -144,7 +144,8 @@ typedef struct
   gint64 batch;
 } Work;
 
-/* Returns the address of the first column of a row. The operand must be present. */
+/* Returns the address of an operand's element for a row and its first column. The operand must be
+ * present. */
 static gpointer
 find (const Work *work, const CleaveSide *side, gint64 row)
 {
@@ -163,7 +164,7 @@ widen_rows (const Work *work, gint64 begin, gint64 n)
                    s->a.k_stride, 0, to, s->length);
 }
 
-/* Applies Gemm's alpha, beta and C to a row of sums. */
+/* Multiplies a row of sums by alpha and adds beta * C, for a Gemm. */
 static void
 add_c (const Work *work, gint64 row, float *sums)
 {
@@ -182,7 +183,7 @@ add_c (const Work *work, gint64 row, float *sums)
     sums[j] += beta == 1 ? c[j] : beta * c[j];
 }
 
-/* Finishes row `row`, whose sums begin at `at`. */
+/* Converts row `row`, whose sums begin at element `at` of the band, to the type of y. */
 static void
 finish_row (Work *work, gint64 row, gint64 at)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The common part of convolutions and matrix products of 16-bit floats. In each band, the needed
- * activations are converted to floats in scratch, a float product computes the sums, and these
- * are converted to elements of the result. */
+/* The common part of convolutions and matrix products of 16-bit floats. For each band, converts the
+ * operand elements that it reads to floats in scratch, computes the sums with a float product, and
+ * converts the sums to elements of the result. */
 
 #include "../upcast.h"
 #include "plans.h"
@@ -17,44 +17,44 @@
 #define cleave_upcast_reports_progress CLEAVE_LEVELLED (cleave_upcast_reports_progress)
 #define cleave_upcast_reads CLEAVE_LEVELLED (cleave_upcast_reads)
 
-/* The common first member of each plan. */
+/* The first member of the plans of both. */
 typedef struct
 {
   gboolean reports_progress;
-  guint weights; /* operand index */
+  guint weights; /* index of the operand with the weights */
   CleaveProduct *product;
   const float *packed; /* packed weights; NULL: packed by each run */
   CleavePanels panels;
-  gsize at_x, at_y, at_bias, at_packed; /* offsets in scratch */
+  gsize at_x, at_y, at_bias, at_packed; /* byte offsets in scratch */
 } CleaveUpcast;
 
-/* The state of one run. Pointers that are not const point into scratch. */
+/* State of a run. The pointers that are not const point into scratch. */
 typedef struct
 {
   const CleaveUpcast *plan;
   const CleaveKernelInstance *instance;
-  const float *packed, *bias; /* the products read both; the bias may be NULL */
+  const float *packed, *bias; /* weights and bias that the products read; the bias may be NULL */
   CleaveElement element;      /* element type of the result */
   float *x, *y;               /* floats of one band */
-  float *at_bias;             /* one bias for each column */
+  float *at_bias;             /* a bias for each column */
   float *at_packed;
 } CleaveUpcastWork;
 
-/* Assigns parts of scratch; returns the total bytes. */
+/* Sets the plan's offsets in scratch. Returns the size of scratch in bytes. */
 gsize cleave_upcast_lay_out (CleaveUpcast *plan, gint64 n_columns);
 
 CleaveUpcastWork cleave_upcast_begin (const CleaveUpcast *plan,
                                       const CleaveKernelInstance *instance,
                                       gpointer scratch);
-/* Packs the weights at `from`. */
+/* Packs the weights at `from` into scratch. */
 void cleave_upcast_pack (CleaveUpcastWork *work, gconstpointer from);
 /* Computes the sums of a band from the converted x. */
 void cleave_upcast_run_band (const CleaveUpcastWork *work, guint band);
-/* Stores `n` elements of the result from the sums at element `at` of the band. Its type is
- * CleaveFinishLine. */
+/* Converts `n` sums, from element `at` of the band on, and stores them at y, `step` elements apart.
+ * A CleaveFinishLine. */
 void cleave_upcast_finish (gconstpointer work, gint64 at, gpointer y, gint64 step, gint64 n);
 
-/* Functions that the kernel families share as members. */
+/* Members of CleaveKernelFamily that both families share. */
 void cleave_upcast_free (gpointer plan);
 gboolean cleave_upcast_reports_progress (gconstpointer plan);
 gboolean cleave_upcast_reads (gconstpointer plan, guint operand);

@@ -9,7 +9,7 @@
 #include "panels.h"
 
 #define N_TAPS 9
-/* Input channels whose taps are loaded at once. */
+/* number of operand channels whose taps are loaded at once */
 #define N_CHANNELS 8
 
 gsize
@@ -22,7 +22,7 @@ cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
          sizeof (float);
 }
 
-/* Taps of some input channels, for each column that has a lane. */
+/* taps of N_CHANNELS operand channels, for each column that has a lane */
 typedef float Taps[CLEAVE_VECTOR][N_CHANNELS * N_TAPS];
 
 static void
@@ -62,7 +62,7 @@ transform_taps (Taps taps, gint64 channel, gint64 to_step, float *to)
     cleave_vector_store (to + i * to_step, u[i]);
 }
 
-/* Packs up to a vector of columns from the one at `w` on. Lanes without a column are 0. */
+/* Packs a vector of columns, from the column at `w` on. Lanes without a column are 0. */
 static void
 pack_lanes (const CleaveWinogradFactors *factors, const char *w, gint64 n_columns, float *to)
 {

@@ -8,30 +8,32 @@
 #define cleave_winograd_pack_for_good CLEAVE_LEVELLED (cleave_winograd_pack_for_good)
 #define cleave_winograd_cut_columns CLEAVE_LEVELLED (cleave_winograd_cut_columns)
 
-/* The transformed weights of F(2x2, 3x3): panels of columns. A panel has 16 matrices, one after
- * the other, with a row for each input channel. */
+/* The transformed weights of F(2x2, 3x3), as panels of columns. A panel has 16 matrices, one after
+ * the other. Each matrix has a row for each operand channel. */
 typedef struct
 {
   CleaveElement element; /* element type of W */
   gint64 n_columns, width, n_in;
-  gint64 stride[4]; /* strides of W */
+  gint64 stride[4]; /* strides of W, in elements */
 } CleaveWinogradFactors;
 
-/* `m` columns of y that are in one panel. The first one is at offset `at` in the panel, and at
+/* `m` adjacent columns of y in one panel. The first of them is at offset `at` in the panel, and at
  * offset `y` in a pixel of y. */
 typedef struct
 {
   gint64 at, y, m;
 } CleaveWinogradColumns;
 
-/* Returns the bytes of the packed form, with room to read a whole vector at the end. */
+/* Returns the bytes of the packed form, which has enough bytes at the end to read a whole
+ * vector. */
 gsize cleave_winograd_n_bytes (const CleaveWinogradFactors *factors);
 void cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to);
-/* Packs a constant once. Sets `first` to the packed column at which it begins. */
+/* Packs the base of a constant once, so that all pieces share it. Sets `first` to the packed column
+ * at which the constant begins. */
 const float *cleave_winograd_pack_for_good (CleaveWeights *weights,
                                             CleaveTensor *constant,
                                             CleaveWinogradFactors *factors,
                                             gint64 *first);
-/* Returns an array of CleaveWinogradColumns: n columns from packed column `first` on, cut where
+/* Returns an array of CleaveWinogradColumns: n columns, from packed column `first` on, cut where
  * panels end. */
 GArray *cleave_winograd_cut_columns (const CleaveWinogradFactors *factors, gint64 first, gint64 n);

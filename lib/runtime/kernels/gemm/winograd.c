@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions by Winograd's F(2x2, 3x3). A block of image tiles is transformed, then multiplied
- * by 16 matrices with one row for each tile, and the sums are transformed to tiles of y. */
+/* The kernel family of convolutions by Winograd's F(2x2, 3x3). Transforms a block of tiles of the
+ * image, multiplies it by 16 matrices with one row for each tile, and transforms the sums to tiles
+ * of y. */
 
 #include "../../../ops/winograd.h"
 #include "direct.h"
@@ -12,9 +13,9 @@
 
 enum { X, W, B };
 
-/* Floats of a block of transformed tiles. If the factors have more than FAR_FACTORS floats, they
- * exceed the L2 cache and each block reads them again: then a block has about FAR_TILES tiles
- * (measured). */
+/* Number of floats of a block of transformed tiles. If the factors have more than FAR_FACTORS
+ * floats, they exceed the L2 cache, and each block reads them again. A block then has about
+ * FAR_TILES tiles (measured). */
 #define BLOCK_FLOATS 32768
 #define FAR_FACTORS 131072
 #define FAR_TILES 96
@@ -27,15 +28,17 @@ typedef struct
   guint c; /* dimension of the channels */
   gboolean has_bias, nests;
   gint64 n_images, x_image, y_image;
-  gint64 n_x[2], x_step[2]; /* along rows and along columns */
+  gint64 n_x[2], x_step[2]; /* indexed by axis: 0 for rows, 1 for columns */
   gint64 n_y[2], y_step[2];
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
-  gint64 band, block; /* band: rows of tiles; block: tiles of a row, or of the rows of a band */
-  gint64 pitch;       /* floats of a transformed tile, and of the zeros read for padding */
+  gint64 band, block; /* number of rows of tiles in a band; number of tiles of a row, or of all rows
+                         of a band, in a block */
+  gint64 pitch; /* number of floats of a transformed tile, and of the zeros that are read in place
+                   of padding */
 } Winograd;
 
-/* The state of one run. */
+/* State of a run. */
 typedef struct
 {
   const Winograd *plan;
@@ -69,8 +72,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* Sets the step of an axis with a single position to the size of the axes inside it. Finds out
- * whether y nests. */
+/* For each axis with a single position, sets the step to the size of the axes inside it. Sets
+ * `nests`. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {
@@ -163,8 +166,8 @@ winograd_free (gpointer state)
   g_free (plan);
 }
 
-/* Transforms n channels from c on. May read beyond the last channel in the array of zeros, but not
- * in x. */
+/* Transforms n channels from channel c on. May read past the last channel in the array of zeros,
+ * but not in x. */
 static CLEAVE_SPECIALISED void
 transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step, float *to)
 {
@@ -181,7 +184,7 @@ transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step
     cleave_vector_store (to + i * to_step + c, d[i]);
 }
 
-/* Transforms the image tile in this row and column of tiles. */
+/* Transforms the tile of the image at `row` and `column`, counted in tiles. */
 static void
 transform_image (const Work *work, gint64 row, gint64 column, gint64 to_step, float *to)
 {
@@ -242,7 +245,7 @@ transform_sums (const float *from, gint64 from_step, CleaveVector *m)
     CLEAVE_WINOGRAD_RESULT (CleaveVector, m + CLEAVE_WINOGRAD_SIDE * i, 1);
 }
 
-/* Computes the elements of a tile that are in the image, at most four. */
+/* Computes the elements of a tile of y, at most four, that are in the image. */
 static void
 make_tile (const Work *work,
            const CleaveWinogradColumns *columns,
@@ -296,7 +299,7 @@ do_epilogue (const Work *work,
                                plan->y_step[1], end - begin, columns->m);
 }
 
-/* Computes a block: the tiles in `tiles` of each row in `rows`. */
+/* Computes a block: the tiles with column indices in `tiles`, of each row in `rows`. */
 static void
 run_block (const Work *work, CleaveSpan rows, CleaveSpan tiles)
 {

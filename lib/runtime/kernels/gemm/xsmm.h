@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Code that LIBXSMM generates for products, where it is installed; it needs AVX2. */
+/* Code that LIBXSMM generates for products, if Cleave was built with LIBXSMM. The code needs
+ * AVX2. */
 
 #include <glib.h>
 
-/* LIBXSMM is column-major: its m are our columns, its n our pixels, its A our a, its B our x,
- * its C our y. It keeps the sums of a few pixels in registers over all taps of a call, and adds
- * in our order. */
+/* A product for LIBXSMM, which is column-major: its m is the number of our columns, its n of our
+ * pixels, its A our a, its B our x, its C our y. LIBXSMM keeps the sums of a few pixels in
+ * registers over all taps of a call, and adds in our order. */
 typedef struct
 {
   int m, n, k, lda, ldb, ldc;
-  gboolean adds; /* sums begin with the values that y has, instead of 0 */
+  gboolean adds; /* sums begin with the values of y, not with 0 */
 } CleaveXsmmShape;
 
 #if defined(CLEAVE_XSMM)
@@ -20,9 +21,9 @@ typedef struct
 #define CLEAVE_HAS_XSMM TRUE
 typedef libxsmm_smmfunction_reducebatch_offs CleaveXsmmKernel;
 
-/* Returns the code for a product; NULL if LIBXSMM has none. The target is AVX2, whose code has one
- * fused multiply-add per term for all m, n and k. The code for other targets may differ. LIBXSMM
- * locks 8 MB of memory when it starts, so it is started only if needed. */
+/* Returns the code for a product; NULL if LIBXSMM has none. The target is AVX2, for which the code
+ * has one fused multiply-add per term for all m, n and k. Code for other targets may differ.
+ * LIBXSMM locks 8 MB of memory when it starts, so it is started only if needed. */
 static inline CleaveXsmmKernel
 cleave_xsmm_make (const CleaveXsmmShape *shape)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sums of a block of `pixels` * `vectors` in registers, both compile-time constants. The including
- * file defines how a dot-2 or dot-4 group is loaded and added (UNIT, LOAD, ADD, FLIP). If no scale
- * is infinite or a NaN, sums become bytes while they are in registers. With 32 rows of weights,
- * this saves a third of the time. */
+/* Sums of a block of `pixels` * `vectors` vectors in registers; both numbers are compile-time
+ * constants. The including file defines how a dot-2 or dot-4 group is loaded and added (UNIT, LOAD,
+ * ADD, FLIP). If no scale is infinite or a NaN, sums become bytes while they are in registers. With
+ * 32 rows of weights, this saves a third of the time. */
 
 #include "byte-product.h"
 
@@ -20,8 +20,8 @@
 #define HAS_OFFSET FALSE
 #endif
 
-/* The most pixels whose sums fit into registers beside a row of weights, a group of x and a
- * product. An integer addition takes one cycle, so a few sums keep a core busy. */
+/* Limit on the pixels of a block, whose sums fit into registers beside a row of weights, a group of
+ * x and a product. An integer addition takes one cycle, so a few sums keep a core busy. */
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #elif defined(CLEAVE_AVX2)
@@ -36,22 +36,22 @@ typedef struct
   const gint64 *tap_at;
   gint64 n_taps, tap_bytes;
   const gint8 *w;
-  gint64 w_step; /* bytes from one dot-2 or dot-4 group to the next */
+  gint64 w_step; /* distance of adjacent dot-2 or dot-4 groups of a column, in bytes */
   CleaveIntVector flip;
-  gint32 *sums; /* NULL: sums become bytes at once */
+  gint32 *sums; /* where the sums are stored; NULL: sums become bytes while they are in registers */
   const gint32 *bias;
   const float *scale;
   gint32 zero;
   gboolean is_signed;
   char *y;
-  gint64 n; /* columns */
+  gint64 n; /* number of columns */
 } Block;
 
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
 
 #if defined(CLEAVE_NEON) && UNIT == CLEAVE_DOT4
 /* Adds the products of the dot-4 groups [at, end) of a tap, four groups at a time, with one load of
- * x for all four. Returns the index of the first group that is left. */
+ * x for the four. Returns the index of the first remaining group. */
 static inline __attribute__ ((always_inline)) gint64
 add_vectors (const char *const *from,
              gint64 at,
@@ -186,15 +186,15 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* First index: 1 if sums become bytes at once. Second index: 1 if there are two vectors. Third
- * index: number of pixels. */
+/* Index 0: 1 if sums become bytes in registers. Index 1: 1 if there are two vectors. Index 2:
+ * number of pixels. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */
 
 #if defined(HAS_SIGNED_X)
-/* Sets `offset` to the summands of the sums of columns [begin, end): 128 times the sum of their
- * weights, and their bias. `bias` NULL: none. */
+/* Sets `offset` to the integers that are added to the sums of columns [begin, end): 128 times the
+ * sum of the column's weights, plus the bias. `bias` NULL: no bias. */
 static void
 set_offset (
     const CleaveByteProduct *product, gint64 begin, gint64 end, const gint32 *bias, gint32 *offset)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Depthwise sums of bytes: channels are contiguous, each has taps of its own, and two taps are
- * added at a time. Vectors hold 16-bit integers. A vector is at most half as wide as the level
- * allows, since two of them are interleaved in one operation. */
+/* Depthwise sums of bytes. Channels are contiguous, and each has its own taps. Two taps are added
+ * at a time. Vectors hold 16-bit integers. A vector is at most half as wide as the level allows,
+ * since one operation interleaves two vectors. */
 
 #include "int-vector.h"
 
@@ -26,13 +26,13 @@ typedef struct
 } CleaveChannels;
 #endif
 
-/* Two taps of all channels. */
+/* Two taps of the channels of a vector. */
 typedef struct
 {
   CleaveChannels low, high;
 } CleaveChannelPairs;
 
-/* Sums of the channels of a vector. cleave_channels_store() undoes the order of the lanes. */
+/* Sums of the channels of a vector, in an order of lanes that cleave_channels_store() undoes. */
 typedef struct
 {
 #if defined(CLEAVE_SSE2)
@@ -53,7 +53,7 @@ cleave_channels_load (const gint16 *from)
   return v;
 }
 
-/* Pairs the channels of two taps. On x86-64, both taps of a channel become adjacent. */
+/* Combines the channels of two taps. On x86-64, the two taps of a channel become adjacent. */
 static inline CleaveChannelPairs
 cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 {
@@ -66,7 +66,8 @@ cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 #endif
 }
 
-/* Takes the sum by value: a variable whose address is taken is not kept in registers. */
+/* Adds the products of two taps to `sum`. The sum is passed by value: compilers do not keep a
+ * variable in registers if its address is taken. */
 static inline CleaveChannelSums
 cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelPairs w)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Sums of products of bytes in dot-2 groups: two 16-bit products per 32-bit lane, which cannot
- * overflow. The zero point of x is already subtracted, so elements are 16-bit integers. */
+ * overflow. The zero point of x is subtracted before, so elements are 16-bit integers. */
 
 #define UNIT CLEAVE_DOT2
 #define LOAD cleave_ints_load_dot2

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums of products of bytes in dot-4 groups. Compiled for AVX512-VNNI, and called if the
- * processor has it; and for the levels avxvnni, dot and i8mm. */
+/* Sums of products of bytes in dot-4 groups. This file is compiled for AVX512-VNNI, and called if
+ * the processor has it. It is also compiled for the levels avxvnni, dot and i8mm. */
 
 #include "../isa.h"
 

@@ -1,33 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The byte image is a copy in scratch of the rows of x that a few rows of y read. It is contiguous
- * and has padding, so that the kernels need no bounds checks. */
+/* The byte image is a copy in scratch of the rows of x that a few rows of y read. The copy is
+ * contiguous and includes padding, so that kernels need no bounds checks. */
 
 #include "../places.h"
 #include "byte-units.h"
 
-/* One spatial axis. A convolution with fewer than three has outer axes of extent 1. */
+/* One spatial axis. If a convolution has fewer than three axes, the outer ones have extent 1. */
 typedef struct
 {
   gint64 n_y, n_x, n_taps, dilation, pad;
-  gint64 step;           /* elements of x between adjacent elements of scratch */
-  gint64 stride;         /* elements of scratch between adjacent elements of y */
-  gint64 x_step, y_step; /* bytes or elements in memory between positions */
+  gint64 step;   /* distance in elements of x of adjacent elements of scratch */
+  gint64 stride; /* distance in elements of scratch of the elements that adjacent elements of y read
+                    first */
+  gint64 x_step,
+      y_step; /* distances of adjacent positions in memory; bytes for x, elements for y */
 } CleaveByteAxis;
 
 typedef struct
 {
   CleaveByteAxis axis[3];
   CleaveElement element;
-  gint64 n_channels, channel_step; /* number of channels of x, and step between them */
+  gint64 n_channels, channel_step; /* number of channels of x, and distance of adjacent channels */
   gint64 unit;
-  gint64 n_columns, n_rows; /* columns and rows in scratch; n_rows rows serve `band` rows of y */
+  gint64 n_columns,
+      n_rows; /* number of columns and rows in scratch; the rows serve `band` rows of y */
   gint64 band;
-  gint64 multiplier; /* copies of each channel */
+  gint64 multiplier; /* number of copies of each channel */
 } CleaveByteImage;
 
-/* Returns the number of elements of scratch that `n` elements of y read. */
+/* Returns the number of elements of scratch that `n` adjacent elements of y read. */
 static inline gint64
 cleave_byte_axis_reach (const CleaveByteAxis *axis, gint64 n)
 {
@@ -67,8 +70,7 @@ cleave_byte_image_init_axes (CleaveByteImage *image,
     }
 }
 
-/* Largest number of bytes that a band reads. Together with the weights, they stay in the L2
- * cache. */
+/* Limit on the bytes that a band reads. Together with the weights, they stay in the L2 cache. */
 #define CLEAVE_BYTE_BAND (64 << 10)
 
 static inline void
@@ -92,8 +94,8 @@ cleave_byte_image_init (CleaveByteImage *image,
   image->n_rows = cleave_byte_axis_reach (&image->axis[1], image->band);
 }
 
-/* Two functions: the bytes of a pixel in scratch, and the bytes of the whole image plus one vector,
- * which may be read beyond its end. */
+/* The first function returns the bytes of a pixel in scratch. The second returns the bytes of the
+ * image plus one vector, which may be read beyond its end. */
 static inline gint64
 cleave_byte_image_pixel (const CleaveByteImage *image)
 {
@@ -108,7 +110,8 @@ cleave_byte_image_n_bytes (const CleaveByteImage *image)
          64;
 }
 
-/* Copies pixels [begin, end) of a row of scratch, all inside x. The row of x is at `from`. */
+/* Copies pixels [begin, end) of a row of scratch, none of which is padding. The row of x is at
+ * `from`. */
 static inline void
 cleave_byte_image_make (
     const CleaveByteImage *image, gint32 zero, const char *from, gint64 begin, gint64 end, char *to)
@@ -131,7 +134,8 @@ cleave_byte_image_make (
                               to + c * size, n * image->multiplier, end - begin);
 }
 
-/* Copies a row of x to a row of scratch. `from` NULL: fills it with padding. */
+/* Copies a row of x, with its padding, to a row of scratch. `from` NULL: the whole row is
+ * padding. */
 static inline void
 cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const char *from, char *to)
 {
@@ -148,7 +152,7 @@ cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const cha
   cleave_byte_units_pad (image->unit, image->element, zero, to + end * pixel, (n - end) * per);
 }
 
-/* Returns the address in x of row `i` of an axis of scratch; NULL if it is padding. */
+/* Returns the address in x of position `i` of an axis of scratch; NULL if it is padding. */
 static inline const char *
 cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
 {
@@ -157,7 +161,7 @@ cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
   return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
 }
 
-/* Copies the rows that `n` rows of y from `row` on read, at index `depth` of the outer axis. */
+/* Copies the rows that rows [row, row + n) of y read, at index `depth` of the outer axis. */
 static inline void
 cleave_byte_image_fill (const CleaveByteImage *image,
                         gint32 zero,

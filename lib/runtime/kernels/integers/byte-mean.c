@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Means of dequantized bytes with contiguous channels, a few pixels at a time. Sums are formed as
- * in the reference kernels: eight partial float sums per channel, or doubles. Double sums are
- * exact, so their order does not matter. */
+ * in the reference kernels: in eight partial float sums per channel, or in doubles. Sums of doubles
+ * are exact, so their order does not matter. */
 
 #include "../../qdq-conv.h"
 #include "../level.h"
@@ -13,22 +13,23 @@
 
 #include "../../../ops/axes.h"
 
-/* Floats dequantized at once, which stay in the L1 cache. */
+/* number of floats that are dequantized at once; they stay in the L1 cache */
 #define BLOCK_FLOATS 4096
-/* A double sums up to this many dequantized bytes without rounding. */
+/* largest number of dequantized bytes whose sum in double is exact */
 #define MAX_PIXELS (1 << 20)
 
 typedef struct
 {
   const CleaveQdqMean *mean;
-  CleaveView y; /* the view has the rank of x; each run sets its data */
+  CleaveView y; /* view of the result with the rank of x; each run sets its data */
   guint channel;
-  gint64 n_channels, width; /* width: n_channels rounded up to whole vectors */
+  gint64 n_channels, width; /* number of channels, and this number rounded up to whole vectors */
   gint64 n_pixels, step, block;
   gsize at_sums, at_means;
 } Plan;
 
-/* Returns whether the reduced elements form a single line of pixels, in order. */
+/* Sets the pixels of the plan. Returns FALSE unless the reduced elements form a single line of
+ * pixels, in order. */
 static gboolean
 find_pixels (Plan *s, const CleaveView *x)
 {
@@ -90,7 +91,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running. */
+/* Running */
 
 /* clang-format off */
 #define DEQUANTIZE(word, T)                                                                        \
@@ -167,7 +168,7 @@ divide (const Plan *s, const float *sums, float *mean)
       }
 }
 
-/* Computes all channels at one position of the result. */
+/* Computes the means of all channels at one position of the result. */
 static void
 run_channels (const Plan *s, const char *x, guint8 *y, char *scratch)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the offset of element `at` of tap `tap`, from the first element of the column. */
+/* Returns the offset of element `at` of tap `tap` from the first element of a column. */
 static gint64
 find_row (const CleaveBytePanels *p, gint64 tap, gint64 at)
 {
@@ -40,7 +40,7 @@ cleave_byte_panels_sums (const CleaveBytePanels *p, const gint8 *packed)
   return (const gint32 *) (const void *) (packed + n_matrix_bytes (p));
 }
 
-/* Packs one row of n columns. Consecutive columns are `unit` bytes apart in the packed form. */
+/* Packs one row of n columns. Adjacent columns are `unit` bytes apart in the packed form. */
 static void
 pack_row (const CleaveBytePanels *p, const guint8 *from, gint64 n, gint8 *to)
 {
@@ -130,14 +130,15 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
                              panels);
 }
 
-/* Units. */
+/* Choosing dot-2 or dot-4 groups */
 
 #if defined(CLEAVE_AVX2)
-/* Limit on the sum of the positive weights of a pair, and on the sum of its negative weights.
- * Within it, two products with unsigned bytes have a sum of 16 bits. */
+/* Limit on the sum of the positive weights of two adjacent elements, and on the magnitude of the
+ * sum of the negative ones. Within it, the sum of two products with unsigned bytes fits into 16
+ * bits. */
 #define PAIR_BOUND 128
 
-/* Returns whether, in all columns, the sum of two products fits into 16 bits. */
+/* Returns whether the sum of the products of two adjacent rows fits into 16 bits in all columns. */
 static gboolean
 pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
 {

@@ -10,19 +10,21 @@
 #define cleave_byte_panels_of_constant CLEAVE_LEVELLED (cleave_byte_panels_of_constant)
 #define cleave_byte_panels_sums CLEAVE_LEVELLED (cleave_byte_panels_sums)
 
-/* Columns processed together. */
+/* number of columns that are processed together */
 #define CLEAVE_BYTE_PANEL (2 * CLEAVE_LANES)
 
-/* A packed matrix of signed bytes: panels of columns, the last of which may be narrower. Rows
- * are taps, and the elements of a tap form groups of two (CLEAVE_DOT2) or four (CLEAVE_DOT4). In a
+/* A packed matrix of signed bytes, as panels of columns; the last panel may be narrower. Rows are
+ * taps, and the elements of a tap form groups of two (CLEAVE_DOT2) or four (CLEAVE_DOT4). In a
  * group, columns are contiguous, each with its elements. Unsigned bytes are stored minus 128. */
 typedef struct
 {
-  CleaveElement element; /* type of the unpacked matrix */
+  CleaveElement element; /* element type of the unpacked matrix */
   gint64 n_columns, column_stride;
-  gint64 extent[4], stride[4]; /* extents and strides of the index of a row, outermost first */
-  guint n_tap_dims; /* leading dimensions that index taps; the others index elements of a tap */
-  gint64 unit;      /* elements of a group: CLEAVE_DOT2 or CLEAVE_DOT4 */
+  gint64 extent[4],
+      stride[4];    /* extents and strides of the dimensions of a row's index, outermost first */
+  guint n_tap_dims; /* number of leading dimensions that index taps; the others index elements of a
+                       tap */
+  gint64 unit;      /* number of elements of a group: CLEAVE_DOT2 or CLEAVE_DOT4 */
 } CleaveBytePanels;
 
 static inline gint64
@@ -52,19 +54,20 @@ cleave_byte_panels_n_units (const CleaveBytePanels *p)
   return (cleave_byte_panels_length (p) + p->unit - 1) / p->unit;
 }
 
-/* Returns the bytes of the packed form, with room to read whole vectors at the end. */
+/* Returns the bytes of the packed form, which has enough bytes at the end to read whole vectors. */
 gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);
-/* Returns the sum of each packed column; only for CLEAVE_DOT4. */
+/* Returns the sum of each packed column, for CLEAVE_DOT4 only. */
 const gint32 *cleave_byte_panels_sums (const CleaveBytePanels *panels, const gint8 *packed);
-/* Returns whether CLEAVE_DOT2 or CLEAVE_DOT4 is faster for a constant, or, if `constant` is NULL,
- * for matrices that each run packs. Ignores `panels->unit`. */
+/* Returns which of CLEAVE_DOT2 and CLEAVE_DOT4 is faster for a constant; if `constant` is NULL, for
+ * matrices that each run packs. Ignores `panels->unit`. */
 gint64 cleave_byte_panels_find_unit (CleaveWeights *weights,
                                      CleaveTensor *constant,
                                      guint columns,
                                      const CleaveBytePanels *panels);
-/* Returns the packed form of a constant. `columns` is the dimension along which pieces are cut;
- * the others index the rows. Sets `first` to the packed column at which the constant begins. */
+/* Returns the packed form of the base of a constant, which all pieces share. `columns` is the
+ * dimension along which pieces are cut; the other dimensions index the rows. Sets `first` to the
+ * packed column at which the constant begins. */
 const gint8 *cleave_byte_panels_of_constant (CleaveWeights *weights,
                                              CleaveTensor *constant,
                                              guint columns,

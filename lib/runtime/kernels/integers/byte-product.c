@@ -41,7 +41,7 @@ cleave_byte_product_run (const CleaveByteProduct *product)
     }
 }
 
-/* Finishing. */
+/* Converting sums to elements of the result */
 
 static void
 take_w_zeros (const CleaveByteProduct *product, const CleaveByteTile *tile)
@@ -115,9 +115,9 @@ store_bytes (const CleaveByteProduct *product,
     }
 }
 
-/* Multiplies `n_rows` rows of sums in fixed point: cleave_fixed_multiply() without a branch.
- * The high half of a product has the same bits with a logical
- * shift. The second rounding compares the bits that are shifted out with a half. */
+/* Multiplies `n_rows` rows of sums in fixed point: the branch-free form of cleave_fixed_multiply().
+ * The high half of a product has the same bits with a logical shift. The second rounding compares
+ * the bits that are shifted out with a half. */
 static void
 multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n_rows)
 {
@@ -138,7 +138,9 @@ multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n
       {
         gint32 x = (gint32) (((guint32) sums[j] + (guint32) bias[j]) << left[j]);
         guint64 product = (guint64) ((gint64) x * multiplier[j] + (1 << 30));
-        gint32 saturates = lowest[j] & (x == G_MININT32); /* 2^31 becomes 2^31 - 1 */
+        gint32 saturates =
+            lowest[j] &
+            (x == G_MININT32); /* all bits set if the product 2^31 saturates to 2^31 - 1 */
         gint32 high = (gint32) ((guint32) (product >> 31) - (guint32) saturates);
         gint32 rest = high & mask[j], half = (mask[j] >> 1) + (high < 0);
         gint32 value = (high >> right[j]) + (rest > half);

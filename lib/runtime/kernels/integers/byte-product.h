@@ -10,20 +10,20 @@
 #define cleave_byte_dot4_run CLEAVE_LEVELLED (cleave_byte_dot4_run)
 #define cleave_byte_small_dot4_run CLEAVE_LEVELLED (cleave_byte_small_dot4_run)
 
-/* How integer sums become elements of the result. Arrays have one element for each column, and a
- * panel more that may be read. */
+/* The conversion of integer sums to elements of the result. Each array has one element for each
+ * column, and one more panel that may be read. */
 typedef struct
 {
-  CleaveElement element; /* int32, or a byte type */
-  const gint32 *bias;    /* added to the sums */
-  const float *scale;    /* scales for results of bytes */
-  const gint32
-      *w_zero; /* zero points of the weights; NULL: all are those that packing subtracted */
-  gint32 zero; /* zero point of a byte result */
-  gboolean has_odd_scales;          /* some scale is infinite or a NaN */
-  const gint32 *multiplier, *shift; /* fixed-point factors instead of scales (fixed-point.h); NULL:
-                                       none */
-  gint32 min, max;                  /* bounds of the result, if there are fixed-point factors */
+  CleaveElement element; /* element type of the result: int32, or a type of bytes */
+  const gint32 *bias;    /* integers that are added to the sums */
+  const float *scale;    /* scales of the sums, for results of bytes */
+  const gint32 *w_zero;  /* zero points of the weights; NULL: all equal the zero points that packing
+                            subtracted */
+  gint32 zero;           /* zero point of the result */
+  gboolean has_odd_scales; /* a scale is infinite or a NaN */
+  const gint32 *multiplier,
+      *shift;      /* fixed-point factors that replace `scale` (fixed-point.h); NULL: none */
+  gint32 min, max; /* bounds of the result, if there are fixed-point factors */
 } CleaveByteFinish;
 
 /* A product of bytes: pixels, or rows of a matrix, times columns of panels:
@@ -36,41 +36,43 @@ typedef struct
 typedef struct
 {
   const CleaveBytePanels *panels;
-  const gint8 *w;   /* packed */
+  const gint8 *w;   /* packed weights */
   gint64 first;     /* packed column at which the weights begin */
-  gint64 n_columns; /* number of columns, from column `first` on */
+  gint64 n_columns; /* number of columns of the product */
   const char *x;
-  gint32
-      flip; /* XOR mask for each 4 bytes of x: makes signed bytes that are read in place unsigned */
-  const gint64 *x_at; /* offset of each pixel, in bytes; tap_at and x are in bytes, too */
+  gint32 flip; /* XOR mask for each four bytes of x, which makes signed bytes that are read in place
+                  unsigned */
+  const gint64 *x_at; /* indexed by pixel: byte offset in x; `tap_at` is in bytes, too */
   const gint64 *tap_at;
   gint64 n_pixels;
   char *y;
-  const gint64 *y_at;           /* offset of each pixel in y, in elements */
-  gint64 column_step;           /* elements between columns of y */
-  gint64 column;                /* the first column, in y */
-  const gint32 *x_sums;         /* sum of each pixel's x; used with w_zero */
-  const struct _CleaveQdq *qdq; /* constants of float-exact results (qdq.h); NULL: integer sums are
-                                 * exact */
+  const gint64 *y_at; /* indexed by pixel: offset in y, in elements */
+  gint64 column_step; /* distance of adjacent columns of y, in elements */
+  gint64 column;      /* index in y of the first column */
+  const gint32
+      *x_sums; /* indexed by pixel: sum of the pixel's elements of x; used together with w_zero */
+  const struct _CleaveQdq *qdq; /* constants of QDQ-exact results (qdq.h); NULL: results are
+                                   computed from the integer sums alone */
   gpointer qdq_scratch;
-  gint64 n_pixels_most; /* number of pixels for which the scratch is large enough */
+  gint64 n_pixels_most; /* largest number of pixels, for which scratch is large enough */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 
-/* A tile: pixels [pixel, pixel + n_pixels) of columns [column, column + n) of y. Its sums are in
- * rows of CLEAVE_BYTE_PANEL. */
+/* A tile: pixels [pixel, pixel + n_pixels) of columns [column, column + n) of y. The sums of a
+ * pixel are a row of CLEAVE_BYTE_PANEL integers. */
 typedef struct
 {
   gint64 pixel, n_pixels, column, n;
   gint32 *sums;
 } CleaveByteTile;
 
-/* Returns whether any scale is infinite or a NaN. */
+/* Returns whether one of n scales is infinite or a NaN. */
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
-/* Compute columns [begin, end) of the packed form, which are in one panel. */
+/* Compute columns [begin, end) of the packed form, which must be in one panel. */
 void cleave_byte_dot2_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
-/* For weights whose sums of two products fit into 16 bits, on processors without VNNI. */
+/* Computes as cleave_byte_dot4_run() on processors without VNNI, for weights with which the sum of
+ * two products fits into 16 bits. */
 void cleave_byte_small_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);

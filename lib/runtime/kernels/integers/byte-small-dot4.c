@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums of products of bytes in dot-4 groups by way of 16-bit sums of two, for weights with which
- * these cannot saturate. With 16 columns and 6 pixels: 70 GMAC/s; dot-2 groups of 16-bit
- * integers: 54. */
+/* Sums of products of bytes in dot-4 groups through 16-bit sums of two products, for weights with
+ * which these sums cannot saturate. With 16 columns and 6 pixels: 70 GMAC/s; with dot-2 groups of
+ * 16-bit integers: 54. */
 
 #include "int-vector.h"
 

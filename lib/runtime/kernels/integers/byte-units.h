@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes of x to the form that products read: for CLEAVE_DOT2, 16-bit integers minus the
- * zero point; for CLEAVE_DOT4, unsigned bytes (signed bytes plus 128). `unit` is one of the two. */
+/* Converts bytes of x to the form that products read. For `unit` CLEAVE_DOT2, this is 16-bit
+ * integers, minus the zero point. For CLEAVE_DOT4, it is unsigned bytes: signed bytes plus 128. */
 
 #include "int-vector.h"
 
 #include <string.h>
 
-/* Returns the zero point of the converted bytes. */
+/* Returns the zero point of the converted elements. */
 static inline gint32
 cleave_byte_unit_zero (gint64 unit, CleaveElement element, gint32 zero)
 {
@@ -44,7 +44,8 @@ UNITS (dot4, guint8, guint8, FLIPPED)
 #undef UNITS
 /* clang-format on */
 
-/* Converts `n` elements; `step` and `to_step` are in elements. */
+/* Converts `n` elements. `step` and `to_step` are the distances of adjacent elements, in
+ * elements. */
 static inline void
 cleave_byte_units_make (gint64 unit,
                         CleaveElement element,
@@ -63,7 +64,7 @@ cleave_byte_units_make (gint64 unit,
     cleave_byte_units_dot2 (from, step, zero, to, to_step, n);
 }
 
-/* Stores `n` elements that are the zero point. */
+/* Stores `n` converted elements that equal the zero point. */
 static inline void
 cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer to, gint64 n)
 {
@@ -71,7 +72,7 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
           (gsize) (n * cleave_byte_unit_size (unit)));
 }
 
-/* Returns the sum of `n` elements minus `stands`, their effective zero point. */
+/* Returns the sum of `n` converted elements, minus `stands`, their zero point, for each. */
 static inline gint64
 cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
 {

@@ -17,8 +17,8 @@ NAME (load) (gconstpointer from)
   return v;
 }
 
-/* Loads the channels of two adjacent pixels and interleaves their bytes, within each 128-bit
- * lane of 16 channels. */
+/* Loads the channels of two adjacent pixels and interleaves their bytes, within each 128-bit lane
+ * of 16 channels. */
 static inline __attribute__ ((always_inline)) void
 NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *two)
 {
@@ -30,8 +30,8 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* Fills one position from the two pixels in `two` and the two pixels after them. Then sets `two` to
- * the later pixels, for the next position. */
+/* Fills one position of scratch from the two pixels in `two` and the two pixels after them. Then
+ * sets `two` to the later pixels, for the next position. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
 {
@@ -49,8 +49,8 @@ NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR 
     }
 }
 
-/* Fills a row of scratch. At every second position, each channel gets a group of four bytes, which
- * begins at that position. Interleaving within 128-bit lanes leaves channels out of order; packing
+/* Fills a row of scratch. For each channel, every second position has a group of four bytes, which
+ * begins at the position. Interleaving within 128-bit lanes puts the channels out of order; packing
  * the results restores the order. */
 static void
 NAME (fill) (const Fill *of, char *to)
@@ -119,7 +119,7 @@ NAME (store_whole) (const Row *r, const VECTOR *sum, char *to)
       V (mask_storeu_epi32) (to + i * BYTES, (LANE_MASK) (r->mask >> i * n_lanes), whole[i]);
 }
 
-/* Recomputes one sum in float. `k` and `lane` select it among four vectors. */
+/* Recomputes one sum in float. `k` is the index of its vector among four, `lane` its lane. */
 static void
 NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
 {
@@ -145,7 +145,7 @@ NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
   r->y[pixel * r->y_step + channel] = (char) (cleave_qdq_conv_round (conv, sum) + r->y_zero);
 }
 
-/* Recomputes the ambiguous sums of a row. */
+/* Recomputes the ambiguous sums of a row in float. */
 static void
 NAME (run_again) (const Row *r)
 {
@@ -157,7 +157,7 @@ NAME (run_again) (const Row *r)
   (r, pixel, __builtin_ctzll (left) / n_lanes, __builtin_ctzll (left) % n_lanes);
 }
 
-/* Returns the permutation that takes the upper 16 bits of each lane of two vectors, in the order
+/* Returns the permutation that selects the upper 16 bits of each lane of two vectors, in the order
  * of a pack instruction. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (pack_order) (void)
@@ -171,8 +171,8 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* Converts sums to bytes as finish_qdq() does, if errors are constant. The bounds are the bounds of
- * bytes and are applied last, so a sum beyond them may also count as ambiguous, which is rare. */
+/* Converts sums to bytes as finish_qdq() does with constant errors. The bounds of bytes are applied
+ * last, so a sum beyond them may count as ambiguous, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {
@@ -209,9 +209,8 @@ NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
   NAME (store) (r, bytes, to);
 }
 
-/* Computes `n` pixels, and begins at an even index. If the stride is `odd`, odd pixels begin at the
- * second byte of a group. If the stride is 1 (`shared`), two adjacent pixels read the same
- * groups. */
+/* Computes `n` pixels from an even index on. If the stride is `odd`, odd pixels begin at the second
+ * byte of a group. If the stride is 1 (`shared`), two adjacent pixels read the same groups. */
 static inline __attribute__ ((always_inline)) void
 NAME (run_pixels) (
     const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_qdq)

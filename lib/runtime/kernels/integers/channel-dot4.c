@@ -28,30 +28,30 @@ enum { X };
 #define DOT4_LANES (DOT4_BYTES / 4) /* channels of a vector */
 #define DOT4_BLOCK (4 * DOT4_BYTES) /* four taps of 64 channels */
 #define PIXELS 4                    /* pixels computed at once */
-#define MAX_ROWS 16                 /* rows of taps in the ring */
-#define MAX_PARTS 3                 /* parts of 8 bits of the difference of two bytes */
+#define MAX_ROWS 16                 /* limit on the rows of taps in the ring */
+#define MAX_PARTS 3                 /* limit on the 8-bit parts of the difference of two bytes */
 
 typedef struct
 {
   CleavePlaces places;
-  CleaveByteImage image; /* only the axes of the kernel instance are used */
+  CleaveByteImage image; /* the axes of the instance; other fields are unused */
   const gint8 *packed;
   const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors */
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
-  gint64 n_places, n_groups, n_variants, n_ring; /* n_ring: rows in the ring */
-  gint64 n_rows;                                 /* rows of taps for each part of the weights */
+  gint64 n_places, n_groups, n_variants, n_ring; /* `n_ring`: number of rows in the ring */
+  gint64 n_rows; /* number of rows of taps for each part of the weights */
   gint64 band;
   gboolean reports_progress;
-  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* offsets in scratch */
-  const CleaveQdqConv
-      *conv; /* constants of float-exact results (qdq.h); NULL: integer sums are exact */
-  CleaveQdqColumns columns; /* constants to convert sums to bytes, by channel in vector order */
+  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* byte offsets in scratch */
+  const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
+                                are computed from the integer sums alone */
+  CleaveQdqColumns columns;  /* constants to convert sums to bytes, by channel in vector order */
 } Plan;
 
-/* Planning. */
+/* Planning */
 
-/* Returns the bytes of a block's weights: for each row of taps and each variant (even and odd
- * positions). */
+/* Returns the bytes of a block's weights. They are stored for each row of taps and for each variant
+ * (even and odd positions). */
 static gint64
 block_bytes (const Plan *s)
 {
@@ -64,8 +64,8 @@ n_blocks (const Plan *s)
   return (s->n_channels + DOT4_BYTES - 1) / DOT4_BYTES;
 }
 
-/* Returns the index of a channel of a block among its lanes. Each 128-bit lane of a vector has
- * four of every 16 channels. */
+/* Returns the index of a channel of a block among the lanes of its vectors. Each 128-bit lane of a
+ * vector has four of every 16 channels. */
 static gint64
 find_lane (gint64 channel)
 {
@@ -78,7 +78,7 @@ typedef struct
   const CleaveKernelInstance *instance;
 } Packing;
 
-/* Returns the zero point subtracted from the weights of a channel. */
+/* Returns the zero point that is subtracted from the weights of a channel. */
 static gint32
 find_zero (const Packing *p, gint64 channel)
 {
@@ -101,7 +101,7 @@ find_weight (const Packing *p, gint64 channel, gint64 row, gint64 column)
   return w->type.element == CLEAVE_INT8 ? *(const gint8 *) at : *(const guint8 *) at;
 }
 
-/* Returns the number of 8-bit parts that the weights need. */
+/* Returns the number of 8-bit parts into which the weights must be split. */
 static gint64
 count_parts (const Packing *p)
 {
@@ -161,7 +161,7 @@ sum_weights (const Packing *p, gint64 channel)
   return sum;
 }
 
-/* Packs the weights of all blocks, then the sums of all channels. */
+/* Packs the weights of all blocks, then the sums of the weights of all channels. */
 static void
 pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
@@ -206,8 +206,8 @@ pack_weights (Plan *s,
     s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_groups);
 }
 
-/* Returns whether y may overlap x: each row must be read before it is written, for every
- * channel. Then no block of channels overwrites another block's input. */
+/* Returns whether y may overlap x. Each row must be read before it is written, and no block of
+ * channels may overwrite the operand of another block. */
 static gboolean
 lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
 {
@@ -260,8 +260,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->reports_progress = cleave_pixels_are_dense (y, dims);
 }
 
-/* Computes two sums of a channel for the error bound: its weights; and their magnitudes, each
- * multiplied by 3 plus the number of weights after it. */
+/* Computes two sums of a channel for the error bound: `sum` of its weights; and `weighed`, of the
+ * magnitudes of its weights, each multiplied by 3 plus the number of weights after it. */
 static void
 add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {
@@ -280,7 +280,7 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
       }
 }
 
-/* Prepares float-exact results. With 9 taps, one sum of 2000 is ambiguous. */
+/* Prepares QDQ-exact results. With 9 taps, one sum of 2000 is ambiguous. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -308,7 +308,8 @@ prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 static gsize
 lay_out (Plan *s)
 {
-  gint64 n_lanes = 2 * n_blocks (s) * DOT4_BYTES; /* bytes in vector order and in channel order */
+  gint64 n_lanes =
+      2 * n_blocks (s) * DOT4_BYTES; /* bytes in vector order, and bytes in channel order */
   gsize n = 0;
 
   s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * DOT4_LANES * 4);
@@ -356,12 +357,12 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running. */
+/* Running */
 
-/* A row of x to convert. */
+/* A row of x that is converted to the ring. */
 typedef struct
 {
-  const char *x; /* NULL: padding */
+  const char *x; /* address of the row; NULL: the row is padding */
   const char *pad;
   const CleaveByteAxis *columns;
   gint64 n_places;
@@ -377,27 +378,28 @@ find_byte (const Fill *f, gint64 i)
   return at == NULL ? f->pad : at;
 }
 
-/* A row of y to compute, for one block of channels. */
+/* A row of y, for one block of channels. */
 typedef struct
 {
   const char *x;
-  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* offset in the ring of each row of taps */
+  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* indexed by row of taps: byte offset in the ring */
   gint64 n_rows, n_columns, n_groups, n_places, stride, n_pixels;
   const gint8 *w;
-  gint64 later; /* bytes from the weights for even positions to those for odd positions */
+  gint64 later; /* bytes from the weights for even positions to the weights for odd positions */
   const gint32 *bias;
   const float *scale;
   gint32 y_zero;
-  gboolean is_signed, is_whole, has_odd_scales; /* is_whole: y has int32, the integer sums */
+  gboolean is_signed, is_whole,
+      has_odd_scales; /* `is_whole`: y has int32, so that the integer sums are the result */
   char *y;
-  gint64 y_step, n; /* bytes between pixels; number of channels */
+  gint64 y_step, n; /* distance of adjacent pixels in bytes; number of channels */
   guint64 mask;
-  const CleaveQdqConv
-      *conv; /* constants of float-exact results (qdq.h); NULL: integer sums are exact */
+  const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
+                                are computed from the integer sums alone */
   CleaveQdqColumns columns;
-  gint64 column, lane; /* indices of the first column and of the first lane */
+  gint64 column, lane; /* indices of the block's first column and of its first lane */
   gint32 x_stands;
-  guint64 *lanes; /* ambiguous lanes of each pixel */
+  guint64 *lanes; /* indexed by pixel: mask of its ambiguous lanes */
   char least, most;
 } Row;
 
@@ -435,7 +437,8 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-dot4-rows.h"
 
-/* Computes the remaining channels if they are at most half a block. */
+/* Defines the functions for vectors of 32 bytes, which compute the remaining channels if they are
+ * at most half a block. */
 #define NAME(name) name##_32
 #define V(name) _mm256_##name
 #define VECTOR __m256i
@@ -447,7 +450,7 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
   _mm256_loadu2_m128i ((const void *) ((from) + DOT4_LANES), (const void *) (from))
 #include "channel-dot4-rows.h"
 
-/* The state of one run. */
+/* State of a run. */
 typedef struct
 {
   const Plan *s;
@@ -533,7 +536,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Computes rows [begin, end) of y for the channels from `c` on. */
+/* Computes rows [begin, end) of y for a block of channels, from channel `c` on. */
 static void
 run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 end)
 {

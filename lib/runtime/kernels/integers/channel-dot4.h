@@ -5,7 +5,7 @@
 
 #define cleave_kernel_channel_dot4 CLEAVE_LEVELLED (cleave_kernel_channel_dot4)
 
-/* Depthwise convolutions of bytes, four taps of a row at once. They are compiled for AVX512-VNNI,
- * and called if the processor has it. integer-depthwise.c computes all other depthwise convolutions
- * of bytes. */
+/* The kernel family of depthwise convolutions of bytes that adds four taps of a row with one
+ * instruction. It is compiled for AVX512-VNNI, and used if the processor has it.
+ * integer-depthwise.c computes all other depthwise convolutions of bytes. */
 extern const CleaveKernelFamily cleave_kernel_channel_dot4;

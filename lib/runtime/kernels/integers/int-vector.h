@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* CleaveIntVector: one register of 32-bit integers. All arithmetic wraps around.
+/* CleaveIntVector is one register of 32-bit integers. All arithmetic wraps around.
+ *
  * Over 400 lines: the operations of all levels, side by side. */
 
 #include "../upcast.h"
@@ -20,8 +21,9 @@ typedef gint32 CleaveIntVector __attribute__ ((vector_size (CLEAVE_LANES * sizeo
 typedef guint32 CleaveUintVector __attribute__ ((vector_size (CLEAVE_LANES * sizeof (gint32))));
 #endif
 
-/* A group of x in a product of bytes has 4 bytes: two 16-bit integers (CLEAVE_DOT2, a dot-2 group)
- * or four unsigned bytes (CLEAVE_DOT4, a dot-4 group). Variables and functions call it a unit. */
+/* Numbers of elements of a group of x in a product of bytes. A group has 4 bytes: two 16-bit
+ * integers (CLEAVE_DOT2, a dot-2 group) or four unsigned bytes (CLEAVE_DOT4, a dot-4 group). Names
+ * of functions and variables call a group a unit. */
 #define CLEAVE_DOT2 2
 #define CLEAVE_DOT4 4
 
@@ -86,7 +88,7 @@ cleave_ints_xor (CleaveIntVector a, CleaveIntVector b)
   return a ^ b;
 }
 
-/* Loads two bytes of weights for each lane, as 16-bit integers. */
+/* Loads two bytes of weights for each lane and converts them to 16-bit integers. */
 static inline CleaveIntVector
 cleave_ints_load_dot2 (const gint8 *from)
 {
@@ -111,7 +113,7 @@ cleave_ints_load_dot2 (const gint8 *from)
 #endif
 }
 
-/* Adds two products of 16-bit integers in each lane. */
+/* Adds two products of 16-bit integers to each lane of `sum`. */
 static inline CleaveIntVector
 cleave_ints_add_dot2 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -138,9 +140,9 @@ cleave_ints_add_dot2 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 }
 
 #if defined(CLEAVE_AVX512) && defined(__AVX512VNNI__)
-/* Adds four products of an unsigned and a signed byte in each lane, in vectors of any width. Uses
- * assembly, because gcc 12 copies each sum of the intrinsic twice and spills some: convolutions
- * take 1.5 times as long. */
+/* Adds four products of an unsigned and a signed byte to each lane of `sum`, in vectors of any
+ * width. Uses assembly, because gcc 12 copies each sum of the intrinsic twice and spills some:
+ * convolutions then take 1.5 times as long. */
 #define CLEAVE_ADD_DOT4(sum, x, w) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w))
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
@@ -151,8 +153,8 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 #endif
 
 #if defined(CLEAVE_DOT)
-/* Adds four products of bytes in each lane. At the level dot, both factors are signed bytes. The
- * prefix {vex} selects the instruction of AVX-VNNI in place of the one of AVX-512. */
+/* Adds four products of bytes to each lane of `sum`. At the level dot, both factors are signed
+ * bytes. The prefix {vex} selects the instruction of AVX-VNNI, not that of AVX-512. */
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -168,7 +170,8 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 #endif
 
 #if defined(CLEAVE_AVX2)
-/* Adds four products of bytes in each lane, if the sum of any two fits into 16 bits. */
+/* Adds four products of bytes to each lane of `sum`. The sum of any two of them must fit into 16
+ * bits. */
 static inline CleaveIntVector
 cleave_ints_add_small_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -180,8 +183,8 @@ cleave_ints_add_small_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVec
 }
 #endif
 
-/* Loads CLEAVE_LANES bytes as integers. Uses intrinsics, because compilers convert one byte at a
- * time. */
+/* Loads CLEAVE_LANES bytes and converts them to integers. Uses intrinsics, because compilers
+ * convert one byte at a time. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_load_bytes (const guint8 *from, gboolean is_signed)
 {
@@ -239,8 +242,8 @@ cleave_ints_to_floats (CleaveIntVector v)
 #endif
 }
 
-/* Rounds to the nearest integer, ties to even. Values beyond 2^22 become some integer beyond the
- * range of bytes: on x86-64, the smallest one. */
+/* Rounds each lane to the nearest integer, ties to even. A value beyond 2^22 becomes some integer
+ * outside the range of bytes; on x86-64, the smallest one. */
 static inline CleaveIntVector
 cleave_ints_of_floats (CleaveVector v)
 {
@@ -281,8 +284,8 @@ cleave_ints_clamp (CleaveIntVector v, gint32 least, gint32 most)
 #endif
 }
 
-/* Multiplies sums by scales and rounds to the nearest integer, ties to even. Values far beyond a
- * byte stay beyond it. A NaN, which only `odd` scales can produce, gives 0. */
+/* Multiplies sums by scales and rounds to the nearest integer, ties to even. A result far outside
+ * the range of a byte stays outside. A NaN, which only `odd` scales can produce, gives 0. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 {
@@ -316,13 +319,13 @@ cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 #endif
 }
 
-/* Adds a zero point to two vectors of integers, saturates them and stores them as bytes. */
+/* Adds a zero point to two vectors of integers, saturates the sums and stores them as bytes. */
 static inline __attribute__ ((always_inline)) void
 cleave_ints_narrow (
     CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
 {
 #if defined(CLEAVE_AVX512)
-  /* Each 128-bit lane has its low columns, then its high columns. */
+  /* each 128-bit lane has its low columns, then its high columns */
   __m512i both =
       _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
@@ -365,7 +368,7 @@ cleave_ints_narrow (
 #endif
 }
 
-/* Stores the first n bytes of two vectors. */
+/* Stores the first n of the bytes that two vectors give. */
 static inline __attribute__ ((always_inline)) void
 cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
 {
@@ -428,7 +431,7 @@ cleave_bytes_all (guint8 value)
 #endif
 }
 
-/* Returns the greater of both unsigned bytes in each lane. */
+/* Returns the greater of two unsigned bytes in each lane. */
 static inline CleaveEightBytes
 cleave_bytes_max (CleaveEightBytes a, CleaveEightBytes b)
 {
@@ -452,12 +455,12 @@ cleave_bytes_max (CleaveEightBytes a, CleaveEightBytes b)
   vdotq_laneq_s32 (sum, (int8x16_t) (w), (int8x16_t) (x), lane)
 #endif
 
-/* Adds four products of bytes in each lane, as cleave_ints_add_dot4 (), with one lane of x for all
- * lanes. */
+/* Adds four products of bytes to each lane of `sum`, as cleave_ints_add_dot4 () does, but
+ * multiplies all lanes of w by lane `lane` of x. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_add_dot4_of_lane (CleaveIntVector sum, CleaveIntVector x, int lane, CleaveIntVector w)
 {
-  switch (lane) /* the instruction contains the lane */
+  switch (lane) /* the instruction contains the lane as a constant */
     {
     case 0:
       return CLEAVE_DOT_LANE (sum, w, x, 0);

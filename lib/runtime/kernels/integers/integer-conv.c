@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of bytes in integers. A few rows of x at a time are copied to scratch with padding
- * (byte-image.h). Each pixel of the result is a product of the elements that its taps read there
- * (byte-product.h).
+/* The kernel family of convolutions of bytes in integers. Copies a few rows of x at a time to
+ * scratch, with padding (byte-image.h). Each pixel of the result is a product of the elements that
+ * its taps read there (byte-product.h).
  *
  * Over 400 lines: layout, order and kinds of sums form one plan. */
 
@@ -24,20 +24,23 @@ typedef struct
   const gint8 *packed; /* packed weights; NULL: packed by each run */
   gint64 first;        /* packed column at which the weights begin */
   gint64 n_groups, group_in, group_out, n_batches;
-  gint64 x_batch_step, y_batch_step, y_image; /* y_image: elements between images, if dense */
+  gint64 x_batch_step, y_batch_step,
+      y_image; /* distances of adjacent images; `y_image` is in elements, if y is dense */
   gint64 column_step;
-  gboolean in_place; /* x is read without a copy */
-  CleaveQdq *qdq;    /* constants of float-exact results (qdq.h); NULL: integer sums are exact */
+  gboolean in_place; /* x is read without a copy in scratch */
+  CleaveQdq *qdq;    /* constants of QDQ-exact results (qdq.h); NULL: results are computed from the
+                        integer sums alone */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
-  gint64 *tap_at, *x_at,
-      *y_at;         /* offsets for one band: of taps and of x in bytes, of y in elements */
-  gboolean is_fixed; /* sums are multiplied in fixed point */
+  gint64 *tap_at, *x_at, *y_at; /* offsets within a band: of taps and of pixels of x in bytes, of
+                                   pixels of y in elements */
+  gboolean is_fixed;            /* sums are multiplied in fixed point */
   gsize at_multiplier, at_shift;
-  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq, at_packed; /* offsets in scratch */
+  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq,
+      at_packed; /* byte offsets in scratch */
 } Plan;
 
-/* Planning. */
+/* Planning */
 
 /* Returns the panels of the weights. Adjacent taps of a row form one tap. */
 static CleaveBytePanels
@@ -99,8 +102,9 @@ list_pixels (Plan *s)
       }
 }
 
-/* Returns whether kernels can read x without a copy: groups of 4 bytes at each pixel, and nothing
- * beyond x. FALSE if y overlaps x, since each panel reads the rows again. */
+/* Returns whether kernels can read x without a copy in scratch: in groups of 4 bytes at each pixel,
+ * without reading beyond x. Returns FALSE if y overlaps x, since each panel reads the rows
+ * again. */
 static gboolean
 is_in_place (const Plan *s, const CleaveKernelInstance *instance)
 {
@@ -142,7 +146,7 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
 }
 
-/* Returns the dimension of constant weights that holds the output channels. */
+/* Returns the dimension of constant weights that holds the channels of the result. */
 static guint
 find_columns (const CleaveKernelInstance *instance)
 {
@@ -187,8 +191,8 @@ find_x_zero (const Plan *s, const CleaveKernelInstance *instance)
                         : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
 }
 
-/* Prepares float-exact results if the instance needs them. Returns FALSE if the instance needs them
- * and the kernel has none. */
+/* Prepares QDQ-exact results, if the instance needs them. Returns FALSE if the kernel cannot
+ * compute them. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -259,9 +263,9 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running. */
+/* Running */
 
-/* The state of one run. */
+/* State of a run. */
 typedef struct
 {
   const Plan *s;
@@ -350,7 +354,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Sums the elements that each pixel of a group reads. */
+/* Sums the elements of a group's channels that each pixel reads. */
 static void
 add_up (const Work *work, const char *x)
 {
@@ -368,7 +372,7 @@ add_up (const Work *work, const char *x)
     }
 }
 
-/* Computes n_rows rows of the result from the image at x. */
+/* Computes n_rows rows of the result at y, from the image at x. */
 static void
 run_band (Work *work, const char *x, char *y, gint64 n_rows)
 {
@@ -392,7 +396,7 @@ run_band (Work *work, const char *x, char *y, gint64 n_rows)
     }
 }
 
-/* Computes the rows at one index of the batch and of the outer axis. */
+/* Computes all rows at one index of the batch and of the outer axis. */
 static void
 run_slice (Work *work, gint64 batch, gint64 depth)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Depthwise convolutions of bytes in integers. The elements that a few rows read are copied to
- * scratch as 16-bit integers. Vectors of channels add up their taps.
+/* The kernel family of depthwise convolutions of bytes in integers. Copies the elements that a few
+ * rows read to scratch as 16-bit integers. Vectors of channels add up their taps.
  *
  * Over 400 lines: layout and loops form one plan. */
 
@@ -25,20 +25,20 @@ enum { X };
 typedef struct
 {
   const CleaveKernelFamily
-      *better; /* a faster family that runs instead, with a state of its own; NULL: none */
+      *better; /* a faster family that runs instead, with the state `state`; NULL: none */
   gpointer state;
   CleavePlaces places;
   CleaveByteImage image;
   const gint16 *packed; /* packed weights; NULL: packed by each run */
   gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
   gboolean reports_progress;
-  gint64 *tap_at, *x_at, *y_at; /* offsets for one band, in elements; an odd number of taps is
-                                   padded by repeating the last tap */
+  gint64 *tap_at, *x_at, *y_at; /* offsets within a band, in elements; if the number of taps is odd,
+                                   the last tap is repeated */
   gsize at_multiplier, at_shift;
-  gsize at_x, at_bias, at_scale, at_packed; /* offsets in scratch */
+  gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch */
 } Plan;
 
-/* Weights minus their zero points: taps, and in each tap vectors of channels. */
+/* The packing of weights minus their zero points: taps, and in each tap vectors of channels. */
 typedef struct
 {
   const CleaveKernelInstance *instance;
@@ -107,7 +107,7 @@ pack_weights (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weig
                                   pack_constant, &packing);
 }
 
-/* Planning. */
+/* Planning */
 
 static void
 list_taps (Plan *s)
@@ -177,7 +177,8 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
 
-/* Uses channel-dot4.c if the processor has AVX512-VNNI. */
+/* Lets channel-dot4.c run the instance, if the processor has AVX512-VNNI. Returns FALSE if it does
+ * not serve the instance. */
 static gboolean
 prepare_better (Plan *s,
                 const CleaveKernelInstance *instance,
@@ -241,14 +242,14 @@ plan_free (gpointer state)
   g_free (s);
 }
 
-/* Running. */
+/* Running */
 
-/* The state of one run. */
+/* State of a run. */
 typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveByteProduct product; /* only the members for finishing sums are used */
+  CleaveByteProduct product; /* only the members that convert sums are used */
   gint32 x_zero;
   const gint16 *w;
   gint16 *x;
@@ -328,7 +329,7 @@ add_taps (
     cleave_channels_store (sums + p * CLEAVE_BYTE_PANEL, sum[p]);
 }
 
-/* Computes all channels of a few pixels: adjacent elements of x are read together. */
+/* Computes all channels of n_pixels adjacent pixels, which share loads of x. */
 static void
 run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
 {

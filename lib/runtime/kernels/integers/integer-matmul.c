@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Matrix products of bytes in integers. Some rows of A at a time are copied to scratch, minus
- * their zero points. */
+/* The kernel family of matrix products of bytes in integers. Copies n_rows rows of A at a time to
+ * scratch, minus their zero points. */
 
 #include "../sides.h"
 #include "byte-product.h"
@@ -18,16 +18,16 @@ typedef struct
   CleaveBytePanels panels;
   CleaveElement element; /* element type of A */
   const gint8 *packed;   /* packed B; NULL: packed by each run */
-  gint64 first;          /* packed column at which the weights begin */
-  gint64 n_rows;         /* rows processed at once */
+  gint64 first;          /* packed column at which B begins */
+  gint64 n_rows;         /* number of rows that are processed at once */
   gint64 row_bytes;      /* bytes of a row of A in scratch */
-  gint64 column_step;    /* elements between columns of y */
+  gint64 column_step;    /* distance of adjacent columns of y, in elements */
   gboolean has_b_zeros, by_row /* y has scales and zero points for each row */, reports_progress;
-  gint64 *x_at;                                                       /* offset of each row */
-  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed; /* offsets in scratch */
+  gint64 *x_at; /* indexed by row: byte offset in scratch */
+  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed; /* byte offsets in scratch */
 } Plan;
 
-/* Planning. */
+/* Planning */
 
 /* Returns an element of an operand; 0 if the operand is absent. */
 static double
@@ -41,7 +41,7 @@ load (const CleaveKernelInstance *instance, const CleaveSide *side, gint64 offse
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* Returns the value that packing subtracts from B. */
+/* Returns the value that packing subtracts from the elements of B. */
 static gint32
 packed_zero (CleaveElement b)
 {
@@ -93,10 +93,10 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
                                 .stride = { 0, 0, 0, s->b.k_stride },
                                 .n_tap_dims = 3,
                                 .unit = CLEAVE_DOT2 };
-  /* A piece of one column has no stride of its own, so use that of the whole operand. */
+  /* the stride of a piece with one column is arbitrary: take the stride of the operand */
   if (constant != NULL)
     panels->column_stride = b->stride[s->b_columns_dim];
-  /* Rows with zero points of their own need CLEAVE_DOT2. */
+  /* rows with different zero points need CLEAVE_DOT2 */
   if (!varies_by_row (s, &s->a_zero))
     panels->unit = cleave_byte_panels_find_unit (weights, constant, s->b_columns_dim, panels);
   if (constant != NULL)
@@ -120,7 +120,7 @@ lay_out (Plan *plan)
   return plan->packed == NULL ? n + cleave_byte_panels_n_bytes (&plan->panels) : n;
 }
 
-/* Bytes of rows that stay in the L2 cache. */
+/* limit on the bytes of the rows that are processed at once; they stay in the L2 cache */
 #define BAND_BYTES (64 << 10)
 
 static void
@@ -167,9 +167,9 @@ plan_free (gpointer state)
   g_free (plan);
 }
 
-/* Running. */
+/* Running */
 
-/* The state of one run, at one index of the batches. */
+/* State of a run, at one index of the batches. */
 typedef struct
 {
   const Plan *plan;
@@ -183,7 +183,8 @@ typedef struct
   gint8 *packed;
 } Work;
 
-/* Returns the address of the first column of a row. The operand must be present. */
+/* Returns the address of an operand's element for a row and its first column. The operand must be
+ * present. */
 static gpointer
 find (const Work *work, const CleaveSide *side, gint64 row)
 {
@@ -191,7 +192,7 @@ find (const Work *work, const CleaveSide *side, gint64 row)
                               cleave_sides_offset (&work->plan->sides, side, work->batch, row));
 }
 
-/* Returns an element of an operand; 0 if the operand is absent. */
+/* Returns the element of an operand for a row and a column of y; 0 if the operand is absent. */
 static double
 get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
 {
@@ -202,7 +203,7 @@ get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
                    column * cleave_sides_column_stride (s, side));
 }
 
-/* Reads the scales of a row, multiplied in the order of the reference kernel. */
+/* Reads the scales of a row's columns, multiplied in the order of the reference kernel. */
 static void
 read_scales (Work *work, gint64 row)
 {
@@ -266,7 +267,7 @@ make_rows (const Work *work, gint64 begin, gint64 n)
     }
 }
 
-/* Computes n rows, one at a time if each has its own scales. */
+/* Computes rows [begin, begin + n): together, or one at a time if each row has its own scales. */
 static void
 run_rows (Work *work, gint64 begin, gint64 n)
 {

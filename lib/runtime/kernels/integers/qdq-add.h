@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Adds or multiplies two lines of dequantized bytes, or one of bytes and one of floats, and
- * quantizes the result. The operations on floats are the same as in the separate ops, but in
- * registers. */
+/* Adds or multiplies two lines of dequantized bytes, or one line of bytes and one of floats, and
+ * quantizes the result. Performs the float operations of the separate ops, but in registers. */
 
 #include "../../qdq-conv.h"
 #include "../quantize-line.h"
@@ -41,7 +40,7 @@ cleave_add_load_bytes (const guint8 *from, const CleaveQdqX *x)
   return f * cleave_vector_all (x->scale);
 }
 
-/* Loads a vector of a term; returns `one` if the term is a scalar (step 0). */
+/* Loads a vector of operand `term`. Returns `one` if the operand is a scalar (step 0). */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_load_vector (
     const CleaveAddLine *l, const CleaveQdqAdd *add, int term, CleaveVector one, gint64 i)
@@ -70,7 +69,7 @@ cleave_add_vectors (const CleaveAddLine *l,
   return cleave_ints_clamp (whole, add->end.least, add->end.most);
 }
 
-/* Computes two vectors of the result. */
+/* Computes two vectors of the result, from element i on. */
 static inline __attribute__ ((always_inline)) void
 cleave_add_pair (const CleaveAddLine *l,
                  const CleaveQdqAdd *add,
@@ -102,9 +101,10 @@ cleave_add_pairs (const CleaveAddLine *l,
       cleave_add_pair (l, add, one, by, FALSE, i);
 }
 
-/* The fast path, with fewer operations. It is used where its error cannot change the result. */
+/* The fast path has fewer operations. It is used for elements whose result its error cannot
+ * change. */
 
-/* The second term: a line of bytes, a line of floats, or a scalar of either type. */
+/* The kinds of operand 1: a line of bytes, a line of floats, or a scalar of either type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
 
 typedef struct
@@ -113,7 +113,7 @@ typedef struct
   const CleaveQdqAdd *add;
   const guint8 *first;
   gconstpointer second;
-  gint32 zero[2]; /* zero points of the bytes after `flip` */
+  gint32 zero[2]; /* zero points of the bytes after the XOR with `flip` */
   guint8 flip[2]; /* XOR masks that make bytes unsigned */
   CleaveVector factor[2], addend, one;
 } CleaveAddSteps;
@@ -151,12 +151,13 @@ cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
   return cleave_ints_clamp (cleave_ints_of_floats (v), add->end.least, add->end.most);
 }
 
-/* Limits on ambiguous pairs of vectors: a few, plus a fraction of the pairs so far. If scales
- * are powers of two, exact ties may be frequent. */
+/* Limits on ambiguous pairs of vectors: CLEAVE_ADD_UNSURE pairs, plus one of CLEAVE_ADD_SURE pairs
+ * so far. If scales are powers of two, exact ties may be frequent. */
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Computes pairs of vectors until too many are ambiguous; returns the index reached. */
+/* Computes pairs of vectors on the fast path until too many are ambiguous. Returns the index of the
+ * first element that is not computed. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,
@@ -203,7 +204,7 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* Returns a scalar second term; for a sum, with everything that is added to the first term. */
+/* Returns the scalar operand 1. For a sum, returns the whole addend of operand 0. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {
@@ -215,7 +216,8 @@ cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
   return s->add->is_product ? b : cleave_vector_fma (b, s->factor[1], s->addend);
 }
 
-/* Computes as much as possible on the fast path; returns the index reached. */
+/* Computes elements on the fast path from index 0 on. Returns the index of the first element that
+ * is not computed. */
 static inline gint64
 cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {
@@ -246,7 +248,7 @@ cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveD
                                                         : CLEAVE_ADD_BYTES](&s, by);
 }
 
-/* Computes the remaining elements by way of a line of two vectors. */
+/* Computes the remaining elements, fewer than two vectors, through a copy of two whole vectors. */
 static inline void
 cleave_add_rest (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Integer sums for float-exact results, with a check that finds the ambiguous ones: see qdq.h. */
+/* Computes integer sums for QDQ-exact results, and finds the ambiguous ones: see qdq.h. */
 
 #include "qdq.h"
 
@@ -12,10 +12,11 @@
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "qdq-finish.h"
 
-/* Pixels processed at once; each has two vectors of sums in registers. */
+/* number of pixels that are processed at once; each has two vectors of sums in registers */
 #define PIXELS 8
 
-/* Adds the products of the dot-4 groups between two checkpoints. */
+/* Adds the products of the dot-4 groups between two checkpoints. Returns the address of the next
+ * weights. */
 static inline __attribute__ ((always_inline)) const gint8 *
 add_units (const CleaveQdqPanel *panel,
            const char *const *from,
@@ -59,7 +60,7 @@ add_bias (const gint32 *bias, int pixels, int vectors, __m512i *sum)
     }
 }
 
-#define MAGNITUDE 0xb /* operand of vrangeps: the larger of two magnitudes, without sign */
+#define MAGNITUDE 0xb /* operand of vrangeps: the greater of two magnitudes, without sign */
 
 /* Adds the magnitudes of the sums at a checkpoint. Conversion, magnitude and addition of floats
  * use other execution ports than products of bytes, so they cost no time. Integer magnitudes,
@@ -76,12 +77,12 @@ add_growth (int pixels, int vectors, const __m512i *sum, __m512 *growth)
       }
 }
 
-/* Returns the error from checkpoints for two vectors of columns, as 16-bit integers in column
- * order. */
+/* Returns the error that comes from checkpoints, for two vectors of columns, as 16-bit integers in
+ * the order of the columns. */
 static inline __attribute__ ((always_inline)) __m512i
 weigh_growth (const float *by, const __m512 *growth, int vectors)
 {
-  /* Order of 64-bit lanes: each 128-bit lane has its low columns, then its high ones. */
+  /* order of 64-bit lanes: each 128-bit lane has its low columns, then its high columns */
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
   __m512i error[2] = { 0 };
 
@@ -91,7 +92,7 @@ weigh_growth (const float *by, const __m512 *growth, int vectors)
   return _mm512_permutexvar_epi64 (order, _mm512_packus_epi32 (error[0], error[1]));
 }
 
-/* Adds the products of all dot-4 groups, chunk by chunk, with a checkpoint after each chunk. */
+/* Adds the products of all dot-4 groups, chunk by chunk. A checkpoint follows each chunk. */
 static inline __attribute__ ((always_inline)) void
 add_chunks (const CleaveQdqPanel *panel,
             const char *const *from,
@@ -171,10 +172,12 @@ add_all (const CleaveQdqPanel *panel,
       __asm__("" : "+v"(flip)); /* makes the compiler keep flip in a register */
       add_flipped (panel, from, flip, pixels, vectors, has_growth, sum, growth);
     }
-  __asm__ volatile("" ::: "memory"); /* load the rest after the sums, which need all registers */
+  __asm__ volatile(
+      "" ::
+          : "memory"); /* loads the constants below after the sums, which need all registers */
 }
 
-/* Stores n bytes: the upper 16 bits of each lane. */
+/* Stores the upper 16 bits of the first n lanes, saturated to bytes. */
 static inline __attribute__ ((always_inline)) void
 store (const __m512i *whole, gint64 n, char *to)
 {

@@ -4,8 +4,8 @@
  * The including file defines NAME(), V() and the types. WORDS() loads 16 bits for each column of
  * two vectors of floats. COLUMNS is the number of columns between these vectors. */
 
-/* Returns the permutation that takes the lower 16 bits of each lane of two vectors; the upper
- * ones if `upper` is 1. */
+/* Returns the permutation that selects 16 bits of each lane of two vectors: the lower 16 bits, or
+ * the upper ones if `upper` is 1. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (word_order) (gint16 upper)
 {
@@ -18,8 +18,8 @@ NAME (word_order) (gint16 upper)
   return order;
 }
 
-/* Converts one or two vectors of sums to fixed-point numbers whose upper 16 bits are the signed
- * byte. Returns a bit for each ambiguous lane. */
+/* Converts one or two vectors of sums to fixed-point numbers, whose upper 16 bits are the signed
+ * byte. Returns a mask with a bit for each ambiguous lane. */
 static inline __attribute__ ((always_inline)) guint32
 NAME (finish_qdq) (const CleaveQdqColumns *c,
                    gint64 column,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Layout of a product's scratch, and the norms of the elements that pixels read: see qdq.h. */
+/* The layout of a product's scratch, and the norms of the elements that pixels read: see qdq.h. */
 
 #include "qdq.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Scratch. */
+/* Scratch */
 
 gsize
 cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x)
@@ -28,9 +28,9 @@ cleave_qdq_find_scratch (const CleaveByteProduct *product)
                              .squares = (float *) (void *) (norm + 4 * n) };
 }
 
-/* Norms. */
+/* Norms */
 
-/* Returns weighted squares of a pixel's bytes, in lanes that must be added up. */
+/* Returns the weighted squares of a pixel's bytes. The caller must add up the lanes. */
 static inline __attribute__ ((always_inline)) __m512
 add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
 {
@@ -50,10 +50,11 @@ add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
   return _mm512_cvtepi32_ps (sum);
 }
 
-/* Pixels processed together. */
+/* number of pixels that are processed together */
 #define PIXELS 4
 
-/* Computes the sum of squares for each of the first `n` pixels; `from` has PIXELS of them. */
+/* Computes the weighted sum of squares of each of the first `n` pixels. `from` has PIXELS
+ * addresses. */
 static void
 add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -75,8 +76,8 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
 
-/* Computes the sums of squares of `n` pixels. Pixel i is at at[i]; if `at` is NULL, pixels are
- * adjacent. */
+/* Computes the weighted sums of squares of `n` pixels. Pixel i is at offset at[i]. `at` NULL:
+ * pixels are adjacent. */
 static void
 read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, gint64 n, float *to)
 {
@@ -96,7 +97,8 @@ read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, 
     }
 }
 
-/* Computes the sum of squares of each pixel of x, with the pixels beside it in a tap. */
+/* Computes, for each pixel of x, the sum of squares of the pixel and of the pixels beside it in a
+ * tap. */
 static void
 read_squares (const CleaveByteProduct *product,
               const CleaveByteImage *image,
@@ -119,7 +121,7 @@ read_squares (const CleaveByteProduct *product,
       }
 }
 
-/* Adds up the sums of squares of the pixels that each result pixel reads. */
+/* Adds up the sums of squares of the pixels that each pixel of the result reads. */
 static void
 add_taps (const CleaveQdq *s,
           const CleaveByteImage *image,
@@ -153,7 +155,7 @@ cleave_qdq_read_norms (const CleaveByteProduct *product,
 {
   const CleaveQdq *s = product->qdq;
   CleaveQdqScratch scratch = cleave_qdq_find_scratch (product);
-  float *squares = (float *) (void *) scratch.lanes; /* this memory is later used for the lanes */
+  float *squares = (float *) (void *) scratch.lanes; /* this memory later holds the lanes */
 
   if (!s->has_norms)
     {

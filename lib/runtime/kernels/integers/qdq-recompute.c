@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Recomputes in float, in reference order, the sums that are ambiguous in integers: see
- * qdq.h. */
+/* Recomputes ambiguous integer sums in float, in the order of the reference kernel: see qdq.h. */
 
 #include "qdq.h"
 
-/* A vector of sums: each lane has its own pixel and column of a panel. */
+/* A vector of sums that are recomputed. Each lane has its own pixel and its own column of a
+ * panel. */
 typedef struct
 {
   const CleaveQdq *s;
-  const char *from[CLEAVE_LANES]; /* address of x for each lane */
+  const char *from[CLEAVE_LANES]; /* indexed by lane: address of x */
   __m512i column;
-  __m512 scale; /* scales of w */
+  __m512 scale; /* scales of the weights of the lanes */
   __m512i flip;
 } Lanes;
 
-/* Loads up to 4 consecutive dot-4 groups of x for each lane, by transposing squares of 4 x 4. */
+/* Loads up to 4 consecutive dot-4 groups of x for each lane, by transposing squares of 4 x 4
+ * groups. */
 static inline __attribute__ ((always_inline)) void
 read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
 {
@@ -40,7 +41,7 @@ read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
   to[3] = _mm512_unpackhi_epi64 (high[0], high[1]) ^ l->flip;
 }
 
-/* Adds the four products of a dot-4 group. A byte is extracted as a product with 1. */
+/* Adds the four products of a dot-4 group to the sums. Extracts each byte by a product with 1. */
 static inline __attribute__ ((always_inline)) __m512
 add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
 {
@@ -86,7 +87,7 @@ add_all (const Lanes *l, const CleaveQdqPanel *panel, __m512 sum)
   return sum;
 }
 
-/* Recomputes up to CLEAVE_LANES sums. */
+/* Recomputes n sums, at most CLEAVE_LANES. */
 static void
 run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
 {
@@ -118,8 +119,8 @@ run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column
     product->y[product->y_at[pixel[i]] + panel->column + columns[i]] = (char) bytes[i];
 }
 
-/* Lists the pixels with ambiguous columns, and those columns. Both lists have room for a vector
- * more. */
+/* Lists the pixels with ambiguous columns, and a mask of these columns for each. Both lists have
+ * memory for one more vector. Returns their length. */
 static gint64
 list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {

@@ -8,36 +8,37 @@
 #include <string.h>
 
 /* Largest number of dot-4 groups of a chunk. With 16, more sums are recomputed, which takes 1 % of
- * the time of a residual network; with 4, the checks take 3 %. */
+ * the time of a residual network. With 4, the checks take 3 %. */
 #define MAX_CHUNK 8
 #define MIN_CHUNK 4
-/* Largest number of products in a single chunk. Up to MAX_COARSE, norms of pixels are not computed:
- * they would take longer than they save. (A network of inverted bottlenecks takes 7 % longer with
- * 32, 4 % with 128.) Up to MAX_SINGLE, they are; 64 and 200 are equally fast.
+/* Limits on the number of products of a sum without checkpoints. Up to MAX_COARSE products, norms
+ * of pixels are not computed, as they would take longer than they save. (A network of inverted
+ * bottlenecks takes 7 % longer with a limit of 32, 4 % with 128.) Up to MAX_SINGLE products, norms
+ * replace checkpoints; limits of 64 and 200 are equally fast.
  *
- * Norms are not computed either with fewer channels than MIN_PIXEL. If each norm serves one tap
- * only, they are not computed with fewer columns than MIN_COLUMNS: a 1x1 convolution of 128 to
- * 24 channels takes 0.32 ms with norms, 0.25 ms without. */
+ * Norms are not computed either if a pixel has fewer channels than MIN_PIXEL. If each norm serves
+ * only one tap, they are not computed with fewer columns than MIN_COLUMNS. A 1x1 convolution of 128
+ * to 24 channels takes 0.32 ms with norms, 0.25 ms without. */
 #define MAX_COARSE 64
 #define MAX_SINGLE 128
 #define MIN_PIXEL 16
 #define MIN_COLUMNS 64
-#define MAX_PIXEL 8192 /* sums of squares of more bytes may overflow */
+#define MAX_PIXEL 8192 /* largest pixel in bytes; the sum of squares of more bytes may overflow */
 #define MAX_LENGTH 32000
 
-/* Columns. */
+/* Columns */
 
-/* Returns FALSE if the value is so large or small that float operations could lose more than
- * rounding. */
+/* Returns FALSE if a value is so large or so small that float operations could lose more than their
+ * rounding error. */
 static gboolean
 is_tame (double value)
 {
   return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
 }
 
-#define MAX_GROWTH 0x1p30 /* the error from checkpoints fits into an integer */
+#define MAX_GROWTH 0x1p30 /* largest error from checkpoints, which must fit into an integer */
 
-/* Factor for second-order products, and for rounding the constants themselves. */
+/* factor that covers second-order products, and the rounding of the constants themselves */
 #define MORE 1.02
 #define UNIT 0x1p-24
 #define WORD 0x1p16
@@ -45,7 +46,7 @@ is_tame (double value)
 #define WORDS_ROUND 4  /* largest sum of rounding errors of the 16-bit numbers, in their unit */
 #define BYTE_MOST 384. /* bound on bytes and their rounding errors, in units of 1/4 */
 
-/* Vectors that cross a cache line take two loads. */
+/* alignment of arrays in bytes, as a vector that crosses a cache line takes two loads */
 #define ALIGNMENT 64
 
 void
@@ -63,7 +64,7 @@ cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, g
   columns->most = (float) ((sums->conv->most + zero) * WORD);
 }
 
-/* Stores a value as 16 bits, rounded up; returns FALSE if it is too large. */
+/* Rounds a value up to 16 bits. Returns FALSE if it is too large. */
 static gboolean
 set_word (double value, guint16 *to)
 {
@@ -118,10 +119,10 @@ cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines)
                            n_all * (3 * sizeof (float) + 2 * sizeof (guint16)));
 }
 
-/* Planning. */
+/* Planning */
 
 /* Returns the first dot-4 group of a column: four weights that are multiplied at once. Sets `step`
- * to the bytes from one group of the column to the next. */
+ * to the distance of adjacent groups of the column, in bytes. */
 static const gint8 *
 find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
 {
@@ -133,8 +134,8 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
   return l->packed + (panel * n + column - panel) * CLEAVE_DOT4;
 }
 
-/* Returns the dot-4 groups of a chunk. Prefers chunks that end where pixels end: then the norms of
- * pixels add up to the norms of the elements that are read. */
+/* Returns the number of dot-4 groups of a chunk. Prefers chunks that end where pixels end, so that
+ * the norms of pixels add up to the norms of the elements that are read. */
 static gint64
 find_chunk (gint64 n_units, gint64 pixel_length)
 {
@@ -150,7 +151,7 @@ chunks_of_tap (const CleaveQdq *s)
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* Returns the weight c of element i of a chunk: see qdq.h. */
+/* Returns the weight c of element i of a chunk (qdq.h). */
 static gint64
 count_sums (const CleaveQdq *s, gint64 i, gint64 length)
 {
@@ -161,15 +162,15 @@ count_sums (const CleaveQdq *s, gint64 i, gint64 length)
   return 2 + (i < half ? half - i : i - half);
 }
 
-/* Returns the largest weight. Stored weights are halved. */
+/* Returns the largest weight c. Weights are stored halved. */
 static gint64
 heaviest_weight (const CleaveQdq *s, gint64 longest)
 {
   return s->n_chunks == 0 ? longest + 2 : (longest + 1) / 2 + 2;
 }
 
-/* Sets the weight of each element of a pixel: by its position in its chunk, or the largest
- * weight for all. */
+/* Sets the weight of each element of a pixel. If pixels and chunks are aligned, it depends on the
+ * element's position in its chunk; otherwise it is the largest weight for all. */
 static void
 weigh (CleaveQdq *s, gint64 longest, gboolean are_aligned)
 {
@@ -185,8 +186,8 @@ weigh (CleaveQdq *s, gint64 longest, gboolean are_aligned)
     }
 }
 
-/* Returns the number of dot-4 groups in the chunk that has group `unit`. Sets `at` to the number of
- * groups of the chunk before `unit`. */
+/* Returns the number of dot-4 groups in the chunk that contains group `unit`. Sets `at` to the
+ * number of groups of the chunk before `unit`. */
 static gint64
 find_chunk_of (const CleaveQdq *s, gint64 unit, gint64 *at, gint64 *chunk)
 {
@@ -240,7 +241,7 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* each chunk adds its share of the zero point's product */
+    column.zero = 0; /* each chunk adds its share of the zero point's product instead */
   return column;
 }
 

@@ -55,17 +55,17 @@
 #define cleave_qdq_columns_set CLEAVE_LEVELLED (cleave_qdq_columns_set)
 #define cleave_qdq_columns_clear CLEAVE_LEVELLED (cleave_qdq_columns_clear)
 
-/* The sources of the error bound: the column alone; also the norm of each pixel; also
- * checkpoints. */
+/* The sources of the error bound: CONSTANT: the column alone; NORMS: also the norm of each pixel;
+ * GROWTH: also the sums at checkpoints. */
 typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } CleaveQdqKind;
 
-/* Constants for each column, to convert sums to bytes. */
+/* Constants that convert sums to bytes, indexed by column. */
 typedef struct
 {
-  float *factor, *addend; /* result = sum * factor + addend, in units of 2^-16 */
+  float *factor, *addend; /* the result is sum * factor + addend, in units of 2^-16 */
   float *by_growth;       /* error bound per unit of the sum of |P| over the checkpoints P */
-  guint16 *by_norm;       /* error per unit of the norm, times 2^16 */
-  guint16 *margin;        /* constant part of the error */
+  guint16 *by_norm;       /* error bound per unit of the pixel's norm, times 2^16 */
+  guint16 *margin;        /* constant part of the error bound */
   float least, most;
 } CleaveQdqColumns;
 
@@ -74,58 +74,59 @@ typedef struct
 {
   const CleaveQdqConv *conv;
   gint64 length, half;
-  gint64 n_chunks;    /* 0: there are no checkpoints */
-  double x_norm;      /* norm of x; 0: it is computed for each pixel */
+  gint64 n_chunks;    /* number of chunks, each of which ends in a checkpoint; 0: there are no
+                         checkpoints */
+  double x_norm;      /* norm of x for all pixels; 0: the norm of each pixel is computed */
   double x_norm_most; /* upper bound on the norm, which is stored as 65535 */
 } CleaveQdqSums;
 
-/* Numbers of one column's weights. */
+/* Numbers of the weights of one column. */
 typedef struct
 {
   double norm; /* factor of the pixel's norm in the error bound */
-  double zero; /* numbers that are added to the sums */
+  double zero; /* product of the zero point of x and the weights, which is added to the sums */
   double most; /* largest possible sum, if there are checkpoints */
 } CleaveQdqColumn;
 
 void cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, gint64 n);
-/* Sets the constants of one output channel. Returns FALSE if numbers are too large or too small
- * for the bound. */
+/* Sets the constants of channel `channel` as column `column`. Returns FALSE if numbers are too
+ * large or too small for the error bound. */
 gboolean cleave_qdq_columns_set (CleaveQdqColumns *columns,
                                  const CleaveQdqSums *sums,
                                  CleaveQdqColumn numbers,
                                  gint64 channel,
                                  gint64 column);
 void cleave_qdq_columns_clear (CleaveQdqColumns *columns);
-/* Adds the memory that runs read. */
+/* Adds to `lines` the memory that runs read. */
 void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines);
 
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  gint64 chunk; /* dot-4 groups of a chunk; several short taps form one chunk */
+  gint64 chunk; /* number of dot-4 groups of a chunk; several short taps form one chunk */
   gint64 taps_at_once;
-  gint64 n_chunks; /* 0: no checkpoints */
-  gint32 stands;   /* effective zero point of x */
+  gint64 n_chunks; /* number of chunks; 0: there are no checkpoints */
+  gint32 stands;   /* zero point of the converted elements of x */
   gint64 n_columns;
   gint32 *chunk_bias; /* for each chunk and column: the initial value of a sum; NULL: all are 0 */
   CleaveQdqColumns columns;
   CleaveQdqKind kind;
   gboolean has_norms;
   gint64 pixel;        /* bytes of a pixel of x */
-  gint64 pixel_length; /* elements of a pixel that the group reads */
+  gint64 pixel_length; /* number of elements of a pixel that a group of channels reads */
   gint16 *weight;      /* half of the weight of each element in the norm */
   float norm_unit;
-  gint64 n_beside;   /* adjacent pixels in a tap */
-  gint64 *tap_pixel; /* the pixel at which each tap begins */
+  gint64 n_beside;   /* number of adjacent pixels in a tap */
+  gint64 *tap_pixel; /* indexed by tap: the pixel at which the tap begins */
   float *w_scale, *bias;
   gboolean bias_is_last; /* the bias is added last, as in matrix products */
   float x_scale, y_scale;
   gint32 y_zero, least, most;
 } CleaveQdq;
 
-/* The arrays that a product keeps in scratch. For each pixel: its norm, twice in 16 bits, its
- * ambiguous columns of a panel, and the sum of squares of x. Besides, there is the list of pixels
- * with ambiguous columns. */
+/* The arrays that a product has in scratch. For each pixel: its norm, twice in 16 bits; a mask of
+ * its ambiguous columns of a panel; and the sum of squares of x. `doubtful` lists the pixels with
+ * ambiguous columns, `doubtful_lanes` the masks of these columns. */
 typedef struct
 {
   guint32 *norm, *lanes;
@@ -136,32 +137,34 @@ typedef struct
 
 CleaveQdqScratch cleave_qdq_find_scratch (const CleaveByteProduct *product);
 
-/* The layout of a convolution's operands. */
+/* The layout of the operands of a convolution. */
 typedef struct
 {
   const CleaveBytePanels *panels;
   const gint8 *packed;
-  gint64 first, n; /* columns of the packed weights */
+  gint64 first, n; /* columns of the packed weights: the first one, and their number */
   gint64 n_taps, group_in, group_out;
   const gint64 *tap_at;
   const CleaveByteImage *image;
   gboolean in_place;
 } CleaveQdqLayout;
 
-/* Computes all constants. Returns NULL if numbers are too large or too small for the bound. */
+/* Computes all constants of a convolution. Returns NULL if numbers are too large or too small for
+ * the error bound. */
 CleaveQdq *cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *layout);
 void cleave_qdq_free (CleaveQdq *qdq);
 /* Adds to `lines` the constants that each run reads, without the data that only the recomputation
  * of ambiguous sums reads. */
 void cleave_qdq_add_memory (const CleaveQdq *qdq, GArray *lines);
-/* Returns the bytes of scratch for a number of result pixels and of pixels of x. */
+/* Returns the bytes of scratch for a number of pixels of the result and of pixels of x. */
 gsize cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x);
-/* Computes the norms of the elements that each pixel reads, into the product's scratch. `image`
- * has rows for `n_rows` rows of the result. NULL: x is read in place. */
+/* Computes the norms of the elements that each pixel of the result reads, into the product's
+ * scratch. `image` has the elements of x for `n_rows` rows of the result; NULL: x is read in
+ * place. */
 void cleave_qdq_read_norms (const CleaveByteProduct *product,
                             const CleaveByteImage *image,
                             gint64 n_rows);
-/* Computes columns [begin, end) of the packed form, which are in one panel. */
+/* Computes columns [begin, end) of the packed form, which must be in one panel. */
 void cleave_qdq_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 
 /* Columns of a panel that are processed together. */
@@ -171,9 +174,9 @@ typedef struct
   const CleaveByteProduct *product;
   CleaveQdqScratch scratch;
   const gint8 *w;
-  gint64 w_step, column, n; /* n: number of columns */
+  gint64 w_step, column, n; /* `n`: number of columns */
   guint32 mask;             /* mask of the lanes that are columns */
 } CleaveQdqPanel;
 
-/* Recomputes the ambiguous sums in float. */
+/* Recomputes the ambiguous sums of the columns in float. */
 void cleave_qdq_recompute (const CleaveQdqPanel *panel);
