@@ -28,8 +28,8 @@ lie (CleaveStorage *storage, CleaveAssignment *assignment, const CleaveLocation 
   assignment->location = (CleaveLocation){ location->root, location->offset, storage->stride };
 }
 
-/* Returns whether the result is the operand's memory under another shape. Sets `location` and
- * `stride`. */
+/* Returns whether a result is the memory of its operand, read under another shape. Sets `location`
+ * and `stride`. */
 static gboolean
 find_alias (const CleaveStorage *storage,
             const CleaveNode *node,
@@ -73,9 +73,9 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
   return TRUE;
 }
 
-/* Returns whether a join takes no memory of its own: its operands are views of one value and
- * already have their place in it. Sets `location`. An example is a Reshape that was cut and is
- * also read whole. */
+/* Returns whether a join takes no memory of its own: its operands are views of one value, and each
+ * lies in that value where the join needs it. Sets `location`. An example is a Reshape that was cut
+ * and is also read whole. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
@@ -206,8 +206,8 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Does the first walk, or copies its result if another storage of the same order did it. The result
- * is saved only if the graph has joins: otherwise few storages are made. */
+/* Does the first walk, or copies the result of the first walk of another storage of the same order.
+ * Saves the result only if the graph has joins: otherwise few storages are made. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

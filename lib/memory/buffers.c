@@ -6,10 +6,10 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* Staging must lower the peak to WORTH_COPIES times its bytes, and is repeated at most MAX_ROUNDS
- * times. Without the first of these rounds, 11 of 480 random graphs take up to 15 % more memory. A
- * second round gained nothing. */
+/* Staging must lower the peak to at most this fraction, or it is undone. */
 #define WORTH_COPIES 0.95
+/* Limit on rounds of staging. Without the first round, 11 of 480 random graphs take up to 15 %
+ * more memory. A second round gained nothing. */
 #define MAX_ROUNDS 3
 /* Limit on rounds of overlays. Each round must lower the peak, or the search ends. Networks for
  * microcontrollers have two peaks that overlays lower. */
@@ -107,9 +107,9 @@ choose_more (const CleaveStorage *storage, Means means, Choices *choices)
   return FALSE;
 }
 
-/* Sets `enough` to the peak that a trial with more choices must reach. Returns FALSE if a lower
- * bound shows that it cannot reach this peak. Then no trial is needed, which saves three of four
- * trials that would be made in vain. */
+/* Sets `enough` to the peak, in bytes, that a trial with more choices must reach. Returns FALSE if
+ * a lower bound shows that no trial can reach this peak. That saves three of four trials that would
+ * gain nothing. */
 static gboolean
 is_worth (const CleaveStorage *best,
           Means means,
@@ -124,7 +124,8 @@ is_worth (const CleaveStorage *best,
          (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
 }
 
-/* Adds choices of one kind if they lower the peak to `enough`. Returns FALSE if they do not. */
+/* Adds choices of one kind if they lower the peak to at most `enough` bytes. Otherwise returns
+ * FALSE. */
 static gboolean
 improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph *graph)
 {
@@ -161,7 +162,7 @@ lower_peak (CleaveStorage *storage, const CleaveGraph *graph)
   return g_steal_pointer (&best);
 }
 
-/* Makes copies that serve only to save memory, if they lower the peak. */
+/* Assigns buffers. Also makes copies that only save memory, if they lower the peak. */
 CleaveStorage *
 cleave_storage_new_within (const CleaveGraph *graph,
                            CleaveGraphFacts *of_graph,

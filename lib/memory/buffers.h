@@ -21,16 +21,16 @@
 typedef enum {
   CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
   CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
-  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* read under another shape: its strides are fixed */
+  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* read under another shape, so the strides are fixed */
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_BOX = 1 << 4, /* a join inside a later join, whose operands already lie in the
-                                   * outer buffer: it needs no work */
+                                   * buffer of the later join: the inner join needs no work */
   CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
                                           row by row; may extend beyond that result */
   CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
-                                          strip while this one dies */
+                                        * strip while    the moved value dies */
 } CleaveAssignmentFlags;
 
 typedef struct
@@ -38,13 +38,15 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
-  guint base; /* the value that this one is a view of, or itself; a view moves with its base */
-  guint last; /* for a base: last position that uses it or a view of it; n_nodes for an output */
+  guint base; /* index of the value that this value is a view of, or of this value; a view moves
+                 with its base */
+  guint last; /* for a base: last position at which a node reads it or a view of it; n_nodes for an
+                 output */
   guint deadline;    /* for a base: position of the node that overwrites it, or CLEAVE_NEVER */
-  guint whole, part; /* if it was moved into a join, or is staged until it is copied into one: the
-                        value of the join, and the operand's index */
+  guint whole, part; /* if the value was moved into a join, or is staged and copied into a join: the
+                      * index of the join's value, and of the operand */
   guint copied;      /* the step that copies a staged operand, or CLEAVE_NEVER */
-  guint ready;       /* the step that completes it; CLEAVE_NEVER: complete from the start */
+  guint ready;       /* the step that completes the value; CLEAVE_NEVER: complete from the start */
 } CleaveAssignment;
 
 typedef enum {
@@ -68,7 +70,7 @@ typedef struct
 {
   guint value;       /* the root, for which the buffer was made */
   gint64 n_bytes;    /* rounded up to CLEAVE_BUFFER_ALIGNMENT */
-  guint first, last; /* first and last step that touches it */
+  guint first, last; /* first and last step that reads or writes the buffer */
 } CleaveBuffer;
 
 #define CLEAVE_BUFFER_ALIGNMENT 64
@@ -96,20 +98,21 @@ typedef struct
   CleaveNode *const *nodes; /* nodes in the order in which they run */
   const guint *position;    /* indexed by node id: position in that order */
   const guint *done; /* indexed by node id: position after which only joins read the result, or
-                        CLEAVE_NEVER; NULL if there is none */
+                      * CLEAVE_NEVER; NULL if no node has such a position */
   const guint
       *first_value; /* indexed by position: index of the node's first result; n_nodes + 1 entries */
   const GPtrArray *joins;          /* CleaveNode, in order */
   const CleaveMemoryOrder *orders; /* indexed by value: preferred memory order; 0: any */
   CleaveAssignment *assignments;
   CleavePool *strides;  /* strides of all locations that `facts` does not hold */
-  const gint64 *stride; /* strides that were added last, shared by the next location if equal */
+  const gint64 *stride; /* strides that were added last; the next location shares them if its
+                           strides are equal */
   guint rank;           /* number of dimensions of `stride` */
   GArray *steps;        /* CleaveStep: loads, nodes, copies and stores, in the order of a run */
   GArray *boxes;        /* CleaveRange */
   GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
-  guint *buffer; /* indexed by value: index in `buffers`, or CLEAVE_NEVER if it is no root that a
-                    step touches */
+  guint *buffer; /* indexed by value: index in `buffers`; CLEAVE_NEVER if the value is no root, or
+                  * no step touches it */
   GArray *lap_edges;        /* CleaveLapEdge; NULL without laps */
   GArray *lap_moves;        /* CleaveLapMove: values that laps moved; NULL without laps */
   gint64 *live;             /* indexed by step: bytes of all buffers in use */
@@ -123,8 +126,8 @@ typedef struct
                              * result does */
 } CleaveStorage;
 
-/* Assigns buffers for `order`, which has every node of the graph, and applies all means that lower
- * the peak. */
+/* Assigns buffers for `order`, which has every node of the graph. Lowers the peak by materialized
+ * views, staged parts and overlays. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
 /* Assigns buffers as cleave_storage_new() does, but does not try to lower a peak of more than
  * `cutoff` bytes. */
@@ -138,9 +141,9 @@ CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
-/* Assigns buffers for the order of `like`, but stages every operand that would occupy the buffer of
- * a much larger join for long. That may raise the peak. Returns NULL if there is no such operand.
- */
+/* Assigns buffers for the order of `like`, but stages every operand that would keep the buffer of a
+ * much larger join in use for a long time. That may raise the peak. Returns NULL if there is no
+ * such operand. */
 CleaveStorage *cleave_storage_new_staged (const CleaveGraph *graph,
                                           const GPtrArray *order,
                                           const CleaveStorage *like);
@@ -185,8 +188,8 @@ cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
   return cleave_graph_facts_of_join (storage->of_graph, join);
 }
 
-/* Returns whether a value fills less than half of its buffer, so that keeping the buffer alive for
- * this value alone is a waste. */
+/* Returns whether a value fills less than half of its buffer, so that it is a waste to keep the
+ * buffer alive for this value alone. */
 static inline gboolean
 cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -224,9 +227,9 @@ gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
                                     const gboolean *before,
                                     const gboolean *staged);
 
-/* overlays.c: marks in `overlaid` the nodes that run at the peak and can overlay their result on an
- * operand. Allocates `overlaid` if it is NULL. Returns FALSE if some step at the peak cannot do so.
- */
+/* overlays.c: marks in `overlaid` the nodes that run at the peak and whose results can overlay an
+ * operand. Allocates `overlaid` if it is NULL. Returns FALSE if at some step of the peak no result
+ * can overlay an operand. */
 gboolean cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid);
 /* Overlays the result of a node on one of its operands, if that is possible. */
 void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);

@@ -9,14 +9,16 @@
 
 #define MACS_PER_NS 45
 #define MACS_PER_NS_IN_STRIPS 30
-/* The size of the caches in bytes, and the speed of reading in bytes per ns: from the caches, from
- * memory, and of bytes that were just written. */
+/* Size of the caches, in bytes. */
 #define CACHED (512 << 10)
+/* Bytes that a step reads per ns from the caches. */
 #define CACHED_PER_NS 24
+/* Bytes that a step reads per ns from memory. */
 #define FAR_PER_NS 8
+/* Bytes that a step reads per ns if the step before has just written them. */
 #define HOT_PER_NS 64
-/* Bytes per ns of weights that an earlier piece has read. The measured times of networks with 50
- * layers in 64 tiles correspond to 40 to 80. */
+/* Bytes that a step reads per ns of weights that an earlier piece has read. The measured times of
+ * networks with 50 layers in 64 tiles correspond to 40 to 80. */
 #define AGAIN_PER_NS 40
 /* Elements of 4 bytes per ns that are read and written. */
 #define ELEMENTS_PER_NS 3.75
@@ -75,8 +77,8 @@ cleave_cost_is_by_winograd (const CleaveNode *node)
   return FALSE;
 }
 
-/* Speedup of 8-bit multiply-adds over floats; with VNNI it is 2.5 to 4. Without it, a thread with
- * 8-bit work was estimated busy while it was idle. */
+/* Ratio of the speed of 8-bit multiply-adds to that of floats; with VNNI it is 2.5 to 4. With a
+ * ratio of 1, a thread with 8-bit work was estimated busy while it was idle. */
 #define BYTES_GAIN 3
 
 static gboolean
@@ -116,8 +118,8 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
   return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
-/* Returns the time in which a sequence reads its weights again in each step, as a number of
- * multiply-adds. Reading a weight takes as long as one multiply-add. An LSTM of 256 units reaches
+/* Returns the time in which a sequence rereads its weights in each step, as a number of
+ * multiply-adds: reading a weight takes as long as one multiply-add. An LSTM of 256 units reaches
  * 48 GFLOP/s with one sequence, 78 with two, 98 with four. */
 static double
 count_idle_macs (const CleaveNode *node)
@@ -159,8 +161,8 @@ count_macs (const CleaveNode *node)
                                              : macs + count_idle_macs (node);
 }
 
-/* Counts multiply-adds of whole Winograd tiles, which have two rows and two columns: a piece that
- * ends inside a tile computes all of it. */
+/* Counts multiply-adds of whole Winograd tiles, which have two rows and two columns. A piece that
+ * ends inside a tile computes the whole tile. */
 static double
 count_macs_of_tiles (const CleaveNode *node)
 {

@@ -21,9 +21,11 @@ double cleave_cost_of_macs_in_strips (double macs);
 /* Returns the cost of a graph that is, or may be, cut into strips. It counts multiply-adds, steps,
  * and weights that do not stay in the caches from one strip to the next. */
 double cleave_cost_in_strips (const CleaveGraph *graph);
-/* Returns the cost of bytes that a step reads or writes. The first 512 KiB are in the caches, the
- * rest is not. */
+/* Returns the cost of bytes that a step reads or writes. The first 512 KiB are in the caches, all
+ * other bytes are not. */
 double cleave_cost_of_bytes (double n_bytes);
+/* Returns the cost of n_bytes of which the first 512 KiB are read at `near_per_ns` bytes per ns,
+ * and all others at `far_per_ns` bytes per ns. */
 double cleave_cost_of_bytes_at (double n_bytes, double near_per_ns, double far_per_ns);
 /* Returns the cost of bytes that are not in the thread's caches. */
 double cleave_cost_of_far_bytes (double n_bytes);
@@ -31,9 +33,10 @@ double cleave_cost_of_far_bytes (double n_bytes);
 double cleave_cost_of_hot_bytes (double n_bytes);
 /* Returns the cost of copying `n_bytes` in many copies of a few rows each. */
 double cleave_cost_of_rows (double n_bytes);
-/* Returns the cost of a node's work other than multiply-adds and memory traffic, if it does not go
- * element by element: a Softmax, or dequantizing and quantizing again. 0 for other nodes. 8-bit
- * values take as long as floats: a Softmax of bytes takes 0.6 ns for an element. */
+/* Returns the cost of a node's work other than multiply-adds and memory traffic. Nodes with such
+ * work do not go element by element: a Softmax, or a group that dequantizes and quantizes. 0 for
+ * all other nodes. 8-bit values take as long as floats: a Softmax of bytes takes 0.6 ns for an
+ * element. */
 double cleave_cost_of_elements (const CleaveNode *node);
 /* Returns the cost of a step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);
@@ -47,12 +50,14 @@ gboolean cleave_cost_is_by_winograd (const CleaveNode *node);
 double cleave_cost_of_idle_macs (const CleaveNode *node);
 /* Returns the cost that each piece but the first adds by rereading all weights of the node. */
 double cleave_cost_of_weights_again (const CleaveNode *node);
-/* Returns the part of the node's cost that its pieces divide among them: multiply-adds, or if there
- * are none, elements of the result or of the largest operand. */
+/* Returns the part of the node's cost that its pieces divide among them. This is the cost of
+ * multiply-adds. If there are none, it is the cost of the elements of the result or of the largest
+ * operand. */
 double cleave_cost_of_shared (const CleaveNode *node);
 
-/* The functions below estimate steps that may be pieces, on one thread, more precisely than those
- * above. Plans are compared by them with each other and with the unsplit graph. */
+/* The functions below estimate steps that may be pieces, on one thread, more precisely than the
+ * functions above. A fit compares plans with each other and with the unsplit graph by these
+ * estimates. */
 
 /* Returns the fixed cost of a step, before it computes anything. */
 double cleave_cost_to_begin (const CleaveNode *node);

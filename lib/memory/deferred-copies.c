@@ -6,7 +6,7 @@
 
 /* Staging. An operand of a join is written straight into the join's buffer, which is allocated from
  * then on. If the other operands are computed much later, most of that buffer is unused while
- * memory is scarcest:
+ * memory use is at its peak:
  *
  *    part ── peak ── join (much larger)
  *
@@ -18,14 +18,15 @@
  * super-resolution in strips a sixth more. */
 #define MUCH_LARGER 2
 
-/* A step is near the peak if at least this fraction of the peak is in use: all strips need about as
- * much. */
+/* A step is near the peak if at least this fraction of the peak is in use. The strips of a band
+ * need about the same memory, so the steps near the peak are in all strips. */
 #define SCARCE 0.95
 
-/* Staging must save MIN_GAIN of the peak in total, and MIN_GAIN_OF_ONE for the operands of each
- * join. The latter is small because tiles have many small operands that save little each: together
- * 35 % in two blocks of MobileNetV2. */
+/* Fraction of the peak that staging must save in total. */
 #define MIN_GAIN 0.05
+/* Fraction of the peak that staging the operands of one join must save. It is small because
+ * tiles have many small operands that save little each: together 35 % in two blocks of
+ * MobileNetV2. */
 #define MIN_GAIN_OF_ONE 0.002
 
 static gint64
@@ -71,7 +72,7 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 }
 
 /* Follows a value through the ops that overwrite it until after step `peak`, while the results are
- * small. Returns the index of the last one. */
+ * small. Returns the index of the last value. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -94,16 +95,17 @@ typedef struct
 {
   guint last;          /* last step so far that completes an operand */
   guint before, after; /* the steps before and after the wait */
-  guint peak;          /* a step in between with at least SCARCE of the peak, or CLEAVE_NEVER */
-  gint64 gain;         /* bytes that the wait saves so far: the bytes of the join's buffer minus the
-                        * bytes of its operands */
+  guint peak;  /* a step between `before` and `after` with at least SCARCE of the peak in use, or
+                * CLEAVE_NEVER */
+  gint64 gain; /* bytes that the wait saves so far: the bytes of the join's buffer minus the
+                * bytes of its operands */
 } Wait;
 
 typedef struct
 {
   const CleaveStorage *storage;
-  guint *scarce; /* indexed by step: this step or the next one with at least SCARCE of the peak, or
-                    CLEAVE_NEVER */
+  guint *scarce; /* indexed by step: this step or the next step with at least SCARCE of the peak in
+                  * use, or CLEAVE_NEVER */
   Wait *waits;   /* indexed by buffer */
   guint *latest; /* indexed by value: the value that has overwritten it by the end of the wait, or
                     CLEAVE_NEVER */
@@ -138,8 +140,8 @@ is_part (const CleaveStorage *storage, guint value)
          storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
-/* Finds how long each join waits for its next operand at most, by buffer. Values are visited in the
- * order in which they are computed. */
+/* Finds the longest wait of each join for its next operand, by buffer. Visits values in the order
+ * in which they are computed. */
 static void
 find_longest (Waiting *waiting)
 {
@@ -162,8 +164,8 @@ find_longest (Waiting *waiting)
 }
 
 /* Returns a step near the memory peak while the join of a buffer waits longest for its next
- * operand, or CLEAVE_NEVER. Also returns CLEAVE_NEVER if staging cannot help: the join takes longer
- * to fill than it waits, and fills near the peak, when staged operands would exist twice. */
+ * operand, or CLEAVE_NEVER. Also returns CLEAVE_NEVER if staging cannot help: filling the join
+ * takes longer than the wait, and happens near the peak, when staged operands would exist twice. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -293,10 +295,10 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
 }
 
 /* Sliding windows. Windows that slide along an image share operands. An operand is stored in the
- * last window that has it. The buffer of that window exists from its first operand on, and so do
+ * last window that reads it. The buffer of that window exists from its first operand on, and so do
  * the buffers of the windows between: four buffers if a window is four strips long. If all operands
- * are staged, each exists once, and only one window exists whole. Each operand is copied once
- * more. */
+ * are staged, each operand exists once, and only one window exists whole. Each operand is copied
+ * once more. */
 
 static gboolean
 is_join (const CleaveNode *node)

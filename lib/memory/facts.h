@@ -7,14 +7,14 @@
 #include "placement.h"
 
 /* Caches the properties of a graph that buffer assignment needs and that do not depend on the order
- * of nodes. A search assigns buffers some ten times in each of some ten orders, and computes these
- * properties once. */
+ * of nodes. A search assigns buffers some ten times in each of some ten orders; the cache computes
+ * these properties once. */
 
 /* The range of the join's result that each operand fills. */
 typedef struct
 {
-  gboolean overlap; /* operands overlap or leave gaps: the sum of their elements is not the number
-                     * of elements of the join */
+  gboolean overlap; /* operands overlap or leave gaps: the sum of their numbers of elements is not
+                       that of the join */
   CleaveRange ranges[];
 } CleaveJoinFacts;
 

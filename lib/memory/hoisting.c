@@ -7,7 +7,7 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* A node, and the position after which it is to run; its own position if it does not move. */
+/* A node, and the position after which it should run; its own position if it does not move. */
 typedef struct
 {
   CleaveNode *node;
@@ -240,10 +240,10 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
   return changed ? sort (slots) : NULL;
 }
 
-/* The copies may be delayed by at most this many nodes. */
+/* Limit on the number of nodes by which copies are delayed. */
 #define MAX_DELAY 8
 
-/* Bytes in use while the node at each position runs, and between it and the next node. */
+/* Bytes in use at each position: while its node runs, and between its node and the next node. */
 typedef struct
 {
   gint64 *during, *after;

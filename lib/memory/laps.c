@@ -17,14 +17,15 @@
  *   after it:         x  |        44445555|
  *                     y  |111122223333....|
  *
- * The two then are one buffer, larger than either by the rows that strips read ahead. It exists as
- * long as either value, so laps are made only where memory use is high. A lap is valid if steps run
- * one after the other, so only programs of one thread have laps. */
+ * x and y then are one buffer, larger than either by the rows that strips read ahead. This buffer
+ * exists as long as x or y, so laps are made only where memory use is high. A lap is valid if steps
+ * run one after the other, so only programs of one thread have laps. */
 
-/* Ignore buffers below 1/32 of the peak: with 1/8 or 1/256, the arenas of five fitted networks are
- * the same within 5 %. Ignore times at which less than half of the peak is in use. With the full
- * peak in place of half, a fitted residual network takes 790,784 bytes instead of 580,352. */
+/* Buffers below 1/MIN_PART of the peak get no laps: with 1/8 or 1/256 in place of 1/32, the arenas
+ * of five fitted networks are the same within 5 %. */
 #define MIN_PART 32
+/* Laps are made only where more than 1/BUSY of the peak is in use. With 1 in place of 2, a
+ * fitted residual network takes 790,784 bytes instead of 580,352. */
 #define BUSY 2
 
 /* Bytes of a buffer that a step reads or writes. */
@@ -35,7 +36,7 @@ typedef struct
   gboolean writes;
 } Access;
 
-/* A buffer, or a chain of buffers that laps overlay, at the location of the last one. */
+/* A buffer, or a chain of buffers that laps overlay, at the location of the last buffer. */
 typedef struct
 {
   guint buffer;
@@ -44,7 +45,7 @@ typedef struct
   guint first, last;
   gboolean is_fixed; /* the buffer may be in the caller's memory, so it cannot move */
   guint over;        /* index of the place that it was moved into, or CLEAVE_NEVER */
-  gint64 shift;      /* offset there, in bytes */
+  gint64 shift;      /* offset of this place in the place `over`, in bytes */
 } Place;
 
 /* The state of one search for laps. In a chain, each lap enlarges the buffer that the next lap
@@ -174,8 +175,8 @@ find_places (Lapping *l, const CleaveGraph *graph)
 
 /* In the functions below, strips of y are written over x, which dies meanwhile. */
 
-/* Returns an offset of x from the beginning of y in bytes. With it, no write to y destroys bytes of
- * x that the same step or a later one touches. */
+/* Returns an offset of x from the beginning of y, in bytes. With this offset, no write to y
+ * destroys bytes of x that the same step or a later step touches. */
 static gint64
 find_shift (const Place *x, const Place *y)
 {
@@ -211,8 +212,8 @@ count_both (const Place *x, const Place *y, gint64 shift)
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
 
-/* Returns whether the lap lowers memory use where it is highest. The larger shared buffer must not
- * create a peak as high while only x or only y exists. */
+/* Returns whether the lap lowers memory use where it is highest. While only x or only y exists, the
+ * shared buffer is larger than x or y; that must not make a peak as high. */
 static gboolean
 is_gain (const Lapping *l, const Place *x, const Place *y, gint64 shift)
 {
@@ -304,7 +305,7 @@ lay_over (Lapping *l, guint under, guint over, gint64 shift)
 }
 
 /* Moves the dying place whose lap saves most memory into the place with index `over`. Does nothing
- * if there is none. */
+ * if no lap saves memory. */
 static void
 overlay_best (Lapping *l, guint over)
 {

@@ -8,14 +8,15 @@
  * linear. */
 #define MAX_READERS 16
 
-/* Views of a value are not copied if the copies would take more than this many times its bytes.
- * Tiles copy some rows more than once: with 1, a video network needs 6 % more memory.  Without a
- * limit, a U-net needs 5 % more, and the cost volume of stereo matching is copied ten times. */
+/* Views of a value are not copied if the copies would take more than this many times the bytes of
+ * the value. Tiles copy some rows more than once: with 1, a video network needs 6 % more memory.
+ * Without a limit, a U-net needs 5 % more, and the cost volume of stereo matching is copied ten
+ * times. */
 #define MAX_COPIED 2
 
-/* Returns the position of the last node that reads a value through `node`. This is the node itself
- * or, if it is a join, the join's last reader, since the value may be stored in the join.
- * CLEAVE_NEVER if there are more than MAX_READERS. */
+/* Returns the position of the last node that reads a value through `node`. This is `node` itself
+ * or, if `node` is a join, the join's last reader, since the value may be stored in the join.
+ * CLEAVE_NEVER if there are more than MAX_READERS readers. */
 static guint
 last_reader (const guint *position, const CleaveNode *node)
 {

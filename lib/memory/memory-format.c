@@ -109,8 +109,8 @@ seed (Spread *spread, CleaveNode *node)
     set_order (spread, x, order);
 }
 
-/* Returns whether each dimension of the operand corresponds to one of the result, and writes these
- * to `dims`. */
+/* Returns whether each dimension of the operand corresponds to a dimension of the result. Writes
+ * the dimensions of the result to `dims`. */
 static gboolean
 relate (const CleaveCall *call, guint operand, guint *dims)
 {

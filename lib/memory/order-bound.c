@@ -12,7 +12,7 @@
 typedef struct
 {
   gint64 n_bytes;
-  guint base; /* id of the node that this one is a view of, or its own */
+  guint base; /* id of the node that this node is a view of, or of this node */
   guint last; /* for a base: last position that reads it or a view of it */
 } Value;
 
@@ -36,7 +36,7 @@ count_bytes (const CleaveNode *node)
   return cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns the id of the node that this one is a view of, or its own. A view that may be copied does
+/* Returns the id of the node that `node` is a view of, or of `node`. A view that may be copied does
  * not keep its base alive, and counts as its own base. */
 static guint
 find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
@@ -48,8 +48,8 @@ find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
              : node->id;
 }
 
-/* Returns whether a join needs all its operands. One without elements is not needed, and one of
- * several that overlap may not be. */
+/* Returns whether a join needs all its operands. An operand without elements is not needed, and an
+ * operand that overlaps others may not be needed. */
 static gboolean
 needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
 {

@@ -13,8 +13,8 @@ add_sources (const GPtrArray *from, GPtrArray *to)
       g_ptr_array_add (to, from->pdata[i]);
 }
 
-/* How far an order has run: `next` is its next position, `n` the number of nodes so far without
- * sources, `furthest` their highest rank plus 1. */
+/* The part of an order that has run. `next` is the next position in the order, `n` the number of
+ * nodes so far without sources, and `furthest` the highest rank of these nodes plus 1. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;
@@ -23,8 +23,8 @@ typedef struct
   gint64 peak; /* bytes, since position `begin` */
 } Walker;
 
-/* Advances until the nodes run so far are exactly the first ones of the first order, and at least
- * n. */
+/* Advances until the nodes that have run are exactly the first nodes of the first order, and at
+ * least n. */
 static void
 walk_on (Walker *walker, guint n)
 {
@@ -72,7 +72,7 @@ add_stretch (const Walker *walker, GPtrArray *order)
       g_ptr_array_add (order, walker->candidate->order->pdata[i]);
 }
 
-/* Returns whether both orders run the same nodes in the same order between their two cuts. */
+/* Returns whether two orders run the same nodes in the same order between their last two cuts. */
 static gboolean
 is_same_stretch (const Walker *a, const Walker *b)
 {
@@ -90,7 +90,7 @@ is_same_stretch (const Walker *a, const Walker *b)
   return TRUE;
 }
 
-/* Returns the walker with the lowest peak among the measured ones; the first of equals. */
+/* Returns the walker with the lowest peak among the measured candidates; the first of several. */
 static const Walker *
 find_best (const Walker *walkers, guint n_walkers)
 {
@@ -102,8 +102,8 @@ find_best (const Walker *walkers, guint n_walkers)
   return best;
 }
 
-/* Returns an order that was not measured, differs from the best one here and might have a lower
- * peak; NULL if there is none. */
+/* Returns a candidate that was not measured, whose nodes between the last two cuts differ from
+ * those of `best`, and whose peak there may be lower; NULL if there is none. */
 static CleaveOrderCandidate *
 find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
 {

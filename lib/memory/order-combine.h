@@ -12,16 +12,17 @@ typedef struct
   GPtrArray *order;
   gint64 *live; /* indexed by position, in bytes */
   gint64 peak;
-  gint64 cutoff;     /* bytes; the peak was not optimized if it is above this */
+  gint64 cutoff;     /* bytes; copies and overlays did not lower the peak if it is above this */
   gboolean is_bound; /* `live` and `peak` are lower bounds: the order was not measured */
 } CleaveOrderCandidate;
 
-/* Combines orders. Cuts all of them at the points where they have executed the same set of nodes.
- * Takes the nodes between two cuts from the order with the lowest peak there. So each stage of
- * a graph has the order that suits it. The first candidate must be measured.
+/* Combines orders. Cuts all orders at the points where they have run the same set of nodes. Takes
+ * the nodes between two cuts from the order with the lowest peak there. So each section of a graph
+ * has the order that suits it. The first candidate must be measured.
  *
  * Returns NULL if one order is best everywhere or the combination has no lower peak. If an order
- * must be measured before that can be decided, returns NULL and sets `*unknown` to it; otherwise
+ * must be measured before that can be decided, returns NULL and sets `*unknown` to this order;
+ * otherwise
  * `*unknown` is NULL. */
 GPtrArray *cleave_order_combine (const CleaveGraph *graph,
                                  const GPtrArray *candidates,

@@ -4,7 +4,7 @@
 #include "buffers.h"
 
 /* The data of one order of nodes, computed once. The search in buffers.c makes several
- * CleaveStorage of one order, with other choices each, and all of them share it. */
+ * CleaveStorage of one order, which differ in their choices and share this data. */
 
 /* Returns, by node id, the position of each node in an order that has every node of the graph. */
 guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);

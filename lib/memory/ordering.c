@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the order with the lowest peak among a few candidates: walks, the file's order, variants of
- * the best one, combinations.  Each candidate is measured only if it may beat those before.  Of a
- * graph that keeps its order, the candidates are that order and the same with few nodes moved. */
+ * the best order so far, combinations. Each candidate is measured only if its peak may be lower
+ * than that of the best candidate so far. If a graph keeps its order, the candidates are this order
+ * and orders in which a few nodes move. */
 
 #include "ordering.h"
 
@@ -69,8 +70,8 @@ finding_clear (Finding *f)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
-/* Do not optimize an order whose peak is more than this many times the lowest peak: the combined
- * order takes at most some consecutive nodes from it. */
+/* Do not optimize an order whose peak is more than this many times the lowest peak: the combination
+ * of orders takes at most some consecutive nodes from that order. */
 #define CUTOFF 2
 
 /* Returns whether nodes have the order in which they were added. The author of the graph, or `fit`,
@@ -85,8 +86,9 @@ is_as_built (const GPtrArray *order)
 }
 
 /* Returns the peak in bytes above which an order is not optimized. There is no limit for the first
- * order, for the order in which nodes were added, and if the graph keeps its order, since then only
- * few orders are tried.  A temporal convolution in 86 strips needs 14 % more without the latter. */
+ * order, and for the order in which nodes were added. If the graph keeps its order, only few orders
+ * are tried, and no order has a limit: with a limit, a temporal convolution in 86 strips needs 14 %
+ * more. */
 static gint64
 find_cutoff (const Finding *f, const GPtrArray *order)
 {
@@ -194,8 +196,8 @@ is_done (const Finding *f)
   return f->best != NULL && f->best->peak <= f->bound;
 }
 
-/* Adds an order and measures it if it may beat the best one. Returns FALSE if its variants need
- * not be tried. */
+/* Adds an order and measures it if its peak may be the lowest. Returns FALSE if the variants of the
+ * order need not be tried. */
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {

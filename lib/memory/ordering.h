@@ -11,7 +11,7 @@ GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 
 /* Returns the order with the lowest peak, either one of `orders` or a combination of them
- * (order-combine.h). Each must have all nodes. */
+ * (order-combine.h). Each of `orders` must have all nodes. */
 GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders);
 /* Returns the order as cleave_order_with_storage() does, for a program of one thread: values that
  * are computed strip by strip may share memory with values that die meanwhile (laps.c). */

@@ -4,8 +4,9 @@
 #include "buffers.h"
 
 /* Row overlays: a result that is computed row by row may be written over its operand, at the offset
- * that cleave_call_overlay() returns. Both then are one buffer, as large as both need, for as long
- * as either exists. So overlays are made only at the peak, and undone if the peak does not fall. */
+ * that cleave_call_overlay() returns. Operand and result then are one buffer, as large as both
+ * need, which exists as long as either. So overlays are made only at the peak, and undone if the
+ * peak does not fall. */
 
 typedef struct
 {

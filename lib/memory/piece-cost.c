@@ -9,35 +9,44 @@
 #include "cost.h"
 #include "quantized-group.h"
 
-/* Multiply-adds per ns: of floats, of 8-bit values, and of floats by Winograd's algorithm. */
+/* Multiply-adds of floats per ns. */
 #define FLOATS_PER_NS 57
+/* Multiply-adds of 8-bit values per ns. */
 #define BYTES_PER_NS 200
+/* Multiply-adds of floats per ns by Winograd's algorithm. */
 #define WINOGRAD_PER_NS 115
 /* Elements per ns that Winograd's algorithm reads and copies into several tiles. */
 #define TILED_PER_NS 1.5
-/* Results of products per ns. Includes depthwise convolutions: 9 taps give 33 MACs per ns. */
+/* Results of products of floats per ns. Includes depthwise convolutions: 9 taps give 33 MACs per
+ * ns. */
 #define RESULTS_PER_NS 8
+/* Results of products of 8-bit values per ns. */
 #define RESULTS_OF_BYTES_PER_NS 7
-/* MACs and results per ns of depthwise convolutions of 8-bit values. */
+/* MACs of depthwise convolutions of 8-bit values per ns. */
 #define DEPTHWISE_BYTES_PER_NS 45
+/* Results of depthwise convolutions of 8-bit values per ns. */
 #define DEPTHWISE_RESULTS_PER_NS 10
-/* The start of a step in ns: a product of floats, a product with 8-bit values, a group, any other
- * step. */
+/* Time to start a product of floats, in ns. */
 #define BEGIN_PRODUCT 300
+/* Time to start a product with 8-bit values, in ns. */
 #define BEGIN_BYTES 1000
+/* Time to start a group, in ns. */
 #define BEGIN_GROUP 400
+/* Time to start any other step, in ns. */
 #define BEGIN 130
-/* Bytes read per ns from the nearer caches, and from elsewhere. */
+/* Bytes that a piece reads per ns from the nearer caches. */
 #define NEAR_PER_NS 64
+/* Bytes that a piece reads per ns from elsewhere. */
 #define FAR_PER_NS 40
 /* Speed of reading weights that an earlier piece has read, in bytes per ns. */
 #define AGAIN_PER_NS 80
 /* Ops that do not go element by element are this many times faster than the model in cost.c
  * estimates. */
 #define ELEMENTS_GAIN 1.6
-/* Indices per ns that a Gather or Scatter looks up, and bytes per ns that it moves. Each piece of
- * the channels looks up all indices. */
+/* Indices per ns that a Gather or Scatter looks up. Each piece of the channels looks up all
+ * indices. */
 #define PLACES_PER_NS 0.29
+/* Bytes per ns that a Gather or Scatter moves. */
 #define MOVED_PER_NS 200
 
 /* Floats per vector. The last channels take a whole vector even if they do not fill it. */
@@ -106,7 +115,7 @@ is_depthwise (const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns the cost of multiply-adds and results, as if no lane were idle. */
+/* Returns the cost of multiply-adds and results, as if each vector were full. */
 static double
 cost_of_sums (const CleaveNode *node)
 {

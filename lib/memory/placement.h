@@ -14,7 +14,7 @@ typedef struct
   const gint64 *stride; /* indexed by dimension, in elements; may be shared with other locations */
 } CleaveLocation;
 
-/* The place of a dimension of a VIEW op's operand in the result. */
+/* The dimension of a VIEW op's result in which a dimension of its operand appears. */
 typedef struct
 {
   gint64 offset, stride; /* stride 0: the dimension does not appear in the result */
@@ -31,8 +31,9 @@ CleaveLocation cleave_location_view (const CleaveLocation *operand,
                                      gint64 *stride);
 /* Returns the location of the part `range` of a value. */
 CleaveLocation cleave_location_part (const CleaveLocation *whole, const CleaveRange *range);
-/* Finds strides under which a value of shape `from` can be read with shape `to`, elements in the
- * same row-major order. Returns FALSE if there are none, so that a Reshape must copy. */
+/* Finds strides under which a value of shape `from` can be read with shape `to`, with the elements
+ * in the same row-major order. Returns FALSE if there are no such strides, so that a Reshape must
+ * copy. */
 gboolean cleave_location_reshape (const CleaveShape *from,
                                   const gint64 *from_stride,
                                   const CleaveShape *to,

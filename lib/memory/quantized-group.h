@@ -13,9 +13,9 @@
 
 #define CLEAVE_BODY_ABSENT G_MAXUINT
 
-/* One of the ops of a group. The calls are sorted so that each comes after those it reads; the last
- * one makes the result. `from` numbers the operands: first the operands of the group, then the
- * results of earlier calls; CLEAVE_BODY_ABSENT for none. */
+/* One of the ops of a group. The calls are sorted so that each call comes after the calls it reads;
+ * the last call makes the result. `from` numbers the operands: first the operands of the group,
+ * then the results of earlier calls; CLEAVE_BODY_ABSENT for an absent operand. */
 typedef struct
 {
   const CleaveOp *op;
@@ -30,7 +30,7 @@ typedef struct
                            move data */
   guint n_readers;      /* number of operands of later calls that read the result */
   CleaveTensor *w_bytes, *w_scale, *w_zero; /* if operand 1 was dequantized from constants: these
-                                               constants, along w_axis; each may be NULL */
+                                             * constants, along w_axis; any of them may be NULL */
   gint64 w_axis;
 } CleaveBodyCall;
 
@@ -61,8 +61,8 @@ cleave_body_makes (const CleaveBody *body, guint from, guint *call)
   return from != CLEAVE_BODY_ABSENT && from >= body->n_outer;
 }
 
-/* The ops of a node that stands for a quantized group. They have no compute function. The second
- * one may overwrite an operand. */
+/* The ops of a node that stands for a quantized group. They have no compute function. A node of the
+ * second op may overwrite an operand. */
 extern const CleaveOp cleave_op_quantized_group, cleave_op_quantized_group_in_place;
 gboolean cleave_node_is_group (const CleaveNode *node);
 /* Adds a group node and takes ownership of `calls`. */
@@ -107,16 +107,16 @@ gboolean cleave_tile_choose (const CleaveBody *body,
  * its operands. */
 gboolean cleave_node_goes_by_elements (const CleaveNode *node);
 /* Returns, by node id, the 8-bit value of which the node's result is an element-wise function, as
- * far back as possible, or NULL. The caller frees it. */
+ * far back in the graph as possible; NULL if there is none. The caller frees the array. */
 CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrArray *order);
 
 /* Returns the graph with its groups merged into nodes; NULL if it has none or has a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
-/* Merges groups as cleave_group_quantized() does. `*nodes` is indexed by the id of an old node and
- * has the new node that does its work. */
+/* Merges groups as cleave_group_quantized() does. Sets `*nodes` to an array, by the id of a node of
+ * `graph`, of the new node that does its work. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
 /* Returns the graph in which data movement (views, joins, reshapes) before sums is done on 8-bit
- * values and dequantization after it. `order` is an order of the graph. `*nodes` is as in
+ * values, with dequantization after it. `order` is an order of the graph. `*nodes` is as in
  * cleave_group_quantized_nodes(). Returns NULL if nothing moves. */
 CleaveGraph *
 cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds groups: the nodes between DequantizeLinears and one QuantizeLinear, if nothing else reads
- * them. Dequantizing and moving values is cheap: such a node is part of every group that reads it,
- * and runs again where tiles overlap. At most one of the other nodes does not go element by
- * element, so that nothing else is recomputed.
+/* Finds groups: the nodes between DequantizeLinears and one QuantizeLinear, if no other node reads
+ * them. A node that dequantizes or moves values is cheap: it is part of every group that reads it,
+ * and runs again where tiles overlap. At most one of the other nodes of a group does not go element
+ * by element, so that no expensive node is recomputed.
  *
  * Over 400 lines: groups are found and made into nodes by the same lists. */
 
@@ -30,7 +30,7 @@ typedef struct
   guint *n_seen;         /* number of uses of a node by the current group */
   gboolean *cheap;
   guint *number;          /* index of a member's call */
-  Group **groups;         /* the group that the node ends, or NULL */
+  Group **groups;         /* the group that ends with the node, or NULL */
   GPtrArray *touched;     /* CleaveNode: nodes with n_seen > 0 */
   GPtrArray *members;     /* CleaveNode: nodes of the current group */
   CleaveNode *main;       /* the member that does not go element by element, or NULL */
@@ -85,9 +85,8 @@ is_cheap (const Lowering *l, const CleaveNode *node)
   return cheap;
 }
 
-/* Counts a use of a node by a member of the group. Makes the node a member once all uses of the
- * node are by members.
- */
+/* Counts a use of a node by a member of the group. Makes the node a member once all its uses are by
+ * members. */
 static void
 consider (Lowering *l, CleaveNode *node)
 {
@@ -112,9 +111,9 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Collects all nodes between an 8-bit value and `end`, if `end` is a function of it. Includes nodes
- * with other readers: a table evaluates them only 256 times. Returns FALSE if it is no function or
- * has too many nodes. */
+/* Collects all nodes between an 8-bit value and `end`, if `end` is a function of that value.
+ * Includes nodes with other readers: a table evaluates them only 256 times. Returns FALSE if `end`
+ * is no function of an 8-bit value, or there are too many nodes. */
 static gboolean
 collect_function (Lowering *l, CleaveNode *end)
 {
@@ -142,8 +141,8 @@ collect_function (Lowering *l, CleaveNode *end)
   return l->members->len <= MAX_CALLS;
 }
 
-/* Collects the members of the group that ends with `end`. Returns FALSE if nothing in it
- * dequantizes. */
+/* Collects the members of the group that ends with `end`. Returns FALSE if no member dequantizes.
+ */
 static gboolean
 collect (Lowering *l, CleaveNode *end)
 {
@@ -219,8 +218,8 @@ ref_constant (const CleaveNode *node, guint operand)
   return constant == NULL ? NULL : cleave_tensor_ref (constant);
 }
 
-/* Notes the 8-bit values of constant weights. Their dequantization is no member, since it runs
- * once, but a kernel may use the 8-bit values. */
+/* Notes the 8-bit values of constant weights. The node that dequantizes them is no member, since it
+ * runs once, but a kernel may use the 8-bit values. */
 static void
 find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
 {
@@ -322,7 +321,8 @@ find_group (Lowering *l, CleaveNode *end)
   g_ptr_array_set_size (l->touched, 0);
 }
 
-/* Adds the node of a group, and maps its members to it unless they have a node of their own. */
+/* Adds the node of a group. Maps each member of the group to this node, unless it has a node
+ * already. */
 static void
 add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
 {
@@ -367,8 +367,8 @@ find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l
   return wanted;
 }
 
-/* Makes the lowered graph. `nodes`, by node id, is all NULL before. It receives the node of the
- * lowered graph that computes the same. */
+/* Makes the lowered graph. `nodes`, by node id, is all NULL before. Sets each entry to the node of
+ * the lowered graph that computes the same results. */
 static CleaveGraph *
 make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l, CleaveNode **nodes)
 {

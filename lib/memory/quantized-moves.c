@@ -5,8 +5,8 @@
  *
  *     DequantizeLinear ── Slice ── Conv      =>      Slice ── DequantizeLinear ── Conv
  *
- * Does so for convolutions and matrix products, and for values that are quantized again, which a
- * table of bytes can do. */
+ * Does so for convolutions and matrix products, and for values that are quantized again, where a
+ * table of bytes can replace both conversions. */
 
 #include "../ir/extract.h"
 #include "quantized-group.h"
@@ -17,12 +17,12 @@ typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 typedef struct
 {
   CleaveGraph *to;
-  CleaveNode **nodes;    /* indexed by node id, as all arrays below: the node in `to` that does the
-                            same, or NULL */
+  CleaveNode **nodes; /* indexed by node id, as all arrays below: the node in `to` that computes the
+                       * same, or NULL */
   CleaveResult **bytes;  /* the 8-bit value in `to` of a value that is dequantized later */
   const CleaveNode **by; /* indexed by node id: the DequantizeLinear that reads its result */
-  Wanted *wanted;        /* the readers of its result, also through data movement; BY_NONE if
-                            some want floats */
+  Wanted *wanted; /* the kind of readers of the node's result, also through data movement; BY_NONE
+                   * if a reader wants floats */
   guint n_moved;
 } Sinking;
 
@@ -60,9 +60,9 @@ quantizes_alike (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns for which kind of reader a node's result must be bytes. Called for the last node
- * first. A join moves bytes if a sum reads it, even if other nodes read it too, since no kernel
- * joins bytes and sums them. It does not move bytes for a QuantizeLinear: its operands are
+/* Returns for which kind of reader a node's result must be bytes. Called for the last node first. A
+ * join moves bytes if a sum reads it, even if other nodes read it too, since no kernel joins bytes
+ * and sums them. A join does not move bytes for a QuantizeLinear: the operands of the join are
  * quantized in place, and a table is slow on short separate rows. */
 static Wanted
 find_whether_wanted (const Sinking *s, const CleaveNode *node)
@@ -131,7 +131,8 @@ find_dequantize (const Sinking *s, const CleaveNode *node)
   return by;
 }
 
-/* Returns the value in the new graph. Dequantizes a moved value when it is first read as floats. */
+/* Returns the value of the new graph for a value of the old graph. If a value was moved as bytes,
+ * adds a node that dequantizes it when it is first read as floats. */
 static CleaveResult *
 find_value (gpointer data, CleaveResult *value)
 {
@@ -178,7 +179,7 @@ add_moved (Sinking *s, const CleaveNode *node, const CleaveNode *by)
       CleaveNode **before =
           node->operands[i].result == NULL ? NULL : &s->nodes[node->operands[i].result->node->id];
 
-      if (before != NULL && *before == NULL) /* perhaps nothing reads it as floats */
+      if (before != NULL && *before == NULL) /* perhaps no node reads the value as floats */
         *before = moved;
     }
 }

@@ -4,11 +4,13 @@
 
 #include "../ir/align.h"
 
-/* Limits in bytes of a tile's intermediate values: the nearest cache holds LEAST_BYTES, the second
- * MOST_BYTES. The limit in between is the bytes of the weights or half of all bytes that the group
- * reads and writes, since each tile reads weights and halos again. With the weights alone, two
- * networks of inverted bottlenecks take 5 to 11 % longer. */
+/* Lower limit, in bytes, on the limit of a tile's intermediate values: the size of the nearest
+ * cache. */
 #define LEAST_BYTES (32 << 10)
+/* Upper limit, in bytes, on that limit: the size of the second cache. In between, the limit is
+ * the bytes of the weights or half of all bytes that the group reads and writes, since each tile
+ * rereads weights and halos. With the weights alone, two networks of inverted bottlenecks take 5
+ * to 11 % longer. */
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
@@ -17,10 +19,11 @@
  * Four heads of 64 x 128 by 128 x 64 would take 71 us instead of 44. */
 #define AGAIN_BYTES (96 << 10)
 #define MUCH_AGAIN 1.25
-/* A cut that leaves at most this fraction of the bytes is taken at once. With this rule, rows of 14
- * to 112 pixels stay whole; without it, they are cut to 7 x 7. */
+/* A cut that leaves at most this fraction of the bytes is taken at once, before later dimensions
+ * are tried. With this rule, rows of 14 to 112 pixels stay whole; without it, they are cut to 7 x
+ * 7. */
 #define MUCH_SMALLER 0.75
-/* A larger constant is packed, and is not cut. */
+/* A constant of more bytes is packed, and is not cut. */
 #define SMALL_BYTES 1024
 
 static void

@@ -4,8 +4,8 @@
 
 #include "quantized-group.h"
 
-/* Returns whether a node is one of several chunks of a sequence. It then takes the state of another
- * node of the same op, or passes its own state to one. */
+/* Returns whether a node is one of several chunks of a sequence. The node then takes the state of
+ * another node of the same op, or passes its own state to one. */
 static gboolean
 is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
 {

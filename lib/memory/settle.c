@@ -17,8 +17,8 @@ is_staged (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return storage->staged != NULL && storage->staged[assignment - storage->assignments];
 }
 
-/* Returns whether `assignment` can move to `location`: it has not moved yet, and its maker and
- * readers can use these strides. */
+/* Returns whether `assignment` can move to `location`: it has not moved yet, and the node that
+ * computes its value and all readers can use the strides. */
 static gboolean
 can_move (const CleaveStorage *storage,
           const CleaveAssignment *assignment,
@@ -42,8 +42,8 @@ move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadli
   assignment->deadline = deadline;
 }
 
-/* Returns whether an operand may be written in place although others overlap it: only one of them
- * may. */
+/* Returns whether an operand may be written in place although other operands overlap it: only one
+ * of the overlapping operands may. */
 static gboolean
 is_free (const CleaveStorage *storage,
          const CleaveAssignment *whole,
@@ -74,9 +74,10 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
 }
 
 /* Returns the value that an operand of a join is another shape of, if that value can be stored
- * where the operand belongs. With its own strides, its elements are then where the join has them.
- * NULL if there is none, or if the value is a small part of the join. Copying a small part costs
- * less than allocating the join that much earlier: 1.5 times the memory in a fitted stereo network.
+ * where the operand belongs. With the strides of the value, its elements are then where the join
+ * has them. NULL if there is none, or if the value is a small part of the join. To copy a small
+ * part costs less than to allocate the join that much earlier, which takes 1.5 times the memory in
+ * a fitted stereo network.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -145,7 +146,7 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
 }
 
 /* Returns whether all operands of a join belong to one later join, at the same relative positions.
- * The join then is a box of the later one. Sets `box` to its range there. */
+ * The earlier join then is a box of the later join. Sets `box` to its range there. */
 static gboolean
 find_box (const CleaveStorage *storage,
           const CleaveAssignment *whole,
@@ -322,8 +323,8 @@ comes_of (const CleaveResult *t, const CleaveResult *x)
 }
 
 /* Lets the result take the buffer of an operand that dies. If one candidate was computed from
- * another, takes the earlier one: the kernel that computes it can then fuse all nodes up to this
- * one. */
+ * another, takes the candidate that was computed earlier: its kernel can then fuse all nodes up to
+ * `node`. */
 static void
 settle_in_place (CleaveStorage *storage, CleaveNode *node)
 {

@@ -6,7 +6,8 @@
 #include "../ir/memory.h"
 #include "../ir/node-queries.h"
 
-/* A larger input is loaded in several parts, so that all threads can take some. */
+/* An input of more than LOAD_BYTES is loaded in up to MAX_LOADS parts, so that all threads can take
+ * some. */
 #define LOAD_BYTES (128 << 10)
 #define MAX_LOADS 8
 
@@ -66,7 +67,8 @@ add_copies_of_rest (
     add_copy (storage, node, operand, &g_array_index (rest, CleaveRange, i));
 }
 
-/* Copies a staged operand into its join's buffer, once. Returns TRUE if it is in place. */
+/* Copies a staged operand into its join's buffer, if no join has copied it. Returns TRUE if the
+ * operand is in place. */
 static gboolean
 copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *range)
 {
@@ -111,7 +113,7 @@ add_join (CleaveStorage *storage, CleaveNode *node)
       }
 }
 
-/* Copies the staged operands of a box. The others are in place. */
+/* Copies the staged operands of a box. All other operands are in place. */
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {

@@ -12,8 +12,8 @@
  *    node ── Send ── Finish           the value stays in place until it has been sent
  *    Expect ── Receive ── node        the value arrives where its readers expect it
  *
- * Each node also passes a token to the next one. No other node reads it: it makes the nodes run
- * one by one, in the order in which they were added. */
+ * Each node also passes a token to the node that was added after it. No other node reads the token:
+ * it makes the nodes run one by one, in the order in which they were added. */
 
 /* The type of the token. */
 extern const CleaveTensorType cleave_transfer_token;
@@ -51,8 +51,8 @@ CleaveResult *cleave_transfers_add_receive (CleaveTransfers *transfers,
                                             const char *name,
                                             const CleaveTransferMessage *message,
                                             CleaveResult *expected);
-/* Adds a value that arrives whenever it is read. For graphs that are only analyzed and never run.
- */
+/* Adds a value that arrives whenever a node reads it. For graphs that are only analyzed and never
+ * run. */
 CleaveResult *cleave_transfers_add_arrival (CleaveTransfers *transfers,
                                             const char *name,
                                             const CleaveTransferMessage *message,

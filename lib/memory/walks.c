@@ -6,8 +6,8 @@
 #include "../ir/node-queries.h"
 #include "uses.h"
 
-/* A node on the stack of the walk. It is entered at first, and left when all its operands are in
- * the order. */
+/* A node on the stack of the walk. The walk enters the node at first, and leaves it when all its
+ * operands are in the order. */
 typedef struct
 {
   CleaveNode *node;
@@ -165,7 +165,7 @@ weigh (const CleaveGraph *graph, const GPtrArray *order)
   return weight;
 }
 
-/* Returns whether some node has a heavier operand after a lighter one. */
+/* Returns whether some node has a heavier operand after a lighter operand. */
 static gboolean
 is_heavier_later (const CleaveGraph *graph, const gint64 *weight)
 {
@@ -296,8 +296,8 @@ count_uses (const CleaveNode *node)
   return n;
 }
 
-/* Notes in all readers, also through views, that an operand exists. Readers that miss no other
- * become ready. */
+/* Notes in all readers, also through views, that an operand exists. Readers that wait for no other
+ * operand become ready. */
 static void
 tell_readers (Eager *eager, CleaveNode *node)
 {
