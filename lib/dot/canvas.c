@@ -10,12 +10,12 @@
 #include <pthread.h>
 
 /* With more vertices than this, edges are polylines and the layout makes fewer iterations: curves
- * alone would take most of the time. */
+ * alone would take most of the layout's time. */
 #define MANY_VERTICES 150
 
-/* With more vertices than this, the layout makes hardly any iteration. Drawings above
- * CLEAVE_LARGE_DRAWING are laid out by large.c. Graphviz draws the text of 5,000 nodes in 3 s, not
- * 15 s. */
+/* With more vertices than this, the layout makes hardly any iteration: Graphviz draws the text of
+ * 5,000 nodes in 3 s, not 15 s. Drawings of more than CLEAVE_LARGE_DRAWING vertices are laid out by
+ * large.c. */
 #define HUGE_VERTICES 1000
 
 /* Lock and messages */

@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Graphviz has sizes in inches and places in points, 72 to the inch. */
+/* Points per inch: Graphviz has sizes in inches and positions in points. */
 #define POINTS 72.0
 
 /* From this many boxes on, edges are straight and the layout makes fewer iterations. */
@@ -20,7 +20,7 @@ struct _CleaveDotLayout
 {
   guint n_boxes, n_edges;
   double *centers; /* x and y of each box */
-  GArray **routes; /* arrays of double, by edge: the points of its route */
+  GArray **routes; /* arrays of double, indexed by edge: x and y of the points of its route */
 };
 
 static void
@@ -61,8 +61,8 @@ draw_boxes (const double *sizes, guint n_boxes, const guint *edges, guint n_edge
   return drawing;
 }
 
-/* Reads coordinates from "x,y x,y …" or "e,x,y x,y …". The second form begins with the tip of the
- * arrow, shortly after the end of the spline: the tip replaces the end. */
+/* Reads coordinates from "x,y x,y …" or "e,x,y x,y …". The first point of the second form is the
+ * tip of the arrow, shortly after the end of the spline. The tip then replaces the last point. */
 static void
 read_points (const char *text, GArray *points)
 {
@@ -85,7 +85,8 @@ read_points (const char *text, GArray *points)
     }
 }
 
-/* Reads box centers and routes. Flips y, which grows upwards in Graphviz and downwards here. */
+/* Reads box centers and routes. Flips y, which grows upwards in Graphviz and downwards in a layout.
+ */
 static void
 read_layout (CleaveDotLayout *layout, Agraph_t *drawing)
 {
@@ -235,7 +236,7 @@ cleave_dot_layout_get_n_boxes (const CleaveDotLayout *layout)
  * @layout: a layout
  * @box: index of the box
  *
- * Returns: the distance of its center from the left, in points
+ * Returns: the distance of the box's center from the left, in points
  *
  * Since: 0.1
  */
@@ -251,7 +252,7 @@ cleave_dot_layout_get_x (const CleaveDotLayout *layout, guint box)
  * @layout: a layout
  * @box: index of the box
  *
- * Returns: the distance of its center from the top, in points
+ * Returns: the distance of the box's center from the top, in points
  *
  * Since: 0.1
  */

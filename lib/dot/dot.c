@@ -139,10 +139,11 @@ cleave_dot_render (const CleaveGraph *graph,
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle. Fails with %CLEAVE_ERROR_OPTION if the
  * ending is none of these, the module cannot be loaded, or the picture has more pixels than a PNG
- * can. Fails with a #GFileError if the file cannot be written. It is written whole or not at all.
+ * can. Fails with a #GFileError if the file cannot be written. The file is written whole or not at
+ * all.
  *
- * Graphviz lays out drawings of up to 2,000 vertices. Larger ones are laid out in layers, frame by
- * frame, in linear time.
+ * Graphviz lays out drawings of up to 2,000 vertices. Cleave lays out larger drawings in layers,
+ * frame by frame, in linear time.
  *
  * Returns: %TRUE, or %FALSE on error
  *

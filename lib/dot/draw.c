@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Draws a graph with a vertex for each node and each output. See overview.c for one box for each
- * frame. */
+/* Draws a graph with a vertex for each node and each output. overview.c draws one box for each
+ * frame instead. */
 
 #include "draw.h"
 
@@ -12,9 +12,9 @@
 
 #include "../ir/graph-private.h"
 
-/* Clusters are nested in groups of this many. When cgraph writes a drawing, it looks for each
- * vertex in each subgraph of a parent, which is quadratic without groups: 4,000 clusters take 0.2
- * s, not 9 s. */
+/* Number of clusters in a group, which is a cluster of clusters. When cgraph writes a drawing, it
+ * looks for each vertex in each subgraph of a parent, which is quadratic without groups: 4,000
+ * clusters take 0.2 s, not 9 s. */
 #define GROUP 32
 
 /* Colors that are light enough for black text and different enough to tell ops apart. */
@@ -247,8 +247,8 @@ add_neighbors (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
         add_near (use->node, near, nodes);
 }
 
-/* Returns by id whether a node is at most `distance` edges away from `middle`, in any direction.
- * Paths through constants do not count. */
+/* Returns, by node id, whether a node is at most `distance` edges away from `middle`, in any
+ * direction. Paths through constants do not count. */
 static gboolean *
 find_near (const CleaveGraph *graph, const CleaveNode *middle, guint distance)
 {

@@ -12,21 +12,21 @@
  * loaded with the first picture. */
 
 /* Takes and releases the lock of Graphviz, which has global state. Every call of Graphviz needs the
- * lock. While it is held, messages of Graphviz are collected instead of printed to standard
+ * lock. While the lock is held, messages of Graphviz are collected instead of printed to standard
  * error. */
 void cleave_graphviz_lock (void);
 void cleave_graphviz_unlock (void);
-/* Returns what Graphviz reported since the lock was taken, or NULL if nothing. */
+/* Returns the messages of Graphviz since the lock was taken, or NULL if there are none. */
 const char *cleave_graphviz_get_message (void);
 
-/* Returns an empty drawing whose io writes to a GString. Call it under the lock; free the drawing
- * with agclose(). */
+/* Returns an empty drawing that writes its text to a GString. Call this function under the lock;
+ * free the drawing with agclose(). */
 Agraph_t *cleave_draw_new (void);
-/* Sets the default attributes of the drawing. The more vertices, the less effort its layout
- * takes. */
+/* Sets the default attributes of the drawing. The layout makes fewer iterations for more vertices.
+ */
 void cleave_draw_set_style (Agraph_t *root, guint n_vertices);
-/* Sets the effort of the layout: the factor of Graphviz's iteration limits; 0 leaves Graphviz's
- * own. */
+/* Sets the effort of the layout: the factor of Graphviz's iteration limits. An effort of 0 does not
+ * change Graphviz's own limits. */
 void cleave_draw_set_effort (Agraph_t *root, double effort);
 /* Sets an attribute of a vertex, edge or subgraph to plain text, or to an HTML-like label. */
 void cleave_draw_set (gpointer object, const char *attribute, const char *value);
@@ -38,8 +38,8 @@ void cleave_draw_set_title (Agraph_t *root, const CleaveGraph *graph);
 /* Returns a name that no node of the graph has: `base`, followed by as many primes (') as
  * needed. */
 char *cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base);
-/* Adds a vertex for the node of this name and returns it. The vertex has a slightly different name
- * if DOT or SVG cannot write the name of the node. */
+/* Adds a vertex for the node with the name `name` and returns it. If DOT or SVG cannot write this
+ * name, the vertex has a similar name. */
 Agnode_t *cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name);
 
 /* Draws a graph: with a vertex for each node, or (overview) with a box for each frame. Returns NULL

@@ -209,8 +209,8 @@ cleave_frames_get_kind (const CleaveFrames *frames, guint index)
  * @frames: frames
  * @index: the index of a frame
  *
- * Returns: (transfer none): its title, such as `subgraph 2` or `strip 1 of 4`; of a run, the names
- * of its first and its last node
+ * Returns: (transfer none): the title of the frame, such as `subgraph 2` or `strip 1 of 4`; for a
+ * run, the names of its first and its last node
  *
  * Since: 0.1
  */
@@ -226,7 +226,8 @@ cleave_frames_get_title (const CleaveFrames *frames, guint index)
  * @frames: frames
  * @node: a node of the graph
  *
- * Returns: the index of the frame of @node; %G_MAXUINT for inputs and constants, which are in none
+ * Returns: the index of the frame of @node; %G_MAXUINT for inputs and constants, which are in no
+ * frame
  *
  * Since: 0.1
  */

@@ -6,9 +6,10 @@
 
 #include "../ir/graph-private.h"
 
-/* Shorter prefixes (bytes) stay: to omit them saves little, and a full name can be searched for. */
+/* Shorter prefixes (bytes) are shown: omitting a short prefix saves little, and a full name can be
+ * searched for. */
 #define MIN_PREFIX 6
-/* Longer names (characters) are cut to about this many at their end. */
+/* A label shows about this many characters from the end of a longer name. */
 #define MAX_NAME 36
 
 static const char marks[] = "/.:_";

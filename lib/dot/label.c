@@ -12,8 +12,8 @@
 /* A label names at most this many operands of a join that have no edge. */
 #define MAX_PARTS 4
 /* A value has edges to its first MAX_EDGES uses. Later uses by joins of more than MAX_PARTS
- * operands show its name instead. In a dense block each value is an operand of every later Concat,
- * and a drawing with all these edges is unreadable. */
+ * operands show the name of the value instead. In a dense block each value is an operand of every
+ * later Concat, and a drawing with all these edges is unreadable. */
 #define MAX_EDGES 2
 
 static const char small_font[] = "<font point-size=\"8\">";
@@ -269,8 +269,8 @@ cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style)
          cleave_node_get_constant (node) == NULL;
 }
 
-/* Returns the range of its operand that a view shows. NULL if it is not a single range with step
- * 1. */
+/* Returns the range of its operand that a view shows, as text. NULL if the view is not a single
+ * range with step 1. */
 static char *
 dup_view_text (const CleaveNode *node)
 {

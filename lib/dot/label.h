@@ -11,8 +11,8 @@ gboolean cleave_label_is_xml (gunichar u);
 /* Appends text, escaped for an HTML-like label. A line break is shown as ↵. */
 void cleave_label_append_text (GString *label, const char *text);
 
-/* Returns the name of the port of an operand or a result: its ONNX name, with a number where one
- * name serves several. */
+/* Returns the name of the port of an operand or a result: its ONNX name. If several operands or
+ * results have the same ONNX name, a number follows. */
 char *cleave_label_dup_operand_port (const CleaveNode *node, guint operand);
 char *cleave_label_dup_result_port (const CleaveNode *node, guint result);
 
@@ -28,12 +28,12 @@ typedef struct
 } CleaveLabelStyle;
 
 /* Returns the length in bytes of the prefix that all names share, up to a separator such as '/'.
- * Labels omit it. 0: there is none, or it is too short to be worth it. */
+ * Labels omit this prefix. 0: there is no prefix, or it is too short to be worth omitting. */
 guint cleave_label_find_prefix (const GPtrArray *nodes);
-/* Returns a name without its prefix; of a long name, only the end, after "…". */
+/* Returns a name without its prefix. If the name is long, returns "…" and its end. */
 char *cleave_label_dup_name (const char *name, guint n_prefix);
 
-/* Returns whether edges connect to the ports of this node. Otherwise they connect to the vertex as
+/* Returns whether edges connect to the ports of this node. Otherwise edges connect to the vertex as
  * a whole. */
 gboolean cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style);
 /* Returns the label of a node: operands, op and name, its part of the whole, attributes, folded

@@ -8,16 +8,17 @@
 #include "draw.h"
 #include "layers.h"
 
-/* Graphviz has sizes in inches and places in points, 72 to the inch. */
+/* Points per inch: Graphviz has sizes in inches and positions in points. */
 #define POINTS 72.0
 
-/* Points: the margin around the contents of a cluster, the height of its title, and the length of
- * the tip of an arrow. */
+/* Margin around the contents of a cluster, in points. */
 #define MARGIN 8.0
+/* Height of the title of a cluster, in points. */
 #define TITLE 20.0
+/* Length of the tip of an arrow, in points. */
 #define ARROW 5.0
 
-/* A cluster, or a single vertex that is in no cluster. Blocks are laid out like boxes. */
+/* A cluster, or a single vertex that is in no cluster. Blocks are laid out as boxes are. */
 typedef struct
 {
   Agraph_t *cluster; /* NULL: a vertex */
@@ -34,7 +35,7 @@ typedef struct
   Agnode_t **vertices;
   double *sizes;   /* width and height of each vertex */
   double *centers; /* x and y of each vertex: first within its block, then within the drawing */
-  guint *block, *place; /* block of each vertex, and its index there */
+  guint *block, *place; /* block of each vertex, and the index of the vertex in its block */
   GArray *blocks;
   double *block_sizes, *block_centers;
 } Large;
@@ -84,7 +85,8 @@ add_to_block (Large *l, guint block, guint vertex)
   g_array_append_val (vertices, vertex);
 }
 
-/* Makes a block of each cluster. Recurses into groups of clusters, whose depth is logarithmic. */
+/* Makes a block of each cluster. Recurses into groups of clusters; the depth of groups is
+ * logarithmic. */
 static void
 find_clusters (Large *l, Agraph_t *parent)
 {
@@ -119,7 +121,7 @@ read_vertices (Large *l)
       add_to_block (l, add_block (l, NULL), i);
 }
 
-/* Adds edges within a block to the block; returns the edges between blocks, as pairs of blocks. */
+/* Adds edges within a block to the block. Returns all other edges, as pairs of blocks. */
 static GArray *
 read_edges (Large *l)
 {
@@ -168,7 +170,7 @@ place_within (Large *l, guint i)
   size[1] += TITLE + MARGIN;
 }
 
-/* Converts the places of vertices from their block to the whole drawing. */
+/* Converts the positions of vertices from their block to the whole drawing. */
 static void
 move_vertices (Large *l)
 {

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of sweeps; each goes down and up once. On 6,400 nodes, the ends of an edge are on average
- * 193 points apart after 1 sweep, 187 after 2, and 188 to 189 after more. */
+/* Number of sweeps; each sweep goes down and up once. On 6,400 nodes, the ends of an edge are on
+ * average 193 points apart after 1 sweep, 187 after 2, and 188 to 189 after more. */
 #define SWEEPS 2
 
 /* The neighbors of box b: others[first[b]] to others[first[b + 1]], exclusive. */
@@ -56,8 +56,9 @@ ends_clear (Ends *ends)
 
 /* Layers */
 
-/* Puts the successors of a box that are not done at least one layer below it. Appends those whose
- * predecessors are all done to the queue; returns its new length. */
+/* Puts the successors of `box` that have no final layer at least one layer below `box`. Appends the
+ * successors whose predecessors all have a final layer to the queue. Returns the new length of the
+ * queue. */
 static guint
 pass_on (Layers *l, guint box, guint *waiting, guint *queue, guint n_queued)
 {
@@ -74,8 +75,8 @@ pass_on (Layers *l, guint box, guint *waiting, guint *queue, guint n_queued)
   return n_queued;
 }
 
-/* Sets the layer of each box to the length of the longest path to it. If only cycles are left, the
- * first box in one counts as a source. */
+/* Sets the layer of each box to the length of the longest path to the box. If all remaining boxes
+ * are in cycles or behind cycles, the first of them counts as a source. */
 static void
 find_longest_ways (Layers *l)
 {
@@ -157,9 +158,9 @@ find_wanted (Layers *l, guint box, const Ends *ends)
   l->wanted[box] = begin == end ? l->x[box] : sum / (end - begin);
 }
 
-/* Places boxes in this order, without overlap, as near to their wanted places as possible (least
- * squares). Neighbors that would overlap merge into a group that is placed at its mean (isotonic
- * regression, pool adjacent violators). */
+/* Places boxes in the given order, without overlap, as near to their wanted positions as possible
+ * (least squares). Neighbors that would overlap merge into a group that is placed at its mean
+ * (isotonic regression, pool adjacent violators). */
 static void
 place_in_order (Layers *l, const guint *boxes, guint n)
 {

@@ -3,11 +3,11 @@
 
 #include <glib.h>
 
-/* Lays out boxes in layers, so that edges lead downwards, in time linear in boxes and edges. For
- * drawings that take Graphviz too long.
+/* Lays out boxes in layers, so that edges lead downwards, in time linear in boxes and edges. Serves
+ * drawings for which Graphviz takes too long.
  *
- * The layout of igraph by Sugiyama, with the layers found here, is worse for split models: pieces
- * of a node do not stay in their order. MobileNet-v2 in strips has 1,404 boxes, and in tiles
+ * The layout of igraph by Sugiyama, with the layers found in layers.c, is worse for split models:
+ * pieces of a node do not stay in their order. MobileNet-v2 in strips has 1,404 boxes, and in tiles
  * 13,699:
  *
  *   layout                    crossings  mean edge      width         processor time

@@ -7,7 +7,7 @@
 #include "label.h"
 
 /* Returns whether a quoted string of DOT can hold the name. It cannot if an odd number of
- * backslashes precedes a quote, a line break or the end. */
+ * backslashes precedes a quote, a line break or the end of the name. */
 static gboolean
 is_quotable (const char *name)
 {
@@ -44,7 +44,8 @@ cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base)
   return g_string_free (name, FALSE);
 }
 
-/* Escapes a name that neither kind of string can hold, with character references as in HTML. */
+/* Escapes a name that neither a quoted string nor an HTML string can hold, with character
+ * references as in HTML. */
 static char *
 escape_name (const CleaveGraph *graph, const char *name)
 {
@@ -56,8 +57,8 @@ escape_name (const CleaveGraph *graph, const char *name)
   return cleave_draw_dup_free_name (graph, escaped);
 }
 
-/* Replaces characters that XML does not allow, since an SVG contains the name. The result is the
- * name of no other vertex. */
+/* Replaces characters that XML does not allow, since an SVG contains the name. Returns a name that
+ * no other vertex has. */
 static char *
 dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {
@@ -79,8 +80,8 @@ dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
   return g_string_free (text, FALSE);
 }
 
-/* cgraph stores for each string whether it is HTML, and then writes it in angle brackets. It
- * replaces names that begin with '%' when it reads them, so these are escaped. */
+/* cgraph stores for each string whether the string is HTML, and then writes it in angle brackets.
+ * When cgraph reads names that begin with '%', it replaces them, so this function escapes them. */
 Agnode_t *
 cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {

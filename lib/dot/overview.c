@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Draws a graph with one box for each frame (frames.h), with sums over its nodes. */
+/* Draws a graph with one box for each frame (frames.h). A box shows sums over the nodes of its
+ * frame. */
 
 #include "draw.h"
 
@@ -13,7 +14,7 @@
 typedef struct
 {
   guint n_nodes;
-  gint64 macs, bytes;     /* bytes: results that other frames read */
+  gint64 macs, bytes;     /* bytes of the results that other frames read */
   const CleaveNode *last; /* the last node whose part of the whole is known */
   Agnode_t *vertex;
 } Box;
@@ -161,7 +162,7 @@ get_vertex (const Overview *o, const CleaveNode *node)
   return frame == G_MAXUINT ? o->inputs[node->id] : o->boxes[frame].vertex;
 }
 
-/* Draws at most one edge between two boxes, however many values it stands for. */
+/* Draws at most one edge between two boxes, however many values lead from one to the other. */
 static void
 draw_edge (Overview *o, Agnode_t *from, Agnode_t *to)
 {

@@ -81,8 +81,8 @@ cleave_node_find_letters (const CleaveNode *node)
 
 /* Places */
 
-/* Returns whether only spatial dimensions are cut. A Concat along channels belongs to the model;
- * one along rows is how an ONNX file expresses an Assemble. */
+/* Returns whether only spatial dimensions are cut. A Concat along channels belongs to the model; a
+ * Concat along rows is how an ONNX file expresses an Assemble. */
 static gboolean
 cuts_rows (const CleavePiecePlace *place, const char *letters)
 {
@@ -93,8 +93,8 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
   return TRUE;
 }
 
-/* Returns whether a join assembles pieces. A join with views among its operands instead adds a
- * neighbor's rows to a piece. */
+/* Returns whether a join assembles pieces. A join with views among its operands adds a neighbor's
+ * rows to a piece instead. */
 static gboolean
 joins_pieces (const CleaveNode *join)
 {
@@ -125,8 +125,8 @@ note_place (const CleaveOperand *use,
     places[piece->id] = *place;
 }
 
-/* Notes the places of all operands of a join, in one pass over its ranges since there may be
- * many. */
+/* Notes the places of all operands of a join, in one pass over the ranges of the join: there may be
+ * many operands. */
 static void
 note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *places)
 {
@@ -142,7 +142,8 @@ note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *
     }
 }
 
-/* An operand that the piece reads at its own range is a piece of the same range. */
+/* Notes operands that are pieces: a piece reads an operand at the piece's own range, so the operand
+ * is a piece of the same range. */
 static void
 note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)
 {

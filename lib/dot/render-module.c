@@ -60,8 +60,8 @@ add_plugin (GVC_t *context, const char *folder, const char *file)
     gvAddLibrary (context, library);
 }
 
-/* Returns a context with the plug-ins of a bundle alone. Those of the system need the system's
- * libgvc, and two copies of it in one process crash. */
+/* Returns a context that has only the plug-ins of a bundle. The plug-ins of the system need the
+ * system's libgvc, and two copies of libgvc in one process crash. */
 static GVC_t *
 new_bundled_context (const char *folder)
 {
@@ -76,7 +76,7 @@ new_bundled_context (const char *folder)
 }
 
 /* Returns the context of Graphviz, one for the process. Graphviz's pango plug-in caches the last
- * font, which would be freed with its context. Call it under the lock. */
+ * font, which would be freed with its context. Call this function under the lock. */
 static GVC_t *
 get_context (void)
 {
@@ -88,9 +88,9 @@ get_context (void)
   return context;
 }
 
-/* Limits of a PNG. Cairo has 15 bits for a coordinate, and more than 1 GiB of pixels (4 bytes each)
- * is a mistake. */
+/* Largest width and height of a PNG, in pixels: Cairo has 15 bits for a coordinate. */
 #define MAX_PIXELS 32767
+/* Largest number of pixels of a PNG. More than 1 GiB of pixels (4 bytes each) is a mistake. */
 #define MAX_AREA (1 << 28)
 #define PIXELS_PER_POINT (96.0 / 72.0)
 

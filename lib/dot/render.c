@@ -39,8 +39,8 @@ open_module (void)
   return g_module_open (given, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
 }
 
-/* Returns the renderer of the module, loaded with the first picture and never unloaded: its
- * dependencies cannot be. NULL if it cannot be loaded. */
+/* Returns the renderer of the module. The module is loaded with the first picture and never
+ * unloaded, since its dependencies cannot be unloaded. NULL if it cannot be loaded. */
 static CleaveRenderFunc
 get_renderer (void)
 {

@@ -6,8 +6,8 @@
 
 #include "../ir/graph-private.h"
 
-/* The nodes between two points at which only one value is live form one run, up to this many nodes.
- * A residual block or a layer is one run, a whole U-net is not. */
+/* Largest number of nodes of a run between two points at which only one value is live. A residual
+ * block or a layer is one run, a whole U-net is not. */
 #define MAX_BLOCK 40
 
 typedef struct
@@ -55,7 +55,7 @@ count_live (const Search *s)
   return live;
 }
 
-/* Returns the only producer that a node reads from (constants aside), if the node is its only
+/* Returns the only producer, other than constants, that a node reads from, if the node is its only
  * consumer; else NULL. */
 static const CleaveNode *
 find_only_producer (const CleaveNode *node)

@@ -23,8 +23,8 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Numbers the strips of a band by the operands of a join that is in no band: operand i ends strip
- * i. */
+/* Numbers the strips of a band by the operands of a join that is in no band: strip i ends with
+ * operand i. */
 static void
 number_parts (Search *s, const CleaveNode *join)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Names formats that people give instead of a model, by their first bytes. */
+/* Names the formats of files that people pass in place of a model, by their first bytes. */
 
 #include "foreign.h"
 

@@ -15,7 +15,7 @@
 
 #define TEXT_SUFFIX ".cleave"
 
-/* The identifier of a TensorFlow Lite file, and where it is. */
+/* The identifier of a TensorFlow Lite file, and its offset in the file, in bytes. */
 #define IDENTIFIER "TFL3"
 #define IDENTIFIER_OFFSET 4
 
@@ -26,7 +26,8 @@ has_identifier (const char *data, gsize n_bytes)
          memcmp (data + IDENTIFIER_OFFSET, IDENTIFIER, strlen (IDENTIFIER)) == 0;
 }
 
-/* Reads the first bytes of a regular file. Returns their number, 0 if they cannot be read. */
+/* Reads the first bytes of a regular file. Returns the number of bytes, 0 if they cannot be read.
+ */
 static gsize
 read_head (const char *path, char head[CLEAVE_FOREIGN_BYTES])
 {
@@ -40,8 +41,8 @@ read_head (const char *path, char head[CLEAVE_FOREIGN_BYTES])
   return n;
 }
 
-/* Replaces the error of a file that is no ONNX model by one that names its format, if its first
- * bytes tell it. `path` may be NULL. */
+/* Replaces the error of a file that is no ONNX model by an error that names the format, if the
+ * first bytes of the file show it. `path` may be NULL. */
 static void
 name_format (const char *path, const char *head, gsize n_bytes, GError **error)
 {
@@ -71,7 +72,7 @@ check_options (const CleaveOnnxOptions *options, GError **error)
  * @options: (nullable): shapes and values of inputs, for ONNX models only
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of a model. It is a TensorFlow Lite file if its identifier is `TFL3`
+ * Makes a graph of a model. The file is a TensorFlow Lite file if its identifier is `TFL3`
  * ([func@Cleave.tflite_load]), and a graph as text if its name ends in `.cleave`
  * ([func@Cleave.Graph.load_text]). Any other file is an ONNX model ([func@Cleave.onnx_load]).
  *

@@ -181,7 +181,8 @@ parse_field (
   g_assert_not_reached ();
 }
 
-/* Returns whether the attributes end here: before the types, the name, or the line's end. */
+/* Returns whether the attributes end at the reader's position: types, a name or the line's end
+ * follow. */
 static gboolean
 is_end (const CleaveReader *reader)
 {
@@ -212,7 +213,7 @@ read_word (
   return cleave_reader_fail (reader, begin, error, "%s has no attribute '%s'", op->name, word);
 }
 
-/* Passes the words to the op's own parser. */
+/* Passes the words of the attributes to the parser of the op. */
 static gboolean
 read_own (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error)
 {

@@ -151,8 +151,8 @@ read_types (CleaveReader *reader, CleaveTextLine *line, GError **error)
   return TRUE;
 }
 
-/* Returns where `end` first occurs in the string; if the string begins with a quoted part, after
- * that part. Returns the end of the string if it does not occur. */
+/* Returns the first occurrence of `end` in the string; if the string begins with a quoted part, the
+ * first occurrence after that part. Returns the end of the string if `end` does not occur. */
 static const char *
 find_end (const char *at, const char *end)
 {

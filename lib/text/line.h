@@ -4,9 +4,10 @@
 #include "reader.h"
 
 /* Reads one line of a graph as text, such as `%2 = Conv %0, %1 pads=1,1,1,1 : float32 1x8x6x6  #
- * conv`. read.c makes nodes from the lines; reader.h has the tokens. */
+ * conv`. read.c makes nodes from the lines; reader.h reads the tokens of a line. */
 
-/* The parsed line of one node. The pointers *_at point into the text, for messages. */
+/* The parsed line of one node. The pointers *_at point to the op, the types and the name in the
+ * text, for messages. */
 typedef struct
 {
   const char *begin, *op_at, *types_at, *name_at;

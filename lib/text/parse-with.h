@@ -4,5 +4,5 @@
 #include <cleave/cleave-graph.h>
 
 /* Parses a graph as cleave_graph_parse() does, without a folder for files. A Constant may also have
- * `index=N`: it is then the Nth CleaveTensor of `constants`. Saved programs use this. */
+ * `index=N`: its value is then the Nth CleaveTensor of `constants`. Saved programs use this. */
 CleaveGraph *cleave_graph_parse_with (const char *text, const GPtrArray *constants, GError **error);

@@ -33,8 +33,8 @@ next (guint64 *state)
   return z ^ z >> 31;
 }
 
-/* Returns a number in [-1, 1) from the highest `bits` bits of the next random number. It is exact
- * in any type with that many significant bits. */
+/* Returns a number in [-1, 1) from the highest `bits` bits of the next random number. The result is
+ * exact in any type with that many significant bits. */
 static double
 draw (guint64 *state, guint bits)
 {

@@ -14,8 +14,8 @@
  *          [ ":" type { "," type } ] [ "#" name [ "->" [ name ] { "," [ name ] } ] ]
  * operand = value | "-", value = "%" letters and digits
  *
- * A Constant has value=, seed= or file= with offset= in place of attributes.  A name with
- * characters that have a meaning here is in quotes. */
+ * A Constant has value=, seed= or file= with offset= in place of attributes. A name is in quotes if
+ * it contains a character that has a meaning in this grammar. */
 
 /* Limit on the bytes of constants that are not in a file beside the text. */
 #define MAX_BYTES (G_GINT64_CONSTANT (4) << 30)
@@ -35,8 +35,8 @@ typedef struct
   GArray *names;      /* ValueName: names of values, set after all nodes have their names */
 } Text;
 
-/* Chooses the name of a node: the one in its line, or else the name of its value unless that begins
- * with a digit. */
+/* Chooses the name of a node: the name in its line, or else the name of its value, unless the name
+ * of the value begins with a digit. */
 static gboolean
 find_name (Text *text, CleaveTextLine *line, GError **error)
 {
@@ -172,7 +172,7 @@ parse_output (Text *text, GError **error)
          cleave_reader_fail_with (reader, begin, wrong, error);
 }
 
-/* Creates the graph. Reads its name first, since a graph has its name from creation on. */
+/* Creates the graph. Reads the name of the graph first, which must be known then. */
 static gboolean
 parse_head (Text *text, GError **error)
 {
@@ -213,7 +213,8 @@ parse_lines (Text *text, GError **error)
   return TRUE;
 }
 
-/* Sets the names of values, after all nodes have theirs, so that no node has to be renamed. */
+/* Sets the names of values. All nodes have their names by then, so that no node has to be renamed.
+ */
 static gboolean
 name_values (Text *text, GError **error)
 {

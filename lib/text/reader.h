@@ -3,13 +3,13 @@
 
 #include "../ir/op.h"
 
-/* The position in a text, and the sources from which its constants may come. */
+/* The position in a text, and the sources of the values of its constants. */
 typedef struct
 {
   const char *text, *at;
-  const char *folder;         /* folder of the files that constants name; NULL: no files */
-  gint64 budget;              /* bytes that further constants may take if they are in no file */
-  GHashTable *files;          /* open files: GBytes by name */
+  const char *folder; /* folder of the files that constants name; NULL: no files */
+  gint64 budget;      /* bytes that further constants may take if their values are in no file */
+  GHashTable *files;  /* open files: GBytes by name */
   const GPtrArray *constants; /* CleaveTensor: for `index=`; NULL: `index=` is not allowed */
 } CleaveReader;
 
@@ -27,7 +27,7 @@ cleave_reader_fail_with (const CleaveReader *reader, const char *at, GError *wro
 void cleave_reader_skip (CleaveReader *reader);
 /* Returns whether the line ends here, or only `# name` follows. */
 gboolean cleave_reader_is_end (const CleaveReader *reader);
-/* Returns whether the rest begins with `text`; if so, moves past it. */
+/* Returns whether the text at the position begins with `text`; if so, moves past it. */
 gboolean cleave_reader_take (CleaveReader *reader, const char *text);
 /* Reads letters, digits, `_` and `.`. The result may be empty. */
 char *cleave_reader_take_name (CleaveReader *reader);
@@ -41,14 +41,15 @@ char *cleave_reader_dup_next (const CleaveReader *reader);
 /* Reads a type, such as `float32 1x3x8x8`. */
 gboolean cleave_reader_take_type (CleaveReader *reader, CleaveTensorType *type, GError **error);
 
-/* attributes.c: reads the attributes of a node, up to its types, into `attrs`, which the caller has
- * filled with defaults. */
+/* attributes.c: reads the attributes of a node, up to the types of the node, into `attrs`, which
+ * the caller has filled with defaults. */
 gboolean
 cleave_read_attributes (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error);
 
 /* values.c */
 
-/* The words of a constant, up to its types, not interpreted yet. NULL: not given. */
+/* The words of a constant, up to the types of its line, not interpreted yet. NULL: the word is
+ * absent. */
 typedef struct
 {
   char *value, *seed, *file, *offset, *index;
@@ -70,7 +71,7 @@ CleaveTensor *cleave_read_elements (CleaveReader *reader,
                                     const char *elements,
                                     GError **error);
 
-/* read.c: parses a graph as cleave_graph_parse() does, with another limit on the bytes of constants
- * that are in no file. */
+/* read.c: parses a graph as cleave_graph_parse() does. `budget` limits the bytes of constants that
+ * are in no file. */
 CleaveGraph *
 cleave_graph_parse_within (const char *text, const char *folder, gint64 budget, GError **error);

@@ -89,7 +89,8 @@ draw (CleaveReader *reader,
   return tensor;
 }
 
-/* Maps a file, which must be in the text's folder itself: no path or link may lead out of it. */
+/* Maps a file, which must be in the text's folder itself: neither the name nor a link may lead out
+ * of the folder. */
 static GBytes *
 open_file (CleaveReader *reader, const char *name, GError **error)
 {

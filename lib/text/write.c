@@ -9,10 +9,11 @@
 #include "../ir/literal.h"
 #include "../ir/print.h"
 
-/* Constants of at most this many bytes stay in the text: about a dozen floats can be read by
+/* Constants of at most this many bytes are written in the text: about a dozen floats can be read by
  * eye. */
 #define MAX_INLINE_BYTES 64
-/* Limit of a GByteArray, less alignment. Constants beyond it stay in the text. */
+/* Limit on the size of the file: that of a GByteArray, less alignment. Constants that do not fit
+ * are written in the text. */
 #define MAX_FILE_BYTES (G_MAXINT32 - 64)
 /* Alignment of constants in the file, in bytes: the alignment that kernels need for weights. */
 #define ALIGNMENT 64
@@ -84,7 +85,7 @@ cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **
 /**
  * cleave_graph_save_text:
  * @graph: a graph
- * @path: (type filename): where to write it
+ * @path: (type filename): the file to write
  * @error: return location for a [struct@GLib.Error]
  *
  * Writes a graph as text, as [method@Cleave.Graph.to_text] does, to a file.  Large constants go to
