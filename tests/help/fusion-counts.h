@@ -5,8 +5,9 @@
 
 #include "../../lib/runtime/program-private.h"
 
-/* Counts for an op, or for a pair of ops: pairs that could be fused, pairs that were fused, pairs
- * that could be fused in registers, and pairs that were fused in registers. */
+/* Counts for an op, or for a pair of ops. `n`: pairs that could be fused. `n_fused`: pairs that
+ * were fused. `n_possible_epilogue_ops`: pairs that could be fused in registers. `n_epilogue_ops`:
+ * pairs that were fused in registers. */
 typedef struct
 {
   guint n, n_fused, n_possible_epilogue_ops, n_epilogue_ops;

@@ -85,7 +85,7 @@ START_TEST (offsets_of_operands_are_found_in_any_order)
 }
 END_TEST
 
-/* The test takes minutes if each search for a part begins at the first part. */
+/* If the op searched the parts from the first one for each part, the test would take minutes. */
 START_TEST (the_cost_per_operand_is_constant)
 {
   const guint n = 15000;

@@ -94,7 +94,7 @@ START_TEST (shapes_are_inferred_or_an_error_gives_the_reason)
 }
 END_TEST
 
-/* One channel, 5 elements, along W. */
+/* The slices that chunks along W read, for an operand of one channel and 5 elements. */
 START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
 {
   static const struct
@@ -121,7 +121,8 @@ START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
       { .strides = INTS (2), .pads = INTS (1, 1), .output_padding = INTS (1) },
       "0:1,0:1,8:10",
       "0:1,0:1,3:5 0:1,0:1,0:3 strides=2 pads=3,0" },
-    /* the pad shifts the elements read: element 1 reads 1, element 7 nothing before 3 */
+    /* the pad shifts the elements that are read: element 1 reads element 1, and element 7 reads no
+     * element before 3 */
     { 3,
       { .strides = INTS (2), .pads = INTS (1, 1) },
       "0:1,0:1,0:2",

@@ -139,7 +139,7 @@ START_TEST (element_types_must_be_floats_and_agree)
 }
 END_TEST
 
-/* 1 channel in and out, along W: the tables of the window map. */
+/* The slices that chunks along W read, for one channel in and out. */
 START_TEST (a_chunk_reads_its_windows_and_clipped_amounts_become_pads)
 {
   static const struct
@@ -235,7 +235,7 @@ START_TEST (a_chunk_of_channels_is_inside_a_group_or_made_of_whole_ones)
     { 8, 8, 2, "0:1,3:6,0:1",
       "refused: chunk [3,6) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },
-    /* group 3 would match all shapes, but give wrong numbers */
+    /* a piece with 3 groups would have the right shapes and compute wrong numbers */
     { 12, 12, 3, "0:1,3:9,0:1",
       "refused: chunk [3,9) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },
@@ -288,7 +288,7 @@ START_TEST (values_are_those_computed_by_hand)
 }
 END_TEST
 
-/* Two fused steps keep bits that rounding the product would lose. */
+/* Two fused multiply-adds keep bits that would be lost if each product were rounded. */
 START_TEST (each_step_is_one_fused_multiply_add)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -325,7 +325,7 @@ START_TEST (macs_and_kernel_depend_on_the_weights)
 }
 END_TEST
 
-/* 16-bit floats are computed in float32; float64 is not. */
+/* Winograd computes 16-bit floats in float32, and does not accept float64. */
 START_TEST (winograd_is_for_floats_of_32_bits_and_less)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_BFLOAT16,

@@ -27,7 +27,7 @@ import_opset (Model *model, const char *domain, gint64 version)
   model->opset_import[model->n_opset_import++] = set;
 }
 
-/* Adds the type of an inner value, in the form of an input's. */
+/* Declares the type of an inner value in the model's value_info. */
 static void
 add_info (Model *model, const char *name, const char *dims)
 {

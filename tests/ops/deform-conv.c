@@ -7,7 +7,7 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE
 
 static const double pixels[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 
-/* Without offsets it is a convolution; the mask is a factor of each tap. */
+/* With offsets of 0, a DeformConv is a convolution whose taps are multiplied by the mask. */
 START_TEST (the_mask_weights_the_taps)
 {
   static const double w[] = { 1, 10, 20, 30 }, b[] = { 3 }, offsets[8 * 4] = { 0 };
@@ -38,8 +38,8 @@ START_TEST (the_mask_weights_the_taps)
 }
 END_TEST
 
-/* One tap. It reads at positions between rows, between columns, half outside, outside, and
- * infinitely far away. */
+/* A single tap reads at positions between rows, between columns, half outside the image, outside,
+ * and infinitely far away. */
 START_TEST (offsets_move_the_taps)
 {
   static const double one[] = { 1 };

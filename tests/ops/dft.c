@@ -26,7 +26,7 @@ START_TEST (transforms)
   CleaveResult *z = cleave_case_input (graph, "z", CLEAVE_SHAPE (3, 8, 5, 2));
   CleaveDftAttrs a = { .axis = 1 };
 
-  /* 1 and 3: their sum, and their difference. */
+  /* The transform of 1 and 3 has their sum and their difference, each with an imaginary part. */
   cleave_assert_values (add (graph, "DFT", one, NULL, &a, &error), "4 0 -2 -3.67394e-16");
   cleave_assert_infers (add (graph, "DFT", x, NULL, &a, &error), &error, "float32 3x8x5x2");
   cleave_assert_chunk (add (graph, "DFT", x, NULL, &a, &error), "1:3,0:8,2:4,0:2",

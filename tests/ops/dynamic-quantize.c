@@ -25,7 +25,7 @@ START_TEST (two_of_the_three_results_are_scalars)
 }
 END_TEST
 
-/* The scale depends on all of x. */
+/* No chunk is legal, since the scale depends on all elements of x. */
 START_TEST (it_cannot_be_split)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -36,7 +36,7 @@ START_TEST (it_cannot_be_split)
 }
 END_TEST
 
-/* From -1 to 4 in steps of 5 / 255; 51 of them below 0. */
+/* For values from -1 to 4, a step is 5 / 255, and 51 steps are below 0. */
 START_TEST (the_range_and_0_fill_a_byte)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -41,7 +41,7 @@ START_TEST (bytes_are_divided_as_integers)
 }
 END_TEST
 
-/* Numbers near the limits of 32 bits, and near multiples of the divisor. */
+/* Divides numbers near the limits of 32 bits, and near multiples of the divisor. */
 START_TEST (integer_division_is_exact)
 {
   static const gint64 some[] = { 0,    1,     2,       3,       7,          10,        255,
@@ -67,8 +67,8 @@ START_TEST (integer_division_is_exact)
 }
 END_TEST
 
-/* Bounds beyond the type give the result of a computation in a wider type that is then
- * truncated. */
+/* If the bounds of a Clip are beyond the range of bytes, the result is that of a Clip in a wider
+ * type that is then truncated to a byte. */
 START_TEST (bounds_beyond_bytes_are_clamped)
 {
   static const double some[] = { -INFINITY, -1000, -129, -128, -3.5, 0,        9,

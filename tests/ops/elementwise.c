@@ -158,7 +158,7 @@ distance (float got, double exact)
   return fabs ((double) got - exact) / ldexp (1, MAX (exponent, -125) - 24);
 }
 
-/* Returns floats of all magnitudes and signs, special ones first. */
+/* Returns floats of all magnitudes and both signs. Special values, such as NaNs, come first. */
 static CleaveTensor *
 many_floats (void)
 {
@@ -248,7 +248,7 @@ START_TEST (doubles_and_halves_agree_with_libm)
 }
 END_TEST
 
-/* Formulas with two operands, pair by pair. */
+/* Results of ops with two operands, for pairs of numbers. */
 
 static const struct
 {
@@ -334,7 +334,7 @@ START_TEST (binary_ops_have_the_values_of_onnx)
 }
 END_TEST
 
-/* The first of several equal values is taken. */
+/* If several operands of Max or Min are equal, the result is the first of them. */
 START_TEST (of_equal_elements_the_first_wins)
 {
   static const char *const ops[] = { "Max", "Min" };

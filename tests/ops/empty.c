@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Values without elements: a node with such a value accepts any split, with the same shapes in
- * the graph, when it is run, and in the exported model. */
+/* Values without elements: a node that reads or computes an empty value accepts any split. Its
+ * shapes stay the same in the graph, in a run, and in the exported model. */
 
 #include "empty-ops.h"
 #include "graphs.h"
@@ -105,7 +105,8 @@ split (const Trial *trial, guint32 seed, guint *n_split)
   *n_split += report != NULL && cleave_split_report_get_n_split (report) > 0;
 }
 
-/* Returns FALSE if no node of this op was empty. */
+/* Splits random nodes of the op with empty values. Returns FALSE if the op has no node with an
+ * empty value. */
 static gboolean
 try_op (const CleaveRandomOp *op)
 {

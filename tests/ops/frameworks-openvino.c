@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits whose numbers are tensors. */
+/* Split operators whose axis and sizes are tensors. */
 
 #include "framework-case.h"
 
 #include <string.h>
 
-/* A tensor of small numbers; without rank a scalar. */
+/* Returns a tensor of these numbers; a scalar if `rank` is 0. */
 static CleaveTensor *
 numbers (CleaveElement element, guint rank, const gint64 *values, guint n)
 {

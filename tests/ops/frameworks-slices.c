@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits that are given by the types of their results, or by slices. */
+/* Split operators that give the types of their results (DirectML), or slices (XLA). */
 
 #include "framework-case.h"
 

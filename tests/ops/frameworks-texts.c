@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits whose arguments are texts. The rules of each framework are tested with its constructor. */
+/* Split operators whose arguments are given as texts. Other suites test the rules of each
+ * framework. */
 
 #include "framework-case.h"
 

@@ -67,7 +67,7 @@ START_TEST (gather)
 }
 END_TEST
 
-/* A few indices with many short blocks are copied index by index. */
+/* With a few indices and many short blocks, the kernel copies index by index. */
 START_TEST (gather_along_the_last_axis)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -62,7 +62,8 @@ START_TEST (values_are_those_computed_by_hand)
 }
 END_TEST
 
-/* In any other order than eight lanes, the large number would absorb some of the small ones. */
+/* A sum in eight lanes is exact here. In any other order, the large number would absorb some of the
+ * small numbers. */
 START_TEST (the_average_adds_up_by_eight_lanes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -76,8 +77,9 @@ START_TEST (the_average_adds_up_by_eight_lanes)
 }
 END_TEST
 
-/* More channels, and more elements of each, than are processed at once; exact in any order, but
- * not in float32. Channels follow each other, or are innermost. */
+/* More channels, and more elements of each channel, than the kernel processes at once. The sums
+ * are exact in any order, but their roots are not exact in float32. Channels are outermost or
+ * innermost in memory. */
 START_TEST (norms_of_many_channels_are_right)
 {
   enum { N_CHANNELS = 260, N_PIXELS = 300 };

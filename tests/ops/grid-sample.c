@@ -16,7 +16,7 @@ add (CleaveGraph *graph,
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* One position in a 2x2 image, in each mode and padding. */
+/* Samples an image of 2x2 at one position, with each mode and each padding. */
 START_TEST (samples)
 {
   static const struct
@@ -63,7 +63,8 @@ START_TEST (grid_splits)
 }
 END_TEST
 
-/* Positions between two layers, rows and columns; the grid has the column first. */
+/* Samples a volume at positions between two layers, rows and columns. A position in the grid has
+ * the column first. */
 START_TEST (volumes_are_sampled)
 {
   static const struct

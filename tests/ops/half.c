@@ -36,11 +36,11 @@ START_TEST (float16_rounds_to_nearest_even)
     { 0x1.002p0f, 0x3c00 },      /* halfway between 1 and the next number: rounds to even */
     { 0x1.006p0f, 0x3c02 },      /* halfway, and the lower number is odd */
     { 0x1.002002p0f, 0x3c01 },   /* a little more than halfway */
-    { 65504, 0x7bff },           /* the largest */
+    { 65504, 0x7bff },           /* the largest number */
     { 65519.996f, 0x7bff },      /* rounds down to the largest number */
     { 65520, 0x7c00 },           /* halfway to the number after the largest: infinity */
     { 0x1p-14f, 0x0400 },        /* the smallest normal number */
-    { 0x1p-24f, 0x0001 },        /* the smallest */
+    { 0x1p-24f, 0x0001 },        /* the smallest positive number */
     { 0x1p-25f, 0x0000 },        /* half of the smallest number: rounds to 0 */
     { 0x1.000002p-25f, 0x0001 }, /* more than halfway */
     { 0x1.8p-24f, 0x0002 },      /* halfway between the two smallest numbers */

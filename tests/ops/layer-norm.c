@@ -6,7 +6,7 @@
 
 #define F32 CLEAVE_FLOAT32
 
-/* Normalizes rows of `n` elements by the definition. */
+/* Computes the expected result: normalizes rows of `n` elements by the definition of the op. */
 static void
 expect (const double *x,
         int n_rows,
@@ -94,7 +94,7 @@ START_TEST (the_variance_does_not_cancel)
 }
 END_TEST
 
-/* With this number of elements, float sums in eight lanes alone would be inaccurate. */
+/* With this number of elements, sums of floats in eight lanes alone would be inaccurate. */
 START_TEST (a_long_row_is_as_exact_as_a_short_one)
 {
   enum { N = 700000 };

@@ -2,7 +2,7 @@
 
 #include "apply.h"
 
-/* Returns the number and length of the lines that the views share. */
+/* Returns the lines into which all views can be divided, as text: their number and their length. */
 static char *
 describe (const CleaveView *const *views, guint n_views)
 {
@@ -62,8 +62,8 @@ START_TEST (a_scalar_has_one_line_and_an_empty_view_none)
 }
 END_TEST
 
-/* Along given dimensions, the order is row-major for all strides; after the last index comes the
- * first. */
+/* The walk along chosen dimensions is in row-major order for all strides. After the last index it
+ * returns to the first. */
 START_TEST (chosen_dimensions_keep_their_order)
 {
   CleaveView view = cleave_view_dense (&CLEAVE_TYPE (CLEAVE_FLOAT32, 2, 3, 2), NULL);

@@ -31,7 +31,7 @@ START_TEST (divides_by_the_norm)
 }
 END_TEST
 
-/* 0 / 0 is 0 here; a NaN makes its whole line NaN. */
+/* A line of zeros stays zero, although 0 / 0 is a NaN. A line that has a NaN becomes NaN. */
 START_TEST (lines_of_zeros_stay_zero)
 {
   const double v[] = { 0, -0.0, 0, NAN, 1, 2 };
@@ -42,7 +42,8 @@ START_TEST (lines_of_zeros_stay_zero)
 }
 END_TEST
 
-/* More elements than are processed at once, all equal; their squares would overflow a float. */
+/* A line of more elements than the kernel processes at once. All are equal, and their squares would
+ * overflow a float. */
 START_TEST (long_lines_are_right)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1024);
@@ -60,8 +61,8 @@ START_TEST (long_lines_are_right)
 }
 END_TEST
 
-/* Contiguous lines and adjacent lines, more of each than are processed at once. The bits are the
- * same, although the sums are not exact. */
+/* Lines along the innermost dimension and along the outer dimension, with more and longer lines
+ * than the kernel processes at once. Both have the same bits, although the sums are not exact. */
 START_TEST (many_lines_are_right)
 {
   enum { N_LINES = 303, LENGTH = 301 };

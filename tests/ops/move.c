@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs ops that move data as programs do: as views, in place, in other memory orders. */
+/* Ops that move data, run by programs: as views, in place, and in other memory orders. */
 
 #include "graphs.h"
 #include "interpret.h"
@@ -11,7 +11,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (12)
 
-/* In every second graph a node reads the result, so that it need not be in an output. */
+/* Runs a random node of the op. In every second graph another node reads the result, so that a
+ * program may place it anywhere; in the others it is an output. */
 static void
 run_one (const CleaveRandomOp *op, guint32 seed)
 {
@@ -41,8 +42,9 @@ START_TEST (programs_move_data_as_the_interpreter_does)
 }
 END_TEST
 
-/* Every element type at every rank: a model is exported, imported, run and exported again, and
- * each element keeps its bits. */
+/* A function that adds an op to x. A test tries each function with every element type and every
+ * rank. It exports the model, imports it, runs it and exports it again. Each element must keep its
+ * bits. */
 
 typedef CleaveResult *(*Build) (CleaveGraph *graph, CleaveResult *x);
 
@@ -58,7 +60,8 @@ extent (const CleaveResult *x, guint d)
   return cleave_result_get_type (x)->shape.dim[d];
 }
 
-/* Returns the parts in reverse order, so that every result counts. */
+/* Adds a Split, and a Concat of its parts in reverse order, so that a wrong order of results is
+ * found. */
 static CleaveResult *
 build_split (CleaveGraph *graph, CleaveResult *x)
 {
@@ -269,7 +272,8 @@ find_sources (Build build, guint rank)
   return cleave_interpret (graph, &x);
 }
 
-/* Bytes that any float operation would change: NaNs with payloads, -0, and others. */
+/* Returns an input of bytes that any operation on floats would change: NaNs with payloads, -0, and
+ * others. */
 static CleaveTensor *
 make_bits (const CleaveGraph *graph)
 {

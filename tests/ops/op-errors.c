@@ -2,10 +2,10 @@
 
 #include "test.h"
 
-/* Illegal operands and attributes of ops that the op's own suite does not cover: extents near
- * 2^63, missing elements, lists of a wrong length. */
+/* Illegal operands and attributes that no suite of a single op covers: extents near 2^63, missing
+ * elements, lists of a wrong length. */
 
-#define MOST G_MAXINT64 /* most bytes of a tensor */
+#define MOST G_MAXINT64 /* the largest extent */
 #define MAX_TYPES 3
 #define BYTES(...) CLEAVE_TYPE (CLEAVE_UINT8, __VA_ARGS__)
 #define F32(...) CLEAVE_TYPE (CLEAVE_FLOAT32, __VA_ARGS__)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* For every op, a chunk of a random legal node is computed from its slices. It equals that part of
- * the whole result bit for bit, or it is refused with a reason. */
+/* For every op: a chunk of a random legal node is computed from its slices of the operands. The
+ * chunk equals that part of the whole result bit for bit, or it is refused with a reason. */
 
 #include "test.h"
 
@@ -124,7 +124,7 @@ random_chunk (GRand *rand, const CleaveShape *shape)
         gint64 begin = g_rand_int_range (rand, 0, (gint32) shape->dim[d]);
         gint64 end = g_rand_int_range (rand, (gint32) begin + 1, (gint32) shape->dim[d] + 1);
 
-        if (g_rand_int_range (rand, 0, 3) == 0) /* cuts at even positions, which more ops accept */
+        if (g_rand_int_range (rand, 0, 3) == 0) /* even positions, at which more ops can be cut */
           {
             begin &= ~1;
             end = MIN ((end + 1) & ~1, shape->dim[d]);
@@ -134,8 +134,8 @@ random_chunk (GRand *rand, const CleaveShape *shape)
   return range;
 }
 
-/* Asserts that the piece equals that part of the whole. With `rand`, also checks a piece of the
- * piece, whose attributes no node of a model has. */
+/* Asserts that the piece equals that part of the whole. If `rand` is not NULL, also checks a piece
+ * of the piece: its attributes occur in no model. */
 static void
 check_chunk (const Whole *whole, const CleaveChunk *chunk, GRand *rand)
 {
@@ -219,7 +219,7 @@ try_chunks (const CleaveNode *node, GRand *rand, guint32 seed, Count *count)
   whole_clear (&whole);
 }
 
-/* Tries chunks of empty values, or of values computed from empty ones. */
+/* Checks chunks of empty values, and of values that are computed from empty values. */
 static void
 try_emptied (const CleaveRandomOp *op, GRand *rand, guint32 seed)
 {

@@ -10,7 +10,7 @@
 static const struct
 {
   CleavePadAttrs attrs;
-  const char *result, *values; /* for the operand 1 2 3 */
+  const char *result, *values; /* type and elements of the result, for the operand 1 2 3 */
 } cases[] = {
   { { CLEAVE_PAD_CONSTANT, { 2, { 1, 2 } }, 9 }, "float32 6", "9 1 2 3 9 9" },
   { { CLEAVE_PAD_CONSTANT, { 0 }, 9 }, "float32 3", "1 2 3" },
@@ -84,7 +84,7 @@ static const struct
   { CLEAVE_PAD_REFLECT, { 2, { 2, 3 } }, "0:11", "mode=reflect: 0:6 pads=2,3" },
   { CLEAVE_PAD_REFLECT, { 2, { 2, 9 } }, "2:17", "mode=reflect: 0:6 pads=0,9" },
   { CLEAVE_PAD_EDGE, { 2, { 2, 3 } }, "0:3", "mode=edge: 0:1 pads=2,0" },
-  /* padding only: the piece reads the nearest element and crops it */
+  /* the chunk has only padding: the piece reads the nearest element, and a negative pad crops it */
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:2", "0:1 pads=2,-1" },
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:1", "0:1 pads=2,-2" },
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "9:11", "5:6 pads=-2,3" },

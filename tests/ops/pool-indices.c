@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The indices of a MaxPool cut along any dimension are those of the whole: here, for the
- * MaxUnpool that reads them, and in the exported model. */
+/* If a MaxPool is cut along any dimension, its pieces have the indices of the whole MaxPool, in the
+ * graph and in the exported model. A MaxUnpool that reads the indices computes the same. */
 
 #include "graphs.h"
 #include "interpret.h"
@@ -10,7 +10,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (300)
 
-/* x → Neg → MaxPool → Y, Indices → MaxUnpool, if possible. Returns the last node. */
+/* Adds x → Neg → MaxPool → Y, Indices → MaxUnpool. Leaves out the MaxUnpool if it is not legal.
+ * Returns the last node. */
 static CleaveNode *
 add_nodes (CleaveGraph *graph, GRand *rand)
 {
@@ -77,7 +78,8 @@ check_written (const CleaveGraph *graph,
   check (read, inputs, expected, seed);
 }
 
-/* Splits into a grid along all dimensions, or recursively with either halo. */
+/* Splits the node into a grid along all dimensions, or recursively, with recomputed or carried
+ * halos. */
 static CleaveSplitReport *
 split_somehow (CleaveNode *node, GRand *rand)
 {

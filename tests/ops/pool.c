@@ -44,7 +44,7 @@ START_TEST (shapes_are_inferred)
     { INTS (1, 3, 7),
       { .kernel_shape = INTS (2), .strides = INTS (2), .ceil_mode = TRUE },
       "float32 1x3x4" },
-    /* the last window would begin in the padding after the data */
+    /* the window that ceil_mode would add begins in the padding after the data, so there is none */
     { INTS (1, 3, 6),
       { .kernel_shape = INTS (2), .strides = INTS (2), .pads = INTS (0, 1), .ceil_mode = TRUE },
       "float32 1x3x3" },
@@ -93,7 +93,7 @@ START_TEST (only_max_pool_serves_bytes)
 }
 END_TEST
 
-/* One channel, along W. */
+/* A pooling of one channel along W, and a chunk of it. */
 typedef struct
 {
   gint64 extent;
@@ -280,7 +280,8 @@ add_values (CleaveGraph *graph, const float *values, gint64 n)
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* The maximum is the first of several equal values, and the last of several NaNs. */
+/* If several elements are the maximum, the index is that of the first. If several elements are
+ * NaNs, it is that of the last. */
 START_TEST (the_maximum_has_an_order)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -307,7 +308,7 @@ START_TEST (windows_of_padding_only_have_a_defined_result)
 }
 END_TEST
 
-/* Averages of windows of 3 6 9 12. */
+/* Averages of windows over the elements 3 6 9 12. */
 START_TEST (attributes_select_what_averages_count)
 {
   static const struct
@@ -323,7 +324,7 @@ START_TEST (attributes_select_what_averages_count)
         .pads = INTS (1, 1),
         .count_include_pad = TRUE },
       "3 7" },
-    /* the last window has one element, one of padding, and one that ceil_mode adds, which does
+    /* the last window has one element, one pad, and one position that ceil_mode adds, which does
      * not count */
     { { .kernel_shape = INTS (3), .strides = INTS (2), .pads = INTS (1, 1), .ceil_mode = TRUE },
       "4.5 9 12" },
@@ -360,8 +361,8 @@ START_TEST (norms_are_those_computed_by_hand)
 }
 END_TEST
 
-/* Rows and lists of channels longer than is processed at once, with padding at both ends. The
- * result is that of a loop over all taps, in both layouts. */
+/* Rows and lists of channels that are longer than the kernel processes at once, with padding at
+ * both ends. In both layouts, the result equals that of a loop over all taps. */
 START_TEST (norms_of_long_lines_are_right)
 {
   enum { C = 3 + 270, H = 3, W = 529 };

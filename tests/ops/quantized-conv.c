@@ -17,7 +17,8 @@ add_typed (CleaveGraph *graph, CleaveElement element, CleaveShape shape)
   return cleave_graph_add_input (graph, name, &type, NULL);
 }
 
-/* Operands in ONNX's order; `many` is the shape of the scales and zero points of W. */
+/* Adds a QLinearConv with operands in the order of ONNX. `many` is the shape of the scales and zero
+ * points of W. */
 static CleaveResult *
 add_linear (CleaveGraph *graph,
             CleaveShape x,
@@ -61,7 +62,7 @@ START_TEST (the_result_has_the_type_of_its_zero_point)
 }
 END_TEST
 
-/* The last row of X is not read, so a slice inside the operand is enough. */
+/* The windows of the last chunks do not read the last row of X, so their slices are inside X. */
 START_TEST (a_grid_of_chunks_reads_windows_inside_the_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -90,7 +91,8 @@ add_bytes (CleaveGraph *graph, CleaveElement element, CleaveShape shape, const c
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* x - 1 is 1 2 -1, w - 1 is 2 -3; padded at the beginning. */
+/* x minus its zero point 1 is 1 2 -1, and w minus its zero point 1 is 2 -3. There is one pad at the
+ * beginning. */
 START_TEST (zero_points_are_subtracted_before_summing)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -106,8 +108,8 @@ START_TEST (zero_points_are_subtracted_before_summing)
 }
 END_TEST
 
-/* The sums of the test above plus 1: -2 -3 8; times 0.5: -1 -1.5 4; rounded to even: -1 -2 4; plus
- * 3. */
+/* The sums of the test above plus a bias of 1 are -2 -3 8. Times 0.5 they are -1 -1.5 4, rounded to
+ * even -1 -2 4. Then the zero point 3 is added. */
 START_TEST (results_are_scaled_rounded_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -136,7 +138,8 @@ START_TEST (results_are_scaled_rounded_and_saturated)
 }
 END_TEST
 
-/* From 2 x 8 x 8 bytes, 3 x 8 x 8 bytes are computed, and from these as many 4-byte numbers. */
+/* The peak counts the bytes of each type: 3 x 8 x 8 bytes are computed from 2 x 8 x 8 bytes, and as
+ * many 4-byte numbers are computed from these. */
 START_TEST (memory_counts_the_bytes_of_each_type)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

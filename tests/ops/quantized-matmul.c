@@ -86,7 +86,8 @@ START_TEST (a_chunk_reads_its_own_zero_points)
 }
 END_TEST
 
-/* a minus 1, -2 is 1 2 and -1 0; b minus 3, 0 is (-2 1) and (-1 -2). */
+/* Adds two matrices. Minus its zero points 1 and -2, a has the rows 1 2 and -1 0. Minus its zero
+ * points 3 and 0, b has the rows -2 1 and -1 -2. */
 static void
 add_matrices (CleaveGraph *graph, CleaveResult **operands, guint a_zero, guint b, guint b_zero)
 {
@@ -108,7 +109,8 @@ START_TEST (zero_points_are_subtracted_before_summing)
 }
 END_TEST
 
-/* Times 0.5 or 1 by rows, times 1 or 100 by columns: -2 -150 2 -100; plus 100. */
+/* The sums are multiplied by 0.5 or 1 by row, and by 1 or 100 by column: -2 -150 2 -100. Then 100
+ * is added. */
 START_TEST (results_are_scaled_rounded_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -3,7 +3,8 @@
 #include "graphs.h"
 #include "op-case.h"
 
-/* T steps, batch 2, 3 inputs, hidden size 4. With `lstm`, all optional operands are present. */
+/* Adds a layer of T steps with batch 2, 3 inputs and hidden size 4. If `lstm`, all optional
+ * operands are present. */
 static CleaveNode *
 add_layer (CleaveGraph *graph,
            const char *op,
@@ -113,7 +114,8 @@ add_values (CleaveGraph *graph, CleaveShape shape, const float *values)
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* One unit with Relu: h = x + 2 h. x is 1 2 3 for one sequence and 10 20 30 for the other. */
+/* Adds an RNN of one unit with Relu: h = x + 2 h. x is 1 2 3 in one sequence and 10 20 30 in the
+ * other. */
 static CleaveNode *
 add_counter (CleaveGraph *graph, CleaveRecurrentAttrs *a, const gint32 *lengths)
 {
@@ -166,7 +168,7 @@ START_TEST (operands_of_activations_are_clipped)
 }
 END_TEST
 
-/* z = r = 1 (from a large bias), so h does not change; with z = 0, h is replaced. */
+/* A large bias makes z = r = 1, so h does not change. With z = 0, the new value replaces h. */
 START_TEST (a_gru_keeps_its_state_by_the_update_gate)
 {
   static const float x[] = { 1, 2 }, w[] = { 0, 0, 1 }, r[] = { 0, 0, 3 }, h[] = { 5 };
@@ -194,8 +196,8 @@ START_TEST (a_gru_keeps_its_state_by_the_update_gate)
 }
 END_TEST
 
-/* All activations are affine, so that i = o = f = c = x: c' = x c + x x, h = x c'; peepholes add
- * c or c'. */
+/* With affine activations, the gates i, o and f and the candidate equal x. So the new cell state is
+ * c' = x c + x x, and h = x c'. Peepholes add c or c' to the gates. */
 START_TEST (an_lstm_has_gates_and_peepholes)
 {
   static const float x[] = { 1, 2 }, w[] = { 1, 1, 1, 1 }, r[] = { 0, 0, 0, 0 }, c[] = { 3 };

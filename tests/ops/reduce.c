@@ -109,7 +109,7 @@ START_TEST (no_axes_may_mean_none)
 }
 END_TEST
 
-/* Sums of many elements in several lines, in which a sum of doubles would lose bits. */
+/* Sums of many elements along several lines, in which a plain sum of doubles would lose bits. */
 START_TEST (long_sums_do_not_lose_small_elements)
 {
   CleaveTensorType type = CLEAVE_TYPE (F32, 3, 1000, 5);

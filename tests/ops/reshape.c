@@ -18,7 +18,7 @@ static const struct
 {
   CleaveShape x;
   CleaveReshapeAttrs attrs;
-  const char *result; /* type or message */
+  const char *result; /* type of the result, or error message */
 } reshapes[] = {
   { { 3, { 2, 3, 4 } }, { { 2, { 6, 4 } }, FALSE }, "float32 6x4" },
   { { 3, { 2, 3, 4 } }, { { 2, { 0, -1 } }, FALSE }, "float32 2x12" },
@@ -127,8 +127,9 @@ index_of (const CleaveShape *shape, gint64 number, gint64 *index)
     index[d] = number % shape->dim[d];
 }
 
-/* Checks by brute force that the slice has all elements that the chunk reads. If the chunk is a
- * piece, the slice has no other elements. */
+/* Looks at each element to check that the slice has all elements that the chunk reads. If the chunk
+ * and the slice have the same number of elements, also checks that the slice has no other elements.
+ */
 static void
 check_cover (const CleaveCall *call, const CleaveRange *chunk)
 {
@@ -269,7 +270,7 @@ START_TEST (squeeze_and_unsqueeze)
 }
 END_TEST
 
-/* Neither side needs to be dense: all ways to copy give the same result. */
+/* The operand and the result may have gaps. All ways to copy between them give the same result. */
 START_TEST (strided_views_are_reshaped)
 {
   CleaveTensorType from = CLEAVE_TYPE (CLEAVE_INT16, 4, 6), to = CLEAVE_TYPE (CLEAVE_INT16, 3, 8);

@@ -12,7 +12,7 @@
 static const struct
 {
   CleaveResizeAttrs attrs;
-  const char *result, *values; /* for the operand 1 2 3 4 */
+  const char *result, *values; /* type and elements of the result, for the operand 1 2 3 4 */
 } lines[] = {
   { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 2 } } }, "float32 8", "1 1 2 2 3 3 4 4" },
   { { .mode = CLEAVE_RESIZE_NEAREST, .sizes = { 1, { 8 } } }, "float32 8", "1 1 2 2 3 3 4 4" },
@@ -149,7 +149,7 @@ START_TEST (resizes_a_plane)
 }
 END_TEST
 
-/* A region has a start and an end for each dimension, for any rank. */
+/* The operand `roi` has a start and an end for each dimension, up to rank 8. */
 START_TEST (crops_eight_dimensions)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -168,7 +168,7 @@ START_TEST (crops_eight_dimensions)
 }
 END_TEST
 
-/* -3 4 becomes -3 -1.25 2.25 4. */
+/* Linear interpolation turns -3 4 into -3 -1.25 2.25 4, of which integers keep the whole part. */
 START_TEST (integers_are_truncated)
 {
   static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT32, CLEAVE_INT64 };

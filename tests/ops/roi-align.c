@@ -30,7 +30,7 @@ START_TEST (pools_regions)
                                add_indices (graph, 1) };
   CleaveRoiAlignAttrs a = { CLEAVE_ROI_AVG, CLEAVE_ROI_OUTPUT_HALF_PIXEL, 1, 1, 1, 1 };
 
-  /* From (0, 1) to (2, 3): the center is row 2, column 1. */
+  /* The center of the region from (0, 1) to (2, 3) is row 2, column 1. */
   cleave_assert_values (add (graph, operands, &a, &error), "9");
   a.sampling_ratio = 2; /* rows 1.5 and 2.5, columns 0.5 and 1.5 */
   cleave_assert_values (add (graph, operands, &a, &error), "9");
@@ -65,7 +65,8 @@ START_TEST (regions_and_channels_split)
 }
 END_TEST
 
-/* RoiAlign of one region and one channel by its definition, with all sampling points. */
+/* A RoiAlign of one region and one channel. The test computes it by the definition, from all
+ * sampling points. */
 
 typedef struct
 {
@@ -186,7 +187,7 @@ START_TEST (results_have_the_bits_of_the_definition)
 }
 END_TEST
 
-/* With any corner values, a region takes no longer than an image of 2x3. */
+/* The work for a region is limited by the size of the image, for any corners of the region. */
 START_TEST (the_work_is_limited_by_the_image)
 {
   static const double corners[] = { 0,     1e9,    -1e9,     3e38,      -3e38,

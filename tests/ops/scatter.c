@@ -6,7 +6,7 @@
 static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16,
                                           CLEAVE_INT8,    CLEAVE_INT64,   CLEAVE_UINT16 };
 
-/* Two updates of one element; the last index is negative. */
+/* One element gets two updates. The last index is negative. */
 START_TEST (elements_are_scattered_by_their_indices)
 {
   static const double x[] = { 1, 2, 3, 4, 5, 6 }, i[] = { 1, 1, -1 }, u[] = { 2, 3, 7 };
@@ -34,8 +34,8 @@ END_TEST
 
 #define LONG 300
 
-/* Two lines of updates, longer than is processed at once, each with a single index; in the
- * second case one index in the middle differs. */
+/* Two lines of updates that are longer than the kernel processes at once. All indices of a line are
+ * equal; in the second case, one index in the middle differs. */
 START_TEST (lines_with_a_single_index_are_reduced)
 {
   double x[2 * LONG], i[2 * LONG], u[2 * LONG], y[2 * LONG];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops with several results, each of which is overwritten by element-wise nodes: for any number
- * of threads and any split, the graph gives the same bits. */
+/* Ops with several results. Element-wise nodes overwrite each result, and the graph gives the same
+ * bits for any number of threads and any split. */
 
 #include "../../lib/ir/graph-private.h"
 #include "interpret.h"
@@ -30,7 +30,8 @@ add_chain (CleaveGraph *graph, GRand *rand, CleaveResult *value)
   return value;
 }
 
-/* Returns NULL if this node has only one result. */
+/* Makes a graph of a random node of the op, with a chain of element-wise nodes on each result.
+ * Returns NULL if the node has only one result. */
 static CleaveGraph *
 make_graph (const CleaveRandomOp *op, guint32 seed)
 {

@@ -6,8 +6,8 @@
 typedef struct
 {
   CleaveSliceAttrs attrs;
-  const char *node;    /* as printed; NULL: an error */
-  const char *message; /* error message */
+  const char *node;    /* the node as it is printed; NULL: the Slice is an error */
+  const char *message; /* error message; NULL: no error */
 } Case;
 
 static const Case cases[] = {

@@ -51,7 +51,7 @@ START_TEST (large_and_infinite_elements_do_not_overflow)
 }
 END_TEST
 
-/* More elements than are processed at once, all with equal probability. */
+/* A row of more elements than the kernel processes at once, all with equal probability. */
 START_TEST (long_rows_are_right)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1001);
@@ -75,8 +75,8 @@ START_TEST (hardmax_takes_the_first_of_the_largest)
 }
 END_TEST
 
-/* The row is longer than a block of elements. Its maximum is not in the first block, and occurs
- * twice. */
+/* The row is longer than a block of elements that the kernel processes at once. The maximum is not
+ * in the first block, and occurs twice. */
 START_TEST (hardmax_of_a_long_line)
 {
   double v[1000] = { 0 }, expected[1000] = { 0 };

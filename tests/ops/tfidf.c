@@ -27,7 +27,8 @@ add (CleaveGraph *graph, CleaveTfidfAttrs *attrs, GError **error)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* The pool has 1 and 2 at 0 and 1, then (1, 3) and (1, 1) at 3 and 2. */
+/* Returns attributes with four n-grams: 1 and 2 have the output positions 0 and 1, (1, 3) and (1,
+ * 1) the positions 3 and 2. */
 static CleaveTfidfAttrs
 make (gint64 max_skip)
 {

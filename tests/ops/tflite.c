@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The arithmetic of TensorFlow Lite on integers, against models of its rules in exact numbers. */
+/* The integer arithmetic of TensorFlow Lite, compared with its rules in exact arithmetic. */
 
 #include "test.h"
 
@@ -17,8 +17,8 @@ floor_div (Wide a, Wide b)
   return a / b - (a % b < 0);
 }
 
-/* The rule: round (x * m / 2^31), ties toward plus infinity, then round (result / 2^right), ties
- * away from zero. */
+/* Computes the expected product: round (x * m / 2^31) with ties toward plus infinity. If `shift` is
+ * negative, the product is then divided by 2^-shift and rounded with ties away from zero. */
 static gint64
 multiply (gint64 x, gint64 m, gint shift)
 {
@@ -77,7 +77,7 @@ START_TEST (wide_multiplications_round_once)
 }
 END_TEST
 
-/* The polynomials are within 5e-7 of the real functions. */
+/* The results of the polynomials are within 5e-7 of the exact functions. */
 START_TEST (functions_are_close_to_the_real_ones)
 {
   for (gint32 x = G_MININT32 + 1; x < 0; x += 999983)

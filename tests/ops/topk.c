@@ -39,7 +39,7 @@ START_TEST (any_axis_and_integers_are_supported)
 }
 END_TEST
 
-/* Compares with a full sort. */
+/* Compares the result with a full sort of the elements. */
 START_TEST (many_elements_are_sorted)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 500);

@@ -52,7 +52,7 @@ add_up (CleaveGraph *graph, CleaveResult *x)
   return run_add (graph, "Add", operands, 2, NULL);
 }
 
-/* Multiplies x by itself, so one node reads the join twice. */
+/* Computes x * x, so one node reads the join twice. */
 static CleaveResult *
 square (CleaveGraph *graph, CleaveResult *x)
 {
