@@ -17,7 +17,7 @@
  * weights are stored (DequantizeLinear, for example). A program computes these nodes when it is
  * compiled. Run it after importing and after splitting. */
 
-/* Returns the bytes of the constants that only this node reads. */
+/* Returns the bytes of the constants that only this node reads: folding the node frees them. */
 static gint64
 count_freed (const CleaveNode *node)
 {
@@ -41,7 +41,7 @@ is_worth (const CleaveNode *node)
   return cleave_evaluate_saves (cleave_node_call_init (&call, node), count_freed (node));
 }
 
-/* Returns the work that may be spent on all nodes, in steps of cleave_evaluate_work(). */
+/* Returns the budget of work for folding all nodes, in the unit of cleave_evaluate_work(). */
 static double
 find_budget (const CleaveGraph *graph)
 {
@@ -53,7 +53,7 @@ find_budget (const CleaveGraph *graph)
   return CLEAVE_EVALUATE_BUDGET (n_bytes);
 }
 
-/* Spends work from the budget; FALSE if too little is left. */
+/* Subtracts work from the budget. Returns FALSE and keeps the budget if it is too small. */
 static gboolean
 spend (double *budget, double work)
 {

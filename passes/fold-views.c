@@ -36,7 +36,7 @@ typedef struct
   const CleaveOp *split, *concat, *assemble;
 } Folder;
 
-/* Returns whether a node is a Pad that adds nothing and crops nothing. */
+/* Returns whether a node is a Pad that neither adds nor removes elements. */
 static gboolean
 is_empty_pad (const CleaveNode *node)
 {
@@ -50,7 +50,8 @@ is_empty_pad (const CleaveNode *node)
   return TRUE;
 }
 
-/* Returns the operand that a result equals, or NULL. */
+/* Returns the operand of the result's node that equals the result in every element; NULL if there
+ * is none. */
 static CleaveResult *
 find_same (CleaveResult *result)
 {
@@ -87,7 +88,7 @@ fold_same (CleaveNode *node)
   return changed;
 }
 
-/* Splits. */
+/* Splits */
 
 static gboolean
 fold_split_of_join (Folder *folder, CleaveNode *node)
@@ -110,7 +111,8 @@ fold_split_of_join (Folder *folder, CleaveNode *node)
   return changed;
 }
 
-/* Returns the sizes of a Split, with size `at` replaced by the sizes of another one. */
+/* Returns the sizes `outer` of a Split, in which the sizes `inner` of another Split replace size
+ * `at`. */
 static GArray *
 insert_sizes (const GArray *outer, guint at, const GArray *inner)
 {
@@ -161,7 +163,8 @@ fold_split_of_split (Folder *folder, CleaveNode *inner)
   return TRUE;
 }
 
-/* Joins.  The parts are listed, the list is shortened, and a new join replaces the node. */
+/* Joins. The parts of a join are listed; the list is shortened; a new join with the listed parts
+ * replaces the node. */
 
 static gboolean
 joins_alike (const CleaveNode *node, const CleaveResult *value)
@@ -173,8 +176,8 @@ joins_alike (const CleaveNode *node, const CleaveResult *value)
           cleave_attrs_equal (node->op, node->attrs, inner->attrs));
 }
 
-/* Removes empty parts, and replaces a join of the same kind that only this node reads by its parts.
- * Returns whether the list changed. */
+/* Removes empty parts from the list. Replaces a part by its own parts, if it is a join of the same
+ * kind that only this node reads. Returns whether the list changed. */
 static gboolean
 flatten (const CleaveNode *node, GArray *parts)
 {
@@ -200,8 +203,8 @@ flatten (const CleaveNode *node, GArray *parts)
   return TRUE;
 }
 
-/* Finds the value that a part is a view of, and the range of it; FALSE if the part is no view
- * without steps. */
+/* Sets `base` to the value of which a part is a view, and `range` to the part's range in that
+ * value. Returns FALSE if the part is not such a view, or the view has steps. */
 static gboolean
 find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
 {
@@ -220,7 +223,8 @@ find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
   return TRUE;
 }
 
-/* Returns whether two parts that are adjacent in the join are adjacent in the same way in one
+/* Returns whether two parts that are adjacent in the join are also adjacent in their value, along
+ * the same dimension. `a` and `b` are the ranges in the join, `in_a` and `in_b` the ranges in the
  * value. */
 static gboolean
 follow (const CleaveRange *a,
@@ -238,7 +242,8 @@ follow (const CleaveRange *a,
   return TRUE;
 }
 
-/* Replaces consecutive parts that are adjacent in one value by one part of that value. */
+/* Replaces consecutive parts that are adjacent in one value by a single part of that value. Returns
+ * whether the list changed. */
 static gboolean
 merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
 {

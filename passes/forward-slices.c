@@ -32,8 +32,8 @@
  * No Slice reads an Assemble or Concat that is joined along a dimension that the Slice cuts (except
  * if its steps straddle parts). Run it after splitting nodes one by one. */
 
-/* For a Slice of a Transpose: slices the Transpose's operand, if that can be read further up, and
- * returns a Transpose of the part.  NULL otherwise. */
+/* Forwards a Slice of a Transpose. If the Transpose's operand can be sliced further up, returns a
+ * Transpose of that slice. Returns NULL otherwise. */
 static CleaveResult *
 forward_transposed (CleaveGraph *graph, CleaveForwarder *forwarder, const CleaveNode *node)
 {

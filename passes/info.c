@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Describes a pass: its name, a summary and its options. */
+/* Implements the public functions of pass descriptions: name, summary and options. */
 
 #include "info.h"
 
 #include "../lib/ir/boxed.h"
 
-/* Records of passes are never freed, so a copy is the record itself. */
+/* Returns the record itself in place of a copy, since records of passes are never freed. */
 static gpointer
 keep (gpointer info)
 {

@@ -10,13 +10,15 @@ struct _CleavePassInfo
 {
   const char *name;
   const char *summary;
-  const CleavePassOption *options; /* ends with an entry without a name; NULL: none */
-  CleavePassFunc run; /* runs the pass; its options are a GHashTable of texts, or NULL */
-  /* In place of `run`: called once for each node that is used, in topological order.  Returns
-   * whether it changed the graph. */
+  const CleavePassOption
+      *options; /* options of the pass; an entry without a name ends them; NULL: no options */
+  CleavePassFunc
+      run; /* runs the pass; gets its options as a GHashTable of texts, or NULL if there are none */
+  /* Used in place of `run`: the pass calls it for each node that has users, in topological order.
+   * Returns whether it changed the graph. */
   gboolean (*visit) (CleaveNode *node);
-  /* Checks the options without a graph; NULL: any are accepted. */
+  /* Checks the options without a graph. NULL: all options are valid. */
   gboolean (*check) (GHashTable *options, GError **error);
-  const char *pipeline; /* text of a pipeline that runs instead of `run` and `visit` */
-  gboolean is_for_once; /* never ends in a repeat group */
+  const char *pipeline; /* pipeline as text, which runs in place of `run` and `visit`; NULL: none */
+  gboolean is_for_once; /* the pass must not be in a repeat group */
 };

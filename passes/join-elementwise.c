@@ -31,7 +31,7 @@ typedef struct
   const CleaveOp *split, *concat;
 } Joiner;
 
-/* Returns whether a node is element-wise with one operand and has one user. */
+/* Returns whether a node is element-wise, has one operand, and one other node uses its result. */
 static gboolean
 is_plain (const CleaveNode *node)
 {
@@ -48,7 +48,7 @@ is_plain (const CleaveNode *node)
   return TRUE;
 }
 
-/* Returns whether all values are made by nodes with equal ops, attributes and element types. */
+/* Returns whether nodes with equal ops, attributes and element types compute the n values. */
 static gboolean
 is_layer (CleaveResult *const *values, guint n)
 {
@@ -66,7 +66,8 @@ is_layer (CleaveResult *const *values, guint n)
   return TRUE;
 }
 
-/* Returns the Split whose results the values are, all of them in order; NULL if there is none. */
+/* Returns the Split along `axis` whose results are the n values, all of them in order. Returns NULL
+ * if there is none. */
 static CleaveNode *
 find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 axis)
 {
@@ -81,8 +82,8 @@ find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 a
   return split;
 }
 
-/* Builds the layers on the whole value, the one next to the Split first, and replaces the Concat.
- */
+/* Adds the layers of element-wise ops on the whole value, from the Split to the Concat, and
+ * replaces the Concat by the last layer. */
 static void
 rebuild (const Joiner *joiner, CleaveNode *concat, CleaveResult *whole, const GPtrArray *layers)
 {
@@ -105,7 +106,8 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* first nodes, last layer first */
+  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* the first node of each layer; the layer next
+                                                        to the Concat comes first */
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;
 

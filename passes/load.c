@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Loads passes from a shared library that is compiled outside of Cleave. */
+/* Loads passes from a shared library that is not a part of Cleave. */
 
 #include "register.h"
 
@@ -10,7 +10,8 @@
 
 #define FUNCTION "cleave_register_passes"
 
-/* Calls the function of a module that registers its passes; fails if it registers none. */
+/* Calls the function of a module that registers the module's passes. Fails if that registers no
+ * pass; `n_before` is the number of passes before the call. */
 static gboolean
 register_passes (GModule *module, const char *path, guint n_before, GError **error)
 {

@@ -24,7 +24,7 @@ node_hash (gconstpointer data)
   const CleaveNode *node = data;
   guint64 hash = cleave_attrs_hash (node->op, node->attrs) ^ (guint64) (gsize) node->op, sum = 0;
 
-  if (node->n_operands == 2) /* operands of commutative ops may be swapped */
+  if (node->n_operands == 2) /* the two operands of a commutative op may be swapped */
     {
       for (guint i = 0; i < node->n_operands; i++)
         sum += (guint64) (gsize) node->operands[i].result * 0x9e3779b97f4a7c15u;
@@ -49,8 +49,8 @@ operands_equal (const CleaveNode *a, const CleaveNode *b)
 }
 
 /* Returns whether two constants must stay separate: one is a part of an input with a default value,
- * and the other is not the same part. A caller of the written file may replace the default value.
- */
+ * and the other is not the same part. The user of an exported file may replace the default
+ * value. */
 static gboolean
 must_stay_separate (const CleaveNode *m, const CleaveNode *n)
 {

@@ -69,11 +69,11 @@ check (GHashTable *texts, GError **error)
   return parse (texts, &asked, error);
 }
 
-/* How many nodes to look up for a node with a layout. */
+/* limit on the nodes that find_model() visits */
 #define MAX_WALK 64
 
-/* Returns the node whose layout decides the channels: an element-wise node has none and is cut like
- * its operand. */
+/* Returns the node whose layout decides the dimension of the channels. An element-wise node has no
+ * layout, so it is cut like the node that computes its operand. */
 static const CleaveNode *
 find_model (const CleaveNode *node)
 {
@@ -89,7 +89,8 @@ find_model (const CleaveNode *node)
   return node;
 }
 
-/* Returns the dimension of the result to cut. */
+/* Returns the dimension of the result that is cut. `is_model`: the dimension of the channels, not
+ * the first dimension. */
 static guint
 find_dimension (const CleaveNode *node, gboolean is_model)
 {
@@ -105,7 +106,7 @@ find_dimension (const CleaveNode *node, gboolean is_model)
   return channels != NULL ? (guint) (channels - letters) : node->results[0].type.shape.rank - 1;
 }
 
-/* Returns the tiling of a node; NULL if it would have one piece. */
+/* Returns the tiling of a node. Returns NULL if it would have only one piece. */
 static CleaveTiling *
 make_tiling (const CleaveNode *node, const Asked *asked)
 {
@@ -124,7 +125,8 @@ make_tiling (const CleaveNode *node, const Asked *asked)
   return tiling;
 }
 
-/* Returns whether a split can speed a node up: views, joins and storage nodes compute nothing. */
+/* Returns whether a split can make a node faster. Views, joins and nodes that only store data
+ * compute nothing. */
 static gboolean
 computes (const CleaveNode *node)
 {
@@ -132,8 +134,8 @@ computes (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_STORAGE)) == 0;
 }
 
-/* Returns the named nodes, or all that compute if none is named.  NULL with the error if a name is
- * unknown. */
+/* Returns the nodes that the option names (CleaveNode), or all nodes that compute if it names none.
+ * Returns NULL and the error if a name is unknown. */
 static GPtrArray *
 find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
 {
@@ -155,7 +157,7 @@ find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
   return g_steal_pointer (&nodes);
 }
 
-/* Fails if a named node is not split, unless it would have one piece. */
+/* Fails if a named node was not split, unless its dimension allows only one piece. */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns whether the environment variable lists this word. */
+/* Returns whether the list in an environment variable contains a word. */
 static gboolean
 env_has (const char *variable, const char *word)
 {
@@ -17,7 +17,7 @@ env_has (const char *variable, const char *word)
   return FALSE;
 }
 
-/* Aborts if the pass broke the graph, or changed it and did not report that: both are bugs of the
+/* Aborts if a pass broke the graph, or changed the graph without reporting it: both are bugs of the
  * pass. */
 static void
 check (const CleaveGraph *graph, const char *pass, gboolean changed, const char *before)

@@ -18,14 +18,14 @@
  *
  * Spaces and line breaks are allowed between all of these; "#" begins a comment. */
 
-/* Largest nesting of groups: a text of brackets only must not exhaust the stack. */
+/* Limit on the nesting of groups: a text of many brackets must not exhaust the stack. */
 #define MAX_DEPTH 64
 
 typedef struct
 {
   const char *text, *at;
   guint depth;
-  gboolean repeats; /* the parser is inside a repeated group */
+  gboolean repeats; /* the parser is inside a repeat group */
 } Parser;
 
 static CleavePipeline *parse_steps (Parser *parser, char end, GError **error);
@@ -55,7 +55,7 @@ skip_space (Parser *parser)
       parser->at++;
 }
 
-/* Returns the next character for a message. */
+/* Returns the next character as text for a message. */
 static char *
 dup_next (const Parser *parser)
 {
@@ -75,7 +75,8 @@ take_name (Parser *parser)
   return g_strndup (begin, (gsize) (parser->at - begin));
 }
 
-/* Takes the value after "=", without its quotes; NULL if a quote does not end. */
+/* Consumes the value after "=" and returns it without quotes. Returns NULL if a quote does not
+ * end. */
 static char *
 take_value (Parser *parser)
 {
@@ -104,7 +105,8 @@ find_option (const CleavePassInfo *info, const char *name)
   return NULL;
 }
 
-/* Returns `; did you mean …?`, or an empty text if no name is near. */
+/* Returns `; did you mean …?` with the nearest of `names`. Returns an empty text if none is
+ * near. */
 static char *
 dup_hint (const char *name, const GPtrArray *names)
 {
@@ -203,7 +205,8 @@ parse_options (Parser *parser, CleavePipelineStep *step, GError **error)
   return TRUE;
 }
 
-/* Checks the options of a pass with its own function; the error names the place in the text. */
+/* Checks the options of a pass with the pass's own function. The error names the place in the
+ * pipeline's text. */
 static gboolean
 check_options (const Parser *parser,
                const char *begin,

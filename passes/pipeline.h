@@ -6,13 +6,14 @@
 /* Pipelines: lists of passes with options, parsed from text such as
  * `fold-constants,split{node=conv1 num-chunks=2},clean-up`. */
 
-/* A step of a pipeline: a pass, or a group that is repeated until nothing changes. */
+/* A step of a pipeline: a pass, or a group that repeats until no pass changes the graph. */
 typedef struct
 {
   const CleavePassInfo *info; /* the pass; NULL: the step is a group */
-  GHashTable *options;        /* options of the step: their texts by name */
+  GHashTable *options;        /* maps the names of the step's options to their texts */
   char *text;                 /* the step as the user wrote it */
-  CleavePipeline *group; /* steps of a group, or of a pass that stands for a pipeline; else NULL */
+  CleavePipeline
+      *group; /* steps of a group, or of a pass that stands for a pipeline; NULL: neither */
 } CleavePipelineStep;
 
 struct _CleavePipeline
@@ -22,8 +23,8 @@ struct _CleavePipeline
 
 CleavePipeline *cleave_pipeline_new (void);
 
-/* Runs one pass.  CLEAVE_DEBUG and CLEAVE_SKIP in the environment can validate, print or skip it.
- * Sets `*changed` if it changed the graph, and leaves it alone otherwise.  Implemented in pass.c.
- */
+/* Runs one pass (pass.c). The environment variables CLEAVE_DEBUG and CLEAVE_SKIP can make it
+ * validate, print or skip the pass. Sets `*changed` to TRUE if the pass changed the graph, and
+ * keeps it otherwise. */
 gboolean
 cleave_pass_run (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The list of the passes that pipelines can name: passes of the library, then registered passes. */
+/* The list of the passes that pipelines can name: first the passes of the library, then registered
+ * ones. */
 
 #include "register.h"
 
@@ -20,8 +21,8 @@ static const CleavePassInfo *const built_in[] = {
 };
 /* clang-format on */
 
-static GMutex mutex;      /* guards `passes` */
-static GPtrArray *passes; /* CleavePassInfo; NULL before the first use */
+static GMutex mutex;      /* protects `passes` */
+static GPtrArray *passes; /* CleavePassInfo: all passes; NULL before the first use */
 
 static GPtrArray *
 get_passes (void)
@@ -59,7 +60,7 @@ cleave_pass_list (guint *n_passes)
   return all;
 }
 
-/* Finds a pass by its name, or returns NULL; the caller holds the mutex. */
+/* Returns the pass with a name, or NULL. The caller must hold the mutex. */
 static const CleavePassInfo *
 find (const char *name)
 {
@@ -110,7 +111,7 @@ info_free (CleavePassInfo *info)
   g_free (info);
 }
 
-/* Copies a description, so that it outlives the caller's strings. */
+/* Returns a copy of a pass description, which does not depend on the caller's strings. */
 static CleavePassInfo *
 info_new (const char *name,
           const char *summary,
@@ -130,7 +131,7 @@ info_new (const char *name,
   return info;
 }
 
-/* Returns whether a pipeline can contain this name. */
+/* Returns whether a pipeline's text can contain this name. */
 static gboolean
 is_name (const char *name)
 {

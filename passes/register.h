@@ -3,5 +3,5 @@
 
 #include "info.h"
 
-/* Unregisters all passes but the first `n_passes` of cleave_pass_list (). */
+/* Unregisters all passes except the first `n_passes` of cleave_pass_list (). */
 void cleave_pass_unregister_after (guint n_passes);

@@ -8,8 +8,8 @@ typedef struct
 {
   CleaveGraph *graph;
   CleavePartitionNames *names;
-  GHashTable *values; /* from results of the old graph to results of the new one; also has the
-                         nodes that were copied */
+  GHashTable *values; /* maps results of the whole graph to results of the new graph; its keys also
+                         include the nodes that were copied */
 } Builder;
 
 static void
@@ -25,8 +25,9 @@ add_node (Builder *builder, CleaveNode *node)
   g_hash_table_add (builder->values, node);
   for (guint i = 0; i < node->n_results; i++)
     {
-      if (g_hash_table_contains (builder->values,
-                                 &node->results[i])) /* the value is given by an input */
+      if (g_hash_table_contains (
+              builder->values,
+              &node->results[i])) /* an input of the new graph provides the value */
         continue;
       g_hash_table_insert (builder->values, &node->results[i], &copy->results[i]);
       if (node->results[i].name != NULL)
@@ -44,7 +45,8 @@ add_input (Builder *builder, CleaveResult *value)
   g_hash_table_insert (builder->values, value, input);
 }
 
-/* Copies a constant expression with all that it reads.  Uses a stack, since chains may be long. */
+/* Copies a constant expression with all nodes that it reads. Uses a stack, since chains may be
+ * long. */
 static void
 add_fixed (Builder *builder, CleaveNode *node)
 {
@@ -70,8 +72,8 @@ add_fixed (Builder *builder, CleaveNode *node)
     }
 }
 
-/* Adds the values that the nodes read and do not compute: inputs first, so that they get their
- * names, then constants. */
+/* Adds the values that the nodes read and do not compute. Inputs come first, so that they get their
+ * names; constants follow. */
 static void
 add_operands (Builder *builder, const CleavePartitionContent *content)
 {
@@ -110,7 +112,8 @@ add_outputs (Builder *builder, const CleavePartitionContent *content)
                              : content->wanted_names->pdata[i];
 
       if (!g_hash_table_contains (builder->values, value))
-        add_input (builder, value); /* an output that is an input, which no node reads */
+        add_input (builder, value); /* an input of the whole graph that is an output, and that no
+                                       node of the part reads */
       cleave_graph_add_output (builder->graph, name, g_hash_table_lookup (builder->values, value),
                                NULL);
     }

@@ -23,7 +23,7 @@ typedef struct
 {
   const char *name;
   const CleaveNode *node;
-  guint position; /* position of the node in the topological order */
+  guint position; /* index of the node in the topological order */
 } Cut;
 
 static int
@@ -34,7 +34,7 @@ compare_cuts (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* Returns the cuts in topological order, or NULL if a value is unknown. */
+/* Returns the cuts (Cut) in topological order. Returns NULL and the error if a value is unknown. */
 static GArray *
 find_cuts (const CleaveGraph *graph,
            const char *const *values,
@@ -65,8 +65,8 @@ find_cuts (const CleaveGraph *graph,
   return g_steal_pointer (&cuts);
 }
 
-/* Returns, by node id, the index of the part of each node: the part of the first cut that needs the
- * node. */
+/* Returns, indexed by node id, the index of the part that has the node: the part of the first cut
+ * whose value needs the node. */
 static guint *
 find_stages (const CleaveGraph *graph, const GArray *cuts)
 {
@@ -93,7 +93,7 @@ find_stages (const CleaveGraph *graph, const GArray *cuts)
   return stage;
 }
 
-/* Returns whether every part has a node. */
+/* Returns whether every part has a node. Sets the error otherwise. */
 static gboolean
 check_stages (const GPtrArray *order,
               const gboolean *needed,

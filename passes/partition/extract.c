@@ -11,14 +11,16 @@
 #include "build.h"
 #include "find-value.h"
 
-/* The values of a request. */
+/* The values between which a submodel is extracted. */
 typedef struct
 {
   const CleaveGraph *graph;
-  GPtrArray *from, *to; /* CleaveResult: values at which the part begins and ends */
-  GPtrArray *names;     /* char *: names of the outputs, by index in `to` */
-  GHashTable *given;    /* set of `from` */
-  GHashTable *needed;   /* nodes to copy, and values of `from` that they read */
+  GPtrArray *from,
+      *to; /* CleaveResult: values at which the submodel begins, and values at which it ends */
+  GPtrArray *names;  /* char *: name of each output, in the order of `to` */
+  GHashTable *given; /* set of the values in `from` */
+  GHashTable
+      *needed; /* set of the nodes to copy, and of the values in `from` that these nodes read */
 } Request;
 
 static void
@@ -72,7 +74,7 @@ find_to (Request *request, const char *const *names, GError **error)
   return TRUE;
 }
 
-/* Marks the nodes that compute a value from those that are given. */
+/* Marks as needed the nodes that compute a value from the given values. */
 static void
 mark_needed (Request *request, CleaveResult *value)
 {
@@ -96,7 +98,8 @@ mark_needed (Request *request, CleaveResult *value)
     }
 }
 
-/* Adds the outputs of the graph that need one of the given values; all of them if none is given. */
+/* Adds to `to` the outputs of the graph that depend on a given value. If no value is given, adds
+ * all outputs. */
 static gboolean
 find_outputs (Request *request, GError **error)
 {
@@ -148,7 +151,7 @@ build (Request *request, const GPtrArray *order)
     {
       CleaveNode *node = g_ptr_array_index (order, i);
 
-      /* Constants are copied where they are read, or here if they are outputs. */
+      /* a constant is copied where it is read; here, it is an output itself */
       if (g_hash_table_contains (request->needed, node))
         g_ptr_array_add (nodes, node);
     }

@@ -19,7 +19,8 @@ find_output (const CleaveGraph *graph, const char *name)
   return NULL;
 }
 
-/* Finds a further result without a name of its own, such as "split.r1". */
+/* Returns the value named `name` that is a further result of a node, such as "split.r1". Such
+ * results have no name of their own. Returns NULL if there is none. */
 static CleaveResult *
 find_further (const CleaveGraph *graph, const char *name)
 {
@@ -51,7 +52,7 @@ fail_unknown (const CleaveGraph *graph, const char *name, GError **error)
   const char *nearest;
   gpointer key;
 
-  /* The order of a hash table must not show: of equally near words, the first one is found. */
+  /* takes the first of equally near names, since the order of a hash table must not show */
   g_hash_table_iter_init (&iter, graph->values);
   while (g_hash_table_iter_next (&iter, &key, NULL))
     g_ptr_array_add (words, key);

@@ -4,8 +4,8 @@
 
 struct _CleavePartitionNames
 {
-  GHashTable *of_value; /* CleaveResult to its name, which the table owns */
-  GHashTable *taken;    /* names; owns them */
+  GHashTable *of_value; /* maps a CleaveResult to its name; owns the names */
+  GHashTable *taken;    /* set of all names in use; owns them */
 };
 
 CleavePartitionNames *

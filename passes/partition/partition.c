@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Answers questions about a partition. */
+/* Implements the public functions that describe a finished partition. */
 
 #include "../../lib/ir/boxed.h"
 #include "../../lib/ir/graph-private.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes a graph of each part of a partition, and finds out which part reads from which. */
+/* Makes a graph for each part of a partition, and finds out from which other parts each part reads
+ * values. */
 
 #include "parts.h"
 
@@ -85,8 +86,8 @@ cleave_partition_has_part (const gboolean *needed, const CleaveNode *node)
   return !cleave_node_is_fixed (node);
 }
 
-/* Returns whether a result is an output or another part reads it. Other parts do not read constant
- * expressions, since they have copies. */
+/* Returns whether an output or another part reads a result of `part`. Constant expressions do not
+ * count, since each part has copies of them. */
 static gboolean
 is_wanted (const CleavePartition *partition, const CleaveResult *result, int part)
 {
@@ -98,8 +99,8 @@ is_wanted (const CleavePartition *partition, const CleaveResult *result, int par
   return FALSE;
 }
 
-/* Notes which values a part gives to others, and from which parts it takes values. `seen[i]` is 1
- * plus the last part that was found to read from part i. */
+/* Lists the values that a part gives to others (`wanted`), and the parts from which it reads
+ * (`before`). `seen[i]` is 1 plus the index of the last part that was found to read from part i. */
 static void
 connect (const CleavePartition *partition, guint index, guint *seen)
 {

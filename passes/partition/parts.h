@@ -5,30 +5,31 @@
 
 #include "names.h"
 
-/* The parts of a partition, while they are found and after.
+/* A partition and its parts.
  *
- * A file that finds parts adds them, then the nodes of each part in topological order, and then
- * calls cleave_partition_build_parts(), which makes a graph of each part. */
+ * The file that finds the parts adds them, then the nodes of each part in topological order. Then
+ * it calls cleave_partition_build_parts(), which makes a graph of each part. */
 
 typedef struct
 {
-  guint subgraph, level; /* `subgraph` is G_MAXUINT if the part is in no parallel subgraph */
+  guint subgraph,
+      level; /* parallel subgraph of the part, or G_MAXUINT for none; level of the part */
   GPtrArray *nodes;
   GPtrArray *wanted; /* CleaveResult: values that other parts read, and outputs of the graph */
-  GArray *before;    /* guint: indices of the parts whose values it reads */
+  GArray *before;    /* guint: indices of the parts from which this part reads values */
   CleaveGraph *graph;
 } CleavePartitionPart;
 
 struct _CleavePartition
 {
-  CleaveGraph *whole; /* a reference */
+  CleaveGraph *whole; /* the graph that is partitioned; a reference */
   GArray *parts;
-  int *part;                   /* indexed by node id: the node's part, or -1 */
-  CleavePartitionNames *names; /* of the inputs and outputs of parts */
-  GPtrArray *output_values;    /* names of the graph's output values */
+  int *part;                   /* indexed by node id: index of the node's part; -1: none */
+  CleavePartitionNames *names; /* names of the inputs and outputs of all parts */
+  GPtrArray *output_values;    /* char *: names of the values that are outputs of the whole graph */
 };
 
-/* Returns a partition without parts. */
+/* Returns a partition of the graph without parts. */
 CleavePartition *cleave_partition_new_empty (const CleaveGraph *graph);
 void cleave_partition_add_part (CleavePartition *partition, guint subgraph, guint level);
 void cleave_partition_add_node (CleavePartition *partition, guint part, CleaveNode *node);
@@ -40,9 +41,10 @@ cleave_partition_part (const CleavePartition *partition, guint index)
   return &g_array_index (partition->parts, CleavePartitionPart, index);
 }
 
-/* Returns, by node id, whether an output of the graph needs the node; the caller frees it. */
+/* Returns, indexed by node id, whether an output of the graph depends on the node. Free it with
+ * g_free(). */
 gboolean *cleave_partition_find_needed (const CleaveGraph *graph);
-/* Returns whether a node belongs to exactly one part. Inputs belong to none, nor do nodes that no
- * output needs. Constants and constant expressions are copied to every part that reads them, unless
- * they are outputs. */
+/* Returns whether a node belongs to exactly one part. Inputs and nodes that no output needs belong
+ * to none. Constants and constant expressions are copied to every part that reads them, unless they
+ * are outputs. */
 gboolean cleave_partition_has_part (const gboolean *needed, const CleaveNode *node);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Partitions into parts that follow each other and meet a limit of memory. */
+/* Partitions a row of nodes into parts that follow each other, each of which meets a limit of
+ * memory. */
 
 #include "../../lib/ir/error.h"
 
@@ -9,28 +10,27 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* Largest number of estimates of single nodes in one search for the furthest ends. If more are
- * needed, fewer positions are considered. 2^24 take about a second. */
+/* Limit on the estimates of single nodes in one search for the furthest ends; if more are needed,
+ * fewer positions are considered. 2^24 estimates take about a second. */
 #define MAX_ESTIMATES (1 << 24)
 
-/* Largest number of searches for a cut. After each search, the parts of its cut are measured; if
- * one is too large, the next search knows that. */
+/* Limit on the searches for a cut. After each search, the parts of its cut are measured. If a part
+ * is too large, the next search excludes this part. */
 #define MAX_SEARCHES 32
 
-/* Number of the largest nodes that are measured alone, to find the smallest limit that can be
- * met. */
+/* Number of the largest nodes that are measured as parts of their own, to find the smallest limit
+ * that can be met. */
 #define MAX_ALONE 256
 
-/* The search for parts that meet a limit. */
+/* State of the search for parts that meet the limit of `limit` bytes. */
 typedef struct
 {
   const CleaveRow *row;
   gint64 limit;
-  GHashTable *measured; /* bytes of a part, by both its ends; a part that cannot be measured is not
-                         * in it */
+  GHashTable *measured; /* maps both ends of a part to its measured bytes */
   GArray *positions;
-  guint *reach; /* indexed by index of a position: index of the furthest end of a part that begins
-                   there */
+  guint *reach; /* indexed by index of a position: index of the furthest position at which a part
+                   that begins there may end */
 } Search;
 
 static void
@@ -43,7 +43,8 @@ search_clear (Search *search)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Search, search_clear)
 
-/* Returns the bytes of nodes [begin, end) as a part. */
+/* Returns the bytes of weights and arena of the part with nodes [begin, end). Measures each part
+ * once. */
 static gint64
 get_bytes (Search *search, guint begin, guint end)
 {
@@ -62,8 +63,8 @@ get_bytes (Search *search, guint begin, guint end)
   return entry[1];
 }
 
-/* Estimates the furthest end of a part that begins at each position, into `search->reach`. Returns
- * the number of nodes that were estimated, at most about `n_most`. */
+/* Sets `search->reach` by estimates: the furthest end of a part that begins at each position.
+ * Returns the number of estimates; stops when it exceeds `n_most`. */
 static guint64
 estimate_reach (Search *search, guint64 n_most)
 {
@@ -89,9 +90,9 @@ estimate_reach (Search *search, guint64 n_most)
   return n;
 }
 
-/* A part is at least as long as the step to the next position: where the estimate says that even
- * this is too much, measures it. Returns the index of a step that exceeds the limit, or
- * CLEAVE_NEVER. */
+/* Corrects `search->reach` where a part cannot even end at the next position, by the estimate:
+ * measures that shortest part. Returns the index of the first position whose shortest part exceeds
+ * the limit; CLEAVE_NEVER if there is none. */
 static guint
 measure_steps (Search *search)
 {
@@ -115,8 +116,8 @@ find_positions (Search *search, guint n_most)
   search->reach = g_renew (guint, search->reach, search->positions->len + 1);
 }
 
-/* Chooses the positions, and finds the furthest end of a part that begins at each. Returns the
- * index of a node that exceeds the limit alone, or CLEAVE_NEVER. */
+/* Chooses the positions, and sets `search->reach`. Returns the index of a position whose shortest
+ * part exceeds the limit; CLEAVE_NEVER if there is none. */
 static guint
 find_reach (Search *search)
 {
@@ -128,13 +129,14 @@ find_reach (Search *search)
   step = measure_steps (search);
   if (step == CLEAVE_NEVER || n >= search->row->nodes->len)
     return step;
-  /* The nodes between two positions exceed the limit. Make each node a position. */
+  /* the nodes between two positions exceed the limit: make each node a position */
   find_positions (search, search->row->nodes->len);
   estimate_reach (search, G_MAXUINT64);
   return measure_steps (search);
 }
 
-/* Notes that a part between two positions is too large, and so is one that begins before it. */
+/* Records that the part between two positions is too large. Parts that contain it are too large as
+ * well. */
 static void
 shorten_reach (Search *search, guint begin, guint end)
 {
@@ -144,7 +146,8 @@ shorten_reach (Search *search, guint begin, guint end)
       search->reach[i]--;
 }
 
-/* Measures the parts of a cut. Returns whether all meet the limit. */
+/* Measures the parts of a cut, and records those that are too large. Returns whether all parts meet
+ * the limit. */
 static gboolean
 check_parts (Search *search, const GArray *ends)
 {
@@ -162,7 +165,8 @@ check_parts (Search *search, const GArray *ends)
   return fits;
 }
 
-/* Removes cuts between parts that meet the limit together: estimates may be too high. */
+/* Removes cuts between two parts that meet the limit as one part, which happens if estimates were
+ * too high. */
 static void
 merge_parts (Search *search, GArray *ends)
 {
@@ -182,7 +186,8 @@ compare_bytes (gconstpointer a, gconstpointer b)
   return x[0] > y[0] ? -1 : x[0] < y[0];
 }
 
-/* Sets the error: which node needs the most as a part of its own, and thus the least limit. */
+/* Sets the error. It names the node that needs the most bytes as a part of its own, since these
+ * bytes are the smallest limit that can be met. Returns NULL. */
 static CleavePartition *
 refuse (const Search *search, GError **error)
 {
@@ -223,8 +228,8 @@ refuse (const Search *search, GError **error)
                            worst.arena_bytes, search->limit);
 }
 
-/* Returns the furthest end of a part that begins at `begin`, found by halving; `begin` if a node
- * alone is too large. */
+/* Returns the furthest end of a part that begins at `begin`, found by halving and measuring.
+ * Returns `begin` if a single node is too large. */
 static guint
 find_furthest (Search *search, guint begin)
 {
@@ -242,7 +247,8 @@ find_furthest (Search *search, guint begin)
   return good;
 }
 
-/* Cuts as late as possible each time, by measured parts alone. */
+/* Cuts the row so that each part ends as late as possible, by measured parts alone. Returns the
+ * ends, or NULL if a single node exceeds the limit. */
 static GArray *
 cut_late (Search *search)
 {
@@ -262,9 +268,9 @@ cut_late (Search *search)
   return g_steal_pointer (&ends);
 }
 
-/* Returns where the parts begin and end, or NULL if a node alone exceeds the limit. The search for
- * the cheapest cut uses estimates. If the estimates are too low several times, each part instead
- * ends as late as possible. */
+/* Returns the positions where the parts begin and end; NULL if a single node exceeds the limit.
+ * Searches for the cheapest cut by estimates. If the estimates are too low several times, cuts as
+ * late as possible instead. */
 static GArray *
 search_ends (Search *search)
 {

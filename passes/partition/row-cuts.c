@@ -4,14 +4,15 @@
 
 #include "../../lib/memory/cost.h"
 
-/* The largest part may take this many times as long as in the most even cut. */
+/* The largest part may take this many times the time of the largest part in the most even cut. */
 #define MAX_UNEVEN 1.25
 
-/* Largest number of entries of the table of the dynamic program, 4 bytes each. A longer row is cut
- * at fewer positions (cleave_row_list_positions()). */
+/* Limit on the entries (4 bytes each) of the table of the dynamic program. A longer row is cut at
+ * fewer positions (cleave_row_list_positions()). */
 #define MAX_ENTRIES (1 << 24)
 
-/* Number of halvings of an interval of time, until its ends differ by less than a step costs. */
+/* Number of times that an interval of time is halved, until its ends differ by less time than a
+ * step takes. */
 #define N_HALVINGS 40
 
 static guint
@@ -20,16 +21,17 @@ get_position (const GArray *positions, guint index)
   return g_array_index (positions, guint, index);
 }
 
-/* The cut of a row into a number of parts. Arrays are by index of a position. */
+/* State of a cut of a row into `n_parts` parts. Arrays are indexed by the index of a position. */
 typedef struct
 {
   const CleaveRow *row;
   GArray *positions;
   guint n_parts, n; /* `n`: index of the last position */
-  double *time;     /* estimated nanoseconds of the nodes before the position */
-  gint64 *bytes;    /* bytes that cross the cuts if k parts end at the position */
-  gint64 *next;     /* bytes that cross the cuts if k + 1 parts end at the position */
-  guint *from;      /* indexed by number of parts and position: where the last part begins */
+  double *time;     /* estimated time of the nodes before the position, in nanoseconds */
+  gint64 *bytes;    /* least bytes that cross the cuts of k parts that end at the position */
+  gint64 *next;     /* least bytes that cross the cuts of k + 1 parts that end at the position */
+  guint *from; /* indexed by number of parts and position: index of the position where the last part
+                  begins */
   guint *queue;
 } EvenCut;
 
@@ -68,7 +70,8 @@ even_cut_init (EvenCut *cut, const CleaveRow *row, guint n_parts)
   cut->queue = g_new (guint, cut->n + 1);
 }
 
-/* Returns whether the row can be cut into `n_parts` that take at most `limit` each. */
+/* Returns whether the row can be cut into `n_parts` parts that take at most `limit` nanoseconds
+ * each. */
 static gboolean
 can_cut (const EvenCut *cut, double limit)
 {
@@ -84,7 +87,7 @@ can_cut (const EvenCut *cut, double limit)
   return TRUE;
 }
 
-/* Returns the time of the largest part in the most even cut. */
+/* Returns the time of the largest part in the most even cut, in nanoseconds. */
 static double
 find_least_limit (const EvenCut *cut)
 {
@@ -102,9 +105,9 @@ find_least_limit (const EvenCut *cut)
   return limit;
 }
 
-/* Computes the least bytes of cuts into `k` + 1 parts (`next`) from the least bytes of cuts into
- * `k` parts (`bytes`). For each end of the last part, the limit allows a window of begins, which
- * moves forwards. The queue has the begins in the window that may still be the cheapest. */
+/* Computes `next`, the least bytes of cuts into `k` + 1 parts, from `bytes`, the least bytes of
+ * cuts into `k` parts. For each end of the last part, the limit allows a window of begins, which
+ * moves forwards. The queue has the begins in the window that may still become the cheapest. */
 static void
 add_part (EvenCut *cut, guint k, double limit)
 {
@@ -118,7 +121,8 @@ add_part (EvenCut *cut, guint k, double limit)
 
       if (cut->bytes[begin] < G_MAXINT64)
         {
-          cut->bytes[begin] += crossing; /* below, `bytes` includes the cut before the new part */
+          cut->bytes[begin] +=
+              crossing; /* from here on, `bytes` includes the cut before the new part */
           while (tail > head && cut->bytes[cut->queue[tail - 1]] >= cut->bytes[begin])
             tail--;
           cut->queue[tail++] = begin;
@@ -130,8 +134,8 @@ add_part (EvenCut *cut, guint k, double limit)
     }
 }
 
-/* Finds the cheapest cut whose parts take at most `limit` each; returns the bytes that cross it, or
- * G_MAXINT64 if there is none. */
+/* Finds the cheapest cut whose parts take at most `limit` nanoseconds each. Returns the bytes that
+ * cross it; G_MAXINT64 if there is no such cut. */
 static gint64
 find_cheapest (EvenCut *cut, double limit)
 {
@@ -163,7 +167,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  for (guint i = 0; i < 6; i++) /* a smaller limit for the same bytes, to 1/64 of the interval */
+  for (guint i = 0; i < 6;
+       i++) /* finds a smaller limit with the same bytes, precise to 1/64 of the interval */
     {
       double middle = (below + limit) / 2;
 
@@ -184,10 +189,10 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   return ends;
 }
 
-/* The cheapest cut before a position. */
+/* The cheapest cut of the nodes before a position. */
 typedef struct
 {
-  gint64 n_bytes; /* bytes that cross the cuts; G_MAXINT64: there is no cut */
+  gint64 n_bytes; /* bytes that cross the cuts; G_MAXINT64: no cut is allowed */
   guint n_parts, from;
 } Way;
 
@@ -197,8 +202,8 @@ is_cheaper (const Way *a, const Way *b)
   return a->n_bytes < b->n_bytes || (a->n_bytes == b->n_bytes && a->n_parts < b->n_parts);
 }
 
-/* Writes the cheapest cut of the nodes before each position. The queue has the begins of the last
- * part that may still be the cheapest, as in add_part(). */
+/* Fills `ways` with the cheapest cut of the nodes before each position. The queue has the begins of
+ * the last part that may still become the cheapest, as in add_part(). */
 static void
 find_ways (const CleaveRow *row, const GArray *positions, const guint *reach, Way *ways)
 {

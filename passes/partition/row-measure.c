@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures nodes of a row as a part. */
+/* Measures consecutive nodes of a row as a part. */
 
 #include "row-measure.h"
 
 #include "build.h"
 
-/* Returns whether an output or a node behind `end` reads a value. Nodes behind have copies of
- * constant expressions. */
+/* Returns whether an output or a node at `end` or later reads a value. For constant expressions it
+ * is FALSE, since later parts have copies. */
 static gboolean
 is_wanted (const CleaveRow *row, const CleaveResult *value, guint end)
 {
@@ -19,7 +19,7 @@ is_wanted (const CleaveRow *row, const CleaveResult *value, guint end)
   return FALSE;
 }
 
-/* Returns the values that are outputs of a part with the nodes [begin, end). */
+/* Returns the values (CleaveResult) that are outputs of the part with nodes [begin, end). */
 static GPtrArray *
 list_wanted (const CleaveRow *row, guint begin, guint end)
 {
@@ -48,5 +48,5 @@ cleave_row_measure (const CleaveRow *row, guint begin, guint end, CleavePartitio
   graph = cleave_partition_build (
       row->graph, &(CleavePartitionContent){ "part", nodes, NULL, wanted, NULL, NULL });
   if (!cleave_part_measure (graph, memory, NULL))
-    g_assert_not_reached (); /* parts of a graph without cycles have no cycle */
+    g_assert_not_reached (); /* a part of a graph without cycles has no cycle */
 }

@@ -4,6 +4,6 @@
 #include "measure.h"
 #include "row.h"
 
-/* Builds nodes [begin, end) as a part, and measures it. */
+/* Builds the part with nodes [begin, end) and measures its memory. */
 void
 cleave_row_measure (const CleaveRow *row, guint begin, guint end, CleavePartitionMemory *memory);

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Partitions into a number of parts that follow each other. */
+/* Partitions a row of nodes into a number of parts that follow each other. */
 
 #include "../../lib/ir/error.h"
 
 #include "parts.h"
 #include "row-cuts.h"
 
-/* Largest number of parts that a caller may ask for. The table of the search grows with their
- * number. */
+/* largest number of parts that a caller may ask for, since the table of the search grows with it */
 #define MAX_PARTS 1000
 
 CleavePartition *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Moves nodes across the cuts of a row where fewer bytes then cross. A row has one order, and its
- * cuts are cheapest in that order; another order may have a cheaper cut:
+/* Moves nodes across the cuts of a row where fewer bytes then cross. A row has one order of nodes,
+ * and its cuts are the cheapest for that order. Another order may have a cheaper cut:
  *
  *     row:  a1 b1 a2 b2 | a3 b3 a4 b4      two values cross, one of each chain
  *     then: a1 a2 a3 a4 | b1 b2 b3 b4      one value crosses
@@ -16,34 +16,35 @@
 
 #include "row-measure.h"
 
-/* Most nodes that one minimum cut may move: 20000 of a random graph take 0.1 s. */
+/* Limit on the nodes that one minimum cut may move: 20,000 nodes of a random graph take 0.1 s. */
 #define MAX_MOVABLE 20000
 
-/* Edges in all minimum cuts of one refinement. Some 2 s. */
+/* Limit on the edges in all minimum cuts of one refinement; this many take about 2 s. */
 #define MAX_EDGES (1 << 24)
 
-/* Nodes that are moved one by one to the smaller part if the larger part exceeds the limit, and
- * nodes from which each of them is chosen. */
+/* If a part exceeds the limit, at most MAX_STEPS nodes are moved one by one to the other part. Each
+ * is chosen from at most MAX_CANDIDATES nodes. */
 #define MAX_STEPS 12
 #define MAX_CANDIDATES 6
 
-/* Passes over all cuts. A cut that moves may allow a cheaper one next to it. */
+/* Number of passes over all cuts. After a cut has moved, a cheaper cut may be possible next to
+ * it. */
 #define N_PASSES 2
 
-/* Eighths of the nodes of both parts that may move; the largest at which both parts meet the limit
- * is taken. */
+/* Fractions of the nodes of both parts that may move, in eighths. The largest fraction with which
+ * both parts meet the limit is used. */
 static const guint eighths[] = { 7, 4, 2, 1 };
 
-/* Two parts, [begin, middle) and [middle, end), and the nodes [first, last) that may change the
- * part. */
+/* Two adjacent parts, with nodes [begin, middle) and [middle, end). Only the nodes [first, last)
+ * may move to the other part. */
 typedef struct
 {
   CleaveRow *row;
   guint begin, middle, end, first, last;
   GArray *edges;      /* CleaveFlowEdge: edges of the minimum-cut problem */
-  GHashTable *values; /* CleaveResult -> vertex of a value that a node before `first` computes */
-  guint n_vertices;   /* source, sink, movable nodes, values */
-  gint64 limit;       /* bytes of a part */
+  GHashTable *values; /* maps a CleaveResult that a node before `first` computes to its vertex */
+  guint n_vertices;   /* number of vertices: source, sink, movable nodes, values */
+  gint64 limit;       /* limit on the bytes of a part */
   gint64 *n_left; /* remaining budget of edges (MAX_EDGES at the start); each minimum cut subtracts
                    * its edges */
 } Window;
@@ -73,7 +74,7 @@ add_edge (Window *window, guint from, guint to, gint64 n_bytes)
   g_array_append_val (window->edges, edge);
 }
 
-/* Returns the place of the node that uses a value, or CLEAVE_NEVER. */
+/* Returns the index in the row of the node that uses a value; CLEAVE_NEVER if an output uses it. */
 static guint
 find_place (const CleaveRow *row, const CleaveOperand *use)
 {
@@ -103,7 +104,8 @@ add_value (Window *window, const CleaveResult *value, guint node)
     }
 }
 
-/* Adds the values that a movable node reads and that a node before all movable ones computes. */
+/* Adds vertices for the values that a movable node reads and that a node before all movable nodes
+ * computes. */
 static void
 add_given (Window *window, const CleaveNode *node)
 {
@@ -136,7 +138,7 @@ build (Window *window)
     }
 }
 
-/* Returns the bytes of the edges from vertices before a cut to vertices after it. */
+/* Returns the sum of the bytes of edges from vertices before a cut to vertices after it. */
 static gint64
 sum_bytes (const Window *window, const gboolean *is_before)
 {
@@ -152,7 +154,8 @@ sum_bytes (const Window *window, const gboolean *is_before)
   return n_bytes;
 }
 
-/* Returns the bytes of the present cut. A value is after the cut if a reader is. */
+/* Returns the bytes that cross the current cut. Marks a value as after the cut if one of its
+ * readers is. */
 static gint64
 sum_present (const Window *window, gboolean *is_before)
 {
@@ -170,7 +173,8 @@ sum_present (const Window *window, gboolean *is_before)
   return sum_bytes (window, is_before);
 }
 
-/* Puts the movable nodes before the cut in front of the others. Returns the new middle. */
+/* Reorders the movable nodes: those before the cut come first. Returns the new middle of the
+ * window. */
 static guint
 sort (Window *window, const gboolean *is_before)
 {
@@ -192,7 +196,7 @@ sort (Window *window, const gboolean *is_before)
   return middle;
 }
 
-/* Takes back sort(): `nodes` were the movable nodes. */
+/* Undoes sort(). `nodes` are the movable nodes in their old order. */
 static void
 restore (Window *window, gpointer const *nodes)
 {
@@ -209,7 +213,8 @@ has_edges_left (const Window *window)
   return *window->n_left > 0;
 }
 
-/* Finds the cheapest cut and returns its bytes. */
+/* Finds the cheapest cut, marks the vertices before it in `is_before`, and returns the bytes that
+ * cross it. */
 static gint64
 find_cut (Window *window, gboolean *is_before)
 {
@@ -218,9 +223,10 @@ find_cut (Window *window, gboolean *is_before)
   return sum_bytes (window, is_before);
 }
 
-/* Lists the movable nodes that could move across a cut alone (guint, vertices). A node can move to
- * the part before the cut if that part has all that the node reads. It can move to the part after
- * the cut if that part has all readers. At most MAX_CANDIDATES. */
+/* Returns the vertices (guint, at most MAX_CANDIDATES) of movable nodes that could move across the
+ * cut alone. `forwards`: a node after the cut can move to the part before it if that part has all
+ * operands of the node. Otherwise: a node before the cut can move to the part after it if that part
+ * has all readers. */
 static GArray *
 list_candidates (const Window *window, gboolean forwards, const gboolean *is_before)
 {
@@ -246,7 +252,7 @@ list_candidates (const Window *window, gboolean forwards, const gboolean *is_bef
   return candidates;
 }
 
-/* Fixes a movable node to the part before the cut (forwards), or to the part after it. */
+/* Fixes a movable node to the part before the cut if `forwards`, else to the part after the cut. */
 static void
 fix (Window *window, guint vertex, gboolean forwards)
 {
@@ -256,7 +262,8 @@ fix (Window *window, guint vertex, gboolean forwards)
     add_edge (window, vertex, CLEAVE_FLOW_SINK, -1);
 }
 
-/* Fixes the node next to the cut that leaves the cheapest cut. Returns whether there is one. */
+/* Fixes the candidate next to the cut with which the cheapest cut remains. Returns FALSE if there
+ * is no candidate. */
 static gboolean
 move_one (Window *window, gboolean forwards, const gboolean *is_before)
 {
@@ -291,9 +298,9 @@ fits (const Window *window, guint begin, guint end)
   return memory.weight_bytes + memory.arena_bytes <= window->limit;
 }
 
-/* Puts the nodes into the parts of a cut and measures them. If one part exceeds the limit, restores
- * the order and sets `forwards`: whether that is the second part, so that the cut must come later.
- */
+/* Reorders the nodes by a cut and measures both parts. If a part exceeds the limit, restores the
+ * order and returns FALSE. It then sets `forwards` to whether that is the second part, so that the
+ * cut must come later. */
 static gboolean
 meets_limit (Window *window, const gboolean *is_before, gboolean *forwards)
 {
@@ -312,9 +319,9 @@ meets_limit (Window *window, const gboolean *is_before, gboolean *forwards)
   return FALSE;
 }
 
-/* Cuts between the movable nodes where the fewest bytes cross. Moves nodes to the smaller part, as
- * long as the larger part exceeds the limit. Returns whether a cut meets the limit and is cheaper
- * than the present one; else changes nothing. */
+/* Cuts between the movable nodes where the fewest bytes cross. As long as a part exceeds the limit,
+ * moves nodes to the other part. Returns whether a cut meets the limit and fewer bytes cross it
+ * than the current cut. Changes nothing otherwise. */
 static gboolean
 try_window (Window *window)
 {
@@ -338,7 +345,7 @@ try_window (Window *window)
   return FALSE;
 }
 
-/* Improves the cut at ends[i]. Returns whether it changed. */
+/* Improves the cut at ends[i]. Returns whether the cut changed. */
 static gboolean
 refine_cut (CleaveRow *row, GArray *ends, guint i, gint64 limit, gint64 *n_left)
 {

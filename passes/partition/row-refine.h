@@ -3,7 +3,7 @@
 
 #include "row.h"
 
-/* Moves nodes between parts that follow each other if fewer bytes then pass between them and each
+/* Moves nodes between adjacent parts of a row, if fewer bytes then pass between the parts and each
  * part still needs at most `limit` bytes. `ends` has the positions where parts begin and end.
  * Changes the order of the nodes: afterwards only `nodes` and `place` of the row are valid. */
 void cleave_row_refine (CleaveRow *row, GArray *ends, gint64 limit);

@@ -24,8 +24,8 @@ list_nodes (CleaveRow *row)
     }
 }
 
-/* Returns the index of the last node that reads a value; if none does, the index of the node that
- * computes it. */
+/* Returns the index of the last node that reads a value; if no node does, the index of the node
+ * that computes it. */
 static guint
 find_last_reader (const CleaveRow *row, const CleaveResult *value)
 {
@@ -57,7 +57,8 @@ find_crossing (CleaveRow *row)
     row->crossing[i] += row->crossing[i - 1];
 }
 
-/* Returns the buffer that holds a value, or CLEAVE_NEVER if it is a constant or is not stored. */
+/* Returns the index of the buffer that holds a value; CLEAVE_NEVER if the value is a constant or is
+ * not stored. */
 static guint
 find_buffer (const CleaveRow *row, const CleaveResult *value)
 {
@@ -78,8 +79,8 @@ note_touch (CleaveRow *row, const CleaveResult *value, guint index)
   row->last[buffer] = index;
 }
 
-/* Notes which nodes touch each buffer. The first node of a buffer that holds an input is
- * CLEAVE_NEVER. */
+/* Fills `first` and `last` with the first and last node that uses each buffer. `first` is
+ * CLEAVE_NEVER if the buffer holds an input. */
 static void
 find_touches (CleaveRow *row)
 {
@@ -180,7 +181,7 @@ cleave_row_meter_begin (CleaveRowMeter *meter, guint position)
   meter->weight_bytes = meter->peak = meter->live = 0;
 }
 
-/* Adds the constants behind a constant expression, each once. */
+/* Adds to the weights the constants on which a constant expression depends, each once. */
 static void
 add_weights (CleaveRowMeter *meter, const CleaveNode *node)
 {
@@ -201,8 +202,8 @@ add_weights (CleaveRowMeter *meter, const CleaveNode *node)
     }
 }
 
-/* Counts the buffer of a value when the first node of the part touches it. A buffer that was filled
- * before the part is an input of the part, and occupies memory from the part's beginning. */
+/* Counts the buffer of a value when the first node of the part uses it. A buffer that a node before
+ * the part filled is an input of the part, and counts from the begin of the part. */
 static void
 add_value (CleaveRowMeter *meter, const CleaveResult *value)
 {

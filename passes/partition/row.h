@@ -14,36 +14,39 @@
 typedef struct
 {
   const CleaveGraph *graph;
-  GPtrArray *order;       /* all nodes of the graph */
-  CleaveStorage *storage; /* the buffers of values in that order */
-  GPtrArray *nodes;       /* CleaveNode: nodes that belong to parts, in that order */
-  guint *place;           /* indexed by node id: index in `nodes`, or CLEAVE_NEVER */
-  gint64 *crossing; /* indexed by position: bytes of values that a node before it computes and a
+  GPtrArray *order;       /* CleaveNode: all nodes of the graph, in the order in which they run */
+  CleaveStorage *storage; /* buffers of the values in that order */
+  GPtrArray *nodes;       /* CleaveNode: the nodes that belong to parts, in that order */
+  guint *place;           /* indexed by node id: index in `nodes`; CLEAVE_NEVER: not in `nodes` */
+  gint64 *crossing; /* indexed by position: bytes of the values that a node before it computes and a
                        node after it reads */
   guint *first,
-      *last; /* indexed by buffer: index of the first node that touches it and the last one */
+      *last; /* indexed by buffer: indices of the first and the last node that use the buffer */
 } CleaveRow;
 
-/* Returns NULL and an error on a cycle. */
+/* Makes the row of a graph. Returns NULL and sets the error if the graph has a cycle. */
 CleaveRow *cleave_row_new (const CleaveGraph *graph, GError **error);
 void cleave_row_free (CleaveRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRow, cleave_row_free)
 
-/* Returns the positions at which cuts are considered (guint, the ends included). These are all
- * positions or, if there are more than `n_most` + 1, the cheapest one of each of `n_most` equal
- * intervals. */
+/* Returns the positions at which cuts are considered (guint), 0 and the number of nodes included.
+ * If the row has more than `n_most` + 1 positions, returns the cheapest position of each of
+ * `n_most` equal intervals. */
 GArray *cleave_row_list_positions (const CleaveRow *row, guint n_most);
 
-/* Estimates, node by node, the memory of a part that begins at a position: its weights, and the
- * peak of the buffers that its nodes touch. */
+/* Estimates the memory of a part that begins at a position, node by node: its weights, and the peak
+ * of the buffers that its nodes use. */
 typedef struct
 {
   const CleaveRow *row;
-  guint begin, run;                 /* position, and number of the part that is measured */
-  gint64 weight_bytes, peak;        /* bytes of weights, and peak, of the nodes so far */
-  gint64 live;                      /* bytes of the buffers in use after the last node */
-  guint *buffer_seen, *buffer_done; /* indexed by buffer: the last runs that counted and freed it */
-  guint *fixed_seen;                /* indexed by node id: the last run that counted it */
+  guint begin,
+      run; /* position where the part begins; number of parts that this meter has measured */
+  gint64 weight_bytes,
+      peak;    /* bytes of the weights, and peak of buffers in bytes, of the nodes so far */
+  gint64 live; /* bytes of the buffers in use after the last node */
+  guint *buffer_seen, *buffer_done; /* indexed by buffer: the last `run` that counted the buffer,
+                                       and the last that freed it */
+  guint *fixed_seen; /* indexed by node id: the last `run` that counted the constant */
   GPtrArray *stack;
 } CleaveRowMeter;
 
@@ -51,5 +54,6 @@ void cleave_row_meter_init (CleaveRowMeter *meter, const CleaveRow *row);
 void cleave_row_meter_clear (CleaveRowMeter *meter);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRowMeter, cleave_row_meter_clear)
 void cleave_row_meter_begin (CleaveRowMeter *meter, guint position);
-/* Adds the next node of the row, `index`, to the part. Returns the bytes of the part. */
+/* Adds node `index` of the row, which follows the last one, to the part. Returns the bytes of the
+ * part so far. */
 gint64 cleave_row_meter_add (CleaveRowMeter *meter, guint index);

@@ -25,7 +25,7 @@
 
 #include "parts.h"
 
-/* State of the search for parts; arrays are indexed by node id. */
+/* State of the search for parts. Arrays are indexed by node id. */
 typedef struct
 {
   GPtrArray *order;
@@ -60,7 +60,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
 
   if (x != y)
     return x < y ? -1 : 1;
-  x = finder->subgraph[m->id] + 1; /* nodes of no subgraph come first: G_MAXUINT + 1 is 0 */
+  x = finder->subgraph[m->id] + 1; /* nodes without subgraph come first: G_MAXUINT + 1 is 0 */
   y = finder->subgraph[n->id] + 1;
   if (x != y)
     return x < y ? -1 : 1;
@@ -69,7 +69,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   return x < y ? -1 : x > y;
 }
 
-/* Returns the nodes that belong to parts, part by part. */
+/* Returns the nodes that belong to parts, sorted by part. */
 static GPtrArray *
 sort_nodes (const Finder *finder)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Each dimension of a value has a place in the whole extent that it is a part of: where it begins,
- * and how much of the whole one element is. Dimension maps take places from operands to results: a
- * row of a convolution's result lies at the middle of the rows that it reads. If no operand has a
- * place (when channels are cut, for example), the place is taken from the Assemble that joins the
- * pieces. */
+/* Finds the band of each node by places. The place of a dimension says where its elements lie in
+ * the whole extent that the dimension is a part of. Dimension maps carry places from operands to
+ * results: a row of a convolution's result lies at the middle of the rows that it reads. If no
+ * operand has a place (as when channels are cut), the Assemble that joins the pieces gives the
+ * place. */
 
 #include "bands.h"
 
-/* The place of a dimension: element i begins at `begin + i * size`, where the whole is 1.  Not
- * known if `size` is 0. */
+/* The place of a dimension. Element i begins at `begin + i * size`, in units of the whole extent.
+ * `size` 0: the place is not known. */
 typedef struct
 {
   double begin, size;
 } Place;
 
-/* A value is cut if it has at most this part of the whole. */
+/* A value counts as cut if it is at most this fraction of the whole. */
 #define MAX_PART 0.99
 
 typedef struct
 {
-  guint *first; /* indexed by node id: number of its first result among all results */
+  guint *first; /* indexed by node id: index of the node's first result in `places` */
   Place (*places)[CLEAVE_MAX_RANK];
 } Bands;
 
@@ -38,15 +38,15 @@ fill_whole (const CleaveResult *value, Place *places)
       places[d] = (Place){ 0, 1.0 / (double) MAX (value->type.shape.dim[d], 1) };
 }
 
-/* Returns how many elements of the operand there are for each element of the result. */
+/* Returns the number of operand elements per element of the result. */
 static double
 find_scale (const CleaveDimMap *map)
 {
   return (double) map->stride * (double) map->times / (double) map->block;
 }
 
-/* Returns the position in the operand, in elements, that corresponds to the begin of the result. It
- * is the middle of the window, averaged over the elements of a block. */
+/* Returns the position in the operand, in elements, that corresponds to the begin of the result.
+ * This is the middle of the first window, averaged over the elements of a block. */
 static double
 find_shift (const CleaveDimMap *map)
 {
@@ -55,9 +55,9 @@ find_shift (const CleaveDimMap *map)
   return blocks * (double) map->stride + (double) map->offset + (double) map->window / 2;
 }
 
-/* Returns whether elements, or blocks of elements, of the result correspond to elements or blocks
- * of the operand, one after the other. FALSE if each element needs all elements of the operand, as
- * for channels. */
+/* Returns whether elements (or blocks) of the result correspond to consecutive elements (or blocks)
+ * of the operand. Returns FALSE if each element reads all `extent` elements of the operand, as for
+ * channels. */
 static gboolean
 is_plain (const CleaveDimMap *map, gint64 extent)
 {
@@ -76,7 +76,8 @@ init_call (CleaveNodeCall *call, CleaveResult *value)
   return TRUE;
 }
 
-/* Passes places from an operand to the result, or back. */
+/* Carries places from operand number `operand` to the result, or if `back`, from the result to the
+ * operand. */
 static void
 pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean back)
 {
@@ -119,7 +120,7 @@ find_operands (const Bands *bands, CleaveResult *value)
   g_auto (CleaveNodeCall) call = { 0 };
   const CleaveNode *node = value->node;
 
-  /* A join of the model itself does not join pieces. */
+  /* a join of the model itself joins no pieces */
   if (!init_call (&call, value) ||
       (node->op->flags & (CLEAVE_OP_JOIN | CLEAVE_OP_NOT_ONNX)) == CLEAVE_OP_JOIN)
     return;
@@ -129,8 +130,8 @@ find_operands (const Bands *bands, CleaveResult *value)
                find_places (bands, value), TRUE);
 }
 
-/* Returns the band in which the middle of a value lies, along the dimension in which the value is
- * the smallest part of the whole. */
+/* Returns the band in which the middle of a value lies. Uses the dimension along which the value is
+ * the smallest fraction of the whole. */
 static gint
 find_band (const Bands *bands, CleaveResult *value, guint n_bands)
 {

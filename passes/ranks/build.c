@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Builds the graph of one rank: its nodes, and those that send and receive. */
+/* Builds the graph of one rank: its nodes, and nodes that send and receive messages. */
 
 #include "../../lib/ir/extract.h"
 #include "../../lib/ir/fixed.h"
@@ -15,12 +15,13 @@ typedef struct
   guint rank;
   CleaveTransfers transfers;
   CleaveWireOrders wire;
-  GHashTable *values;   /* from results of the whole graph to results of this graph */
-  GHashTable *expected; /* from results of the whole graph to their receive buffers */
-  GHashTable *fixed;    /* from constant nodes of the whole graph to their copies */
-  GHashTable *own; /* constants to copy (own-weights.h); NULL: none, since the graph never runs */
-  GHashTable *origins; /* from nodes of this graph to nodes of the whole graph, for
-                          cleave_ranks_build_alone(); else NULL */
+  GHashTable *values;   /* maps results of the whole graph to results of the rank's graph */
+  GHashTable *expected; /* maps results of the whole graph to their receive buffers */
+  GHashTable *fixed;    /* maps constant nodes of the whole graph to their copies */
+  GHashTable *own; /* set of the constants to copy (own-weights.h); NULL: copy none, since the graph
+                      never runs */
+  GHashTable *origins; /* maps nodes of the rank's graph to nodes of the whole graph, for
+                          cleave_ranks_build_alone(); NULL otherwise */
 } Builder;
 
 static CleaveTransferMessage
@@ -131,7 +132,8 @@ do_act (Builder *b, const CleaveAct *act)
     }
 }
 
-/* Does the acts up to node number `rank_index` of the rank. */
+/* Adds nodes for the acts that precede node number `rank_index` of the rank. `n_done` is the number
+ * of acts so far. */
 static void
 do_acts (Builder *b, const GArray *acts, guint *n_done, guint rank_index)
 {
@@ -166,7 +168,7 @@ add_inputs (Builder *b)
     }
 }
 
-/* Adds the token input, with a name that no other input has. */
+/* Adds the input that serves as the first token, with a name that no other input has. */
 static void
 add_token (Builder *b)
 {
@@ -177,8 +179,8 @@ add_token (Builder *b)
     g_string_append_c (name, '\'');
 }
 
-/* Adds the nodes of the rank, and its acts between them.  With `origins`, values arrive when they
- * are read, without acts. */
+/* Adds the rank's nodes, and nodes for its acts between them. If `origins` is set, adds no acts:
+ * values from other ranks become available where they are read. */
 static void
 add_nodes (Builder *b)
 {

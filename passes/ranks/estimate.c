@@ -5,7 +5,7 @@
 #include "../../lib/memory/ordering.h"
 #include "simulate.h"
 
-/* Returns the bytes of constants and constant expressions that other nodes read, each once. */
+/* Returns the bytes of the constants and constant expressions that other nodes read, each once. */
 static gint64
 count_weight_bytes (const CleaveGraph *graph)
 {
@@ -22,7 +22,7 @@ count_weight_bytes (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* Returns the bytes of weights that each rank reads. */
+/* Returns, indexed by rank, the bytes of the weights that the rank reads. Free it with g_free(). */
 static gint64 *
 count_weights (const CleavePlacement *p)
 {

@@ -5,18 +5,18 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* A sender waits for a message only after this many times its simulated time: a message that is
- * late would make the sender late as well. */
+/* A sender waits for a message only after this many times the message's simulated time, since
+ * waiting for a late message would delay the sender as well. */
 #define PATIENCE 2
 
 typedef struct
 {
   const CleavePlacement *p;
-  guint *position; /* indexed by node id: position in the order */
-  guint *last; /* indexed by node id: position of the last read on its rank, of its result, a view
-                  of it or a join with it */
-  guint *hold; /* indexed by node id: position of the last read of the memory that the result lies
-                  in */
+  guint *position; /* indexed by node id: position of the node in the order */
+  guint *last;     /* indexed by node id: position of the last node on the same rank that reads the
+                      result, a view of it, or a join with it */
+  guint *hold; /* indexed by node id: position of the last node that reads the memory in which the
+                  result lies */
 } Uses;
 
 static gboolean
@@ -25,8 +25,8 @@ shares_memory (const CleaveNode *node)
   return (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_ROW_MAJOR | CLEAVE_OP_JOIN)) != 0;
 }
 
-/* Returns whether the reader copies the node's result.  A join copies a view, and may do that as
- * soon as the view exists; all other readers read the memory in place. */
+/* Returns whether the reader copies the node's result. A join copies a view, and may do so as soon
+ * as the view exists. All other readers read the result's memory in place. */
 static gboolean
 is_copied (const CleaveNode *node, const CleaveNode *reader)
 {
@@ -81,7 +81,7 @@ find_uses (Uses *uses)
     }
 }
 
-/* Returns the time that a message may take, in nanoseconds. */
+/* Returns the time that a message may take before its sender waits, in nanoseconds. */
 static double
 find_flight (const CleaveMessage *message)
 {
@@ -108,8 +108,8 @@ find_position (const CleavePlacement *p, double time)
   return low;
 }
 
-/* Returns the position before which the receiver needs a buffer: not before the message can arrive,
- * and not much before it is read. */
+/* Returns the position before which the receiver posts a buffer: before the message can arrive, but
+ * not long before a node reads it. */
 static guint
 find_expected (const Uses *uses, const CleaveMessage *message, const CleaveResult *value)
 {

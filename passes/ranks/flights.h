@@ -3,9 +3,9 @@
 
 #include "placement.h"
 
-/* When each message occupies memory, as positions in the order of all nodes.  The receiver's buffer
- * lives from before node number `expected`; the sender's value must stay until after node number
- * `finished`. */
+/* Times at which each message occupies memory, as positions in the order of all nodes. The
+ * receiver's buffer is in use from before node `expected`. The sender's value must stay until after
+ * node `finished`. */
 typedef struct
 {
   guint *expected, *finished; /* indexed by message */

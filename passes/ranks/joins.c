@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A join takes no time: its parts are computed, or received, in its memory.  If only one rank made
- * the join, other readers would be sent all of it, including the parts that they sent there.  So
- * each rank that reads the join and has some of its parts makes its own; only parts are sent, in
- * both directions at once.  Views of a join are treated alike, unless a view has fewer bytes than
- * the missing parts. */
+/* Copies joins to several ranks. A join takes no time: its parts are computed, or received, in its
+ * memory. If only one rank made the join, it would send all of it to the other readers, including
+ * the parts that they sent to that rank. So each rank that reads the join and has some of its parts
+ * makes the join itself. Only parts are sent, in both directions at once. Views of a join are
+ * copied, too, unless a view has fewer bytes than the missing parts. */
 
 #include "joins.h"
 
@@ -13,10 +13,11 @@
 typedef struct
 {
   const GPtrArray *order;
-  const guint *rank;  /* indexed by node id */
-  gint64 *missing;    /* indexed by node id: bytes of the parts that are not on the current rank */
-  gboolean *has_part; /* indexed by node id: some part is on the current rank */
-  gboolean *is_made;  /* indexed by node id: the current rank makes its own copy */
+  const guint *rank; /* indexed by node id: rank of the node */
+  gint64
+      *missing; /* indexed by node id: bytes of the node's parts that are not on the current rank */
+  gboolean *has_part; /* indexed by node id: a part of the node is on the current rank */
+  gboolean *is_made;  /* indexed by node id: the current rank makes its own copy of the node */
 } Spread;
 
 static gboolean
@@ -41,8 +42,8 @@ count_bytes (const CleaveNode *node)
   return n_bytes;
 }
 
-/* Sets `missing` to the bytes of the parts of a join or view that are not on `rank`, and `has_part`
- * to whether some part is. The only part of a view is its first operand. */
+/* Sets `missing` of a join or view to the bytes of its parts that are not on `rank`, and `has_part`
+ * to whether a part is there. The only part of a view is operand 0. */
 static void
 find_missing (Spread *s, const CleaveNode *node, guint rank)
 {
@@ -79,7 +80,8 @@ is_read (const Spread *s, const CleaveNode *node, guint rank)
   return FALSE;
 }
 
-/* Returns whether a copy saves bytes.  A view of a value that the rank makes anyway always does. */
+/* Returns whether a copy of a join or view saves bytes. The copy of a view always does if the rank
+ * makes the viewed value anyway. */
 static gboolean
 is_worth_it (const Spread *s, const CleaveNode *node)
 {
@@ -104,9 +106,9 @@ find_made (Spread *s, guint rank)
     }
 }
 
-/* Finds the nodes that a rank makes in addition to those placed on it, and adds them to `copies`.
- * Nodes are visited before their operands, so a second pass knows which operands of views are made.
- */
+/* Finds the joins and views that `rank` makes although they are placed on other ranks, and adds
+ * them to `copies`. Visits nodes before their operands, so a second pass knows for which views the
+ * operand is made. */
 static void
 find_copies_on_rank (Spread *s, guint rank, GHashTable *copies)
 {
@@ -143,7 +145,8 @@ find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, co
   return copies;
 }
 
-/* Returns the node that makes the result of `node` on a rank: its copy there, or the only one. */
+/* Returns the node that makes the result of `node` on a rank: the copy on that rank, or the only
+ * node. */
 static CleaveNode *
 find_node (GHashTable *copies, CleaveNode **nodes, const CleaveNode *node, guint rank)
 {
@@ -170,7 +173,7 @@ add_copy (
   return cleave_graph_add_like (graph, node, name, operands);
 }
 
-/* Lets an operand of a node on a rank read the copy there. */
+/* Lets an operand of a node on `rank` read the copy of x on that rank. */
 static void
 connect (CleaveOperand *operand,
          const CleaveResult *x,
@@ -198,8 +201,8 @@ typedef struct
   guint rank;
 } Placed;
 
-/* Returns all nodes (Placed), each followed by its copies.  `place[i]` is the index of node i of
- * the order. */
+/* Returns all nodes (Placed), each followed by its copies. Sets `place[i]` to the index of node i
+ * of `order` in the list. */
 static GArray *
 add_copies (CleaveGraph *graph,
             const GPtrArray *order,
@@ -250,7 +253,7 @@ connect_all (CleaveGraph *copy,
              nodes, 0);
 }
 
-/* Removes nodes that have copies and no readers left on their own rank. */
+/* Removes nodes that have copies, and that no node on their own rank reads. */
 static void
 remove_unread (
     GArray *all, CleaveGraph *graph, const GPtrArray *order, const guint *place, guint *rank)

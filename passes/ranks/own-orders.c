@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* An order that needs little memory in the whole graph may suit none of its ranks: one part of it
- * suits one rank, other parts another.  So the search measures the orders of the whole graph on
- * each rank alone, as if the rank never waited. Between two cuts it takes the best of these orders.
- */
+/* Finds an order of all nodes that needs little memory on every rank. An order that needs little
+ * memory in the whole graph may suit none of its ranks: one part of the order suits one rank,
+ * another part another rank. So the search measures several orders of the whole graph on each rank
+ * alone, as if the rank never waited. Between two cuts, it takes the best of these orders. */
 
 #include "own-orders.h"
 
 #include "../../lib/ir/node-queries.h"
 #include "../../lib/memory/ordering.h"
 
-/* A list of nodes in the order in which they are added. */
+/* A list of nodes, to which nodes are added in order. */
 typedef struct
 {
-  gboolean *is_done; /* indexed by node id */
+  gboolean *is_done; /* indexed by node id: the list contains the node */
   GPtrArray *order;
 } List;
 
-/* A node on the stack, and the number of operands visited. */
+/* A node on the stack, and the number of its operands that were visited. */
 typedef struct
 {
   CleaveNode *node;
@@ -31,8 +31,8 @@ add (List *list, CleaveNode *node)
   g_ptr_array_add (list->order, node);
 }
 
-/* Returns the node of the first operand from `*from` on that is not in the list; NULL if all are.
- */
+/* Returns the node of the first operand, from index `*from` on, that is not in the list. Returns
+ * NULL if all are in the list. */
 static CleaveNode *
 find_missing (const List *list, const CleaveNode *node, guint *from)
 {
@@ -54,7 +54,7 @@ is_ready (const List *list, const CleaveNode *node)
   return find_missing (list, node, &from) == NULL;
 }
 
-/* Adds a node after all nodes that it needs.  Uses a stack: chains may be long. */
+/* Adds a node after all nodes that it depends on. Uses a stack, since chains may be long. */
 static void
 add_all (List *list, CleaveNode *node)
 {
@@ -78,18 +78,19 @@ add_all (List *list, CleaveNode *node)
     }
 }
 
-/* The graph of one rank as if it never waited. */
+/* The graph of one rank, as if the rank never waited. */
 typedef struct
 {
   CleaveGraph *graph;
-  GHashTable *origins; /* from nodes of the rank's graph to nodes of the whole graph */
+  GHashTable *origins; /* maps nodes of the rank's graph to nodes of the whole graph */
   CleaveNode *
-      *copies; /* indexed by node id of the whole graph: the node in the rank's graph, or NULL */
-  gboolean *is_sent; /* indexed by node id: it takes no time, and only other ranks read it */
+      *copies; /* indexed by node id of the whole graph: the copy in the rank's graph; NULL: none */
+  gboolean *is_sent; /* indexed by node id of the rank's graph: the node takes no time, and only
+                        other ranks read it */
 } Alone;
 
-/* Returns whether a node takes no time.  Such nodes run when they are read, so that orders which
- * only differ in them are equal. */
+/* Returns whether a node takes no time. Such a node runs when it is read, so that two orders that
+ * differ only in such nodes count as equal. */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {
@@ -141,7 +142,7 @@ alone_clear (Alone *alone)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
 
-/* Adds the nodes that are only sent, as soon as their operands are there. */
+/* Adds nodes that are only sent to other ranks, as soon as their operands are in the list. */
 static void
 add_sent (const Alone *alone, List *list, const CleaveNode *node)
 {
@@ -158,7 +159,7 @@ add_sent (const Alone *alone, List *list, const CleaveNode *node)
           }
 }
 
-/* Returns the rank's nodes in an order of the whole graph. */
+/* Returns the rank's nodes (CleaveNode) in the order in which `order` has them. */
 static GPtrArray *
 restrict_to (const Alone *alone, const GPtrArray *order)
 {
@@ -179,7 +180,7 @@ restrict_to (const Alone *alone, const GPtrArray *order)
   return list.order;
 }
 
-/* Returns the best order of a rank's nodes, as nodes of the whole graph. */
+/* Returns the rank's nodes in the best of the n orders, as nodes of the whole graph. */
 static GPtrArray *
 find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *orders, guint n)
 {
@@ -205,11 +206,12 @@ find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *or
 typedef struct
 {
   List list;
-  GPtrArray **of_rank; /* indexed by rank: its nodes in its own order */
-  guint *next;         /* indexed by rank: index of its next node */
+  GPtrArray **of_rank; /* indexed by rank: the nodes of the rank in its own order */
+  guint *next;         /* indexed by rank: index in `of_rank` of its next node */
 } Merge;
 
-/* Adds nodes of a rank until one waits for another rank.  Returns whether it added any. */
+/* Adds nodes of a rank until a node needs a value of another rank. Returns whether it added a
+ * node. */
 static gboolean
 go_on (Merge *merge, guint rank)
 {
@@ -229,8 +231,8 @@ go_on (Merge *merge, guint rank)
   return merge->list.order->len > begin;
 }
 
-/* Merges the orders of all ranks.  If all ranks wait for each other, the first one gets the nodes
- * that it waits for. */
+/* Merges the orders of all ranks into one. If all ranks wait for each other, adds the nodes for
+ * which the first rank waits. */
 static void
 merge_all (Merge *merge, guint n_ranks)
 {

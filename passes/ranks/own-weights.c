@@ -10,8 +10,8 @@ count_bytes (CleaveTensor *tensor)
   return cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Adds the constants that a node reads to `constants`. Adds the bytes of each constant to the sum
- * of its base tensor. */
+/* Adds the constants that a node reads to the set `constants`. `read` maps base tensors to the
+ * bytes that are read; adds the bytes of each new constant to those of its base. */
 static void
 add_constants (const CleaveNode *node, GHashTable *constants, GHashTable *read)
 {

@@ -3,11 +3,11 @@
 
 #include "placement.h"
 
-/* Copies of parts of weights, so that a rank stores only the weights that it reads. */
+/* Copies parts of weights, so that a rank stores only the weights that it reads. */
 
 /* Returns the set of constants (CleaveNode) that a rank should copy: parts of larger constants that
- * the rank does not read completely.  Without a copy, its kernels would pack the whole constant,
- * including the parts of other ranks, since they pack weights once for all pieces of a node. */
+ * the rank does not read completely. Without a copy, the rank's kernels would pack the whole larger
+ * constant, since they pack weights once for all pieces of a node. */
 GHashTable *cleave_own_weights_find (const CleavePlacement *p, guint rank);
-/* Adds a copy of a constant to a graph.  NULL if there is no memory for it. */
+/* Adds a copy of a constant to a graph. Returns NULL if there is not enough memory. */
 CleaveNode *cleave_own_weights_add (CleaveGraph *graph, CleaveNode *constant);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* List scheduling: nodes are placed in the order of their longest path to the end, each on the rank
- * that would finish it first.  This choice is short-sighted: in a slow network no value is ever
- * sent, although that would pay off for all later nodes.  So it is repeated for faster networks,
- * and a simulation of the real network chooses the best placement. */
+/* List scheduling. Places nodes in the order of their longest path to the end, each on the rank
+ * that would finish it first. This choice is short-sighted: in a slow network it never sends a
+ * value, although sending would pay off for all later nodes. So placements are also made for faster
+ * networks, and a simulation of the real network chooses the best one. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
@@ -14,10 +14,10 @@
 
 #include <string.h>
 
-/* Parameters of a candidate.  `hope`: how many times faster the network is assumed to be.
- * `stickiness`: how many times the sending time a move to another rank must gain; with 0,
- * consecutive pieces change ranks at each node.  `in_bands`: pieces run on the rank of their band,
- * so that only whole nodes choose a rank. */
+/* Parameters of a candidate placement. `hope`: factor by which the network is assumed to be faster.
+ * `stickiness`: a node moves to another rank only if that gains this many times the sending time;
+ * with 0, consecutive pieces change ranks at each node. `in_bands`: pieces run on the rank of their
+ * band, so that only whole nodes choose a rank. */
 typedef struct
 {
   double hope, stickiness;
@@ -31,22 +31,22 @@ static const Candidate candidates[] = {
   { 256, 1024, FALSE }, { 1e6, 1e6, FALSE }, { 1e6, 1e7, FALSE },
 };
 
-/* A placement must take at most this part of the time on a single rank: costs outside the model,
- * such as ranks of different speed, take some of the gain. */
+/* A placement must take at most this fraction of the time on a single rank. Costs outside the
+ * model, such as ranks of different speed, take a part of the gain. */
 #define MAX_TIME 0.95
 
 typedef struct
 {
   const CleaveNetwork *network;
   double hope, stickiness;
-  const gint *band; /* indexed by node id: the rank that the node must run on, or CLEAVE_NO_BAND;
-                       NULL: any node may run on any rank */
-  guint *rank;      /* indexed by node id */
+  const gint *band; /* indexed by node id: the rank on which the node must run, or CLEAVE_NO_BAND
+                       for any rank; NULL: any rank for all nodes */
+  guint *rank;      /* indexed by node id: rank of the node */
   double *end;
-  guint *first_result;  /* indexed by node id: number of its first result among all results */
-  GHashTable *arrivals; /* from number of a value and rank to its time of arrival */
-  double *free_at;      /* indexed by rank and thread: when it is free */
-  double *link_free_at; /* indexed by rank: when its link is free */
+  guint *first_result; /* indexed by node id: number of the node's first result among all results */
+  GHashTable *arrivals; /* maps a value's number and a rank to its time of arrival there */
+  double *free_at;      /* indexed by rank and thread: time from which the thread is free */
+  double *link_free_at; /* indexed by rank: time from which the rank's link is free */
 } Placing;
 
 static double
@@ -64,7 +64,8 @@ find_arrival (const Placing *p, const CleaveResult *value, guint rank)
   return g_hash_table_lookup (p->arrivals, &key);
 }
 
-/* Returns when a value would be on a rank; with `commit`, sends it if it was not sent yet. */
+/* Returns the time at which a value is on a rank. If `commit`, sends the value to the rank unless
+ * it was sent before. */
 static double
 bring (Placing *p, const CleaveResult *value, guint rank, gboolean commit)
 {
@@ -101,8 +102,8 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node runs where its operand is: a view is taken there, so that only the part is
- * sent. */
+/* Returns whether a node must run on the rank of its operand: a view does, so that only the viewed
+ * part is sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
@@ -110,7 +111,7 @@ follows_operand (const CleaveNode *node)
          node->operands[0].result != NULL && !cleave_node_is_fixed (node->operands[0].result->node);
 }
 
-/* Returns the time to send an output back to rank 0. */
+/* Returns the time that sending the outputs among the node's results to rank 0 takes. */
 static double
 find_time_back (const Placing *p, const CleaveNode *node, guint rank)
 {
@@ -123,8 +124,8 @@ find_time_back (const Placing *p, const CleaveNode *node, guint rank)
   return time;
 }
 
-/* Returns the time to bring the operands of a node to a rank.  It counts `stickiness` times, and
- * decides between ranks that would finish at the same time. */
+/* Returns the time that sending a node's operands to a rank takes. It is multiplied by
+ * `stickiness`, and decides between ranks that would finish at the same time. */
 static double
 find_time_to_bring (const Placing *p, const CleaveNode *node, guint rank)
 {
@@ -184,7 +185,7 @@ place (Placing *p, const CleaveNode *node)
     p->free_at[thread] = begin + cost;
 }
 
-/* Returns the ranks of all nodes, by id, for a candidate.  `order` is topological. */
+/* Returns the rank of each node, indexed by node id. `order` must be topological. */
 static guint *
 find_ranks (const CleaveGraph *graph,
             const GPtrArray *order,
@@ -246,7 +247,7 @@ check_network (const CleaveNetwork *network, GError **error)
                       network->n_ranks, network->n_threads, network->bandwidth, network->latency);
 }
 
-/* Returns the memory of the rank that needs most plus the bytes of all messages. */
+/* Returns the memory of the rank that needs the most, plus the bytes of all messages. */
 static gint64
 count_bytes (const CleavePlacement *placement)
 {
@@ -257,8 +258,8 @@ count_bytes (const CleavePlacement *placement)
   return n_bytes;
 }
 
-/* Returns the best placement: of those that are as good as the fastest, the one that needs least
- * memory on the rank that needs most and sends least.  The first placement uses one rank only. */
+/* Returns the best placement. Of the placements that are about as fast as the fastest, this is the
+ * one with the smallest count_bytes(). The first of `placements` uses only one rank. */
 static CleavePlacement *
 choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_flight)
 {

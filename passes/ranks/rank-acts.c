@@ -18,9 +18,10 @@ typedef struct
 {
   const CleavePlacement *p;
   CleaveActs *acts;
-  GArray **expects, **finishes; /* indexed by position in the order: numbers of messages */
-  gboolean *is_received;        /* indexed by message */
-  guint *rank_index;            /* indexed by rank: number of its nodes listed so far */
+  GArray **expects, **finishes; /* indexed by position in the order: indices of the messages that
+                                   are expected before this node, or finished after it */
+  gboolean *is_received;        /* indexed by message: its RECEIVE is listed */
+  guint *rank_index;            /* indexed by rank: number of its nodes that are listed so far */
 } Listing;
 
 static void

@@ -3,7 +3,8 @@
 
 #include "placement.h"
 
-/* The acts of a rank: what its program does for messages, in order, between its nodes. */
+/* Lists the acts of each rank: the actions of its program for messages, in order, between its
+ * nodes. */
 
 /* The kinds of acts.  The receiver of a message posts a buffer (EXPECT) and waits for the data
  * (RECEIVE); the sender starts to send (SEND) and waits until the value may be overwritten
@@ -19,7 +20,7 @@ typedef struct
 {
   CleaveActKind kind;
   guint message;
-  guint rank_index; /* number of nodes of the rank that run before it, inputs included */
+  guint rank_index; /* number of the rank's nodes that run before the act, inputs included */
 } CleaveAct;
 
 /* The acts (CleaveAct) of each rank, in order. */

@@ -5,15 +5,16 @@
 
 /* Costs for the placement on ranks, in nanoseconds. */
 
-/* Cost of a message on either side besides the copy, in nanoseconds.  Not measured; of the order of
- * an MPI call.  It keeps placements from sending many small values. */
+/* Time of a message on either side besides the copy, in nanoseconds. It is not measured, but of the
+ * order of an MPI call. It keeps placements from sending many small values. */
 #define CLEAVE_RANKS_COST_OF_MESSAGE 2000
 
-/* Returns the time of a node on one thread, in nanoseconds.  0 for views and joins, which
- * neighboring steps do in place. */
+/* Returns the time of a node on one thread, in nanoseconds. Returns 0 for views and joins, since
+ * the steps before or after them compute in their memory. */
 double cleave_ranks_cost (const CleaveNode *node);
-/* Returns, by node id, the length of the longest path from the begin of a node to the end of the
- * graph, in nanoseconds.  Free with g_free(). */
+/* Returns, indexed by node id, the length of the longest path from the begin of the node to the end
+ * of the graph, in nanoseconds. Free it with g_free(). */
 double *cleave_ranks_find_heights (const CleaveGraph *graph, const GPtrArray *order);
-/* Returns the time that a message takes on one thread, on either side, in nanoseconds. */
+/* Returns the time in nanoseconds that a message takes on one thread of the sender, or of the
+ * receiver. */
 double cleave_ranks_cost_of_message (const CleaveMessage *message);

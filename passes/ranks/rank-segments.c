@@ -5,17 +5,18 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* The search for the longest time of a segment halves the interval this often: precise to a
- * millionth of the total. */
+/* Number of times that the search for the longest time of a segment halves its interval: the result
+ * is precise to a millionth of the total time. */
 #define N_HALVINGS 20
 
 typedef struct
 {
   const CleaveNetwork *network;
-  guint n;        /* number of nodes */
-  double *cost;   /* indexed by position: nanoseconds on all threads of a rank */
-  double *across; /* indexed by position: time to send all values that are computed up to it and
-                     read after it */
+  guint n; /* number of nodes */
+  double
+      *cost; /* indexed by position: time of the node with all threads of a rank, in nanoseconds */
+  double *across; /* indexed by position: time to send all values that are computed up to the
+                     position and read after it */
 } Chain;
 
 static guint
@@ -66,7 +67,7 @@ chain_clear (Chain *chain)
 }
 
 /* Returns the end of the longest segment from `begin` on that computes for at most `most`
- * nanoseconds and sends for at most `most`.  Returns `begin` if there is none. */
+ * nanoseconds, and sends for at most `most` nanoseconds. Returns `begin` if there is none. */
 static guint
 find_end (const Chain *chain, guint begin, double most)
 {
@@ -84,8 +85,8 @@ find_end (const Chain *chain, guint begin, double most)
   return end;
 }
 
-/* Cuts the chain into one segment for each rank, none longer than `most`.  FALSE if nodes are left;
- * `ends` is set as far as the ranks reach. */
+/* Cuts the chain into one segment for each rank, each of which takes at most `most` nanoseconds.
+ * Returns FALSE if nodes remain. Sets `ends` for the segments that exist. */
 static gboolean
 cut (const Chain *chain, double most, guint *ends)
 {

@@ -3,11 +3,12 @@
 
 #include "placement.h"
 
-/* Pipeline parallelism: each rank gets a run of consecutive nodes, so that several runs can be
- * under way at once. */
+/* Pipeline parallelism: each rank gets a segment of consecutive nodes, so that several runs can be
+ * in flight at once. */
 
-/* Returns ranks, by node id: each rank gets one segment of `order`, a topological order, one after
- * the other.  Minimizes the longest time that any rank computes or sends.  Free with g_free(). */
+/* Returns the rank of each node, indexed by node id. Each rank gets one segment of `order`, a
+ * topological order; the segments follow each other. Minimizes the longest time that any rank
+ * computes or sends. Free the result with g_free(). */
 guint *cleave_rank_segments_find (const CleaveGraph *graph,
                                   const GPtrArray *order,
                                   const CleaveNetwork *network);

@@ -3,9 +3,10 @@
 
 #include <glib.h>
 
-/* A binary heap of nodes that are ready to run. */
+/* A binary heap of nodes that are ready to run. Simulations of runs use it. */
 
-/* An entry of the heap.  The least key is on top; of equal keys, the least position. */
+/* An entry of the heap. The entry with the smallest key is on top; of equal keys, the one with the
+ * smallest position. */
 typedef struct
 {
   double key;

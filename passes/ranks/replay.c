@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Simulates a run in the order of the ranks' programs.  A rank does its acts for messages one after
- * the other, in the order of the placement, so that one late message delays all later acts.  With
- * one thread, nodes keep that order as well.
+/* Simulates a run in the order of the ranks' programs. A rank performs its acts one after the
+ * other, in the order of the placement, so that one late message delays all later acts. With one
+ * thread for each rank, nodes keep that order as well.
  *
- * Only the first bytes of a large message leave at once (the rendezvous protocol of MPI).  The
- * receiver answers once it has posted a buffer, after the data that it is sending itself.  Then the
- * rest leaves, after the data sent meanwhile. */
+ * Only the first bytes of a large message leave at once (the rendezvous protocol of MPI). The
+ * receiver answers after it has posted a buffer, and after the data that it is sending itself. Then
+ * the rest of the message leaves, after the data that were sent meanwhile. */
 
 #include "rank-costs.h"
 #include "ready-heap.h"
 #include "simulation.h"
 
-/* Bytes of a message that leave before the receiver has posted a buffer, as in MPI's eager
- * protocol. */
+/* Number of bytes of a message that leave before the receiver has posted a buffer, as in MPI's
+ * eager protocol. */
 #define FIRST_BYTES (64 << 10)
 
 void
@@ -73,8 +73,8 @@ cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin)
   return s->n_missing[node->id] == 0;
 }
 
-/* Spends `cost` nanoseconds of a thread of the rank on an act, not before `since` and not before
- * the previous act. */
+/* Spends `cost` nanoseconds of a thread of the rank on an act. The act begins neither before
+ * `since` nor before the end of the previous act. */
 static void
 spend (CleaveSimulation *s, guint rank, double since, double cost)
 {
@@ -98,7 +98,8 @@ note_arrival (CleaveSimulation *s, const CleaveMessage *message)
   g_array_append_val (s->replay->ranks, message->to);
 }
 
-/* Sends the rests of large messages whose receivers have answered by `until`. */
+/* Sends the remaining bytes of the rank's large messages, if their receivers have answered by time
+ * `until`. */
 static void
 send_rests (CleaveSimulation *s, guint rank, double until)
 {
@@ -116,8 +117,8 @@ send_rests (CleaveSimulation *s, guint rank, double until)
     }
 }
 
-/* Sends the first bytes of a message, if it was sent.  If there are more, the receiver's answer is
- * queued after the data that it is sending. */
+/* Sends the first bytes of a message whose SEND act is done. If the message has more bytes, queues
+ * the receiver's answer after the data that the receiver is sending. */
 static void
 leave (CleaveSimulation *s, guint number)
 {
@@ -148,7 +149,7 @@ leave (CleaveSimulation *s, guint number)
     }
 }
 
-/* Does an act; FALSE if it must wait for another rank or a node. */
+/* Performs an act. Returns FALSE if the act must wait for another rank or for a node. */
 static gboolean
 do_act (CleaveSimulation *s, guint rank, const CleaveAct *act)
 {

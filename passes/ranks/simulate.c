@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Simulates a run of all ranks.  Each thread takes the ready node with the highest priority; a rank
- * sends one value after the other.  Without priorities it replays the ranks' programs (replay.c).
- */
+/* Simulates a run of all ranks. Each thread takes the ready node with the highest priority. A rank
+ * sends one value after the other. Without priorities, replays the ranks' programs (replay.c). */
 
 #include "simulation.h"
 
 #include "rank-costs.h"
 #include "ready-heap.h"
 
-/* Returns whether a node is in the window of its rank.  If the node on top of the heap `able` is
+/* Returns whether a node is within the window of its rank. If the node on top of the heap `able` is
  * not, no other node of the heap is. */
 static gboolean
 can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
@@ -19,8 +18,8 @@ can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
   return s->window == 0 || s->goes_first[id] || s->rank_index[id] < s->first[rank] + s->window;
 }
 
-/* Gets the time at which the rank begins its next node. Returns FALSE if no node is ready or will
- * be. */
+/* Gets the time at which the rank begins its next node. Returns FALSE if no node is ready or
+ * becomes ready. */
 static gboolean
 find_next (const CleaveSimulation *s, guint rank, double *begin)
 {
@@ -47,7 +46,7 @@ find_key (const CleaveSimulation *s, const CleaveNode *node, guint position)
   return s->goes_first[node->id] ? -G_MAXDOUBLE : -s->priority[node->id];
 }
 
-/* Takes the next node of a rank from those that are ready at `begin`. */
+/* Takes the next node of a rank from the nodes that are ready at time `begin`. */
 static const CleaveNode *
 take_node (CleaveSimulation *s, guint rank, double begin)
 {
@@ -64,7 +63,8 @@ take_node (CleaveSimulation *s, guint rank, double begin)
   return s->p->order->pdata[cleave_ready_pop (s->able[rank]).position];
 }
 
-/* Sends the messages of a value; returns the time that they take on the sender's thread. */
+/* Sends the messages of a value. Returns the time that they take on the sender's thread, in
+ * nanoseconds. */
 static double
 send_all (CleaveSimulation *s, const CleaveResult *value, double end)
 {
@@ -116,7 +116,7 @@ run_node (CleaveSimulation *s, guint rank, double least)
   cleave_replay_go_on (s);
 }
 
-/* Returns the rank whose next node begins first, or the number of ranks if none can begin. */
+/* Returns the rank whose next node begins first; the number of ranks if none can begin. */
 static guint
 find_first_rank (const CleaveSimulation *s, double *least)
 {
@@ -200,7 +200,8 @@ cleave_rank_times_clear (CleaveRankTimes *times)
   g_clear_pointer (&times->sending, g_free);
 }
 
-/* Returns the time between two results of a stream of runs, in seconds. */
+/* Returns the time between two results of a stream of runs with `n_in_flight` runs in flight, in
+ * seconds. */
 static double
 find_period (const CleaveRankTimes *times,
              const CleavePlacement *p,
@@ -214,8 +215,8 @@ find_period (const CleaveRankTimes *times,
   return period / 1e9;
 }
 
-/* Returns, by node id, the nanoseconds that the steps of each node took.  0 for a node without a
- * step of its own: it was fused with another or done in place. */
+/* Returns, indexed by node id, the nanoseconds that the steps of each node took in a profile. It is
+ * 0 for a node without a step of its own, which was fused or is a view. */
 static double *
 find_costs (const CleavePlacement *p, const CleaveProfile *profile)
 {

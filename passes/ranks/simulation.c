@@ -114,7 +114,8 @@ cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, g
   return best;
 }
 
-/* The link sends values one after the other; each arrives after its own time and the latency. */
+/* Sends `n_bytes` bytes. The link sends one value after the other; each arrives after its own
+ * sending time and the latency. */
 double
 cleave_simulation_send (CleaveSimulation *s, guint rank, gint64 n_bytes, double begin)
 {

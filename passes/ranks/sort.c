@@ -17,17 +17,18 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer data)
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/* The sort of GLib is stable. */
+/* relies on the sort of GLib, which is stable */
 void
 cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 {
   g_ptr_array_sort_with_data (nodes, compare_keys, key);
 }
 
-/* A run may take this many times longer in an order that needs less memory. */
+/* Limit on the time of a run in an order that needs less memory, as a multiple of the time in the
+ * original order. */
 #define MAX_TIME_FOR_MEMORY 1.05
 
-/* Simulates twice: with the longest path to the end as priority, and with the order of the whole
+/* Simulates two runs: with the longest path to the end as priority, and with the order of the whole
  * graph, which needs little memory. Keeps the second simulation if its run takes hardly longer. */
 static void
 find_times (CleaveRankTimes *times, const CleavePlacement *p)
@@ -70,7 +71,7 @@ cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, gu
   return p;
 }
 
-/* Returns priorities by node id: the first node of the order has the highest. */
+/* Returns priorities, indexed by node id: the first node of the order has the highest. */
 static double *
 make_priority (const CleaveGraph *graph, const GPtrArray *order)
 {
@@ -95,8 +96,9 @@ copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
   return copy;
 }
 
-/* Returns the placement with the order that needs least memory, of those in which a run takes
- * hardly longer, and sets `*memory` to its bytes. */
+/* Returns the placement in the order that needs the least memory on the rank that needs the most,
+ * among orders in which a run takes at most MAX_TIME_FOR_MEMORY times as long. Sets `*memory` to
+ * that memory in bytes. */
 static CleavePlacement *
 choose (CleavePlacement *p,
         const CleaveNetwork *network,
@@ -130,11 +132,12 @@ choose (CleavePlacement *p,
   return best;
 }
 
-/* Windows: a rank that waits runs nodes that come later in the order, whatever memory they need:
- * any of them (0), or only the next 32, 8 or 1.  The larger arena of two ranks takes 8.2 MB for a
- * text detector at 640 x 640 with all four windows, and 11.3 MB with 0 alone. */
+/* Windows of the simulated orders. A rank that waits may run nodes that come later in the order,
+ * whatever memory they need: any of them (0), or only the next 32, 8 or 1. The larger arena of two
+ * ranks takes 8.2 MB for a text detector at 640 x 640 with all four windows, and 11.3 MB with
+ * window 0 alone. */
 static const guint all_windows[] = { 0, 32, 8, 1 };
-/* The window that is best most often, for a quick estimate. */
+/* the window that is the best most often, for a quick estimate */
 static const guint least_window = 1;
 
 CleavePlacement *

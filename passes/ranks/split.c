@@ -8,38 +8,41 @@
 #include "../auto-split/for-threads.h"
 #include "simulate.h"
 
-/* A split for more ranks must take at most this part of the estimated time with fewer ranks. Pieces
- * take some time that the cost model leaves out. */
+/* A split for more ranks must take at most this fraction of the estimated time with fewer ranks,
+ * since pieces take some time that the cost model leaves out. */
 #define MAX_TIME 0.95
 
-/* Variants that reduce the memory of the rank that needs most.  Ratios: weights are cut if they are
- * this many times as large as the node's other operands.  Strictnesses: strips must fit into the
- * cache limit divided by this.  By the estimate, the larger of two ranks takes 0.51 of the memory
- * of one process for VGG-16's convolutions with these ratios, 0.55 with 2 alone and 0.92 without.
- * For a text detector at 640 x 640 it takes 0.65 with these strictnesses and 0.75 without. */
+/* Variants that reduce the memory of the rank that needs the most. Ratios: the weights of a node
+ * are cut if they are this many times as large as its other operands. Strictnesses: strips must fit
+ * into the cache limit divided by this number.
+ *
+ * By the estimate, the larger of two ranks takes 0.51 of the memory of one process for VGG-16's
+ * convolutions with these ratios, 0.55 with ratio 2 alone, and 0.92 without ratios. For a text
+ * detector at 640 x 640, it takes 0.65 with these strictnesses and 0.75 without. */
 static const double ratios[] = { 2, 0.5, 0.2 };
 static const double strictnesses[] = { 1.3, 2 };
 
-/* The variant with the least product of time and memory is taken, but none that takes more than
- * this many times as long. */
+/* The variant with the smallest product of time and memory is used, but its time must be at most
+ * this many times the shortest time. */
 #define MAX_TIME_FOR_MEMORY 1.15
 
-/* A way to split, and its placement. */
+/* A way to split the graph, and the placement of the split graph. */
 typedef struct
 {
   CleaveThreads threads;
   CleavePlacement *placement;
-  double time;   /* seconds */
-  gint64 memory; /* bytes of the rank that needs most; 0: not known */
+  double time;   /* estimated time of a run in seconds */
+  gint64 memory; /* bytes of the rank that needs the most; 0: not known */
 } Trial;
 
-/* State shared by all trials of a graph. */
+/* State that all trials of a graph share. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveNetwork *network;
   CleaveStripsCache *strips;
-  GHashTable *texts; /* set of the printed split graphs tried, with their numbers of threads */
+  GHashTable *texts; /* set of texts: the printed split graphs that were tried, with their numbers
+                        of threads */
 } Trials;
 
 static void
@@ -59,8 +62,8 @@ find_network (const CleaveThreads *threads, const CleaveNetwork *network)
   return some;
 }
 
-/* Splits a copy of the graph and places it.  Leaves `trial->placement` NULL if another way with as
- * many threads gave the same graph. */
+/* Splits a copy of the graph and places it. Leaves `trial->placement` NULL if an earlier trial with
+ * the same number of threads gave the same graph. */
 static gboolean
 try_threads (const Trials *trials, const CleaveThreads *threads, Trial *trial, GError **error)
 {
@@ -104,7 +107,7 @@ replace (Trial *best, Trial *trial)
   *trial = old;
 }
 
-/* Chooses the number of ranks with which a run takes least time: 1, 2, 4, … or all. */
+/* Chooses the number of ranks with which a run takes the least time: 1, 2, 4 and so on, or all. */
 static gboolean
 choose_n_ranks (const Trials *trials, Trial *best, GError **error)
 {
@@ -124,8 +127,8 @@ choose_n_ranks (const Trials *trials, Trial *best, GError **error)
     }
 }
 
-/* Replaces the best trial by another way to split, if its product of time and memory is less and
- * its time is at most `most`. */
+/* Tries another way to split. Replaces the best trial by it if the product of time and memory is
+ * smaller, and the time is at most `most` seconds. */
 static gboolean
 try_instead (
     const Trials *trials, const CleaveThreads *threads, double most, Trial *best, GError **error)

@@ -10,10 +10,11 @@
 typedef struct
 {
   const CleaveReduction *reduction;
-  CleaveGraph *graph;   /* the new one */
-  GHashTable *values;   /* from results of the old graph to results of the new one */
-  guint8 *is_live;      /* indexed by node id: some output needs the node */
-  GHashTable *readable; /* set of CleaveResult of the old graph that something reads */
+  CleaveGraph *graph;   /* the graph that is built */
+  GHashTable *values;   /* maps results of the old graph to results of the new graph */
+  guint8 *is_live;      /* indexed by node id: an output depends on the node */
+  GHashTable *readable; /* set of the results (CleaveResult) of the old graph that a node or an
+                           output reads */
 } Builder;
 
 void
@@ -87,7 +88,7 @@ keep_value (Builder *builder, CleaveResult *from, CleaveResult *to)
     cleave_result_set_name (to, from->name);
 }
 
-/* Adds inputs in place of a node's results. */
+/* Adds inputs that replace the results of a node. */
 static void
 add_inputs (Builder *builder, CleaveNode *node)
 {
@@ -153,8 +154,8 @@ add_constant (Builder *builder, CleaveNode *node)
   return TRUE;
 }
 
-/* Returns a copy of the attributes of a node, one of them reset to its default if the reduction
- * says so. */
+/* Returns a copy of the attributes of a node. If the reduction names an attribute of this node,
+ * resets it to its default. */
 static gpointer
 copy_attrs (const CleaveReduction *reduction, const CleaveNode *node)
 {
@@ -219,8 +220,8 @@ add (Builder *builder, CleaveNode *node)
   return TRUE;
 }
 
-/* Returns the name of the output of the old graph that is this result, or else the name of the
- * value. */
+/* Returns the name of the old graph's output that is this result; the name of the value if it is
+ * not an output. */
 static char *
 dup_output_name (const CleaveGraph *graph, const CleaveResult *result)
 {

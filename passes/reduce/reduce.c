@@ -7,21 +7,21 @@
 #include "rebuild.h"
 #include "shorten.h"
 
-/* Delta debugging (Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, 2002):
- * tries to leave out half of the candidates at once, then quarters, down to single nodes, until
- * nothing more can be left out.  The caller's test says whether a smaller graph is still of
- * interest, such as one that a pass breaks. */
+/* Delta debugging (Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, 2002).
+ * Tries to leave out half of the candidates at once, then quarters, and so on down to single nodes,
+ * until nothing more can be left out. The caller's test tells whether a smaller graph still has the
+ * property of interest. An example is a graph that a pass breaks. */
 
 typedef struct
 {
-  CleaveGraph *graph; /* the smallest graph found that is of interest */
+  CleaveGraph *graph; /* the smallest graph so far that passes the test */
   char *passes;       /* text of the pipeline; NULL: none */
   CleaveReduceTest test;
   gpointer data;
 } Reducer;
 
-/* Builds the reduced graph and tests it.  If it is of interest, it replaces the reducer's graph;
- * returns whether it is. */
+/* Builds the reduced graph and tests it. If it passes the test, it replaces the reducer's graph.
+ * Returns whether it passes. */
 static gboolean
 try_graph (Reducer *reducer, const CleaveReduction *reduction)
 {
@@ -57,13 +57,13 @@ shorten_passes (Reducer *reducer)
         continue;
       g_free (reducer->passes);
       reducer->passes = g_steal_pointer (&shorter);
-      number = G_MAXUINT; /* start again from the first change */
+      number = G_MAXUINT; /* begin again with the first change */
       changed = TRUE;
     }
   return changed;
 }
 
-/* Returns the nodes other than inputs and constants, in topological order. */
+/* Returns all nodes except inputs and constants, in topological order. */
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)
 {
@@ -80,7 +80,8 @@ list_nodes (const CleaveGraph *graph)
   return nodes;
 }
 
-/* Makes the results of a node the only outputs, so that later nodes are left out. */
+/* Makes the results of node `index` the only outputs, which leaves out all later nodes. Returns
+ * whether the test passes. */
 static gboolean
 end_at (Reducer *reducer, guint index)
 {
@@ -98,7 +99,7 @@ end_at (Reducer *reducer, guint index)
   return try_graph (reducer, &reduction);
 }
 
-/* Ends the graph as early as possible, in steps that are halved until they are one node. */
+/* Ends the graph as early as possible. Begins with large steps and halves them down to one node. */
 static gboolean
 shorten_end (Reducer *reducer)
 {
@@ -119,7 +120,7 @@ shorten_end (Reducer *reducer)
   return changed;
 }
 
-/* Marks a node for a change; FALSE if the change does not apply to it. */
+/* Marks a node for a change. Returns FALSE if the change does not apply to the node. */
 typedef gboolean (*Mark) (CleaveReduction *reduction, CleaveNode *node);
 
 static gboolean
@@ -209,7 +210,7 @@ drop_outputs (Reducer *reducer)
   return changed;
 }
 
-/* Returns the largest extent of an input or constant that is less than `below`, at least 1. */
+/* Returns the largest extent of an input or constant that is less than `below`; at least 1. */
 static gint64
 next_extent (const CleaveGraph *graph, gint64 below)
 {
@@ -223,7 +224,7 @@ next_extent (const CleaveGraph *graph, gint64 below)
   return found;
 }
 
-/* Makes all dimensions of one extent shorter together, since they may have to be equal. */
+/* Makes all dimensions of one extent shorter at the same time, since they may have to be equal. */
 static gboolean
 shorten_extents (Reducer *reducer)
 {
@@ -244,7 +245,7 @@ shorten_extents (Reducer *reducer)
           if (tries[i] >= 1 && tries[i] < from && try_graph (reducer, &reduction))
             {
               changed = TRUE;
-              from = i < 2 ? from : from + 1; /* the new extent may be made shorter again */
+              from = i < 2 ? from : from + 1; /* the new extent may become shorter again */
               break;
             }
         }
@@ -252,7 +253,7 @@ shorten_extents (Reducer *reducer)
   return changed;
 }
 
-/* Returns the number of attributes that differ from their default. */
+/* Returns the number of attributes in the graph that differ from their defaults. */
 static guint
 count_attributes (const CleaveGraph *graph)
 {
@@ -264,8 +265,8 @@ count_attributes (const CleaveGraph *graph)
   return n;
 }
 
-/* Resets an attribute to its default, unless the graph then has as many attributes as before. This
- * happens with ops that replace the default by its meaning when the node is added. */
+/* Resets an attribute to its default. Undoes this if the graph then has as many attributes as
+ * before: some ops replace a default by an equal explicit value when the node is added. */
 static gboolean
 drop_attribute (Reducer *reducer, const CleaveNode *node, const CleaveAttr *attr)
 {

@@ -4,11 +4,11 @@
 
 typedef struct
 {
-  guint number; /* number of changes to skip before the one to make */
+  guint number; /* number of possible changes to skip before the one that is made */
   gboolean done;
 } Change;
 
-/* Returns whether the change is made at this point; counts the points. */
+/* Counts a possible change. Returns whether it is the one to make. */
 static gboolean
 is_now (Change *change)
 {

@@ -6,6 +6,6 @@
 /* Makes the text of a pipeline shorter, for the reducer (reduce.c). */
 
 /* Returns the text of a pipeline after change number `number`. A change leaves out a step or a
- * group, no longer repeats a group, or replaces a name by the passes that it stands for. NULL if
- * there is no change with this number, and then none with a larger one. */
+ * group, stops repeating a group, or replaces a name by the passes that it stands for. Returns NULL
+ * if there are at most `number` changes. */
 char *cleave_pipeline_shorten (const CleavePipeline *pipeline, guint number);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of convolutions by Winograd's F(2x2, 3x3). Transforms a block of tiles of the
- * image, multiplies it by 16 matrices with one row for each tile, and transforms the sums to tiles
- * of y. */
+/* The kernel family of convolutions by Winograd's F(2x2, 3x3). Transforms a block of image tiles,
+ * multiplies it by 16 matrices with a row for each tile, and transforms the sums to tiles of y. */
 
 #include "../../../ops/winograd.h"
 #include "direct.h"
@@ -32,10 +31,8 @@ typedef struct
   gint64 n_y[2], y_step[2];
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
-  gint64 band, block; /* number of rows of tiles in a band; number of tiles of a row, or of all rows
-                         of a band, in a block */
-  gint64 pitch; /* number of floats of a transformed tile, and of the zeros that are read in place
-                   of padding */
+  gint64 band, block; /* rows of tiles in a band; tiles in a block */
+  gint64 pitch;       /* floats of a transformed tile, and of the zeros that replace padding */
 } Winograd;
 
 /* State of a run. */
