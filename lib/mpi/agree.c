@@ -37,8 +37,8 @@ spread (MPI_Comm comm, int from, int rank, const GError *own, GError **error)
  * @error: return location for a [struct@GLib.Error]
  *
  * Exchanges errors between all ranks. If a rank has an error, all ranks get it. If several ranks
- * have an error, all ranks get the error of the lowest one.  All ranks of the communicator must
- * call it.
+ * have an error, all ranks get the error of the lowest of these ranks. All ranks of the
+ * communicator must call this function.
  *
  * Returns: %TRUE if no rank has an error
  *

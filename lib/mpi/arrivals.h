@@ -3,8 +3,8 @@
 
 #include "near.h"
 
-/* A near message (near.h) that this rank expects and has not received yet; the element of the
- * GArrays below. */
+/* A near message (near.h) that this rank expects and has not received yet. The array of the
+ * function below has these. */
 typedef struct
 {
   guint message, run;
@@ -14,7 +14,7 @@ typedef struct
 
 gboolean cleave_arrivals_have (const GArray *arrivals, guint message);
 /* Receives all expected messages that have been offered, removes them from the array and adds to
- * the counts of messages and bytes. Returns FALSE and sets errno if one cannot be read; that one is
- * then the last of the array. */
+ * the counts of messages and bytes. If a message cannot be read, returns FALSE and sets errno; the
+ * last element of the array is then this message. */
 gboolean
 cleave_arrivals_take (GArray *arrivals, CleaveNear *near, gint64 *n_received, gint64 *n_bytes);

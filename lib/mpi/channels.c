@@ -22,8 +22,8 @@
  * run at once. */
 static GMutex mpi_lock;
 
-/* Duplicates both communicators. Both calls are collective, so a rank makes the second one even if
- * the first has failed. */
+/* Duplicates both communicators. Both calls are collective, so a rank makes the second call even if
+ * its first call has failed. */
 static gboolean
 copy_communicator (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
 {
@@ -90,7 +90,7 @@ cleave_channels_end (CleaveChannelSet *channels)
   cleave_progress_end (channels->progress);
 }
 
-/* Cancels the request of a channel, which may be under way after a failure, and frees it. */
+/* Cancels the request of a channel, which may be in flight after a failure, and frees it. */
 static void
 close_channel (CleaveChannel *channel)
 {
@@ -101,9 +101,9 @@ close_channel (CleaveChannel *channel)
   g_free (channel->value);
 }
 
-/* Frees the communicators, unless any rank failed. After a failure there may be messages that
- * nobody has received, and a new communicator that reuses the number of this one would receive
- * them. So both are leaked then. */
+/* Frees the communicators, unless any rank failed. After a failure there may be messages that no
+ * rank has received. A new communicator could reuse the number of a freed one and receive them. So
+ * both communicators are leaked then. */
 static void
 close_communicators (CleaveChannelSet *channels)
 {
@@ -135,8 +135,8 @@ cleave_channels_clear (CleaveChannelSet *channels)
   return is_quiet;
 }
 
-/* Reports a failure to all other ranks, which might wait for this one forever. The message is never
- * freed, since it is not known when MPI has read it. */
+/* Reports a failure to all other ranks, which might wait for this rank forever. The message is
+ * never freed, since this rank cannot know when MPI has read it. */
 static void
 raise_alarm (CleaveChannelSet *channels)
 {
@@ -194,7 +194,7 @@ listen_for_alarm (CleaveChannelSet *channels)
   g_set_error_literal (&channels->failure, G_IO_ERROR, G_IO_ERROR_FAILED, text);
 }
 
-/* Tests the request once. If `listen`, also checks for failures of other ranks. */
+/* Tests the request once. If `listen`, also checks whether another rank has failed. */
 static gboolean
 is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MPI_Status *status)
 {
@@ -212,7 +212,7 @@ is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MP
   return flag != 0 && channels->failure == NULL;
 }
 
-/* Yields the core. With other programs in the process it sleeps instead, since a thread that yields
+/* Yields the core. If other programs of the process run, sleeps instead, since a thread that yields
  * may get its core back at once. */
 static void
 leave_core (const CleaveChannelSet *channels)
@@ -223,8 +223,8 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Receives all near messages that have been offered, not only the awaited one: a sender may wait
- * for another message to be received before it sends the awaited one. */
+/* Receives all near messages that have been offered, not only the awaited message: a sender may
+ * wait until another message is received before it sends the awaited message. */
 static void
 take_all (CleaveChannelSet *channels)
 {
@@ -277,8 +277,8 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
   return FALSE;
 }
 
-/* Starts the request of a message. The request is made in the first run, and again if a bound
- * tensor has moved the place. */
+/* Starts the request of a message. Makes the request in the first run, and again if a bound tensor
+ * has moved the memory of the value. */
 static void
 start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *place)
 {

@@ -19,15 +19,15 @@ typedef struct
   char *value; /* name of the value; NULL: this rank neither sends nor receives it */
   int from, to, tag;
   gint64 n_bytes;
-  CleaveMessagePlace place; /* buffer and layout that the request was made for */
+  CleaveMessagePlace place; /* buffer and layout for which the request was made */
   MPI_Request request;      /* MPI_REQUEST_NULL: not made yet */
-  gboolean is_active;       /* the request is under way: MPI may access the buffer */
-  gboolean is_near; /* without MPI: the receiver reads it from the sender's memory (near.h) */
-  guint run;        /* number of times it has been sent, or expected */
+  gboolean is_active;       /* the request has begun and not ended: MPI may access the buffer */
+  gboolean is_near;         /* without MPI: the receiver reads it in the sender's memory (near.h) */
+  guint run;                /* number of times the message has been sent, or expected */
 } CleaveChannel;
 
-/* All messages of a rank, behind the interface CleaveTransport through which a program sends and
- * receives. */
+/* All messages of a rank. CleaveTransport is the interface through which a program sends and
+ * receives them. */
 typedef struct
 {
   MPI_Comm comm;  /* communicator for messages, and for the agreement before the first run */
@@ -39,14 +39,15 @@ typedef struct
   CleaveProgress *progress; /* NULL: MPI carries no large message */
   CleaveNear *near;
   GArray *expected; /* CleaveArrival */
-  GError *failure;  /* first error of a run, after which nothing is sent or received; NULL: none */
+  GError *failure;  /* first error of a run; no message is sent or received after it; NULL: none */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;
 
 /* Duplicates the communicator. Collective: if it fails on one rank, it fails on all. */
 gboolean cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error);
 void cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement);
-/* Finds out which messages the receiver can read without MPI. Collective, before the first run. */
+/* Finds out which messages the receiver can read without MPI. Collective; call it before the first
+ * run. */
 gboolean
 cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error);
 /* Frees the channels; collective. Returns FALSE if, after a failure, MPI may still read or write

@@ -3,5 +3,6 @@
 
 #include <glib.h>
 
-/* Returns whether the code is MPI_SUCCESS; else sets "cannot `what`: …" with MPI's message. */
+/* Returns whether the code is MPI_SUCCESS. If not, sets the error "cannot `what`: …" with MPI's
+ * message. */
 gboolean cleave_mpi_check (int code, const char *what, GError **error);

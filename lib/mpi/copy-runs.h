@@ -9,7 +9,7 @@ typedef struct
 {
   const CleaveMessagePlace *place;
   char *data;  /* next byte */
-  gint64 left; /* bytes left of the current run; 0: at the end of the place */
+  gint64 left; /* bytes that the current run still has; 0: at the end of the place */
   gint64 index[CLEAVE_MAX_RANK];
 } CleaveRuns;
 
@@ -19,5 +19,5 @@ void cleave_runs_skip (CleaveRuns *runs, gint64 n_bytes);
 /* Copies bytes from one place to another, whose runs may differ. Returns the number of bytes
  * copied, which is the size of the smaller place. */
 gint64 cleave_runs_copy (const CleaveMessagePlace *from, const CleaveMessagePlace *to);
-/* Returns the number of bytes from the first byte of a place to its last, gaps included. */
+/* Returns the number of bytes from the first byte of a place to its last byte, gaps included. */
 gint64 cleave_runs_get_span (const CleaveMessagePlace *place);

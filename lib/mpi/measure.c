@@ -4,17 +4,19 @@
 
 #include <math.h> /* HUGE_VAL */
 
-/* Number of round trips. The shortest one counts, since the others include delays of the machines,
- * and TCP takes some to reach full speed. */
+/* Number of round trips. Only the shortest counts: the others include delays of the machines, and
+ * TCP takes some round trips to reach full speed. */
 #define N_PINGS 20
-/* Stop after MAX_TIME seconds, but not before MIN_PINGS round trips. */
+/* Measuring a message stops after this many seconds, but not before MIN_PINGS round trips. */
 #define MAX_TIME 1
+/* Smallest number of round trips. */
 #define MIN_PINGS 3
-/* A message grows until it takes LONG_PING seconds or has MAX_BYTES bytes: the time of a short one
- * is latency rather than bandwidth. */
+/* Time in seconds of a round trip that is long enough. A message grows until it takes as long: the
+ * time of a shorter message is latency rather than bandwidth. */
 #define LONG_PING 0.01
+/* Largest size of a message, in bytes. */
 #define MAX_BYTES (16 << 20)
-/* Measure at most this many ranks, evenly spread: each takes a fraction of a second. */
+/* Number of ranks to measure at most, evenly spread: each takes a fraction of a second. */
 #define MAX_PEERS 32
 
 static int
@@ -38,7 +40,7 @@ ping (MPI_Comm comm, int peer, void *data, int n_bytes, double *time)
   return code;
 }
 
-/* Returns each message to its sender, until an empty one arrives. */
+/* Returns each message to its sender, until an empty message arrives. */
 static int
 echo (MPI_Comm comm, void *data)
 {
@@ -58,7 +60,7 @@ echo (MPI_Comm comm, void *data)
   return code;
 }
 
-/* Measures one peer, and keeps the worse of its values and `slowest`. */
+/* Measures one peer. Replaces the values of `slowest` that are better than those of the peer. */
 static int
 measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
 {
@@ -90,8 +92,8 @@ round_off (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.1e", value), NULL);
 }
 
-/* Measures the peers, one after the other. Returns the first MPI error; after one it still goes on,
- * since the other peers wait. */
+/* Measures the peers, one after the other. Returns the first MPI error. After an error, goes on
+ * with the next peer, which waits for messages. */
 static int
 measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
 {
@@ -117,15 +119,16 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
 /**
  * cleave_mpi_measure_network:
  * @comm: a communicator
- * @network: (inout): its bandwidth and latency are set, to the same values on all ranks; other
- * fields do not change
+ * @network: (inout): bandwidth and latency are set, to the same values on all ranks; other fields
+ * do not change
  * @error: return location for a [struct@GLib.Error]
  *
  * Measures the network between ranks: rank 0 sends messages to other ranks, which return them.
- * Latency is half of the shortest round trip. For the bandwidth, it sends a message that takes some
- * milliseconds, and a message of a quarter of its size. Bandwidth is the difference in bytes,
+ * Latency is half of the shortest round trip. For the bandwidth, rank 0 sends a message that takes
+ * some milliseconds, and a message of a quarter of its size. Bandwidth is the difference in bytes,
  * divided by the difference in time. The result has the values of the slowest rank, rounded to two
- * digits. All ranks must call it, best while they do nothing else. With one rank, it sets nothing.
+ * digits. All ranks must call this function, best while they do nothing else. With one rank, it
+ * sets nothing.
  *
  * Returns: %TRUE, or %FALSE on error
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Reads messages from the memory of other processes. MPI copies a message while both ranks call
- * MPI, in parts if it is large or not dense. Here the receiver copies it alone and at once. It
- * copies from the sender's arena, which it has mapped. If the value lies in a bound tensor, it uses
- * the system call process_vm_readv(). */
+ * MPI, in parts if the message is large or not dense. Here the receiver alone copies the message,
+ * at once. It copies from the sender's arena, which it has mapped. If the value lies in a bound
+ * tensor, the receiver uses the system call process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memfd_create, process_vm_readv */
@@ -22,10 +22,10 @@
 #include "copy-runs.h"
 
 #define LINE 64
-/* Parts in one call: the limit of Linux (IOV_MAX may be larger elsewhere). */
+/* Largest number of parts in one call: the limit of Linux (IOV_MAX may be larger elsewhere). */
 #define MAX_PARTS 512
-/* If runs are shorter than this (bytes), fetch the whole span with its gaps: the system takes
- * longer for a run than for copying this many bytes. */
+/* Length in bytes below which runs are short. If runs are short, the receiver fetches the whole
+ * span with its gaps: the system takes longer for a run than for copying this many bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 
@@ -33,7 +33,7 @@
  * their own. */
 typedef struct
 {
-  _Alignas(LINE) atomic_uint offered; /* the last run in which the sender offered it */
+  _Alignas(LINE) atomic_uint offered; /* the last run in which the sender offered the message */
   CleaveMessagePlace place;           /* an address in the sender's memory */
   _Alignas(LINE) atomic_uint taken;
 } Entry;
@@ -41,7 +41,7 @@ typedef struct
 typedef struct
 {
   _Alignas(LINE) char key[KEY_BYTES]; /* random, unique to this board */
-  Entry entries[]; /* indexed by message; only those that the owner sends are used */
+  Entry entries[]; /* indexed by message; only entries of messages that the owner sends are used */
 } Board;
 
 /* The data that each rank sends to all others in order to share memory. A `pid` of -1 means that
@@ -86,7 +86,8 @@ map (int fd, gsize n_bytes, int protection)
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Makes the board of this rank. Without memory for it, other ranks use MPI for its messages. */
+/* Makes the board of this rank. If there is no memory for the board, other ranks use MPI for its
+ * messages. */
 static void
 make_board (CleaveNear *near)
 {
@@ -162,9 +163,9 @@ read_other (const Introduction *is, gpointer to, guint64 address, gsize n_bytes)
   return fetch_parts (is, &here, &there, 1, (gint64) n_bytes);
 }
 
-/* Maps the board and the arena of a peer. The process with its pid may be another one, since the
- * peer may be on another host or in a container. The key at the address and in the file proves its
- * identity. */
+/* Maps the board and the arena of a peer. Another process may have the peer's pid here, since the
+ * peer may be on another host or in a container. The key, at the address and in the file, proves
+ * that the process is the peer. */
 static gboolean
 meet (CleaveNear *near, Peer *peer)
 {
@@ -180,9 +181,9 @@ meet (CleaveNear *near, Peer *peer)
   return peer->arena != NULL;
 }
 
-/* Exchanges data about each rank, and then which rank can read the memory of which other. A rank
- * takes part in the second exchange even if the first one failed, since the others would wait for
- * it. */
+/* Exchanges data about each rank, and then which rank can read the memory of which other rank. A
+ * rank takes part in the second exchange even if the first exchange failed, since the other ranks
+ * would wait for it. */
 static int
 meet_all (CleaveNear *near, MPI_Comm comm, const CleaveProgram *program)
 {

@@ -21,7 +21,7 @@ void cleave_near_free (CleaveNear *near);
 /* Returns whether rank `to` can read the memory of rank `from`. */
 gboolean cleave_near_has (const CleaveNear *near, int from, int to);
 
-/* Offers a message. `run` is the number of times it has been sent, this one included. */
+/* Offers a message. `run` is the number of times the message has been sent, including this time. */
 void
 cleave_near_offer (CleaveNear *near, guint message, guint run, const CleaveMessagePlace *place);
 gboolean cleave_near_is_offered (const CleaveNear *near, int from, guint message, guint run);

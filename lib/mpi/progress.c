@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MPI sends a large message in parts, and sends the next part only when the program calls MPI. A
- * rank that computes for long does not call it, so the message would wait until the rank itself
- * waits. Therefore a thread calls MPI at intervals during a run. */
+/* MPI sends a large message in parts, and sends the next part only when the program calls MPI.
+ * While a rank computes for long, it does not call MPI, so the message would stop until the rank
+ * itself waits for a message. Therefore a thread calls MPI at intervals during a run. */
 
 #include "progress.h"
 
-/* Microseconds between calls; each lets some parts of 128 KiB go. VGG-16's convolutions on two
- * ranks take 263 ms at 1 Gbit/s, 334 ms without the thread, and the same with and without it in
- * shared memory. */
+/* Microseconds between two calls of MPI; each call sends some parts of 128 KiB. VGG-16's
+ * convolutions on two ranks take 263 ms at 1 Gbit/s, and 334 ms without the thread. In shared
+ * memory, the thread changes nothing. */
 #define PAUSE 250
 
 struct _CleaveProgress
@@ -21,7 +21,7 @@ struct _CleaveProgress
   GThread *thread;
 };
 
-/* Blocks until a run is under way; returns FALSE if the thread must end. */
+/* Blocks until a run is in flight. Returns FALSE if the thread must end. */
 static gboolean
 wait_until_wanted (CleaveProgress *progress)
 {
@@ -35,8 +35,8 @@ wait_until_wanted (CleaveProgress *progress)
   return !is_over;
 }
 
-/* Calls MPI once if a run is under way. It holds the lock, so that nothing calls MPI once a run has
- * ended. */
+/* Calls MPI once if a run is in flight. Holds the lock meanwhile, so that nothing calls MPI once a
+ * run has ended. */
 static void
 call (CleaveProgress *progress)
 {

@@ -46,7 +46,8 @@ check_n_ranks (const CleaveChannelSet *channels, const CleavePlacement *placemen
   return FALSE;
 }
 
-/* Fails on all ranks with the message of the lowest rank whose placement differs from rank 0's. */
+/* Fails on all ranks unless all have the placement of rank 0. The message is that of the lowest
+ * rank whose placement differs. */
 static gboolean
 check_alike (const CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
 {
@@ -103,7 +104,7 @@ make (CleaveRankProgram *program,
  * cleave_rank_program_new_take:
  * @comm: a communicator, of as many ranks as the placement has
  * @placement: (transfer full): where nodes run; weights that this rank does not read are freed with
- * it unless the caller keeps a reference to its graph
+ * the placement, unless the caller keeps a reference to its graph
  * @options: (nullable): as for [ctor@Cleave.Program.new], for this rank
  * @error: return location for a [struct@GLib.Error]
  *
@@ -195,8 +196,8 @@ cleave_rank_program_bind (CleaveRankProgram *program,
   return is_good;
 }
 
-/* Binds the token on a rank other than 0, which has neither inputs nor outputs of the graph. A
- * failure is reported to the other ranks, which would wait for this one. */
+/* Binds the token on a rank other than 0, which has neither inputs nor outputs of the graph.
+ * Reports a failure to the other ranks, which would wait for this rank. */
 static void
 bind_token (CleaveRankProgram *program)
 {
@@ -216,7 +217,8 @@ bind_token (CleaveRankProgram *program)
  *
  * Runs once.  All ranks must call it.  When it returns, rank 0 has the outputs.
  *
- * Fails if MPI fails: on that rank, and on all ranks that would wait for its messages. A program
+ * Fails if MPI fails: on the rank whose call failed, and on all ranks that would wait for its
+ * messages. A program
  * that failed does not run again.
  *
  * Returns: %TRUE, or %FALSE on error

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs several programs of one placement at once on all ranks, each on a thread of its own with its
- * own memory and messages (a lane). While one waits for a message, another computes. */
+/* Runs several programs of one placement at once on all ranks. Each program runs on a thread of its
+ * own, with its own memory and messages (a lane). While one program waits for a message, another
+ * computes. */
 
 #include "rank-program.h"
 
@@ -20,8 +21,8 @@ typedef struct
   guint number;
 } Lane;
 
-/* Returns whether a lane has failed. If so, reports it to the peers of this program, which would
- * wait for runs that never start. */
+/* Returns whether a program has failed. If so, reports the failure to the peers of `program`, which
+ * would wait for runs that never start. */
 static gboolean
 has_failed (Streaming *s, CleaveRankProgram *program)
 {
@@ -73,7 +74,7 @@ run_lane (gpointer data)
   return NULL;
 }
 
-/* Starts the thread of a lane. If that fails, the stream fails here and on all other ranks. */
+/* Starts the thread of a program. If that fails, the stream fails here and on all other ranks. */
 static GThread *
 begin_lane (Lane *lane)
 {
@@ -128,7 +129,7 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
  * @programs: (array length=n_programs): programs of one placement, made in the same order on all
  * ranks; on rank 0, with tensors bound to each
  * @n_programs: the number of programs, which is the number of runs at once
- * @stream: the number of runs, and functions to call before and after each
+ * @stream: the number of runs, and functions to call before and after each run
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs many times, with @n_programs runs in flight at once: while one run waits for a message of

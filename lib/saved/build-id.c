@@ -11,8 +11,8 @@
 #include <string.h>
 
 /* A saved program fits only the build that saved it, since the layout of packed weights depends on
- * the code. The version does not identify a build, so the GNU build ID of the library is added; it
- * is read from the ELF notes in memory. */
+ * the code. The version does not identify a build, so the file also has the GNU build ID of the
+ * library, which this file reads from the ELF notes in memory. */
 
 typedef struct
 {

@@ -118,7 +118,8 @@ check_match (const Saved *saved, const char *model, GError **error)
   return cleave_sources_check (sources, model, error);
 }
 
-/* Returns `n` bytes of the data from offset `at`, or NULL if they are not all in it. */
+/* Returns `n` bytes of the data from offset `at`, or NULL if the data does not have all these
+ * bytes. */
 static GBytes *
 find_block (const Saved *saved, guint64 at, guint64 n)
 {
@@ -264,8 +265,8 @@ read_graph (const Saved *saved, GError **error)
 
 /* Schedule and packed weights */
 
-/* Returns a copy of an array in the metadata. If `is_first`, sets *n to its length; else returns
- * NULL if its length is not *n. */
+/* Returns a copy of an array in the metadata. If `is_first`, sets *n to the length of the array.
+ * Otherwise returns NULL if the length is not *n. */
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {

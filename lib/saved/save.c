@@ -15,8 +15,8 @@
 /* The contents of the file. */
 typedef struct
 {
-  GPtrArray *constants; /* CleaveTensor, by the index= of the text */
-  GPtrArray *tensors;   /* CleaveTensor: bases, of which each constant is all or a part */
+  GPtrArray *constants; /* CleaveTensor, numbered by the index= of the text */
+  GPtrArray *tensors;   /* CleaveTensor: tensors of which each constant is the whole or a slice */
   GHashTable *index;    /* tensor to its index in `tensors` + 1 */
   GPtrArray *blocks;    /* GBytes, each aligned to CLEAVE_SAVED_LINE */
   guint64 n_data;
@@ -42,7 +42,7 @@ saving_init (Saving *s)
   s->blocks = g_ptr_array_new_with_free_func ((GDestroyNotify) g_bytes_unref);
 }
 
-/* Adds a block and takes its ownership; returns its offset in the data. */
+/* Adds a block and takes ownership of it. Returns its offset in the data, in bytes. */
 static guint64
 add_block (Saving *s, GBytes *block)
 {
@@ -253,7 +253,8 @@ write_all (const Saving *s, GVariant *metadata, GOutputStream *stream, GError **
   return g_output_stream_close (stream, NULL, error);
 }
 
-/* Replaces the file by a new one instead of writing to it, since others may have mapped it. */
+/* Replaces the file by a new file instead of writing to it, since other processes may have mapped
+ * it. */
 static gboolean
 write_file (const Saving *s, GVariant *metadata, const char *path, GError **error)
 {
@@ -305,7 +306,7 @@ cleave_graph_save_program (const CleaveGraph *graph,
 
   saving_init (&s);
   text = cleave_graph_print_more (graph, &more);
-  /* Plan the graph as load.c will read it: the plan depends on the order of its nodes. */
+  /* Plan the graph that load.c will make of the text: a plan depends on the order of its nodes. */
   same = cleave_graph_parse_with (text, s.constants, error);
   if (same == NULL)
     return FALSE;

@@ -14,9 +14,9 @@
 #define CLEAVE_SAVED_MAGIC "CLEAVEPL"
 #define CLEAVE_SAVED_ORDER 0x01020304u
 #define CLEAVE_SAVED_FORMAT 1u
-/* Alignment in bytes: of the data in the file (a page), and of each block in the data (a cache
- * line). */
+/* Alignment of the data in the file, in bytes: a page. */
 #define CLEAVE_SAVED_PAGE 4096
+/* Alignment of each block in the data, in bytes: a cache line. */
 #define CLEAVE_SAVED_LINE 64
 
 typedef struct
@@ -57,7 +57,8 @@ char *cleave_saved_dup_library (void);
 /* Returns the entry for a file in the metadata, (aytxs), or NULL on error. */
 GVariant *cleave_source_new (const char *path, GError **error);
 /* Returns whether the files that still exist are unchanged. `model`, unless NULL, is the current
- * path of the first file; the others must be in the same folder, and all must exist. */
+ * path of the first file. All other files must then be in the same folder, and all files must
+ * exist. */
 gboolean cleave_sources_check (GVariant *sources, const char *model, GError **error);
 
 /* save.c: sorts the inputs of a graph by this list of names. Returns FALSE if the graph has other

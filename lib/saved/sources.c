@@ -35,7 +35,7 @@ fail_to_read (const char *path, GError **error)
   return FALSE;
 }
 
-/* Opens a regular file and sets its stamp. Returns a descriptor, or -1 on error. */
+/* Opens a regular file and sets its stamp. Returns a file descriptor, or -1 on error. */
 static int
 open_file (const char *path, Stamp *stamp, GError **error)
 {
@@ -79,8 +79,8 @@ get_age (const Stamp *stamp)
   return g_get_real_time () * 1000 - stamp->changed;
 }
 
-/* Opens a file, but waits first until its stamp is older than RECENT, if it will be. Without the
- * wait, two saves would differ: the first would lack the stamp. */
+/* Opens a file. If its stamp is not older than RECENT, waits until it is, unless the stamp is in
+ * the future. Without the wait, two saves would differ: the first would lack the stamp. */
 static int
 open_settled (const char *path, Stamp *stamp, GError **error)
 {
@@ -110,8 +110,8 @@ cleave_source_new (const char *path, GError **error)
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
 }
 
-/* Checks one file. A file with the recorded size and time of last change counts as unchanged
- * without reading it, unless `is_named`: the caller gave its path. */
+/* Checks one file. A file with the recorded size and time of last change counts as unchanged,
+ * without reading it. If `is_named`, the caller gave its path, and the file is always read. */
 static gboolean
 check_source (GVariant *source, const char *path, gboolean is_named, GError **error)
 {

@@ -14,7 +14,7 @@ typedef struct
   GPtrArray *inputs, *outputs; /* CleaveTensor: memory for padded runs; NULL: none yet */
 } CleaveCompiled;
 
-/* Compiles a graph, split for the threads. Takes the graph. */
+/* Compiles a graph, split for the threads. Takes ownership of the graph. */
 CleaveCompiled *
 cleave_compiled_new (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 void cleave_compiled_free (gpointer compiled);

@@ -6,8 +6,8 @@
  *     whole:  x [8,8] ─► MatMul ─► Relu ─► y [8,4]        rows 0 … 7
  *
  * A node of `part` must be the piece of its partner in `whole` that computes the first elements:
- * the rules of splitting say which node that is. A Softmax over the rows is not: it reads them
- * all. */
+ * the rules of splitting say which node is that piece. A Softmax over the rows is no such piece,
+ * since it reads all rows. */
 
 #include "prefix.h"
 
@@ -33,7 +33,7 @@ is_first_of (const CleaveRange *range, const CleaveShape *shape)
   return cleave_ranges_equal (range, &first);
 }
 
-/* Returns whether the elements of `part` can be the first ones of `whole`. */
+/* Returns whether the elements of `part` can be the first elements of `whole`. */
 static gboolean
 types_fit (const CleaveTensorType *part, const CleaveTensorType *whole)
 {
@@ -105,7 +105,8 @@ calls_fit (const CleaveCall *part, const CleaveCall *whole)
   return fits;
 }
 
-/* Returns whether operands come from partners. */
+/* Returns whether each operand of `part` is computed by the partner of the node that computes the
+ * operand of `whole`. */
 static gboolean
 operands_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners)
 {
@@ -137,8 +138,8 @@ nodes_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners
          calls_fit (cleave_node_call_init (&a, part), cleave_node_call_init (&b, whole));
 }
 
-/* Returns a table from the nodes of `part` to the nodes of `whole`; NULL if the graphs have other
- * nodes. */
+/* Returns a table from the nodes of `part` to the nodes of `whole`; NULL if the nodes of the graphs
+ * differ. */
 static GHashTable *
 pair_nodes (const CleaveGraph *part, const CleaveGraph *whole)
 {

@@ -18,13 +18,13 @@
 #include "types.h"
 #include <cleave/cleave-load.h>
 
-/* Number of programs that are kept if the caller gives none: the largest, and its halves down to
- * 1/128. */
+/* Number of programs that are kept if the caller gives no number: the program for the largest
+ * shapes, and programs for its halves down to 1/128. */
 #define DEFAULT_PROGRAMS 8
-/* Largest number of programs. A search for a program looks at all of them. */
+/* Largest number of programs. A search for a program looks at each program. */
 #define MAX_PROGRAMS 1024
-/* Number of combinations of input shapes that are remembered. Each takes some hundred bytes, and
- * the constants of a dynamic part. */
+/* Number of combinations of input shapes that are remembered. Each combination takes some hundred
+ * bytes, and the memory of the constants of a dynamic part. */
 #define MAX_SHAPES 64
 
 /* Shapes of inputs that occurred, and the program for them. */
@@ -42,8 +42,8 @@ struct _CleaveShapedProgram
   CleaveOnnxOptions *options;
   CleaveProgramOptions program;
   guint max_programs;
-  GPtrArray *all;   /* CleaveCompiled: first the program for the largest shapes, then the others,
-                     * the last used first */
+  GPtrArray *all; /* CleaveCompiled: first the program for the largest shapes, then all others, the
+                   * last used program first */
   GPtrArray *sizes; /* Size, the last used first */
   gboolean whole;   /* whether the search found a graph in which a value depends on all elements of
                      * another value */
@@ -83,7 +83,7 @@ forget_program (CleaveShapedProgram *self, guint index)
   g_ptr_array_remove_index (self->all, index);
 }
 
-/* Compiles a graph, which it takes, and keeps the program. */
+/* Compiles a graph, takes ownership of it, and stores the program. */
 static CleaveCompiled *
 compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
 {
@@ -98,8 +98,8 @@ compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
   return compiled;
 }
 
-/* Finds the smallest program that computes the outputs of a graph, from inputs of at most
- * `max_elements`. NULL if there is none. */
+/* Finds the smallest program that computes the outputs of a graph and has inputs of at most
+ * `max_elements` elements. NULL if there is none. */
 static CleaveCompiled *
 find_compiled (CleaveShapedProgram *self, const CleaveGraph *graph, gint64 max_elements)
 {
@@ -313,7 +313,7 @@ cleave_shaped_program_get_graph (const CleaveShapedProgram *shaped_program)
  * If each output row needs only the input row at the same place, as in a batch, a program for
  * larger inputs runs. It pads the inputs to at most about twice the elements. Otherwise a
  * program for these shapes is compiled when they first occur. If there are too many programs, the
- * one that was not used for the longest time is freed.
+ * program that was not used for the longest time is freed.
  *
  * Fails with %CLEAVE_ERROR_OPTION if an input has another element type or rank or a larger extent,
  * and as [func@Cleave.Graph.load], [ctor@Cleave.Program.new] and [method@Cleave.OnnxDynamic.run]

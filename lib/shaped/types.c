@@ -46,7 +46,8 @@ cleave_types_count_elements (const GArray *types)
   return n;
 }
 
-/* Sets an error for an input that is not of a smaller type than the largest one. */
+/* Sets an error unless the type of an input fits the largest type: the same element type and rank,
+ * and no larger extent. */
 static gboolean
 check_one (const CleaveTensorType *type,
            const CleaveTensorType *largest,
@@ -111,7 +112,8 @@ cleave_types_round_up (const GArray *types, const GArray *largest)
   return rounded;
 }
 
-/* Adds the shapes of the options that name no input: these are extents of dimensions. */
+/* Adds the shapes of the options that name no input: these name dimensions and give their extents.
+ */
 static void
 add_dimensions (GArray *shapes, const CleaveOnnxOptions *options, char *const *inputs)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The types of all inputs of a model, in the order of its inputs, as one value. Types of other
- * shapes load another graph of the model. */
+/* The types of all inputs of a model, in the order of its inputs, as one value. For other types,
+ * the model is loaded as another graph. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -19,7 +19,7 @@ gboolean cleave_types_check (const GArray *types,
                              const CleaveGraph *graph,
                              GError **error);
 
-/* Returns the types with each extent below the largest one rounded up: to the largest one, halved
+/* Returns the types with each extent below the largest rounded up: to the largest extent, halved
  * as often as possible. So there are few different types, and an extent grows to less than twice.
  *
  *   largest 100, extent 30: 100 → 50 → 25 is below 30, so the extent becomes 50 */
