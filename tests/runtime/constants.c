@@ -47,7 +47,8 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, CleaveTensor *weights)
   return y;
 }
 
-/* Two halves of the channels, each with its part of the weights, and all channels once more. */
+/* Makes a convolution of each half of the channels, each with its part of the weights, and a
+ * convolution of all channels with all weights. */
 static CleaveGraph *
 make_graph (Watched *watched)
 {
@@ -130,7 +131,8 @@ START_TEST (taking_the_graph_frees_packed_weights_at_once)
 }
 END_TEST
 
-/* Packed weights that are also an output. */
+/* A convolution packs the weights, and the weights are also an output, so the program keeps both
+ * forms. */
 START_TEST (weights_read_without_packing_are_kept)
 {
   Watched watched = { 0 };
@@ -152,7 +154,7 @@ START_TEST (weights_read_without_packing_are_kept)
 }
 END_TEST
 
-/* Rows of one image, each for a convolution of its own, whose weights are computed. */
+/* Makes a convolution of each row of an image. The weights of all convolutions are computed. */
 static CleaveGraph *
 make_images (Watched *watched)
 {

@@ -71,8 +71,8 @@ does_anything (const CleaveTask *task)
   return task->kind != CLEAVE_STEP_JOIN && !task->is_fused;
 }
 
-/* Asserts that a step prefetches what its thread reads next, even if steps in between do
- * nothing. */
+/* Asserts that each step of a thread prefetches the footprint of the thread's next step that does
+ * anything. */
 static void
 check_sequence (const CleaveProgram *program, guint thread)
 {
@@ -140,8 +140,8 @@ count_lines (const CleaveFootprints *footprints, guint step)
   return n;
 }
 
-/* The footprint of a group has the memory that its kernels read besides views: their states, and
- * the memory behind pointers in the states. */
+/* The footprint of a quantized group has the memory that its kernels read besides values: the
+ * states of the kernels, and the memory to which the states point. */
 START_TEST (a_group_has_the_footprint_of_its_kernels)
 {
   CleaveProgramOptions options = { .n_threads = 1 };
@@ -212,7 +212,7 @@ add_state (gconstpointer state, GArray *lines)
   cleave_memory_lines_add (lines, *(gconstpointer const *) state, 1024);
 }
 
-/* A kernel whose result goes through scratch has the same footprint. */
+/* A kernel has the same footprint if it computes its result in scratch first. */
 START_TEST (a_kernel_that_goes_through_scratch_keeps_its_footprint)
 {
   static char table[1024];
@@ -231,7 +231,8 @@ START_TEST (a_kernel_that_goes_through_scratch_keeps_its_footprint)
 }
 END_TEST
 
-/* The partly made state is freed, and the reference kernel has none. */
+/* If a family refuses a node after it has made a part of its state, that part is freed. The
+ * reference kernel then runs, which has no state. */
 START_TEST (a_family_may_refuse_with_a_partly_made_state)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A process that has run a program may fork, and its child may run programs: the same one,
- * others, and again in a child of its own. */
+/* A process that has run a program may fork. Its child may run the same program and other programs,
+ * and may fork again. */
 
 #include "run-help.h"
 
@@ -12,15 +12,16 @@
 /* Seconds after which a hanging child is killed. */
 #define PATIENCE 30
 
-/* Depth of nested children. With gcc 12's address sanitizer, the allocator stays locked in a
- * child that is forked while another thread of its parent ends, as the threads of a child do. */
+/* Number of further children, each a child of the child before. With gcc 12's address sanitizer
+ * there are none: if a process forks while one of its threads ends, the allocator stays locked in
+ * the child. */
 #if CLEAVE_SANITIZED
 #define MAX_DEPTH 0
 #else
 #define MAX_DEPTH 2
 #endif
 
-/* Two chains, so that two threads have work. */
+/* Makes two chains, so that two threads have work. */
 static CleaveGraph *
 make_graph (void)
 {
@@ -50,7 +51,8 @@ is_same (const GPtrArray *got, const GPtrArray *want)
   return TRUE;
 }
 
-/* Runs the parent's program twice, and a program of its own. */
+/* Runs the program of the fixture twice, and then makes and runs another program. Returns whether
+ * the outputs are right. */
 static gboolean
 run_all (const Fixture *f)
 {
@@ -69,7 +71,8 @@ run_all (const Fixture *f)
   return is_same (own, f->want);
 }
 
-/* Returns the result of run_all() in a child, which forks `depth` times more. */
+/* Forks a child that calls run_all(), and `depth` further children in the same way, each a child of
+ * the one before. Returns whether all outputs are right. */
 static gboolean
 run_in_child (const Fixture *f, guint depth)
 {

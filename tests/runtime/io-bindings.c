@@ -5,7 +5,8 @@
 #include "../../lib/runtime/program-private.h"
 #include "interpret.h"
 
-/* Binds and runs, and compares with the interpreter. The input must not change. */
+/* Binds the tensors, runs the program, and compares the outputs with those of the interpreter.
+ * Asserts that the input has not changed. */
 static void
 check_run (CleaveProgram *program, CleaveGraph *graph, CleaveTensor *x, CleaveTensor **y)
 {
@@ -22,7 +23,7 @@ check_run (CleaveProgram *program, CleaveGraph *graph, CleaveTensor *x, CleaveTe
     ck_assert (cleave_tensor_equal (y[i], want->pdata[i]));
 }
 
-/* Returns a tensor of the type that is part of a larger one. */
+/* Returns a tensor of this type that is a slice of a larger tensor. */
 static CleaveTensor *
 make_part (const CleaveTensorType *type)
 {
@@ -38,7 +39,8 @@ make_part (const CleaveTensorType *type)
 }
 
 /* Runs a graph with one input on dense tensors, then on slices of larger tensors, then on dense
- * tensors again. */
+ * tensors again. `in_direct`: the program reads the input in place. `out_direct`: it computes the
+ * outputs in place. */
 static void
 check_graph (CleaveGraph *graph, gboolean in_direct, gboolean out_direct)
 {

@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-/* `data` counts the calls. */
+/* A function that packs weights. Its data is the number of calls so far. */
 static void
 pack (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
@@ -46,8 +46,9 @@ START_TEST (a_packed_base_lives_until_it_is_released)
 
   cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
   cleave_tensor_unref (a);
-  a = cleave_random_tensor (&type, 2, FALSE); /* the new tensor must have another address than the
-                                                 freed one: its base is not released */
+  a = cleave_random_tensor (&type, 2,
+                            FALSE); /* its address must differ from that of the freed tensor,
+                                       since the weights keep that tensor's address */
   ck_assert_mem_eq (cleave_weights_get (weights, a, "x", 8, pack, &n_calls),
                     cleave_tensor_get_data (a), 8);
   ck_assert_uint_eq (n_calls, 2);

@@ -92,7 +92,7 @@ START_TEST (steps_are_in_order_with_their_fused_consumers)
 }
 END_TEST
 
-/* A step that overwrites its operand reads and writes it. */
+/* A step that overwrites its operand counts the bytes of both the read and the write. */
 START_TEST (in_place_steps_count_reads_and_writes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

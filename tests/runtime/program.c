@@ -59,7 +59,7 @@ START_TEST (too_many_threads_are_an_error)
 }
 END_TEST
 
-/* The graph may be freed, and the tensors may be parts of others. */
+/* A program can be run after its graph is freed, on tensors that are slices of larger tensors. */
 START_TEST (program_outlives_its_graph)
 {
   const CleaveRange in_wide = CLEAVE_RANGE (0, 1, 0, 2, 0, 4, 3, 7);
@@ -143,7 +143,7 @@ START_TEST (stats_have_the_memory_of_a_run)
 }
 END_TEST
 
-/* With this number of buffers, not every pair of them is compared. */
+/* The peak that a graph reports for several threads is the peak of a program with these threads. */
 START_TEST (peak_with_threads_is_that_of_a_program)
 {
   g_autoptr (GError) error = NULL;

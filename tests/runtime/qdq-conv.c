@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QDQ convolutions, products, poolings and functions between dequantized and quantized bytes: bits
- * must be the same as with floats, whether computed in integers or not. */
+/* Convolutions, products, poolings and functions between a DequantizeLinear and a QuantizeLinear.
+ * Their bits must be those of the float computation, whether the kernel computes in integers or
+ * not. */
 
 #include "qdq-nets.h"
 
-/* Adds an op on the sums. */
+/* Adds an op that bounds the sums, such as a Relu or a Clip. */
 static CleaveResult *
 add_bound (Net *net, CleaveResult *y, float scale)
 {
@@ -110,7 +111,7 @@ try_nets (gboolean exact, int reach)
 START_TEST (bits_are_those_of_floats) { try_nets (FALSE, 0); }
 END_TEST
 
-/* Every sum is ambiguous. */
+/* Every sum is a tie between two bytes, so the kernel computes every sum again in floats. */
 START_TEST (ties_are_those_of_floats) { try_nets (TRUE, 0); }
 END_TEST
 
@@ -168,8 +169,8 @@ add_term (Net *net, const char *name, const CleaveTensorType *type)
                   add_bytes (net, type->element, (CleaveShape){ 0 }, draw (net, 0, 1)));
 }
 
-/* Each operand has its own element type, scale and zero point. The second may be channels only,
- * or a constant, possibly a scalar. */
+/* Adds an Add. Each operand has an element type, a scale and a zero point of its own. The second
+ * operand may have only channels, or be a constant, at times a scalar. */
 static void
 make_add (Net *net)
 {
@@ -244,7 +245,7 @@ START_TEST (means_are_those_of_floats)
 }
 END_TEST
 
-/* MatMul of rows, or Gemm with weights in either order and a bias. */
+/* Adds a MatMul of rows, or a Gemm with a bias and with weights that are transposed or not. */
 static void
 make_product (Net *net)
 {
@@ -297,7 +298,8 @@ START_TEST (products_are_those_of_floats)
 }
 END_TEST
 
-/* Adds one element-wise op, or two of which the second also reads x, or with bytes between them. */
+/* Adds one or two element-wise ops. If there are two, the second also reads x, or the value between
+ * them is quantized. */
 static CleaveResult *
 add_function (Net *net, CleaveResult *x, CleaveResult *scale, CleaveResult *zero)
 {
@@ -360,7 +362,8 @@ START_TEST (functions_of_a_byte_are_those_of_floats)
 }
 END_TEST
 
-/* Dequantizes in parts, as a split produces them. */
+/* Adds a Slice and a DequantizeLinear for each of `n_parts` parts of x, as in a split graph, and
+ * joins them. */
 static CleaveResult *
 dequantize_parts (Net *net, CleaveResult *x, gint64 n_parts)
 {

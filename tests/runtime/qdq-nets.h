@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Networks of bytes between dequantized and quantized values, whose bits must be the same as with
- * floats. */
+/* Random networks between DequantizeLinear and QuantizeLinear, for tests that integer kernels give
+ * the bits of the float computation. */
 
 #include "../../lib/ir/debug.h"
 #include "../../lib/runtime/kernels.h"
@@ -17,7 +17,7 @@ typedef struct
   CleaveGraph *graph;
   GRand *rand;
   gboolean exact; /* scales are powers of two: sums are exact, and many sums are ties */
-  int reach;      /* scales are about 2^-reach to 2^reach */
+  int reach;      /* scales are from about 2^-reach to about 2^reach */
 } Net;
 
 static inline gint32

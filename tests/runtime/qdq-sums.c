@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QDQ sums whose rounding errors decide between two bytes: sums that rise and fall. */
+/* Sums of QDQ models that rise and fall, so that their rounding errors are large and decide between
+ * two bytes. */
 
 #include "qdq-nets.h"
 
-#define MANY_WAVES 80 /* columns for which norms of pixels are computed */
+/* Number of columns for which the kernel computes the norms of pixels. */
+#define MANY_WAVES 80
 
+/* Number of columns for which the kernel does not compute the norms of pixels. */
 #define FEW_WAVES 24
 
 static CleaveResult *
@@ -16,14 +19,15 @@ add_data (Net *net, CleaveTensorType type, gconstpointer data)
   return cleave_graph_add_constant (net->graph, NULL, tensor);
 }
 
-/* Weights of one sign and then of the other, `half` of each. */
+/* Returns weight i of a sum that rises and falls: `half` weights of 127 alternate with `half`
+ * weights of -127. */
 static gint8
 wave (gint64 i, gint64 length, gint64 half)
 {
   return i / half % 2 == 0 ? 127 : -127;
 }
 
-/* Sums that rise, stay for long, and fall. */
+/* Returns weight i of a sum that rises, stays for many terms, and falls. */
 static gint8
 plateau (gint64 i, gint64 length, gint64 half)
 {
@@ -32,12 +36,12 @@ plateau (gint64 i, gint64 length, gint64 half)
   return (gint8) (side * (at % (length / 2) < half ? 127 : 1));
 }
 
-/* The operands of sums: pixels of `length` channels, or squares of `length` rows for each
- * channel. */
+/* The operands of sums: pixels of `length` channels, or, for a depthwise convolution, squares of
+ * `length` rows in each channel. */
 typedef struct
 {
   gint64 length, half, n;
-  int near;                          /* biases differ by 2^-near from half between two bytes */
+  int near; /* biases differ by 2^-near from the middle between two bytes */
   gboolean is_depthwise, is_product; /* is_product: a Gemm on rows */
 } Sums;
 
@@ -52,8 +56,8 @@ add_sums (Net *net, const Sums *sums, CleaveResult **operands)
   return run_add (net->graph, "Conv", operands, 3, &attrs);
 }
 
-/* Biases are nearly half between two bytes, so that rounding errors in the sums decide between
- * them. */
+/* Adds sums whose biases are near the middle between two bytes, so that rounding errors in the sums
+ * decide between the two bytes. */
 static void
 make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
 {
@@ -89,8 +93,8 @@ make_sums (Net *net, gint8 (*weight) (gint64, gint64, gint64), const Sums *sums)
                                    add_bytes (net, CLEAVE_INT8, scalar, TRUE)));
 }
 
-/* Fills each channel of a pixel with x, or with 0 if the pixel is not `only`; negative: fills
- * all. */
+/* Fills all channels of the pixel `only` with x, and all other pixels with 0. A negative `only`
+ * fills all pixels with x. */
 static void
 fill_pixels (CleaveTensor *tensor, gint8 x, gint64 only)
 {
@@ -177,7 +181,7 @@ END_TEST
 START_TEST (large_errors_at_checkpoints_are_found) { try_weights (plateau, 512, FALSE); }
 END_TEST
 
-/* The bias of a product is added last. */
+/* The bias of a product is added last, after sums that rise and fall. */
 START_TEST (sums_of_products_may_rise)
 {
   try_weights (wave, 16, TRUE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which nodes join a group of quantized nodes. */
+/* Quantized groups: the nodes between quantized values that run as one step. */
 
 #include "quantized.h"
 
@@ -14,7 +14,7 @@ peak_of (CleaveGraph *graph, CleaveResult *y)
 
 #define N (16 * ROWS * ROWS)
 
-/* The op is element-wise, so it overwrites its operand. */
+/* The step of a residual Add is element-wise, so it overwrites an operand. */
 START_TEST (a_residual_overwrites_its_operand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -26,7 +26,8 @@ START_TEST (a_residual_overwrites_its_operand)
 }
 END_TEST
 
-/* The value is dequantized by channels, so that no table covers the whole function. */
+/* The value is dequantized with a scale for each channel, so that no table replaces the whole
+ * function. */
 START_TEST (a_value_may_be_dequantized_for_several_readers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -40,7 +41,7 @@ START_TEST (a_value_may_be_dequantized_for_several_readers)
 }
 END_TEST
 
-/* A function of one byte overwrites its operand. */
+/* A function from one byte to one byte is one step, which overwrites its operand. */
 START_TEST (a_function_of_a_byte_is_one_step)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -51,7 +52,8 @@ START_TEST (a_function_of_a_byte_is_one_step)
 }
 END_TEST
 
-/* A mean of half of the channels, as a split produces it, reads bytes. */
+/* A mean reads a Slice of half of the channels, as in a split graph. The Slice moves bytes, not
+ * floats. */
 START_TEST (operands_of_means_are_moved_as_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -82,8 +84,8 @@ count_lowered (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* A table then converts to other bytes. But a join is quantized after joining, unless it is
- * moved on. */
+/* A Transpose between DequantizeLinear and QuantizeLinear moves bytes, and a table then converts
+ * them to bytes of the other scale. A Concat joins bytes only if a Transpose follows. */
 START_TEST (requantized_values_are_moved_as_bytes)
 {
   for (guint i = 0; i < 4; i++)
@@ -105,7 +107,8 @@ START_TEST (requantized_values_are_moved_as_bytes)
 }
 END_TEST
 
-/* Operands of a join that a mean reads are joined as bytes, although another op reads them, too. */
+/* The operands of a Concat are joined as bytes if a mean reads the Concat, although another op
+ * reads it too. */
 START_TEST (joined_operands_of_sums_are_moved_as_bytes)
 {
   for (guint also = 0; also < 2; also++)
@@ -143,7 +146,8 @@ START_TEST (groups_may_contain_moves)
 }
 END_TEST
 
-/* An output, or a value read outside of the group, is complete in memory. */
+/* A value of a group that is an output, or that a node outside the group reads, is whole in memory.
+ */
 START_TEST (values_with_other_readers_stay_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Graphs between DequantizeLinear and QuantizeLinear: the bits are the same, and values between
- * them are never complete in memory. */
+/* Tiles of quantized groups: a group that runs tile by tile has the same bits, and the values
+ * inside the group are never whole in memory. */
 
 #include "quantized.h"
 
@@ -130,7 +130,7 @@ add_main (Net *net, CleaveResult *x)
   return y == NULL ? x : y;
 }
 
-/* Adds an element-wise op. Occasionally its result is read twice, or is an output. */
+/* Adds an element-wise op. At times two nodes read its result, or it is an output. */
 static CleaveResult *
 add_element_wise (Net *net, CleaveResult *x)
 {
@@ -257,7 +257,8 @@ START_TEST (both_forms_need_the_same_memory)
   g_autoptr (CleaveGraph) linear = make_chain (TRUE), floats = make_chain (FALSE);
   gint64 peak = cleave_graph_get_peak_bytes (linear, NULL);
 
-  /* The result of the depthwise convolution with its additional row, and the next value. */
+  /* The result of the depthwise convolution with the additional row of its overlay, and the next
+   * value. */
   ck_assert_int_eq (peak, (32 + 16) * ROWS * ROWS + 32 * ROWS);
   ck_assert_int_eq (cleave_graph_get_peak_bytes (floats, NULL), peak);
   if (g_getenv ("CLEAVE_DEBUG") == NULL)
@@ -307,7 +308,7 @@ get_peak_of_strips (gboolean linear, gint64 n_strips)
   return cleave_graph_get_peak_bytes (graph, NULL);
 }
 
-/* Rows carried between strips are bytes in both forms. */
+/* In both forms, QLinear and QDQ, strips carry rows as bytes. */
 START_TEST (strips_of_both_forms_need_the_same_memory)
 {
   for (gint64 n_strips = 4; n_strips <= 20; n_strips += 8)
@@ -327,7 +328,7 @@ fit (gboolean linear)
   return plan;
 }
 
-/* Both forms have the same segments with the same estimates. */
+/* The fit of both forms has the same segments with the same estimates. */
 START_TEST (both_forms_are_fitted_alike)
 {
   g_autoptr (CleaveFitPlan) linear = fit (TRUE), floats = fit (FALSE);
@@ -348,7 +349,7 @@ START_TEST (both_forms_are_fitted_alike)
 }
 END_TEST
 
-/* Pieces are joined as bytes, although the quantizing op is too small to be cut itself. */
+/* Pieces are joined as bytes, although the QuantizeLinear has too little work to be cut alone. */
 START_TEST (threads_need_little_more_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -367,7 +368,7 @@ START_TEST (threads_need_little_more_memory)
 }
 END_TEST
 
-/* Values are cut into strips by their size in bytes: into the fewest strips that halve the peak. */
+/* The split for threads counts values in bytes, and takes the fewest strips that halve the peak. */
 START_TEST (strips_are_chosen_by_bytes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -414,8 +415,8 @@ tile_of (const CleaveGraph *graph, const guint *dims)
   return tile;
 }
 
-/* Tiles of a product of two dequantized matrices are whole heads, which are small enough: with
- * half heads, one of the matrices would be dequantized twice. */
+/* A tile of a product of two dequantized matrices is a whole head, which is small enough. With
+ * tiles of half a head, one of the matrices would be dequantized twice. */
 START_TEST (matrices_are_dequantized_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -431,8 +432,8 @@ START_TEST (matrices_are_dequantized_once)
 }
 END_TEST
 
-/* Tiles do not cut channels, even if halos make a cut of rows expensive: lines with fewer
- * channels are slow. */
+/* Tiles do not cut channels, even if halos make a cut of rows expensive, since kernels are slow on
+ * lines with few channels. */
 START_TEST (tiles_do_not_cut_channels)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Quantized networks in two forms, and the memory that they need. */
+/* Makes quantized networks in two forms, QLinear and QDQ, and measures the memory that they need.
+ */
 
 #include "../../lib/memory/quantized-group.h"
 #include "graphs.h"
@@ -58,7 +59,8 @@ shape_of (const CleaveResult *x)
   return cleave_result_get_type (x)->shape;
 }
 
-/* Quantizes or dequantizes with one scale, or with a scale for each index of dimension 1. */
+/* Adds a QuantizeLinear or a DequantizeLinear with one scale or, if `by_channels`, with a scale for
+ * each index of dimension 1. */
 static inline CleaveResult *
 convert (CleaveGraph *graph, const char *op, CleaveResult *x, float scale, gboolean by_channels)
 {
@@ -101,7 +103,8 @@ dequantized_weights (CleaveGraph *graph, CleaveShape shape, guint32 seed)
   return run_add (graph, "DequantizeLinear", operands, 3, &attrs);
 }
 
-/* A network as integer ops (QLinearConv) and as float ops between QDQ nodes. */
+/* A network in two forms: of integer ops (QLinearConv), and of float ops between DequantizeLinear
+ * and QuantizeLinear. */
 
 #define ROWS 60
 

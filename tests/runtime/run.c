@@ -43,7 +43,8 @@ START_TEST (empty_graph_and_empty_values_run)
 }
 END_TEST
 
-/* The sum reads its left operand at other positions than it writes. */
+/* The sum reads its first operand, a view, at other positions than those at which it writes, so it
+ * does not overwrite that operand. */
 START_TEST (view_of_an_operand_is_not_overwritten_while_read)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -71,7 +72,8 @@ START_TEST (a_slice_with_a_negative_step_is_no_view)
 }
 END_TEST
 
-/* A part that is read after its whole was overwritten must not be in the memory of the whole. */
+/* If a part is read after the memory of the whole value was overwritten, the part must be in other
+ * memory. */
 START_TEST (a_part_may_outlive_the_whole)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -86,7 +88,8 @@ START_TEST (a_part_may_outlive_the_whole)
 }
 END_TEST
 
-/* A join could be nested in a later join, but is read after the later join was overwritten. */
+/* A join is an operand of a later join, and could be in its memory. But a node reads the first join
+ * after the later join was overwritten. */
 START_TEST (a_nested_join_may_outlive_the_outer_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -101,8 +104,8 @@ START_TEST (a_nested_join_may_outlive_the_outer_one)
 }
 END_TEST
 
-/* Half of a residual block. The sum could overwrite `a` only if all of `a` were copied to the place
- * where the convolution reads it, next to a row of the other half. */
+/* Half of a residual block. The convolution reads `a` and a row of the other half from one join.
+ * The sum could overwrite `a` only if all of `a` were copied into that join. */
 START_TEST (a_part_is_not_copied_to_free_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -147,7 +150,7 @@ START_TEST (overlapping_parts_are_joined)
     parts[i] = run_unary (graph, "Neg", run_unary (graph, "Exp", run_slice (graph, x, ranges[i])));
   run_output (graph, run_assemble (graph, parts, ranges, 3));
   stats = run_get_stats (graph, 1);
-  ck_assert_int_eq (stats.copied_bytes, 0); /* operand 1 lies in the other operands */
+  ck_assert_int_eq (stats.copied_bytes, 0); /* operand 1 is in the memory of the other operands */
   run_assert_same (graph, 1);
 }
 END_TEST
@@ -176,7 +179,8 @@ START_TEST (split_relu_concat_copies_nothing)
 }
 END_TEST
 
-/* Makes one of two forms: each Concat reads the previous Concat, or all previous layers. */
+/* Asserts that a dense block copies nothing. Each Concat reads the previous Concat or, if `flat`,
+ * all previous layers. */
 static void
 check_dense_block (gboolean flat)
 {
@@ -206,7 +210,7 @@ START_TEST (dense_block_copies_nothing)
 }
 END_TEST
 
-/* Two convolutions cut into n x n chunks with halos, as node splitting does. */
+/* Adds two convolutions that are cut into n x n chunks with halos, as in a split graph. */
 static CleaveResult *
 add_grid (CleaveGraph *graph, CleaveResult *x, gint64 n, gint64 size)
 {
@@ -276,7 +280,7 @@ add_cast (CleaveGraph *graph, CleaveResult *x, CleaveElement to)
   return run_add (graph, "Cast", &x, 1, &(CleaveCastAttrs){ to });
 }
 
-/* Copies between all types of one size, in contiguous and strided lines. */
+/* Casts between all types of one size, in contiguous and strided lines, which may be copies. */
 START_TEST (casts_of_one_size_equal_the_interpreter)
 {
   for (CleaveElement from = CLEAVE_FLOAT32; from < CLEAVE_N_ELEMENTS; from++)

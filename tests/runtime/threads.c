@@ -96,8 +96,8 @@ typedef struct
   guint first; /* index of the thread's first reader */
 } Job;
 
-/* Reads all properties of the graph, beginning at any reader. Returns the texts in a fixed
- * order. */
+/* Calls all functions that read a property of the graph, beginning with the thread's first reader.
+ * Returns the texts in an order that is the same for all threads. */
 static gpointer
 read_all (gpointer data)
 {
@@ -120,8 +120,8 @@ read_all (gpointer data)
   return g_string_free (all, FALSE);
 }
 
-/* Reads a graph that no thread has read before. Each thread begins with another reader, or all
- * threads begin with the same reader. */
+/* Lets several threads read a graph that no thread has read before. If `same`, all threads begin
+ * with the same reader function; if not, each begins with another one. */
 static void
 read_by_threads (const CleaveGraph *graph, gboolean same)
 {
@@ -171,7 +171,7 @@ run_once (gpointer data)
   return run_graph (job->graph, job->inputs, 2);
 }
 
-/* Each thread makes and runs a program while the others do. */
+/* All threads make and run a program of the same graph at the same time. */
 START_TEST (threads_run_programs_of_one_graph)
 {
   for (guint32 seed = 0; seed < 8; seed++)

@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (800)
 
-/* Any axis in any memory order; some rows are longer than is searched at once. */
+/* Tries a random ArgMax or ArgMin along any axis, in any memory order. Some rows are longer than
+ * the kernel searches at once. */
 static void
 try_search (guint32 seed, const char *level)
 {

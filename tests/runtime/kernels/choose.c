@@ -11,7 +11,7 @@ static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE
                                           CLEAVE_INT8,    CLEAVE_UINT8,   CLEAVE_INT32,
                                           CLEAVE_INT64,   CLEAVE_BOOL };
 
-/* Returns the same shape, with some outer dimensions absent and others 1. */
+/* Returns a shape that broadcasts to `y`: some outer dimensions are absent, and others are 1. */
 static CleaveShape
 draw_broadcast (GRand *rand, const CleaveShape *y)
 {
@@ -33,7 +33,7 @@ draw_element (GRand *rand, const char *op)
   return elements[draw (rand, 0, g_str_equal (op, "Where") || g_str_equal (op, "Equal") ? 7 : 6)];
 }
 
-/* Any views of any types. */
+/* Tries an op of the table `ops`, such as Where, on any element types and any views. */
 static void
 try_choice (guint32 seed, const char *level)
 {
@@ -99,7 +99,8 @@ draw_attrs (GRand *rand, const char *op)
                                         : NULL;
 }
 
-/* Integers, also in place of the first operand. */
+/* Tries an op of the table `numbers` on integers. At times the result overwrites the first operand.
+ */
 static void
 try_numbers (guint32 seed, const char *level)
 {

@@ -71,7 +71,8 @@ try_casts (const char *level)
     }
 }
 
-/* Includes numbers beyond a type's range, infinities and NaNs. */
+/* Tries conversions of all magnitudes, with numbers beyond the range of the result's type,
+ * infinities and NaNs. */
 static void
 try_all_floats (const char *level)
 {
@@ -136,7 +137,8 @@ try_quantizing (const char *level)
 START_TEST (quantizing_has_the_bits_of_the_reference) { each_level (try_quantizing); }
 END_TEST
 
-/* If the quotient were not correctly rounded, the result would be the next byte. */
+/* Tries quotients next to ties. If the kernel did not round the quotient correctly, the result
+ * would be the next byte. */
 static void
 try_ties (const char *level)
 {
@@ -184,7 +186,7 @@ END_TEST
 
 static const CleaveElement words[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32 };
 
-/* Draws a multiplier: one of a real factor, or an extreme one. */
+/* Draws a multiplier: that of a real factor, or an extreme number. */
 static gint64
 draw_multiplier (GRand *rand)
 {
@@ -265,7 +267,8 @@ try_tflite_rescale (const char *level)
 START_TEST (rescaling_has_the_bits_of_the_reference) { each_level (try_tflite_rescale); }
 END_TEST
 
-/* Scales of powers of two meet ties, and the float below 1/2 rounds to 0. */
+/* Tries a TfliteQuantize. With scales that are powers of two, some quotients are ties. The float
+ * just below 1/2 must round to 0. */
 static void
 try_tflite_quantize (const char *level)
 {

@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (300)
 
-/* Groups and offset groups; channels innermost or not, with numbers near the width of a panel. */
+/* Tries a random DeformConv with groups and offset groups. Channels are innermost in memory or not,
+ * and their number is near the width of a panel. */
 static void
 try_deform (guint32 seed, const char *level)
 {

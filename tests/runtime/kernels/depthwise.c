@@ -47,7 +47,8 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   conv->instance.special = draw (rand, 1, 8) == 1;
 }
 
-/* Draws groups of a few channels as draw_conv() does, several of which fit into a vector. */
+/* Draws a convolution as draw_conv() does, but with groups of a few channels. Several groups fit
+ * into a vector. */
 static void
 draw_groups (Conv *conv, guint32 seed, gboolean is_volume, gint32 most)
 {
@@ -144,7 +145,7 @@ try_groups (const char *level)
 START_TEST (groups_have_the_bits_of_the_reference) { each_level (try_groups); }
 END_TEST
 
-/* Transposed convolutions with any strides, pads and parts of the weights. */
+/* Transposed depthwise convolutions with any strides, pads and slices of the weights. */
 START_TEST (transposed_ones_have_the_bits_of_the_reference)
 {
   guint n_served = 0;

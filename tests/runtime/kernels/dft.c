@@ -4,8 +4,9 @@
 
 #define N_SEEDS CLEAVE_TRIALS (120)
 
-/* Lines shorter and longer than the transform, fewer and more than are processed together, along
- * any axis; real and complex, in both directions. */
+/* Tries a random DFT along any axis, real or complex, in both directions. Lines are shorter or
+ * longer than the transform, and their number is smaller or larger than the kernel processes at
+ * once. */
 static void
 try_lines (guint32 seed, const char *level)
 {
@@ -72,8 +73,8 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Returns whether the kernel serves a DFT of `n` samples. There are no lines: the reference
- * kernel takes 25 seconds for one of 70,000 samples. */
+/* Returns whether the kernel serves a DFT of `n` samples. The operand has no lines, since the
+ * reference kernel takes 25 seconds for one line of 70,000 samples. */
 static gboolean
 serves_samples (gint64 n)
 {

@@ -4,8 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (300)
 
-/* Matrix products in all forms: with several labels each, transposed, broadcast, with a
- * constant. */
+/* Einsums that are matrix products: with several labels for rows, columns and sums, transposed,
+ * broadcast, and with a constant operand. */
 static const struct
 {
   const char *equation, *a, *b;
@@ -34,7 +34,7 @@ make_type (const char *labels, CleaveElement element, const gint64 *extent)
   return type;
 }
 
-/* Returns whether the instance is served. */
+/* Tries an Einsum of the table. Returns whether the fast kernel serves it. */
 static gboolean
 try_einsum (guint32 seed, const char *level)
 {
@@ -90,7 +90,8 @@ serves_attention (const char *level)
                              .y_row_major = TRUE };
 
   ck_assert (cleave_try_instance (&instance, level));
-  attrs.equation = (char *) "bqhd,bkhd->bhqd"; /* k belongs to one operand only */
+  attrs.equation =
+      (char *) "bqhd,bkhd->bhqd"; /* only one operand has k, so this is no matrix product */
   ck_assert (!cleave_try_instance (&instance, level));
 }
 

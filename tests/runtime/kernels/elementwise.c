@@ -73,7 +73,7 @@ draw_instance (CleaveTrySite *instance, const Line *line, guint32 seed)
       instance->constants &= ~1u;
       instance->y_row_major = (instance->row_major & 1) != 0;
     }
-  else if (g_rand_boolean (rand)) /* with strides of 0, as an Expand produces them */
+  else if (g_rand_boolean (rand)) /* strides of 0, as in a view by an Expand */
     instance->broadcast = g_rand_int (rand);
 }
 
@@ -102,7 +102,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* Every float16 to the power of a single float that is representable as float16: 0. */
+/* Tries a Pow of every float16 with a single exponent, 0. */
 static void
 try_one_exponent (const char *level)
 {

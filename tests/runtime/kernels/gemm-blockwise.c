@@ -6,7 +6,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Enough weights that a program keeps them in blockwise form. */
+/* Number of weights from which on a program keeps them as integers with a scale for each block. */
 #define N_WEIGHTS (128 * 1024)
 
 static void
@@ -47,7 +47,7 @@ try_level (const char *level)
     try_product (seed, level);
 }
 
-/* More rows than those that share the converted weights. */
+/* Tries products with more rows than share the weights that the kernel restores at a time. */
 static void
 try_many_rows (const char *level)
 {
@@ -95,7 +95,8 @@ count_weight_bytes (const float *weights, gint64 n_rows)
   return stats.weight_bytes;
 }
 
-/* 4-bit and 8-bit weights in blocks of 32, with a scale and an offset each; and other weights. */
+/* The bytes that a program keeps of 4-bit and 8-bit weights in blocks of 32, which have a scale and
+ * an offset each, and of weights in no such form. */
 START_TEST (weights_take_the_bytes_of_their_integers)
 {
   const gint64 n = 512 * 512, of_blocks = n / 32 * 2 * (gint64) sizeof (float);

@@ -36,7 +36,7 @@ make_nhwc (CleaveTrySite *instance)
   instance->y_row_major = TRUE;
 }
 
-/* Rows are from shorter than a vector to several tiles. */
+/* Returns an extent: rows are shorter than a vector, as long as several tiles, or between. */
 static gint64
 draw_extent (GRand *rand, guint dim, guint n)
 {
@@ -104,7 +104,8 @@ try_convolutions (const char *level)
 START_TEST (convolutions_have_the_bits_of_the_reference) { each_brgemm_level (try_convolutions); }
 END_TEST
 
-/* The stride is often the extent of the kernel; y has at least one element. */
+/* Draws a transposed convolution whose result has at least one element. Its stride is often the
+ * extent of the kernel. */
 static void
 draw_transposed (Case *c, GRand *rand, guint32 seed)
 {

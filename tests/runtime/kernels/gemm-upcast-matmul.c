@@ -74,7 +74,7 @@ START_TEST (gemm_of_16_bit_floats_has_the_bits_of_the_reference)
 }
 END_TEST
 
-/* More rows than are processed at once. */
+/* Tries products with more rows than the kernel processes at once. */
 static void
 try_large_products (const char *level)
 {

@@ -101,7 +101,7 @@ END_TEST
 START_TEST (convolutions_have_the_bits_of_the_reference) { each_brgemm_level (try_convolutions); }
 END_TEST
 
-/* A small transposed convolution in 1 to 3 dimensions. */
+/* Tries small transposed convolutions in 1 to 3 dimensions. */
 static void
 try_transposed_convolutions (const char *level)
 {
@@ -142,7 +142,7 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* Channels of x and y with all remainders of vectors and panels. */
+/* Tries all numbers of channels of x and y, so that vectors and panels have every remainder. */
 static void
 try_every_number_of_channels (const char *level)
 {
@@ -171,7 +171,8 @@ START_TEST (every_number_of_channels_has_the_bits_of_the_reference)
 }
 END_TEST
 
-/* Long sums are cut into several calls, large convolutions into several bands. */
+/* Tries convolutions that the kernel cuts: long sums into several calls, and many rows into several
+ * bands. */
 static void
 try_large_convolutions (const char *level)
 {
@@ -251,7 +252,7 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
                                                   : instance->operands[1].shape.rank - 1;
   instance->row_major = (guint) draw (rand, 0, 3);
   instance->y_row_major = g_rand_boolean (
-      rand); /* if the rows of y are not contiguous, y has no contiguous dimension */
+      rand); /* FALSE: the rows of y are not contiguous, and neither are its columns */
   instance->gap = draw (rand, 0, 2);
 }
 
@@ -283,7 +284,7 @@ draw_gemm (Gemm *gemm, CleaveElement element, guint32 seed)
                                    : CLEAVE_TYPE (element, g_rand_boolean (rand) ? m : 1, n);
 }
 
-/* Asserts that the fast kernel serves all instances. */
+/* Tries random products, and asserts that the fast kernel serves all of them. */
 static void
 try_products (CleaveElement element, guint n_seeds, const char *level)
 {
@@ -308,7 +309,8 @@ try_float_products (const char *level)
 START_TEST (products_have_the_bits_of_the_reference) { each_level (try_float_products); }
 END_TEST
 
-/* Cleave's own kernels serve these products. */
+/* Tries products of 64-bit floats and of 32-bit and 64-bit integers, which Cleave's own kernels
+ * serve. */
 static void
 try_wide_products (const char *level)
 {
@@ -322,7 +324,7 @@ try_wide_products (const char *level)
 START_TEST (wide_products_have_the_bits_of_the_reference) { each_level (try_wide_products); }
 END_TEST
 
-/* The rows are packed in several bands, since there are many. */
+/* Tries a Gemm with many rows, which the kernel packs in several bands. */
 static void
 try_tall_gemm (const char *level)
 {

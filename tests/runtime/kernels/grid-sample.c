@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (400)
 
-/* Every mode; `special` grids reach far outside. */
+/* Tries a random GridSample in every mode. The positions of `special` grids are far outside the
+ * image. */
 static void
 try_grid (guint32 seed, const char *level)
 {

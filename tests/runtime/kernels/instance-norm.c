@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (700)
 
-/* Channels or pixels are contiguous; if neither are, the reference kernel runs. */
+/* Tries a random InstanceNormalization. Returns whether the fast kernel serves it: channels or
+ * pixels must be contiguous. */
 static gboolean
 try_norm (guint32 seed, const char *level)
 {

@@ -96,8 +96,8 @@ START_TEST (linear_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* All products are as large as possible, with one sign: 1024 x 9 of 255 x 255 exceed 2^24, and
- * 40000 x 1 exceed 2^31. */
+/* Tries sums in which all products are as large as possible, with one sign: 255 x 255. The sum of
+ * 1024 x 9 products exceeds 2^24, and the sum of 40000 products exceeds 2^31. */
 static void
 try_sums_beyond_what_a_float_holds (const char *level)
 {
@@ -134,8 +134,8 @@ START_TEST (sums_too_large_for_a_float_are_exact)
 }
 END_TEST
 
-/* Weights for which the sum of two products just fits into 16 bits, or exceeds it by one, with
- * the largest x. The length is odd, so one weight has no partner. */
+/* Tries weights for which, with the largest x, the sum of two products is the largest 16-bit number
+ * or larger by one. The number of weights is odd, so one product is not added to another. */
 static void
 try_sums_of_two_about_16_bits (const char *level)
 {
@@ -167,7 +167,7 @@ try_sums_of_two_about_16_bits (const char *level)
 START_TEST (sums_of_two_near_16_bits_are_exact) { each_level (try_sums_of_two_about_16_bits); }
 END_TEST
 
-/* Several bands of rows. */
+/* Tries convolutions with many rows, which the kernel computes in several bands. */
 static void
 try_large_convolutions (const char *level)
 {
@@ -200,9 +200,9 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* One input channel for each output channel: with all strides and kernel widths, partly filled
- * vectors, several bands of rows, and zero points that leave 8-bit or larger weights. Includes
- * instances that the four-tap kernel does not serve. */
+/* Draws a depthwise convolution with any strides and kernel widths, partly filled vectors, and
+ * several bands of rows. Weights minus their zero point fit into 8 bits, or do not. The four-tap
+ * kernel does not serve all of these convolutions. */
 static void
 draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
 {

@@ -10,8 +10,8 @@ draw_byte (GRand *rand)
   return g_rand_boolean (rand) ? CLEAVE_INT8 : CLEAVE_UINT8;
 }
 
-/* Returns the type of a scalar, a vector, or a stack for rows (from_end 2) or columns (1) of a
- * stack. */
+/* Returns the type of scales or zero points for a stack of matrices: a scalar, a vector or a stack.
+ * `from_end` 2: one for each row; 1: one for each column. */
 static CleaveTensorType
 draw_parameter (GRand *rand, CleaveElement element, const CleaveShape *stack, guint from_end)
 {
@@ -89,8 +89,8 @@ try_linear_products (const char *level)
 START_TEST (linear_products_have_the_bits_of_the_reference) { each_level (try_linear_products); }
 END_TEST
 
-/* All products are as large as possible, with one sign: from 259 on they exceed 2^24, from 33026
- * on 2^31. */
+/* Tries sums in which all products are as large as possible, with one sign. Sums of 259 products or
+ * more exceed 2^24, sums of 33026 products or more exceed 2^31. */
 static void
 try_sums_beyond_what_a_float_holds (const char *level)
 {
@@ -119,7 +119,7 @@ START_TEST (sums_too_large_for_a_float_are_exact)
 }
 END_TEST
 
-/* More rows than are processed at once. */
+/* Tries products with more rows than the kernel processes at once. */
 static void
 try_large_products (const char *level)
 {

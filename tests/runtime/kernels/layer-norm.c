@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (500)
 
-/* Any axis, one to three results, with and without B, which may be broadcast like Scale. */
+/* Tries a random LayerNormalization along any axis, with one to three results, with or without B.
+ * Scale and B may be broadcast. */
 static void
 try_norm (guint32 seed, const char *level)
 {

@@ -6,7 +6,7 @@
 
 static const double exponents[] = { 0.75, 0.5, 1, 0.6 };
 
-/* Windows of any size, also larger than the channels. */
+/* Tries a random LRN with a window of any size, also with more channels than x has. */
 static void
 try_lrn (guint32 seed, const char *level)
 {

@@ -63,7 +63,8 @@ try_windows (const char *level)
     }
 }
 
-/* Large windows that overlap: maxima along rows are shared. */
+/* Tries large windows that overlap, so that the kernel shares the maxima of rows between windows.
+ */
 static void
 try_shared_rows (const char *level)
 {

@@ -27,7 +27,7 @@ draw_attrs (GRand *rand, guint n_functions, CleaveRecurrentAttrs *a)
     a->activations = draw_each (rand, n_functions, 0, CLEAVE_ACTIVATION_SOFTPLUS);
 }
 
-/* Adds the operands. Optional ones are absent in a third of the cases. */
+/* Sets the types of the operands. Each optional operand is absent in a third of the cases. */
 static void
 set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, CleaveTrySite *instance)
 {
@@ -53,7 +53,8 @@ set_operands (GRand *rand, gint64 n_gates, const CleaveRecurrentAttrs *a, Cleave
       instance->operands[i] = types[i];
 }
 
-/* One direction, without sequence lengths. X has the sums of the inputs already. */
+/* Changes a layer to one direction without sequence lengths, whose operand X has the products of
+ * inputs and W already. */
 static void
 take_sums (CleaveTrySite *instance)
 {
@@ -61,7 +62,7 @@ take_sums (CleaveTrySite *instance)
   instance->operands[1] = instance->operands[4] = (CleaveTensorType){ 0 };
 }
 
-/* Tries the op that computes these sums from X, W and the biases. */
+/* Tries `RecurrentSums`, the op that computes these products from X, W and the biases. */
 static void
 try_sums (CleaveTrySite instance, const char *level)
 {
@@ -115,8 +116,8 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_level); }
 END_TEST
 
-/* More time steps than one product of inputs covers. The units fill several panels, or less than
- * one. */
+/* Tries layers with more time steps than the kernel multiplies by W at once. The units fill several
+ * panels, or less than one panel. */
 static void
 try_long (const char *level)
 {

@@ -9,8 +9,8 @@ static const char *const ops[] = { "ReduceSum",      "ReduceMean",      "ReduceM
                                    "ReduceProd",     "ReduceSumSquare", "ReduceLogSum",
                                    "ReduceLogSumExp" };
 
-/* Any axes (no axes means all), in any memory order; some rows are longer than is processed at
- * once. */
+/* Tries a random reduction along any axes (no axes means all), in any memory order. Some rows are
+ * longer than the kernel processes at once. */
 static void
 try_reduction (guint32 seed, const char *level)
 {
@@ -40,7 +40,8 @@ try_reduction (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-/* A few strided rows. The kernel gathers several of their lines at once, or a part of a line. */
+/* Tries reductions of a few strided rows. The kernel gathers several of their lines at once, or a
+ * part of a line. */
 static void
 try_gathered (guint32 seed, const char *level)
 {
@@ -58,7 +59,8 @@ try_gathered (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-/* Integers, with reductions other than roots and logarithms. No kernel serves sums of bytes. */
+/* Tries reductions of integers, except those with roots or logarithms. No fast kernel serves sums
+ * of bytes. */
 static void
 try_integers (guint32 seed, const char *level)
 {

@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (1200)
 
-/* Integer and other factors, up and down, in every mode, in 1 or 2 dimensions. */
+/* Tries a random Resize in 1 or 2 dimensions, in every mode, with integer and other factors, to
+ * larger and smaller extents. */
 static void
 try_resize (guint32 seed, const char *level)
 {
@@ -52,7 +53,7 @@ START_TEST (reference_bits_of_the_lowest_level)
 }
 END_TEST
 
-/* Only channels: they are copied, so that -0 is preserved. */
+/* A value of rank 1 has only channels. The kernel copies them, so that -0 stays -0. */
 START_TEST (reference_bits_of_rank_1)
 {
   for (guint32 seed = 0; seed < 40; seed++)
@@ -72,8 +73,8 @@ START_TEST (reference_bits_of_rank_1)
 }
 END_TEST
 
-/* A piece may begin with a position exactly on an element, while the next one reads an element
- * before that. */
+/* Tries pieces. The first position of a piece may be exactly on an element, while the next position
+ * reads an element before that element. */
 static void
 try_pieces (const char *level)
 {
@@ -101,8 +102,8 @@ try_pieces (const char *level)
 START_TEST (reference_bits_of_pieces) { each_level (try_pieces); }
 END_TEST
 
-/* The contiguous dimension is resized, or there are no channels: each element has taps of its
- * own. Integers are converted to floats. */
+/* The contiguous dimension is resized, or there are no channels, so each element of a vector has
+ * taps of its own. Integers are converted to floats. */
 START_TEST (reference_bits_without_channels)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_INT8,
@@ -139,7 +140,8 @@ START_TEST (reference_bits_without_channels)
 }
 END_TEST
 
-/* Nearest elements of any size, with any number of contiguous channels, or in a row-major value. */
+/* Mode nearest, for elements of any size, with any number of contiguous channels or in row-major
+ * order. */
 START_TEST (reference_bits_of_moved_elements)
 {
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_BOOL,  CLEAVE_FLOAT16,
@@ -180,7 +182,8 @@ START_TEST (reference_bits_of_moved_elements)
 }
 END_TEST
 
-/* Lines longer than is processed at once, and several interpolated dimensions. */
+/* Tries lines that are longer than the kernel processes at once, and several interpolated
+ * dimensions. */
 static void
 try_long_lines (const char *level)
 {
@@ -220,8 +223,8 @@ try_long_lines (const char *level)
 START_TEST (reference_bits_of_long_lines) { each_level (try_long_lines); }
 END_TEST
 
-/* A piece begins with a position exactly on an element. The first tap of the next position is
- * before the piece; taps outside are left out, so that two remain. */
+/* The first position of a piece is exactly on an element. The first tap of the next position is
+ * before the piece. Taps outside are left out, so two taps remain. */
 START_TEST (reference_bits_where_taps_go_back)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_CUBIC,

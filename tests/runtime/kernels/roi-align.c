@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (400)
 
-/* Both modes; regions inside, outside, reversed and empty; channels innermost or not. */
+/* Tries a random RoiAlign in both modes. Regions are inside, outside, reversed or empty, and
+ * channels are innermost in memory or not. */
 static void
 try_regions (guint32 seed, const char *level)
 {

@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (400)
 
-/* Along any axis, with several updates of one element; indices of a line differ, or are equal. */
+/* Tries a random ScatterElements along any axis, with several updates of one element. The indices
+ * of a line differ, or are equal. */
 static void
 try_scatter (guint32 seed, const char *level)
 {
@@ -29,7 +30,7 @@ try_scatter (guint32 seed, const char *level)
   for (guint d = 0; d < y->rank; d++)
     y->dim[d] = draw (rand, 1, d + 1 == y->rank ? 40 : 4);
   if (draw (rand, 1, 3) == 1)
-    y->dim[attrs.axis] = 1; /* all indices mean one position */
+    y->dim[attrs.axis] = 1; /* all indices select one position */
   updates = *y;
   for (guint d = 0; d < y->rank; d++)
     updates.dim[d] = draw (rand, 1, d == attrs.axis ? 30 : (gint32) y->dim[d]);

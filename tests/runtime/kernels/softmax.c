@@ -4,7 +4,7 @@
 
 #define N_SEEDS CLEAVE_TRIALS (600)
 
-/* Any axis, any number of rows, in any memory order. */
+/* Tries a random Softmax along any axis, with any number of rows, in any memory order. */
 static void
 try_softmax (guint32 seed, const char *level)
 {
@@ -35,7 +35,7 @@ try_level (const char *level)
     try_softmax (seed, level);
 }
 
-/* Dense rows, following each other or with gaps. */
+/* Tries long rows whose elements are contiguous, with or without gaps between the rows. */
 static void
 try_long_rows (const char *level)
 {

@@ -4,7 +4,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (800)
 
-/* Along any axis; few different values, so that many are equal. */
+/* Tries a random TopK along any axis. There are few different values, so most elements are equal.
+ */
 static void
 try_topk (guint32 seed, const char *level)
 {

@@ -6,7 +6,8 @@
 
 static const char *const reductions[] = { "ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2" };
 
-/* 16-bit floats of any rank and order; some are larger than a piece. */
+/* Returns an instance of 16-bit floats, of any rank and memory order. Some operands have more
+ * elements than the kernel upcasts at once. */
 static CleaveTrySite
 draw_instance (GRand *rand, guint32 seed, guint least_rank)
 {
@@ -66,7 +67,7 @@ try_layer_norm (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
-/* Some ops have float32 parameters. */
+/* Tries normalizations, some of which have parameters of float32. */
 static gboolean
 try_norm (guint32 seed, const char *level)
 {
@@ -125,7 +126,7 @@ try_lrn (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
-/* Pieces read elements around their own. */
+/* Tries a Resize, whose pieces also read elements around their own. */
 static gboolean
 try_resize (guint32 seed, const char *level)
 {
@@ -146,7 +147,8 @@ try_resize (guint32 seed, const char *level)
   return cleave_try_instance (&instance, level);
 }
 
-/* Instances that are served in float32 are also served in 16-bit floats. */
+/* Tries transposed convolutions. Instances that are served in float32 are also served in 16-bit
+ * floats. */
 static void
 try_transposed (const char *level)
 {
@@ -185,7 +187,7 @@ START_TEST (transposed_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* Convolutions by Winograd's algorithm, or with few output channels. */
+/* Tries convolutions by Winograd's algorithm, and convolutions with few output channels. */
 static void
 try_convolutions (const char *level)
 {
@@ -234,7 +236,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* A step is not cut into pieces if one would overwrite operands of another. */
+/* A step is not computed in pieces if one piece would overwrite operands of another piece. */
 START_TEST (pieces_do_not_overwrite_operands_of_others)
 {
   CleaveAxisAttrs attrs = { .axis = 1 };

@@ -23,7 +23,7 @@ draw (void)
   return state >> 8;
 }
 
-/* Draws a number, now and then a special one, and never a NaN unless `nan`. */
+/* Draws a number, at times a special number. Draws NaNs only if `nan`. */
 static float
 draw_float (gboolean nan)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* If two steps on different threads access the same memory and one of them writes it, one waits for
- * the other. A program's waits ensure this for any speed of the threads. */
+/* If two steps on different threads access the same memory and one of them writes to it, one step
+ * waits for the other. The waits of a program ensure this for any speed of the threads. */
 
 #include "../../../lib/runtime/program-private.h"
 #include "random-graph.h"
@@ -9,7 +9,9 @@
 
 #define MAX_THREADS 4
 
-/* The last accesses to a byte: for each thread, the number of steps that it had begun; 0: none. */
+/* The last accesses to a byte. `writer` is the thread that wrote it last, and `written` the number
+ * of steps that this thread had begun then. `read` has the number of steps that each thread had
+ * begun when it last read the byte. 0: no access. */
 typedef struct
 {
   guint writer, written;
@@ -62,7 +64,8 @@ begin_step (Watch *watch, guint step)
   watch->n_begun[schedule->thread[step]]++;
 }
 
-/* Returns FALSE if another thread may access the byte at the same time. */
+/* Notes an access of the current step to a byte. Returns FALSE if another thread may access the
+ * byte at the same time, and one of the two accesses is a write. */
 static gboolean
 touch_byte (const Watch *watch, Byte *byte, gboolean writes)
 {
@@ -115,7 +118,7 @@ touch_operands (const Watch *watch, const CleaveKernelInstance *instance, guint 
     touch (watch, &instance->operands[i], FALSE);
 }
 
-/* An epilogue op: reads w and writes its result. */
+/* Notes the accesses of an epilogue op: it reads its operand w and writes its result. */
 static void
 touch_epilogue_op (const Watch *watch, const CleaveFusedConsumer *consumer)
 {
@@ -125,7 +128,7 @@ touch_epilogue_op (const Watch *watch, const CleaveFusedConsumer *consumer)
     touch (watch, &instance->operands[consumer->epilogue_op.w], FALSE);
 }
 
-/* Fused consumers run together with their head. */
+/* Notes the accesses of a task and of its fused consumers, which run at the same time. */
 static void
 touch_all (const Watch *watch, const CleaveTask *task)
 {
@@ -178,7 +181,8 @@ START_TEST (random_graphs_have_no_races)
 }
 END_TEST
 
-/* A value without bytes has a position, too, which may be inside a live buffer. */
+/* A value without bytes has a position too, which may be inside a live buffer. It causes no waits.
+ */
 START_TEST (an_empty_value_causes_no_waits)
 {
   for (guint32 seed = 0; seed < 60; seed++)

@@ -29,7 +29,7 @@ overlap (const Buffer *a, const Buffer *b)
   return a->offset < b->offset + b->n_bytes && b->offset < a->offset + a->n_bytes;
 }
 
-/* Moves buffers; everything that is accessed is written. */
+/* Moves buffers to memory that the same thread used before. Each access counts as a write. */
 static void
 move (Buffer *buffers, guint n, gint64 size)
 {
@@ -68,7 +68,8 @@ move (Buffer *buffers, guint n, gint64 size)
     }                                                                                              \
   }
 
-/* Each of two threads has a value, and then another value. */
+/* Each of two threads uses one value, and then another value. The second values swap places, so
+ * that each thread keeps its memory. */
 START_TEST (buffers_of_two_threads_swap_places)
 {
   Buffer buffers[] = { OF (0, 0, 1, 32, 0), OF (1, 0, 1, 32, 32), OF (0, 2, 3, 32, 32),
@@ -89,8 +90,8 @@ START_TEST (a_buffer_moves_to_a_free_place)
 }
 END_TEST
 
-/* Each thread writes half of a value. The halves are at the places of the halves of the previous
- * value. */
+/* Each thread writes half of a value. The half of a thread gets the place of the thread's half of
+ * the previous value. */
 START_TEST (bands_overlap_the_bands_of_the_previous_value)
 {
   Buffer buffers[] = {

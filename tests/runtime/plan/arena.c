@@ -13,7 +13,7 @@ typedef struct
   guint first, last;
 } Lifetime;
 
-/* Buffers that one thread uses from one step to another. */
+/* A buffer that a program of one thread uses from step `first` to step `last`. */
 typedef struct
 {
   CleaveArenaTask task;
@@ -79,8 +79,9 @@ case_clear (Case *c)
   g_free (c->conflicts);
 }
 
-/* Places the buffers and asserts that conflicting ones do not overlap. Returns the bytes above
- * the bound. */
+/* Places the buffers, and asserts that buffers that are in use at the same time do not overlap.
+ * Sets `bound` to the largest sum of bytes in use. Returns by how many bytes the arena exceeds
+ * `bound`. */
 static gint64
 place (const Lifetime *lifetimes, guint n, gint64 *bound)
 {
@@ -173,7 +174,7 @@ START_TEST (live_swept_buffers_do_not_overlap)
 }
 END_TEST
 
-/* Adjacent gaps are merged: the large buffer fits where three small ones were. */
+/* Adjacent gaps are merged: the large buffer gets the place of three small buffers. */
 START_TEST (swept_gaps_are_merged)
 {
   static const CleaveArenaSpan spans[] = {
@@ -186,7 +187,7 @@ START_TEST (swept_gaps_are_merged)
 }
 END_TEST
 
-/* Edges: few or many, nearly sorted or not, at few offsets or far apart. */
+/* Makes random edges: few or many, nearly sorted or not, at few or at many different offsets. */
 static void
 make_edges (CleaveArenaEdge *edges, guint n, GRand *random)
 {
@@ -237,7 +238,8 @@ START_TEST (a_chain_needs_two_adjacent_values)
 }
 END_TEST
 
-/* First fit in order of time is wrong here: the long buffer must be at an end. */
+/* A placement at the first free offset, in the order of first use, would place the long buffer in
+ * the middle of the arena. It must be at an end. */
 START_TEST (long_buffer_does_not_cut_the_arena)
 {
   static const Lifetime lifetimes[] = { { 64, 0, 1 },  { 64, 1, 9 },  { 64, 2, 3 },
@@ -286,7 +288,8 @@ START_TEST (random_lifetimes_stay_near_the_bound)
 }
 END_TEST
 
-/* If the bound cannot be met, the search tries sizes slightly above it with the same effort. */
+/* If the search cannot reach the bound, it tries sizes slightly above the bound with the same
+ * effort. */
 START_TEST (sizes_above_an_unreachable_bound_are_tried)
 {
   static const guint32 seeds[] = { 1, 5 };
@@ -334,7 +337,8 @@ add_conv (CleaveGraph *graph,
   return y;
 }
 
-/* Adds a block as in MobileNetV2: to `middle` channels, depthwise, to `channels`. */
+/* Adds a block as in MobileNetV2: a 1x1 convolution to `middle` channels, a depthwise convolution,
+ * and a 1x1 convolution to `channels` channels. */
 static CleaveResult *
 add_block (CleaveGraph *graph,
            const char *name,
@@ -388,8 +392,8 @@ split_epilogue_op (gint64 n_strips, CleaveHalo halo, guint n_threads)
   return run_get_stats (graph, n_threads);
 }
 
-/* A strip carries only the needed rows to the next one, so memory is not larger than with
- * recomputation. */
+/* A strip keeps only the rows that the next strip needs, so the arena is no larger than with
+ * recomputed rows. */
 START_TEST (strips_keep_only_the_needed_rows)
 {
   static const gint64 n_strips[] = { 4, 7, 9, 14, 16, 20, 26, 28 };
@@ -406,8 +410,8 @@ START_TEST (strips_keep_only_the_needed_rows)
 }
 END_TEST
 
-/* Less than the middle of the block after the strips, before and after its depthwise
- * convolution, which share memory. */
+/* The arena is smaller than the values before and after the depthwise convolution of the block
+ * behind the strips, since these values share memory. */
 START_TEST (the_arena_is_less_than_the_middle_of_the_next_block)
 {
   CleaveProgramStats stats = split_epilogue_op (28, CLEAVE_HALO_CARRY, 1);

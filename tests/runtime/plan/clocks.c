@@ -10,7 +10,7 @@
 
 #define MAX_THREADS 8
 
-/* Steps with up to three predecessors each: close ones, or any earlier ones. */
+/* Steps with up to three predecessors each, which are close steps or any earlier steps. */
 typedef struct
 {
   CleaveScheduleTask task;
@@ -50,7 +50,8 @@ case_clear (Case *c)
   g_free (c->cost);
 }
 
-/* Computes the clock of a step from a full matrix of clocks, [step][thread]. */
+/* Computes the row of a step in a full matrix of clocks, [step][thread], from the rows of its
+ * predecessors. */
 static void
 find_clock (const CleaveSchedule *schedule, guint step, guint *matrix)
 {
@@ -73,7 +74,8 @@ find_clock (const CleaveSchedule *schedule, guint step, guint *matrix)
       }
 }
 
-/* Returns the number of counts that are lower than the counts of the matrix; none may be higher. */
+/* Compares the clocks with a full matrix. Asserts that no count is higher than in the matrix, and
+ * returns how many are lower. */
 static guint
 compare_clocks (const CleaveSchedule *schedule, guint max_rows)
 {
@@ -152,7 +154,8 @@ get_peak_bytes (void)
   return usage.ru_maxrss * 1024;
 }
 
-/* Two matrices for 200,000 steps and 64 threads would take 51 MB each. */
+/* The clocks take little memory, while two full matrices for 200,000 steps and 64 threads would
+ * take 51 MB each. */
 START_TEST (memory_does_not_grow_with_threads)
 {
   Case c;

@@ -6,7 +6,8 @@
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/runtime/plan/dependencies.h"
 
-/* Returns the step that computes, or copies to its place, an operand of the only join. */
+/* Returns the step, of this kind and op, that computes an operand of the only join or copies it
+ * into the join. */
 static guint
 find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
 {
@@ -20,7 +21,8 @@ find_part (const CleaveStorage *storage, CleaveStepKind kind, const char *op)
   return CLEAVE_NEVER;
 }
 
-/* Otherwise the memory of the join would be in use from the beginning. */
+/* If a constant operand of a join were copied first, the memory of the join would be in use from
+ * the begin of the run. */
 START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -46,8 +48,8 @@ START_TEST (a_constant_operand_of_a_join_is_copied_after_a_computed_one)
 }
 END_TEST
 
-/* An element-wise part of a join waits for the other computed part if its operand stays live. If
- * it frees its operand, it runs at once. */
+/* An element-wise part of a join waits for the other computed part if the operand of the
+ * element-wise node stays live. If the node frees its operand, it runs at once. */
 START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 {
   for (guint stays = 0; stays < 2; stays++)
@@ -83,7 +85,8 @@ START_TEST (a_part_of_a_live_value_is_computed_with_the_others)
 }
 END_TEST
 
-/* There is no computed operand to wait for, so the copies run at once. */
+/* If all operands of a join are constant, there is no computed operand to wait for, so the copies
+ * run at once. */
 START_TEST (constant_operands_alone_are_copied_at_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

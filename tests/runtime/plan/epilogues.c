@@ -41,7 +41,7 @@ draw_one (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add_constant (graph, NULL, one);
 }
 
-/* Any function of one value, some with a scalar operand. */
+/* Adds a random function of y. Some functions have a scalar operand. */
 static CleaveResult *
 add_function (CleaveGraph *graph, GRand *rand, CleaveResult *y)
 {
@@ -81,7 +81,8 @@ add_epilogue_op (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult 
     }
 }
 
-/* Combines y with a result computed from it, in either order. */
+/* Adds an expression pattern: a node with two operands, y and a value computed from y, in either
+ * order. */
 static CleaveResult *
 add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *other)
 {
@@ -96,7 +97,8 @@ add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *oth
   return g_rand_boolean (rand) ? run_binary (graph, op, y, t) : run_binary (graph, op, t, y);
 }
 
-/* A head of any kind, followed by other ops. */
+/* Runs a head of any kind and ops that follow it, with expression patterns if `patterns`. Asserts
+ * that the bits are those of the interpreter. */
 static void
 assert_follow_alike (guint32 seed, gboolean patterns)
 {
@@ -130,7 +132,8 @@ END_TEST
 
 #define ANY G_MAXUINT
 
-/* Without a GEMM, products are computed by a kernel without epilogues. */
+/* Returns whether a task runs a fast kernel that has epilogues if its op has MACs. At a level
+ * without a GEMM, the kernel of products has none. */
 static gboolean
 is_fast (const CleaveTask *task)
 {
@@ -140,7 +143,8 @@ is_fast (const CleaveTask *task)
          (task->instance.call.op->macs == NULL || task->family->does_epilogue != NULL);
 }
 
-/* Steps are fused only with fast kernels. */
+/* Asserts the number of epilogue ops and of expression patterns in a program of the graph, unless a
+ * task runs a kernel without epilogues. */
 static void
 assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops, guint n_patterns)
 {
@@ -162,7 +166,8 @@ assert_epilogue (const CleaveGraph *graph, guint n_threads, guint n_epilogue_ops
   ck_assert (!all_fast || patterns == n_patterns);
 }
 
-/* A residual, then a Relu. A value with another reader must be stored before the next op. */
+/* A residual addition and a Relu become epilogue ops. A value that another node reads too is stored
+ * before the next op. */
 START_TEST (heads_apply_epilogue_ops)
 {
   for (guint kind = 0; kind < 2; kind++)
@@ -180,7 +185,8 @@ START_TEST (heads_apply_epilogue_ops)
 }
 END_TEST
 
-/* Intermediate values need no memory, so their locations may overlap the head's operands. */
+/* The intermediate values of a pattern are never stored, so their locations may overlap the
+ * operands of the head. */
 START_TEST (heads_apply_expression_patterns)
 {
   for (guint kind = 0; kind < 8; kind++)
@@ -198,9 +204,10 @@ START_TEST (heads_apply_expression_patterns)
 }
 END_TEST
 
-/* Each channel has its own constants. A head that works by pixels applies them, also within an
- * expression pattern; an element-wise head works along lines. The depthwise kernel sums channels
- * that are one vector or part of one in a vector. */
+/* A BatchNormalization has constants for each channel. A head that computes pixel by pixel applies
+ * it, also within an expression pattern. An element-wise head computes along lines and does not.
+ * The depthwise kernel computes channels that fill one vector, or a part of one vector, in another
+ * way. */
 START_TEST (heads_normalize)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
@@ -220,7 +227,8 @@ START_TEST (heads_normalize)
 }
 END_TEST
 
-/* The columns of a product are its last dimension, which is the channels only for a matrix. */
+/* A head that is a product normalizes along its columns. Only in a matrix are the columns the
+ * dimension of the channels. */
 START_TEST (heads_normalize_along_their_columns)
 {
   static const struct
@@ -247,7 +255,7 @@ START_TEST (heads_normalize_along_their_columns)
 }
 END_TEST
 
-/* A tensor bound to an input may be anywhere in memory. */
+/* A head does not normalize by an input, since the bound tensor may be anywhere in memory. */
 START_TEST (heads_do_not_normalize_by_inputs)
 {
   for (guint operand = 1; operand < 5; operand++)
@@ -285,8 +293,8 @@ count_weights (gint64 n_strips, const char *dims)
   return run_get_stats (graph, 2).weight_bytes;
 }
 
-/* Pieces share the factors of their channels: pieces of rows share all of them, and each channel
- * has its factors once. */
+/* Pieces share the factors of a BatchNormalization: pieces of rows share the factors of all
+ * channels, and pieces of channels have each factor once. */
 START_TEST (pieces_share_factors)
 {
   ck_assert_int_eq (count_weights (4, "H"), count_weights (1, "H"));
@@ -294,7 +302,7 @@ START_TEST (pieces_share_factors)
 }
 END_TEST
 
-/* Operands of a join have a larger distance between pixels. */
+/* If the result of a head is an operand of a join, its pixels are farther apart in memory. */
 START_TEST (heads_normalize_operands_of_a_join)
 {
   for (gint64 axis = 1; axis < 4; axis++)
@@ -313,7 +321,8 @@ START_TEST (heads_normalize_operands_of_a_join)
 }
 END_TEST
 
-/* The added value, and the sum, have a larger distance between pixels. */
+/* If the added value and the sum are operands of a join, their pixels are farther apart in memory.
+ */
 START_TEST (heads_add_to_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)
@@ -336,7 +345,8 @@ START_TEST (heads_add_to_operands_of_a_join)
 }
 END_TEST
 
-/* Intermediate values have no memory, for any distance between the pixels of y and of the sum. */
+/* The intermediate values of a pattern are not stored, for any distance in memory between the
+ * pixels of y and between those of the sum. */
 START_TEST (heads_apply_patterns_in_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)
@@ -358,7 +368,8 @@ START_TEST (heads_apply_patterns_in_operands_of_a_join)
 }
 END_TEST
 
-/* Unused memory causes no waits: the strips of two threads are close to each other. */
+/* The location of an intermediate value of a pattern is never accessed, so it causes no waits
+ * between the strips of two threads. */
 START_TEST (patterns_do_not_wait_for_memory)
 {
   for (gint64 n_strips = 4; n_strips <= 16; n_strips += 4)
@@ -381,7 +392,7 @@ START_TEST (patterns_do_not_wait_for_memory)
 }
 END_TEST
 
-/* x * sigmoid (x), and a gelu: only x is ever stored. */
+/* The kernel stores only the result of x * sigmoid (x) and of a Gelu, in the place of x. */
 START_TEST (functions_are_patterns)
 {
   for (guint kind = 1; kind < 4; kind++)
@@ -400,7 +411,8 @@ START_TEST (functions_are_patterns)
 }
 END_TEST
 
-/* x * function (x), alone or not: function (2 x), another value added, and a later reader of x. */
+/* Adds x * function (x). `which` is a bit mask of changes. 1: the function reads x times a
+ * constant. 2: a constant is added to the result of the function. 4: a later node also reads x. */
 static CleaveResult *
 add_gate (CleaveGraph *graph, CleaveResult *x, const char *function, guint which)
 {
@@ -433,7 +445,7 @@ START_TEST (gates_have_the_bits_of_their_ops)
 }
 END_TEST
 
-/* Values are not fused if another node reads the intermediate value, or x later. */
+/* There is no pattern if another node reads the intermediate value, or reads x later. */
 START_TEST (values_with_other_readers_are_no_pattern)
 {
   for (guint kind = 1; kind < 4; kind++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fusion of pairs: each op that may continue in registers or part by part, and each op that may
- * be fused, at all ranks, with extents of 1 everywhere. */
+/* Fusion of pairs: each op that may be a head, with each op that may be fused with it, at all
+ * ranks, and with extents of 1 in every dimension. */
 
 #include "fusion-counts.h"
 #include "fusion-heads.h"
@@ -11,16 +11,16 @@
 #include "run-help.h"
 
 #define MAX_OPERANDS 8
-/* Repetitions for values of one element, which are quickly tried. One element is a scalar, a
- * channel and a whole value at once, so there are more cases. */
+/* Repetitions for values of one element. They take little time, and one element may be a scalar, a
+ * channel or a whole value, so there are more cases. */
 #define SINGLE_VALUES 20
 
-/* An op on x whose result has x's type. Its other operands broadcast to x, or have one element
- * per channel. */
+/* An op with an operand x whose result has the type of x. Its other operands broadcast to x, or
+ * have one element for each channel. */
 typedef struct
 {
   const CleaveOp *op;
-  guint n_operands, x; /* x: index of operand x */
+  guint n_operands, x; /* x: index of the operand x */
   gboolean by_channel, from_end;
   int layout;
 } Consumer;
@@ -86,8 +86,8 @@ add_other (CleaveGraph *graph, GRand *rand, const Consumer *f, const CleaveTenso
   return fusion_input (graph, rand, &type);
 }
 
-/* Adds a consumer of x. If `before` is not NULL, it is the consumer's other operand. Returns NULL
- * if the op cannot have these operands. */
+/* Adds a consumer of x. `before` is the consumer's other operand; NULL: a new value. Returns NULL
+ * if the op refuses these operands. */
 static CleaveResult *
 add_consumer (
     CleaveGraph *graph, GRand *rand, const Consumer *f, CleaveResult *x, CleaveResult *before)
@@ -200,7 +200,7 @@ trying_init (Trying *trying)
       find_fused_of_op (ops[i], trying->fused);
 }
 
-/* Adds the end: an output, or a part of one. */
+/* Adds an output: y, or a Concat of y and other values. */
 static void
 add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
 {
@@ -253,7 +253,8 @@ try_pair (Trying *trying, CleaveGraph *graph, GRand *rand, CleaveResult *y, guin
   return TRUE;
 }
 
-/* Returns extents of 1 where the mask has a bit; others are odd or as wide as some vectors. */
+/* Returns a shape. Dimensions whose bit is set in `ones` have the extent 1. Other extents are odd,
+ * or the lengths of vectors. */
 static CleaveShape
 draw_shape (GRand *rand, guint rank, guint ones)
 {
@@ -272,8 +273,8 @@ draw_shape (GRand *rand, guint rank, guint ones)
   return shape;
 }
 
-/* Returns whether to try a consumer. Ones with other operands are chosen more often, since unary
- * ones are similar. */
+/* Returns at random whether to try a consumer. Consumers with several operands are tried more
+ * often, since those with one operand are similar to each other. */
 static gboolean
 is_chosen (GRand *rand, const Consumer *f)
 {

@@ -19,7 +19,8 @@ count_fused (const CleaveGraph *graph)
   return n;
 }
 
-/* Always compares bits. Steps are fused only with fast kernels. */
+/* Asserts that a program has the bits of the interpreter, and that it fuses `n_fused` steps.
+ * Reference kernels fuse no steps. */
 static void
 check (const CleaveGraph *graph, guint n_fused)
 {
@@ -37,7 +38,7 @@ pool (CleaveGraph *graph, CleaveResult *x, gint64 kernel)
   return run_add (graph, "MaxPool", &x, 1, &attrs);
 }
 
-/* y = max (x * a + b, 0), with a and b for each channel. */
+/* Adds max (x * a + b, 0), with an a and a b for each channel. */
 static CleaveResult *
 scale (CleaveGraph *graph, CleaveResult *x)
 {
@@ -49,7 +50,8 @@ scale (CleaveGraph *graph, CleaveResult *x)
 
 #define N_SHAPES 7
 
-/* Several images of several rows, with channels that do not fill vectors. */
+/* Returns shape i of a list: several images of several rows, with channels that do not fill
+ * vectors. */
 static CleaveShape
 get_shape (guint i)
 {
@@ -100,7 +102,7 @@ normalize (CleaveGraph *graph, CleaveResult *x)
   return run_normalize_by (graph, x, run_unary (graph, "Sigmoid", run_input (graph, &n)));
 }
 
-/* Results may overwrite their operand, or be stored elsewhere. */
+/* A BatchNormalization by inputs is a head, whether its result overwrites the operand or not. */
 START_TEST (normalizations_are_heads)
 {
   for (guint i = 0; i < N_SHAPES; i++)
@@ -148,7 +150,8 @@ START_TEST (products_are_heads)
 }
 END_TEST
 
-/* A value with another reader stays, and the results are stored elsewhere. */
+/* If a value has another reader, a fused consumer does not overwrite it and stores its result
+ * elsewhere. */
 START_TEST (fused_consumers_may_write_elsewhere)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -162,8 +165,8 @@ START_TEST (fused_consumers_may_write_elsewhere)
 }
 END_TEST
 
-/* Memory of an operand that a window still has to read is not written, although it is free
- * later. */
+/* A fused consumer does not write to memory of the head's operand that a later window reads,
+ * although that memory is free after the head. */
 START_TEST (fused_consumers_do_not_overwrite_pending_reads)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -191,7 +194,8 @@ START_TEST (other_views_of_the_result_are_not_fused)
 }
 END_TEST
 
-/* The result has gaps that contain other values. */
+/* The result of a head is an operand of a join, so other values lie between its rows. Consumers are
+ * fused nevertheless. */
 START_TEST (operands_of_a_join_have_fused_consumers)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -210,14 +214,15 @@ END_TEST
 #define REPORT_COLUMNS 3
 #define REPORT_SIZE (REPORT_CHANNELS * REPORT_ROWS * REPORT_COLUMNS)
 
-/* The parts that a depthwise convolution reports while it computes its result. */
+/* The parts of its result that a depthwise convolution reports as complete while it runs. */
 typedef struct
 {
   float y[REPORT_SIZE];
   guint n_reports[REPORT_SIZE];
 } Reported;
 
-/* Everything that is reported must be complete: each sum of ones is at least 4. */
+/* Notes a reported part. Asserts that its elements are complete: each is a sum of at least 4 ones.
+ */
 static void
 note_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -289,7 +294,7 @@ run_reporting (const gint64 *y_stride, Reported *reported)
   return reports_progress;
 }
 
-/* The test takes minutes if each step is compared with all previous ones. */
+/* If each step were compared with all previous steps, the test would take minutes. */
 START_TEST (a_long_chain_is_fused_in_groups)
 {
   const guint n = 40000, n_group = 65; /* n_group: a head and its fused consumers */
@@ -303,8 +308,8 @@ START_TEST (a_long_chain_is_fused_in_groups)
 }
 END_TEST
 
-/* Each element is reported once, when it is complete. If rows are interleaved, as in a value
- * with transposed rows and columns, they cannot be reported one by one. */
+/* Each element is reported once, after it is complete. If the rows of the result are interleaved in
+ * memory, as with transposed rows and columns, the kernel cannot report them one by one. */
 START_TEST (depthwise_reports_complete_elements)
 {
   const gint64 dense[] = { 1, REPORT_COLUMNS * REPORT_CHANNELS, REPORT_CHANNELS };
@@ -321,8 +326,8 @@ START_TEST (depthwise_reports_complete_elements)
 }
 END_TEST
 
-/* A depthwise convolution that overlays its operand has read the elements that are overwritten
- * by the time its consumers run. */
+/* A depthwise convolution that overlays its operand is a head: its consumers run after it has read
+ * the elements that they overwrite. */
 START_TEST (an_overlay_is_a_head)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -7,7 +7,7 @@
 
 #include <time.h>
 
-/* Random predecessors, about two for each step. */
+/* Steps with random predecessors, about two for each step. */
 typedef struct
 {
   CleaveScheduleTask task;
@@ -46,8 +46,8 @@ case_clear (Case *c)
   g_free (c->cost);
 }
 
-/* Runs the sequences in turn, one step each, with the given waits. Asserts that the predecessors
- * of every step are done. */
+/* Simulates the threads: in each round, every thread whose waits are met runs one step. Asserts
+ * that the predecessors of each step are done, and that there is no deadlock. */
 static void
 replay_waits (const CleaveSchedule *schedule,
               const CleaveWaits *asked,
@@ -90,9 +90,9 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
   replay_waits (schedule, &schedule->needs, task);
 }
 
-/* Sets all optional properties of a task. Steps run along with any of their predecessors, several
- * with the same one. There are arbitrary groups, shared buffers, and a budget that may be too small
- * for any of them. */
+/* A case with all optional properties of a task, at random. It has steps that are fused with a
+ * predecessor, groups, shared buffers, and a budget of memory that may be too small for any buffer.
+ */
 typedef struct
 {
   Case base;
@@ -221,7 +221,8 @@ check_counts (const CleaveSchedule *schedule, const CleaveWaits *waits, const gu
 
 typedef struct
 {
-  const guint *counts; /* [step][thread] */
+  const guint
+      *counts; /* [step][thread]: number of steps of the thread that the step must wait for */
   guint n_threads;
 } Asked;
 
@@ -305,7 +306,8 @@ START_TEST (one_thread_keeps_the_order_and_waits_for_nothing)
 }
 END_TEST
 
-/* 2 and 3 overwrite one result each of step 0; the one with the smaller number is first. */
+/* Steps 2 and 3 each overwrite a result of step 0, and run directly after it. The step with the
+ * smaller number is first. */
 START_TEST (several_steps_may_follow_one_directly)
 {
   static const guint begin[] = { 0, 0, 0, 1, 2, 4 }, preds[] = { 0, 0, 2, 3 };
@@ -325,8 +327,8 @@ START_TEST (several_steps_may_follow_one_directly)
 }
 END_TEST
 
-/* Step 4 overwrites the result of step 0. Steps 1, 2 and 3 become ready together with it and
- * have smaller numbers. */
+/* Step 4 overwrites the result of step 0, so it must run directly after step 0. Steps 1, 2 and 3
+ * become ready at the same time as step 4 and have smaller numbers. */
 START_TEST (a_fused_step_comes_right_after_its_head)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4 }, preds[] = { 0, 0, 0, 0 };
@@ -370,8 +372,8 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 }
 END_TEST
 
-/* Two bands of two strips of two steps, after one step, which makes all strips ready at the same
- * time. */
+/* One step, and then two bands of two strips of two steps. After the one step, all strips are
+ * ready. */
 START_TEST (each_thread_keeps_to_its_band)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -426,11 +428,12 @@ START_TEST (threads_keep_the_order_on_request)
           n_other += is_in_order (schedule, &c.task) ? 0 : 1;
         case_clear (&c);
       }
-  ck_assert_uint_gt (n_other, 10); /* otherwise the test is vacuous */
+  ck_assert_uint_gt (n_other, 10); /* the test needs steps that run in another order */
 }
 END_TEST
 
-/* Returns the bytes of the buffers that are in use while a step runs, according to the costs. */
+/* Returns the bytes of the buffers that are in use while a step runs, in a run with the estimated
+ * costs. */
 static gint64
 count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guint step)
 {
@@ -502,7 +505,7 @@ START_TEST (threads_keep_to_the_budget)
 }
 END_TEST
 
-/* Four steps of cost 4, followed in the order by a chain of costs 1 and 20. */
+/* Four steps of cost 4. After them, the order has a chain of two steps, of costs 1 and 20. */
 START_TEST (the_longest_chain_comes_first)
 {
   static const guint begin[] = { 0, 0, 0, 0, 0, 0, 1 }, preds[] = { 4 };
@@ -537,8 +540,9 @@ START_TEST (the_longest_chain_comes_first)
 }
 END_TEST
 
-/* A chain of steps keeps one thread busy. Another thread that looks for a step finds none, and the
- * remaining threads need not look: 4,000 x 1,024 x 1,024 looks took 10 s of processor time. */
+/* A chain of steps keeps one thread busy. If one idle thread finds no step, the other idle threads
+ * do not search. When each of them searched, 4,000 x 1,024 x 1,024 searches took 10 s of processor
+ * time. */
 START_TEST (a_thousand_idle_threads_cost_little)
 {
   enum { N = 4000 };

@@ -5,8 +5,8 @@
 #include "orders.h"
 #include "run-help.h"
 
-/* A large value, and a long chain of small ones. Another value, needed only at the end, is
- * quickly computed from the input. */
+/* Makes a large value, and a long chain of small values. Another value, which only the last node
+ * reads, is computed from the input in little time. */
 static CleaveGraph *
 make_graph (void)
 {
@@ -36,7 +36,8 @@ START_TEST (values_needed_late_are_computed_late)
 }
 END_TEST
 
-/* Eight values from eight steps of equal cost: fewer live values would take longer. */
+/* Eight steps of equal cost compute eight values. A schedule with fewer live values would take
+ * longer. */
 START_TEST (memory_is_not_traded_for_time)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -51,7 +52,7 @@ START_TEST (memory_is_not_traded_for_time)
 }
 END_TEST
 
-/* Independent chains, in which large and small values alternate. */
+/* Makes independent chains, in which large and small values alternate. */
 static CleaveGraph *
 make_chains (guint n_chains)
 {
@@ -68,7 +69,8 @@ make_chains (guint n_chains)
   return graph;
 }
 
-/* Chains do not wait for each other's memory. Otherwise a slow thread would stop the other one. */
+/* A chain does not reuse memory of another thread's chain. If it did, a slow thread would delay the
+ * other thread. */
 START_TEST (chains_do_not_wait_for_each_others_memory)
 {
   for (guint n_threads = 2; n_threads <= 4; n_threads++)
@@ -93,8 +95,8 @@ START_TEST (chains_do_not_wait_for_each_others_memory)
 }
 END_TEST
 
-/* A chain of four steps, and four steps of the same cost that come first in the order: two
- * threads finish in the time of the chain. */
+/* The order has four steps, and then a chain of four steps, all of equal cost. Two threads finish
+ * in the time of the chain. */
 START_TEST (a_long_chain_starts_early)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

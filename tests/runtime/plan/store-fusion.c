@@ -5,7 +5,8 @@
 #include "../../../lib/runtime/program-private.h"
 #include "interpret.h"
 
-/* x, cut along its last dimension, with every part an output; 4 MiB in all. */
+/* Makes a value of 4 MiB that is cut along its last dimension into parts of these sizes. Each part
+ * is an output. */
 static CleaveGraph *
 make_parts (gint64 extent, const gint64 *sizes, guint n)
 {
@@ -18,7 +19,7 @@ make_parts (gint64 extent, const gint64 *sizes, guint n)
   return graph;
 }
 
-/* Returns the number of stores that another store does. */
+/* Returns the number of STORE steps that are done together with another STORE. */
 static guint
 count_joined (const CleaveGraph *graph)
 {
@@ -73,7 +74,8 @@ START_TEST (many_parts_are_stored_in_groups)
 }
 END_TEST
 
-/* Two values in parts. The outputs of the second value follow the outputs of the first. */
+/* Two values are cut into parts. The outputs of the second value follow the outputs of the first.
+ */
 START_TEST (parts_of_several_values_are_stored)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
