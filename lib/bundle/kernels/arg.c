@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The index of the largest or smallest channel of a pixel, as int64. NaN comes first. */
+/* The index of the largest or smallest channel of a pixel, as int64. A NaN counts as better than
+ * numbers. */
 
 #include "elements.h"
 
-/* Returns whether element a is better than b, or is equal and the last one counts. */
+/* Returns whether element a is better than element b. If both are equal, returns whether the last
+ * of equal elements is the result. */
 static int
 arg_is_better (const CleaveArg *p, const unsigned char *a, const unsigned char *b)
 {

@@ -29,7 +29,8 @@ average_pool_f32_of (
   return sum / (float) n;
 }
 
-/* Returns the number of taps in dimension d that are on the operand or on its padding. */
+/* Returns the number of taps in dimension d that are on the operand or on its padding. `first` is
+ * the index in the operand that tap 0 reads. */
 static int32_t
 average_pool_f32_count (const CleavePoolF32 *p, int d, int32_t first)
 {

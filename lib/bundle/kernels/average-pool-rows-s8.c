@@ -4,7 +4,7 @@
 
 #include "cleave-kernels.h"
 
-/* Adds a row of the operand to the sums, or sets the sums if it is the first. */
+/* Adds a row of the operand to the sums, or sets the sums if the row is the first. */
 void
 cleave_average_pool_row_s8 (const CleaveCall *call)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Conversions between types. A float is truncated and clamped; of an integer, the low bits stay. */
+/* Conversions between types. A float is truncated and clamped to the range of the type. An integer
+ * is cut to the low bits of the type. */
 
 #include "elements.h"
 
-/* Returns the integer of a float in the range of a type. */
+/* Converts a float to an integer type: truncates it, and clamps it to the range of the type. */
 static int64_t
 cast_float (float a, int32_t type)
 {

@@ -10,7 +10,7 @@
  *
  * Every value is an image: rows, columns, and the channels of a pixel side by side. A line of
  * samples has one column, a vector has one row and one column. A value has all its rows in memory,
- * or only the last ones (a ring): row r of a ring lies in slot r modulo capacity. */
+ * or only the last rows (a ring): row r of a ring lies in slot r modulo capacity. */
 
 #include <math.h>
 #include <stddef.h>
@@ -24,16 +24,16 @@
 #define CLEAVE_DSP
 #endif
 
-/* Each product and each sum of floats is rounded, except for cleave_fma (). Some compilers fuse
- * them unless these lines forbid it. */
+/* Each product and each sum of floats is rounded, except for cleave_fma (). Some compilers fuse a
+ * product and a sum unless these lines forbid it. */
 #if defined __clang__
 #pragma STDC FP_CONTRACT OFF
 #elif defined __GNUC__ && !defined __STRICT_ANSI__
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-/* Marks a function that has a frame of its own. If it were inlined, its variables would lie on the
- * stack while other parts of the caller run. */
+/* Marks a function that has a stack frame of its own. If the compiler inlined the function, its
+ * variables would lie on the stack while other parts of the caller run. */
 #ifdef __GNUC__
 #define CLEAVE_APART __attribute__ ((noinline))
 #else
@@ -84,8 +84,8 @@ cleave_multiply (int32_t x, int32_t multiplier)
 }
 
 #ifdef CLEAVE_FLOAT_SCALES
-/* Returns x times a float, rounded to the nearest integer, ties to even. Results beyond the range
- * of int16 may have any value beyond it. */
+/* Returns x times a float, rounded to the nearest integer, ties to even. If the result is out of
+ * the range of int16, any value out of this range may be returned. */
 static inline int32_t
 cleave_scale_float (int32_t x, int32_t bits)
 {
@@ -100,7 +100,7 @@ cleave_scale_float (int32_t x, int32_t bits)
 }
 #endif
 
-/* Multiplies by a factor that is not negative: the multiplier, then a right shift by `shift` + 1,
+/* Returns x times a factor that is not negative: the multiplier, then a right shift by `shift` + 1,
  * ties away from zero. A negative `shift` is a left shift by -1 - `shift` before the product. A
  * `shift` of INT8_MAX says that the multiplier has the bits of a float. */
 static inline int32_t
@@ -125,9 +125,9 @@ cleave_clamp (int32_t x, int32_t low, int32_t high)
   return x < low ? low : x > high ? high : x;
 }
 
-/* Returns a * b + c, rounded once. The fmaf () of some C libraries rounds twice. So without an
- * instruction for it, the exact product and c are added in double. The last bit of an inexact sum
- * is set, rounding to odd, so that the second rounding is right. */
+/* Returns a * b + c, rounded once. The fmaf () of some C libraries rounds twice. If the processor
+ * has no instruction for it, adds the exact product and c in double. Sets the last bit of an
+ * inexact sum (rounds to odd), so that the second rounding is right. */
 static inline float
 cleave_fma (float a, float b, float c)
 {
@@ -193,7 +193,7 @@ cleave_exp_parts (float a)
   return e;
 }
 
-/* Returns a between two bounds, or a NaN. */
+/* Clamps a to two bounds. Returns a NaN if a is NaN. */
 static inline float
 cleave_bound (float a, float least, float most)
 {
@@ -201,7 +201,8 @@ cleave_bound (float a, float least, float most)
   return most < a ? most : a;
 }
 
-/* The constants of the kernels. A pair has the vertical number first. */
+/* The constants of the kernels. An array of two has the number for rows first, then that for
+ * columns. */
 
 /* A window that slides over the rows and columns of an operand. */
 typedef struct
@@ -260,7 +261,8 @@ typedef struct
   int32_t rows, columns, channels; /* an extent of 1 is repeated over the result */
 } CleaveRepeat;
 
-/* Returns the first pixel of an operand that a call reads. `index` is the operand's in `x`. */
+/* Returns the first pixel of an operand that a call reads. `index` is the index of the operand in
+ * call->x, `size` the bytes of an element. */
 static inline const unsigned char *
 cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t index, int32_t size)
 {
@@ -275,15 +277,14 @@ cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t ind
          column * operand->channels * size;
 }
 
-/* A convolution of int8. See cleave_conv_s8() and cleave_depthwise_s8() for the order of weights.
- */
+/* A convolution of int8. See conv-s8.c and depthwise-s8.c for the order of weights. */
 typedef struct
 {
   const int8_t *weights;
-  const int32_t *sums;  /* the begin of the sum and the multiplier of each channel of the result */
+  const int32_t *sums;  /* for each channel of the result: begin of the sum, multiplier */
   const int8_t *shifts; /* see cleave_scale() */
   CleaveSlide slide;
-  int32_t in, out; /* channels of a group */
+  int32_t in, out; /* numbers of channels of a group, in the operand and in the result */
   int32_t groups;
   int16_t x_zero, y_zero;
   int16_t low, high; /* bounds of the result minus y_zero */
@@ -316,7 +317,8 @@ typedef struct
   uint8_t op, type;
 } CleaveCompare;
 
-/* A choice: the condition, the elements where it holds, and the others. */
+/* A choice between two values: a condition, the value where it holds, and the value where it does
+ * not. */
 typedef struct
 {
   CleaveRepeat operands[3];
@@ -345,7 +347,7 @@ typedef struct
 typedef struct
 {
   int32_t channels;
-  uint8_t type, is_min, is_last; /* is_last: the last of several equal ones, not the first */
+  uint8_t type, is_min, is_last; /* is_last: of equal channels, the last is the result */
 } CleaveArg;
 
 typedef struct
@@ -355,16 +357,16 @@ typedef struct
   int32_t channels, columns;
 } CleaveInstanceNormF32;
 
-/* A convolution of integers of other types, or a transposed one. The weights are w[channel of the
- * result][row][column][channel of a group], minus their zero point. */
+/* A convolution of integers of other types, or a transposed convolution. The weights are w[channel
+ * of the result][row][column][channel of a group], minus their zero point. */
 typedef struct
 {
   const void *weights; /* int8_t, or int16_t if weight_bytes is 2 */
   const int64_t *bias;
   const int32_t *multipliers;
-  const int8_t *shifts; /* see cleave_scale(); if wide: a right shift of 64 bits */
+  const int8_t *shifts; /* see cleave_scale(); if is_wide: right shifts of 64-bit sums */
   CleaveSlide slide;
-  int32_t in, out; /* channels of a group */
+  int32_t in, out; /* numbers of channels of a group, in the operand and in the result */
   int32_t groups;
   int32_t x_zero, y_zero;
   int32_t low, high; /* bounds of the result minus y_zero */
@@ -396,7 +398,8 @@ typedef struct
   int32_t y_bytes; /* 1: int8, 2: int16 */
 } CleaveSoftmaxS8;
 
-/* An element-wise op of two operands of int8: each is scaled if the op adds, then the result. */
+/* An element-wise op of two operands of int8. A sum scales each operand, adds, then scales the
+ * result. */
 typedef struct
 {
   CleaveRepeat operands[2];
@@ -415,7 +418,8 @@ typedef struct
   int32_t channels;
 } CleaveLookup;
 
-/* A conversion between float and int8: a scale and a zero point for each channel, or for all. */
+/* A conversion between float and int8, with a scale and a zero point for each channel, or one for
+ * all. */
 typedef struct
 {
   const float *scales;
@@ -428,7 +432,7 @@ typedef struct
 /* One dimension of a value whose elements are copied from elements of an operand. */
 typedef struct
 {
-  const uint16_t *at; /* index in the operand of each index; NULL: index plus shift */
+  const uint16_t *at; /* operand index for each index of the result; NULL: index + shift */
   int32_t shift;
   int32_t extent; /* extent of the operand; elements outside of it are filled */
 } CleaveAxis;
@@ -460,25 +464,25 @@ typedef struct
   int32_t channels, y_channels;
 } CleaveTranspose;
 
-/* Blocks of channels that become blocks of rows and columns, or the reverse. */
+/* Blocks of channels that become blocks of rows and columns, or the reverse conversion. */
 typedef struct
 {
-  int32_t block, channels;  /* size of a block, and channels of the value with more rows */
+  int32_t block, channels;  /* size of a block; channels of the value with more rows */
   int16_t size;             /* bytes of an element */
   int16_t is_columns_first; /* the channels of a pixel of a block are side by side */
 } CleaveBlocks;
 
 /* A convolution of floats: one fused multiply-add after the other, in the order of rows, columns
- * and channels. The weights are w[i][channel] for each block of four channels of the result, and
- * w[i] for each channel that is left. The weights of a depthwise convolution are
+ * and channels. The weights are w[i][channel] for each block of four channels of the result, then
+ * w[i] for each remaining channel. The weights of a depthwise convolution are
  * w[row][column][channel]. */
 typedef struct
 {
-  const float *weights, *bias; /* bias NULL: none */
+  const float *weights, *bias; /* bias: NULL if there is none */
   CleaveSlide slide;
-  int32_t in, out; /* channels of a group */
+  int32_t in, out; /* numbers of channels of a group, in the operand and in the result */
   int32_t groups;
-  int32_t is_bias_last; /* the bias is added to the sum; otherwise the sum begins with it */
+  int32_t is_bias_last; /* whether the bias is added at the end of the sum, not at its begin */
 } CleaveConvF32;
 
 typedef struct
@@ -520,19 +524,19 @@ enum {
 };
 
 /* A recurrent layer. The gates of w[gate][unit][input] and r[gate][unit][unit] have the order of
- * ONNX. A pixel of its state has two vectors of h: even steps write one, odd steps the other. The
+ * ONNX. A pixel of the state has two vectors of h: even steps write one, odd steps the other. A
  * third vector is c (LSTM) or the reset h (GRU). */
 typedef struct
 {
   const float *w, *r, *biases; /* biases[gate][unit]: the sums of the biases of w and r */
   const float *r_biases;  /* biases of R in the last gate, of a GRU that resets R h; else NULL */
-  const float *peepholes; /* NULL: none */
+  const float *peepholes; /* peephole weights; NULL: none */
   const float *h, *c;     /* constant initial states; NULL: zeros, or an operand */
   int32_t in, hidden, steps;
   float clip, alpha[3], beta[3];
   uint8_t activations[3];
   uint8_t has_start, is_coupled; /* is_coupled: the forget gate of an LSTM is 1 - the input gate */
-  uint8_t has_all_steps, has_cell; /* of the result: h of each step; h and c */
+  uint8_t has_all_steps, has_cell; /* whether the result has h of each step; h and c */
 } CleaveRecurrentF32;
 
 /* A recurrent layer of int8, see cleave_lstm_row_s8(). The biases have the zero points. */
@@ -543,8 +547,8 @@ typedef struct
   const int8_t *h; /* constant initial states, if has_start is 0 */
   const int16_t *c;
   int32_t in, hidden, steps;
-  int32_t x_multipliers[4], h_multipliers[4]; /* of the gates */
-  int32_t multipliers[3];                     /* of the kept c, the added c, and h */
+  int32_t x_multipliers[4], h_multipliers[4]; /* for each gate */
+  int32_t multipliers[3]; /* for the c that is kept, the c that is added, and h */
   int32_t tanh_multiplier;
   int8_t x_shifts[4], h_shifts[4], shifts[3]; /* see cleave_scale() */
   int8_t tanh_shift;
@@ -556,7 +560,7 @@ typedef struct
 typedef struct
 {
   const void *constants[2];
-  int32_t bytes[2]; /* of a column */
+  int32_t bytes[2]; /* bytes of h and of c in a column */
   uint8_t is_operand[2];
 } CleaveRecurrentStart;
 
@@ -568,8 +572,8 @@ typedef struct
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
 
-/* A product of two values: each sum is over the channels k of A. The factors of channel k are row k
- * of B or, if has_columns, column k of B. In the second case, each row of A and of B is a
+/* A product of two values A and B: each sum is over the channels k of A. The factors of channel k
+ * are row k of B or, if has_columns, column k of B. If has_columns, each row of A and of B is a
  * matrix. */
 typedef struct
 {
@@ -594,8 +598,9 @@ typedef struct
   int32_t channels;
 } CleaveNormF32;
 
-/* Interpolation along rows and columns: the taps of each index, at most taps[d] of them, fewer if
- * an entry is UINT16_MAX. */
+/* Interpolation along rows and columns. Index i of dimension d has up to taps[d] taps, with the
+ * indices at[d][i * taps[d] ...] in the operand and as many weights. An entry UINT16_MAX is no tap.
+ */
 typedef struct
 {
   const uint16_t *at[2];
@@ -605,19 +610,19 @@ typedef struct
 } CleaveResizeF32;
 
 /* A convolution by Winograd's algorithm F(2x2, 3x3). The weights are 16 factors w[i][16][channel]
- * for each block of four channels of the result, then for each channel that is left. */
+ * for each block of four channels of the result, then w[i][16] for each remaining channel. */
 typedef struct
 {
-  const float *weights, *bias; /* bias NULL: none */
+  const float *weights, *bias; /* bias: NULL if there is none */
   int32_t rows, columns;       /* size of the operand */
   int32_t pad[2];
   int32_t phase[2]; /* 1: the first tile begins before index 0 */
-  int32_t in, out;  /* channels of a group */
+  int32_t in, out;  /* numbers of channels of a group, in the operand and in the result */
   int32_t groups;
 } CleaveWinogradF32;
 
-/* A conversion from integers to integers. Integers from the zero point on have one scale, integers
- * below it another one. */
+/* A conversion from integers to integers. Integers that are not below the zero point have one
+ * scale, integers below it have another. */
 typedef struct
 {
   int32_t channels;
@@ -639,9 +644,9 @@ typedef struct
 
 #define CLEAVE_MAX_DIGITS 8
 
-/* A value that has the elements of an operand in another order. The index of an element, counted in
- * memory, has digits; digit k has the step steps[k] in the operand. The last digit is the lowest
- * one. */
+/* A value that has the elements of an operand in another order. The index of an element in memory
+ * is written as digits; digit k has the extent extents[k] and the step steps[k] in the operand. The
+ * last digit is the lowest. */
 typedef struct
 {
   int32_t n_digits, first; /* first: index in the operand of element 0 */
@@ -744,7 +749,7 @@ void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);
 void cleave_depth_to_space (const CleaveCall *call);
 
-/* Defines the kernel of an element-wise function; `value` is in terms of a. */
+/* Defines the kernel of an element-wise function. `value` is an expression of the operand a. */
 #define CLEAVE_DEFINE_UNARY_F32(kernel, value)                                                     \
   void kernel (const CleaveCall *call)                                                             \
   {                                                                                                \
@@ -762,8 +767,8 @@ void cleave_depth_to_space (const CleaveCall *call);
       }                                                                                            \
   }
 
-/* Defines the kernel of an element-wise function of two operands; `value` is in terms of a and b.
- */
+/* Defines the kernel of an element-wise function of two operands. `value` is an expression of a and
+ * b. */
 #define CLEAVE_DEFINE_BINARY_F32(kernel, value)                                                    \
   void kernel (const CleaveCall *call)                                                             \
   {                                                                                                \

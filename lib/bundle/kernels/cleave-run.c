@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Runs the segments of a model. In a segment, a layer that lacks rows of an operand asks the layer
- * that computes them, until a layer has all that it needs for its next row.
+/* Runs the segments of a model. In a segment, a layer may lack rows of an operand. Then it asks the
+ * layer that computes them, and so on, until a layer has all rows that it needs for its next row.
  *
  * CleaveRun has the position in the plan. So cleave_run_next() returns before a kernel is called,
- * and the two frames are never on the stack together. */
+ * and the stack frames of both functions are never on the stack together. */
 
 #include "cleave-run.h"
 
@@ -14,14 +14,14 @@ state_of (const CleaveRun *run, uint32_t layer)
   return &run->states[layer - run->segment->first];
 }
 
-/* Whether a layer of the segment computes the value. */
+/* Returns whether a layer of the segment computes the value. */
 static int
 is_inner (const CleaveRun *run, uint32_t value)
 {
   return value >= run->segment->first && value < run->segment->end;
 }
 
-/* Returns the first column (`which` 0) or the end of the columns (1) that a layer computes. */
+/* Returns the first column that a layer computes (`which` 0), or the column after the last (1). */
 static int32_t
 column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 {
@@ -33,7 +33,7 @@ column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
   return segment->columns[2 * (run->band * n + layer - segment->first) + which];
 }
 
-/* Returns where the image of a value begins. */
+/* Returns the address of the image of a value. */
 static unsigned char *
 begin_of (const CleaveRun *run, const CleaveValue *value)
 {
@@ -77,7 +77,7 @@ rows_needed (const CleaveRun *run, const CleaveReach *reach, uint32_t operand, i
   return end < rows ? end : rows;
 }
 
-/* Returns the next row of a layer. */
+/* Returns the index of the next row of a layer. */
 static int32_t
 next_row (const CleaveRun *run, uint32_t layer)
 {
@@ -86,7 +86,7 @@ next_row (const CleaveRun *run, uint32_t layer)
   return run->segment->is_upward ? run->model->values[layer].rows - 1 - made : made;
 }
 
-/* Returns a layer that must compute a row first, or the layer itself. */
+/* Returns a layer that must compute a row first, or `layer` itself if it lacks no row. */
 static uint32_t
 find_missing (const CleaveRun *run, uint32_t layer)
 {
@@ -153,7 +153,8 @@ begin_band (CleaveRun *run)
   run->target = segment->end;
 }
 
-/* Moves on to the next layer whose result is whole. Returns 0 at the end of the plan. */
+/* Moves on to the next layer of the plan whose result is whole. Returns 0 at the end of the plan.
+ */
 static int
 next_target (CleaveRun *run)
 {
@@ -181,7 +182,8 @@ next_target (CleaveRun *run)
     }
 }
 
-/* Sets the call that computes the next row of the plan. Returns its layer, or NULL at the end. */
+/* Sets the call that computes the next row of the plan. Returns the layer of the row, or NULL at
+ * the end of the plan. */
 static const CleaveLayer *
 cleave_run_next (CleaveRun *run)
 {

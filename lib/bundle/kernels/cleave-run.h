@@ -6,7 +6,7 @@
 
 #include "cleave-kernels.h"
 
-/* Where the memory of a value is. */
+/* The memory that has a value. */
 enum {
   CLEAVE_ARENA,
   CLEAVE_INPUT, /* memory of the caller, which is only read */
@@ -15,15 +15,16 @@ enum {
 
 typedef struct
 {
-  uint32_t offset; /* bytes from the begin of its memory */
+  uint32_t offset; /* bytes from the begin of the arena, the input or the output */
   uint32_t pixel_bytes;
   uint16_t rows, columns;
   uint16_t capacity; /* rows in memory */
   uint16_t width;    /* columns in memory */
   uint8_t place;
-  uint8_t port;       /* index of the arena, the input or the output */
+  uint8_t port;       /* index of the arena, of the input or of the output */
   uint8_t is_ring;    /* the memory of the value has the columns of one band */
-  uint8_t has_images; /* images of a batch follow each other; otherwise all use the same bytes */
+  uint8_t has_images; /* each image of a batch has bytes of its own; otherwise all images use the
+                         same bytes */
 } CleaveValue;
 
 /* Row r of a result needs the rows [b, b + window) of an operand, as far as they exist, where
@@ -36,10 +37,10 @@ typedef struct
 /* A layer: one kernel. The result of layer i is value i. */
 typedef struct
 {
-  CleaveKernel kernel; /* NULL: the caller supplies the rows */
+  CleaveKernel kernel; /* NULL: the caller supplies the rows of the value */
   const void *params;
   uint16_t operands[2]; /* indices of values; CLEAVE_NO_VALUE: there is none */
-  uint16_t reaches[2]; /* which rows of the operands: indices in the table `reaches` of the model */
+  uint16_t reaches[2];  /* for each operand: index in the table `reaches` of the model */
 } CleaveLayer;
 
 #define CLEAVE_NO_VALUE 0xffffu
@@ -50,12 +51,13 @@ typedef struct
   uint16_t first, end; /* layers */
   uint16_t images, bands;
   uint16_t is_upward;      /* the rows are computed from the last one to the first one */
-  const uint16_t *columns; /* begin and end for each layer in each band; NULL: all columns */
+  const uint16_t *columns; /* first column and column after the last, for each layer in each band;
+                            * NULL: all columns */
 } CleaveSegment;
 
 typedef struct
 {
-  const CleaveValue *values; /* first the results of the layers, then inputs and views */
+  const CleaveValue *values; /* first the results of all layers, then inputs and views */
   const CleaveLayer *layers;
   const CleaveSegment *segments;
   const CleaveReach *reaches;
@@ -68,14 +70,14 @@ typedef struct
   uint16_t made, asker;
 } CleaveState;
 
-/* A run. The caller sets the fields up to `states`. */
+/* A run. The caller sets the fields up to `states` before cleave_run(). */
 typedef struct
 {
   const CleaveModel *model;
   unsigned char *const *arenas;
   const void *const *inputs;
   void *const *outputs;
-  /* Writes a row of an input that is supplied row by row; rows come in order. */
+  /* Writes row `row` of input `port`, which is supplied row by row, to `to`. Rows come in order. */
   void (*read_row) (void *user_data, int32_t port, int32_t row, void *to);
   void *user_data;
   CleaveState *states; /* one entry for each layer of the longest segment */
@@ -88,7 +90,7 @@ typedef struct
   CleaveCall call;
 } CleaveRun;
 
-/* Computes the outputs. */
+/* Computes the outputs of the model. */
 void cleave_run (CleaveRun *run);
 
 #endif

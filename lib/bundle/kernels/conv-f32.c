@@ -7,8 +7,8 @@ typedef struct
 {
   const CleaveCall *call;
   const CleaveConvF32 *p;
-  int32_t row, column; /* row and column of the operand under the first tap */
-  int32_t group, n;    /* n: channels of the block, four or one */
+  int32_t row, column; /* row and column in the operand of the first tap */
+  int32_t group, n;    /* n: number of channels of the block, four or one */
   CleaveTaps rows, columns;
 } ConvF32;
 

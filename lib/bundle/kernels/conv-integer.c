@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Convolutions of integers of any type, also transposed. Padding is skipped. The sums have 64 bits;
- * sums of 32 bits are their lower half. */
+/* Convolutions of integers of any type, also transposed ones. Padding is skipped. The sums have 64
+ * bits; sums of 32 bits are the lower half of these. */
 
 #include "cleave-kernels.h"
 
@@ -43,7 +43,8 @@ conv_integer_tap (const CleaveConvInteger *p, const void *x, const void *w)
 
 #undef CONV_INTEGER_ADD
 
-/* Adds the taps of a window of one group. `w` has the weights of the channel. */
+/* Adds the products of all taps of a window of one group to `sum`. `w` has the weights of the
+ * channel. */
 static uint64_t
 conv_integer_window (
     const CleaveCall *call, int32_t column, int32_t group, const unsigned char *w, uint64_t sum)

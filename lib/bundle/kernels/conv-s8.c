@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Convolution of int8. A block is four channels of the result, or one of those that are left. The
+/* Convolution of int8. A block is four channels of the result, or one remaining channel. The
  * weights of a block are lines. A line is the longest of these:
  *
  *   - all taps, if there are several with at most CONV_S8_GATHERED elements: they are copied from
@@ -8,10 +8,10 @@
  *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
  *   - one tap
  *
- * The order of the weights of a line is in dot-s8.h. A line of a single channel is w[i].
+ * dot-s8.h has the order of the weights of a line. A line of a single channel is w[i].
  *
- * The sums begin with the bias minus x_zero times all weights, so that x is not shifted. In return,
- * weights on padding are multiplied by x_zero. */
+ * The sums begin with the bias minus x_zero times all weights, so that x needs no subtraction of
+ * x_zero. In return, weights on padding are multiplied by x_zero. */
 
 #include "cleave-kernels.h"
 #include "dot-s8.h"
@@ -19,7 +19,7 @@
 
 #define CONV_S8_GATHERED 40
 
-/* Returns whether a line has all taps. */
+/* Returns whether a line is all taps of the window. */
 static inline int
 conv_s8_is_small (const CleaveConvS8 *p)
 {
@@ -39,17 +39,17 @@ conv_s8_has_rows (const CleaveConvS8 *p)
 typedef struct
 {
   WindowS8 window;
-  const int8_t *x;   /* the first channel of the group */
+  const int8_t *x;   /* the first channel of the group, of the pixel at column 0 */
   uint8_t pixels;    /* one, or two whose windows have no padding on the left and right */
-  uint8_t is_single; /* the elements below are the whole window, so there are no next ones */
+  uint8_t is_single; /* the elements below are the whole window, so there are no next elements */
   uint8_t n;         /* channels of the block */
-  /* The next elements of the window that are side by side, or padding. */
+  /* The elements of the window to add next: they are side by side, or padding. */
   const int8_t *from;
-  int32_t other; /* bytes to the elements of the second pixel */
+  int32_t other; /* bytes from these elements to the elements of the second pixel */
   int32_t count, left;
-  uint32_t row;    /* bytes from slot 0 to row k */
-  int32_t k, tap;  /* the row and the tap after these elements */
-  uint32_t sum[8]; /* the sums of the block; the sums of the second pixel are sum[4] ... */
+  uint32_t row;    /* bytes from slot 0 to row k of the kernel */
+  int32_t k, tap;  /* the row and the tap of the kernel after these elements */
+  uint32_t sum[8]; /* the sums of the block; sum[4] ... are the sums of the second pixel */
   int8_t part[2 * CONV_S8_GATHERED]; /* copies of windows, or elements that stand for padding */
 } ConvS8;
 
@@ -70,7 +70,7 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
       }
 }
 
-/* Sets the next elements. Returns 0 at the end of the window. */
+/* Finds the elements to add next. Returns 0 at the end of the window. */
 static int
 conv_s8_next (ConvS8 *s)
 {
@@ -143,8 +143,8 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
     }
 }
 
-/* Sets the number of pixels to compute, at most `left`, and copies their windows if they are small.
- */
+/* Sets the number of pixels to compute, at most `left`. Copies the windows of these pixels if a
+ * line is all taps. */
 static CLEAVE_APART void
 conv_s8_begin (ConvS8 *s, int32_t left)
 {

@@ -5,7 +5,7 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the sum of a channel whose weights are `w`. */
+/* Adds the products of a window of one group to `sum`. `w` has the weights of the channel. */
 static float
 conv_transpose_f32_window (
     const CleaveCall *call, int32_t column, int32_t group, const float *w, float sum)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Blocks of channels become blocks of rows and columns. */
+/* Copies blocks of channels to blocks of rows and columns. */
 
 #include <string.h>
 

@@ -2,7 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the sum of one channel of a pixel whose first tap is at a row and column. */
+/* Returns the sum of one channel of a pixel. The first tap of the window is at a row and column of
+ * the operand. */
 static float
 depthwise_f32_sum (const CleaveCall *call,
                    CleaveTaps rows,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Products of elements x[0] ... x[n - 1] of one or two pixels and the weights of four channels,
- * which are w[i / 4][channel][i % 4] for i < n - n % 4, then w[i][channel]. */
+/* Products of elements x[0] ... x[n - 1] of one or two pixels and the weights of four channels. The
+ * weights are w[i / 4][channel][i % 4] for i < n - n % 4, then w[i][channel]. */
 
 #ifdef CLEAVE_DSP
 /* Returns elements 0 and 2 of four bytes, as halves of a word. */
@@ -14,7 +14,7 @@ dot_s8_even (const int8_t *from)
   return __sxtb16 (bytes);
 }
 
-/* Returns elements 1 and 3. */
+/* Returns elements 1 and 3 of four bytes, as halves of a word. */
 static inline int32_t
 dot_s8_odd (const int8_t *from)
 {
@@ -25,7 +25,8 @@ dot_s8_odd (const int8_t *from)
   return bytes;
 }
 
-/* Adds the products of the weights of channel `c` and two elements of each of two pixels. */
+/* Adds the products of the weights of channel `c` and two elements of each of two pixels to s and
+ * t. */
 #define DOT_S8_PAIR(half, c, s, t)                                                                 \
   v = half (w + 4 * (c));                                                                          \
   s = __smlad (a, v, s);                                                                           \
@@ -75,7 +76,7 @@ dot_s8_odd (const int8_t *from)
   DOT_S8_STEP_1X4 (3, 4)
 #endif
 
-/* Adds the products of one element. The weights of the next channel are `step` after w[at]. */
+/* Adds the products of one element. The weight of the next channel is `step` after w[at]. */
 #define DOT_S8_STEP_2X4(at, step)                                                                  \
   {                                                                                                \
     const int32_t a = x[0], b = x[other];                                                          \
@@ -105,7 +106,8 @@ dot_s8_odd (const int8_t *from)
     s3 += a * w[(at) + 3 * (step)];                                                                \
   }
 
-/* Adds to the sums of four channels of two pixels. The second pixel is `other` bytes after x. */
+/* Adds n products to each sum of four channels of two pixels. The second pixel is `other` bytes
+ * after x. */
 static void
 dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {
@@ -131,7 +133,7 @@ dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int3
   sum[7] += (uint32_t) s7;
 }
 
-/* Adds to the sums of four channels of a pixel. */
+/* Adds n products to each sum of four channels of a pixel. */
 static void
 dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Elements of any type. Integers are little-endian. */
+/* Loads elements of any type as float or as int64. Integers are little-endian. */
 
 #ifndef CLEAVE_ELEMENTS_H
 #define CLEAVE_ELEMENTS_H

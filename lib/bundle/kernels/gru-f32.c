@@ -4,7 +4,7 @@
 
 #include "recurrent-f32.h"
 
-/* Returns the sum of the gate H. */
+/* Returns the sum of the gate H of unit j, before its activation. */
 static float
 gru_f32_new_state (const RecurrentStep *s, int32_t j)
 {

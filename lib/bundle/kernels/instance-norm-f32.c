@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Normalizes each channel of an image, which is one row. A sum has 8 lanes; then the second half of
- * the lanes is added to the first, until one is left. */
+/* Normalizes each channel of an image, which is one row. A sum has 8 lanes. Then the second half of
+ * the lanes is added to the first half, until one lane is left. */
 
 #include "cleave-kernels.h"
 
-/* Returns the mean of the distances to `center`, or of their squares. */
+/* Returns the mean of x - center over the columns of a channel, or of the squares of x - center. */
 static CLEAVE_APART float
 instance_norm_f32_mean (const CleaveInstanceNormF32 *p, const float *x, float center, int squares)
 {

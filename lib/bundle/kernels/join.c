@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies one part of a joined value. The last operand has the parts before this one; the first part
- * has no such operand. A constant part is no operand. */
+/* Copies one part of a joined value. Operand 0 is the part, unless the part is constant. The last
+ * operand has the parts before this part; the first part has no such operand. */
 
 #include <string.h>
 
 #include "cleave-kernels.h"
 
-/* Copies bytes to a place that may begin before `from` and overlap it. */
+/* Copies n bytes to `y`, which may begin before `from` and overlap it. */
 static void
 join_copy (unsigned char *y, const unsigned char *from, size_t n)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Normalization of the channels of a pixel, or of the columns of a row for each channel. A sum has
- * blocks of 256 elements: 8 lanes of float add a block, and are then added to 8 lanes of double. */
+ * blocks of 256 elements. 8 lanes of float add the elements of a block; then these lanes are added
+ * to 8 lanes of double. */
 
 #include "cleave-kernels.h"
 
@@ -12,7 +13,7 @@ typedef struct
   int32_t n, step;
 } LayerNormLine;
 
-/* Returns the sum of the distances to `center`, or of their squares. */
+/* Returns the sum of x - center over the elements of a line, or of the squares of x - center. */
 static double
 layer_norm_f32_sum (const LayerNormLine *line, float center, int squares)
 {

@@ -7,7 +7,7 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the polynomial of log (1 + f) without its first terms. */
+/* Returns the polynomial of log (1 + f) without the terms of the lowest degrees. */
 static inline float
 log_f32_polynomial (float f)
 {

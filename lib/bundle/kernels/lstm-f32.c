@@ -4,7 +4,7 @@
 
 #include "recurrent-f32.h"
 
-/* Returns an activated gate, with its peephole. */
+/* Returns the activated gate `gate` of unit j. Adds the peephole, if there is one, to its sum. */
 static float
 lstm_f32_gate (const RecurrentStep *s, int32_t gate, int32_t j, float sum)
 {

@@ -41,7 +41,8 @@ lstm_s8_scale (int32_t x, int32_t multiplier, int32_t shift)
   return (int32_t) (((int64_t) x * multiplier + half) >> shift);
 }
 
-/* Interpolates the table at `at`, which has `bits` bits behind the index of an entry. */
+/* Interpolates the table at `at`, which has `bits` bits behind the index of an entry. Returns
+ * `above` if `at` is beyond the table. */
 static int32_t
 lstm_s8_interpolate (int32_t at, int32_t bits, int32_t above)
 {
@@ -87,7 +88,7 @@ lstm_s8_add (int32_t bias, const int8_t *w, const int8_t *x, int32_t n)
   return sum;
 }
 
-/* Returns the sum of a gate. */
+/* Returns the sum of gate `gate` of unit j, before its activation. */
 static int32_t
 lstm_s8_gate (const CleaveLstmS8 *p, int32_t gate, int32_t j, const int8_t *x, const int8_t *h)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Maxima of int8 and of uint8. The sign bit of int8 is inverted, so that bytes without a sign have
- * the order of the elements. */
+/* Maxima of int8 and of uint8. The sign bit of int8 is inverted, so that the order of unsigned
+ * bytes is the order of the elements. */
 
 #include "cleave-kernels.h"
 

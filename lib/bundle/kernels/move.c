@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies elements: paddings, slices, repetitions, nearest neighbors. */
+/* Copies elements of an operand: for pads, slices, repetitions and nearest neighbors. */
 
 #include <string.h>
 
 #include "cleave-kernels.h"
 
-/* Returns the index in the operand, or a negative number if the element is filled. */
+/* Returns the index in the operand of the element for index i of the result. Returns a negative
+ * number if the element is filled. */
 static int32_t
 move_index (const CleaveAxis *axis, int32_t i)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* From float to bytes, as ONNX rounds: ties to even. A NaN gives the zero point. */
+/* Converts float to uint8, as ONNX rounds: ties to even. A NaN gives the zero point. */
 
 #include "cleave-kernels.h"
 

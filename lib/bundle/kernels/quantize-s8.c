@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* From float to int8, as TensorFlow Lite rounds: ties away from zero. A NaN gives the zero point.
- */
+/* Converts float to int8, as TensorFlow Lite rounds: ties away from zero. A NaN gives the zero
+ * point. */
 
 #include "cleave-kernels.h"
 

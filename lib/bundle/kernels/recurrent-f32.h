@@ -24,7 +24,8 @@ recurrent_add (float sum, const float *w, const float *x, int32_t n)
   return sum;
 }
 
-/* Returns the sum of a gate. */
+/* Returns the sum of gate `gate` of unit j: biases, W x and R h. `h` is the state, or the reset
+ * state. */
 static inline float
 recurrent_gate (const RecurrentStep *s, int32_t gate, int32_t j, const float *h)
 {
@@ -62,7 +63,7 @@ recurrent_apply (const CleaveRecurrentF32 *p, int32_t function, float a)
     }
 }
 
-/* Applies an activation function to a sum within the clip. */
+/* Clamps a to the clip of the layer, and applies an activation function. */
 static inline float
 recurrent_activate (const CleaveRecurrentF32 *p, int32_t function, float a)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Joins the initial states of a recurrent layer: h and c of each column. */
+/* Joins the initial states h and c of each column of a recurrent layer. */
 
 #include <string.h>
 

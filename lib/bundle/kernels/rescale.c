@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* From integers to integers of another scale. Integers below the zero point have a scale of their
- * own. */
+/* Converts integers to integers of another scale. Integers below the zero point have a scale of
+ * their own. */
 
 #include "cleave-kernels.h"
 
@@ -15,7 +15,7 @@ rescale_load (const unsigned char *x, int32_t size, int32_t i)
                    : ((const int32_t *) (const void *) x)[i];
 }
 
-/* Returns the sum of two integers, bounded. */
+/* Returns a + b, clamped to [low, high]. */
 static int32_t
 rescale_add (int32_t a, int32_t b, int32_t low, int32_t high)
 {

@@ -4,8 +4,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns channel c, interpolated along the columns of a row. The first product is not added to 0.
- */
+/* Returns channel c of a row of the operand, interpolated along the columns for column `column` of
+ * the result. The first product is not added to 0, so that -0 stays -0. */
 static float
 resize_f32_line (const CleaveResizeF32 *p, const float *x, int32_t column, int32_t c)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A recurrent layer with one gate. */
+/* The recurrent layer RNN, which has one gate. */
 
 #include "recurrent-f32.h"
 

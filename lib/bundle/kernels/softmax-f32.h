@@ -26,7 +26,8 @@ softmax_f32_max (const float *x, int32_t channels)
   return max;
 }
 
-/* Returns the sum of exp (x - max). It has 8 lanes; neighbors are added. */
+/* Returns the sum of exp (x - max) in 8 lanes. Pairs of neighboring lanes are added, until one lane
+ * is left. */
 static inline float
 softmax_f32_sum (const float *x, float max, int32_t channels)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Selects elements of two operands by a condition of bytes. */
+/* Selects elements of two operands by a condition, whose elements are bytes. */
 
 #include "cleave-kernels.h"
 

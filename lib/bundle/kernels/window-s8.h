@@ -8,10 +8,10 @@ typedef struct
   const CleaveConvS8 *p;
   const int8_t *x;   /* slot 0 of the operand at column 0 */
   CleaveTaps rows;   /* rows of the kernel that are on no padding */
-  uint32_t row;      /* bytes from slot 0 to the first of them */
+  uint32_t row;      /* bytes from slot 0 to the row of the operand under the first of these rows */
   uint32_t row_step; /* bytes from one row of the kernel to the next */
   uint32_t ring;     /* bytes of all slots */
-  int32_t first;     /* column of the operand under the first tap */
+  int32_t first;     /* column in the operand of the first tap */
   int32_t pixel;     /* bytes of a pixel of the operand */
 } WindowS8;
 

@@ -2,8 +2,8 @@
 
 /* A convolution of floats by Winograd's algorithm F(2x2, 3x3). A tile of 2x2 elements of the result
  * is 16 sums, one for each element of a transformed tile of 4x4 elements of x. A row of the result
- * needs 12 of them. The upper row of a tile does not need the last four, the lower row does not
- * need the first four. Padding counts as 0. */
+ * needs 12 of these sums: the upper row of a tile does not need the last four, the lower row does
+ * not need the first four. Padding counts as 0. */
 
 #include "cleave-kernels.h"
 
@@ -11,8 +11,8 @@ typedef struct
 {
   const CleaveCall *call;
   const CleaveWinogradF32 *p;
-  int32_t row, column; /* row and column of the operand where the tile begins */
-  int32_t is_lower;    /* the row of the result is the lower one of its tiles */
+  int32_t row, column; /* row and column in the operand where the tile begins */
+  int32_t is_lower;    /* the row of the result is the lower row of its tiles */
   int32_t first, end;  /* columns of the operand that may be read */
 } Winograd;
 
@@ -28,14 +28,15 @@ winograd_image (float *d, int step)
   d[3 * step] = d1 - d3;
 }
 
-/* Transforms four sums to one of two results. */
+/* Transforms four sums to result 1 if `is_second`, else to result 0. */
 static float
 winograd_result (const float *m, int step, int32_t is_second)
 {
   return is_second ? (m[step] - m[2 * step]) - m[3 * step] : (m[0] + m[step]) + m[2 * step];
 }
 
-/* Loads a tile of a channel and transforms it. The row that the result does not need is 0. */
+/* Loads a tile of a channel and transforms it. Sets the row of the tile that the result does not
+ * need to 0. */
 static void
 winograd_load (const Winograd *s, int32_t channel, float *d)
 {
@@ -63,7 +64,7 @@ winograd_load (const Winograd *s, int32_t channel, float *d)
     winograd_image (d + 4 * i, 1);
 }
 
-/* Computes two pixels of a block of n channels. Stores those that `y` has a place for. */
+/* Computes two pixels of a block of n channels. Stores the pixels for which `y` has an address. */
 static void
 winograd_block (
     const Winograd *s, int32_t group, int32_t n, const float *w, const float *bias, float *const *y)
