@@ -19,7 +19,7 @@
 
 enum { X, W, B };
 
-/* Returns a Slice of the weights for the input channels [begin, end). */
+/* Returns a Slice of the weights of a Conv, for the operand channels [begin, end). */
 static CleaveResult *
 slice_weights (const CleaveNode *conv, gint64 begin, gint64 end)
 {
@@ -30,7 +30,8 @@ slice_weights (const CleaveNode *conv, gint64 begin, gint64 end)
   return cleave_graph_add_slice_range (conv->graph, w->node->name, w, &range, NULL);
 }
 
-/* Adds the convolutions of all parts and their sum; the first one has the bias. */
+/* Adds a Conv for each part of the Concat, and the sum of their results. The first Conv has the
+ * bias. Returns the sum. */
 static CleaveResult *
 add_up (const CleaveNode *conv, const CleaveNode *concat, guint channel)
 {

@@ -32,7 +32,8 @@ only_expands (const CleaveNode *node)
   return TRUE;
 }
 
-/* Adds a node that reads one operand before its Expand; NULL if no operand can be replaced. */
+/* Replaces the node by one that reads one operand before its Expand. Returns NULL if no operand can
+ * be replaced. */
 static CleaveNode *
 drop_one (CleaveNode *node)
 {

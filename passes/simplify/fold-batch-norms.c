@@ -35,8 +35,8 @@ find_floats (const CleaveNode *node, guint operand, GPtrArray *kept)
   return cleave_tensor_get_data (dense);
 }
 
-/* Factor and shift of each channel; the shift includes the bias of the convolution, if it has one.
- */
+/* Factor and shift of each channel. The shift includes the bias of the convolution, if it has
+ * one. */
 typedef struct
 {
   gint64 n;

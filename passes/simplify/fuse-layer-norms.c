@@ -24,7 +24,8 @@
  * Before: a valid graph.  After: no such chain over the last dimensions is left whose inner values
  * have no other reader. */
 
-/* Gets the number in a float constant of one element; FALSE if the value is no such constant. */
+/* Gets the number in a float constant of one element. Returns FALSE if the value is anything
+ * else. */
 static gboolean
 get_number (const CleaveResult *value, double *number)
 {
@@ -39,15 +40,16 @@ get_number (const CleaveResult *value, double *number)
   return TRUE;
 }
 
-/* Returns the node of a value if it has this op and exactly `n_uses` users; NULL otherwise. */
+/* Returns the node that computes a value, if its op is `op` and the value has exactly `n_uses`
+ * uses; NULL otherwise. */
 static CleaveNode *
 find (const CleaveResult *value, CleaveKnownOp op, guint n_uses)
 {
   return cleave_node_is (value->node, op) && value->n_uses == n_uses ? value->node : NULL;
 }
 
-/* Returns the first of the trailing dimensions over which a node takes the mean; -1 if it reduces
- * others or drops dimensions. */
+/* Returns the first of the trailing dimensions over which a ReduceMean computes the mean. Returns
+ * -1 if it reduces other dimensions or removes the reduced ones. */
 static gint
 find_axis (const CleaveNode *mean)
 {
@@ -63,7 +65,7 @@ find_axis (const CleaveNode *mean)
   return axes >> first << first == axes ? (gint) first : -1;
 }
 
-/* Returns whether a node squares the distances: a Pow by 2, or a Mul of equal operands. */
+/* Returns whether a node squares `distance`: a Pow by 2, or a Mul of two equal operands. */
 static gboolean
 is_square (const CleaveNode *node, const CleaveResult *distance)
 {
@@ -77,7 +79,8 @@ is_square (const CleaveNode *node, const CleaveResult *distance)
          get_number (node->operands[1].result, &exponent) && exponent == 2;
 }
 
-/* Gets the constant of one element among two operands; sets `*rest` to the other operand. */
+/* Gets the number of the operand that is a constant of one element, and sets `*rest` to the other
+ * operand. Returns FALSE if no operand is such a constant. */
 static gboolean
 take_number (const CleaveNode *node, double *number, CleaveResult **rest)
 {
@@ -90,8 +93,8 @@ take_number (const CleaveNode *node, double *number, CleaveResult **rest)
   return FALSE;
 }
 
-/* Returns the value that the chain ending in a Div normalizes, and sets axis and epsilon; NULL if
- * the Div ends no such chain. */
+/* Returns the value that a chain normalizes, where the chain ends in the given Div. Sets axis and
+ * epsilon. Returns NULL if no such chain ends there. */
 static CleaveResult *
 find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
 {
@@ -114,7 +117,8 @@ find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
   return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
 }
 
-/* Returns the operand beside `value` if it only has dimensions from `axis` on; NULL otherwise. */
+/* Returns the other operand of a node that reads `value`, if it has only dimensions from `axis` on;
+ * NULL otherwise. */
 static CleaveResult *
 find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
 {
@@ -126,7 +130,7 @@ find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
              : NULL;
 }
 
-/* Returns the only reader of a value if it has this op; NULL otherwise. */
+/* Returns the only reader of a value if its op is `op`; NULL otherwise. */
 static CleaveNode *
 find_reader (const CleaveResult *value, CleaveKnownOp op)
 {

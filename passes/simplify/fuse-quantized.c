@@ -26,12 +26,12 @@
  * values have no other reader.  A Relu or Clip is dropped if the range of the byte has the same
  * bounds. */
 
-enum { X, SCALE, ZERO }; /* operands of QuantizeLinear and DequantizeLinear */
-enum { W = 1, BIAS };    /* operands of Conv and MatMul */
-/* Operands of QLinearConv; QLinearMatMul has no bias. */
+enum { X, SCALE, ZERO }; /* operand indices of QuantizeLinear and DequantizeLinear */
+enum { W = 1, BIAS };    /* operand indices of Conv and MatMul */
+/* Operand indices of QLinearConv. QLinearMatMul has all of them except the bias. */
 enum { TO_X, TO_X_SCALE, TO_X_ZERO, TO_W, TO_W_SCALE, TO_W_ZERO, TO_Y_SCALE, TO_Y_ZERO, TO_BIAS };
 
-/* The numbers of a constant. */
+/* The `n` numbers of a constant, which is copied to a dense tensor. */
 typedef struct
 {
   CleaveTensor *dense;
@@ -52,7 +52,7 @@ has (const CleaveNode *node, guint operand)
   return operand < node->n_operands && node->operands[operand].result != NULL;
 }
 
-/* Gets the numbers of an operand; FALSE if it is no constant. */
+/* Gets the numbers of an operand. Returns FALSE if the operand is not constant. */
 static gboolean
 get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
 {
@@ -66,7 +66,7 @@ get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
   return TRUE;
 }
 
-/* Returns a number: the only one, or the one at an index. */
+/* Returns number `index` of a constant; its only number if it has one element. */
 static double
 get (const Numbers *numbers, gint64 index)
 {
@@ -94,8 +94,9 @@ is_byte (CleaveElement element)
   return element == CLEAVE_INT8 || element == CLEAVE_UINT8;
 }
 
-/* Returns the DequantizeLinear that makes an operand from bytes, with a constant scale: one for
- * all, or one for each index of dimension `axis` (-1: one for all only).  NULL if there is none. */
+/* Returns the DequantizeLinear that computes an operand from bytes with a constant scale. The scale
+ * may be one for all elements or, unless `axis` is -1, one for each index of dimension `axis`.
+ * Returns NULL if there is none. */
 static const CleaveNode *
 find_bytes (const CleaveNode *node, guint operand, gint64 axis)
 {
@@ -115,7 +116,8 @@ find_bytes (const CleaveNode *node, guint operand, gint64 axis)
              : NULL;
 }
 
-/* Returns whether the range of the quantized byte already has the bounds of a Relu or Clip. */
+/* Returns whether the Relu or Clip `bound` changes nothing, since the range of the quantized byte
+ * has the same bounds. */
 static gboolean
 is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
 {
@@ -138,8 +140,8 @@ is_kept_by_range (const CleaveNode *bound, const CleaveNode *quantize)
          rint (highest / get (&scale, 0)) + at >= least + 255;
 }
 
-/* Returns the Conv or MatMul whose result is quantized, looking past a Relu or Clip that the byte's
- * range implies; NULL if there is none or it has other readers. */
+/* Returns the Conv or MatMul whose result is quantized, perhaps after a Relu or Clip that the range
+ * of the byte implies. Returns NULL if there is none, or if its result has other readers. */
 static const CleaveNode *
 find_product (const CleaveNode *quantize)
 {
@@ -154,8 +156,8 @@ find_product (const CleaveNode *quantize)
              : NULL;
 }
 
-/* Rounds the bias of each channel to units of the products (scale of x times scale of w); FALSE if
- * a number does not fit into 32 bits. */
+/* Rounds the bias of each channel to the unit of the products: scale of x times scale of w. Returns
+ * FALSE if a rounded number does not fit into 32 bits. */
 static gboolean
 round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Numbers *w, gint32 *to)
 {
@@ -171,8 +173,8 @@ round_bias (const Numbers *bias, const Numbers *own, const Numbers *x, const Num
   return TRUE;
 }
 
-/* Gets the bias: a float constant, or a DequantizeLinear of int32 with zero point 0, whose scales
- * go to `own`. */
+/* Gets the bias, a float constant or a DequantizeLinear of int32 with zero point 0. In the second
+ * case, `own` gets the scales. Returns FALSE if the bias is anything else. */
 static gboolean
 get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
 {
@@ -190,7 +192,8 @@ get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
   return TRUE;
 }
 
-/* Makes the int32 bias; TRUE with `*made` NULL if the convolution has none. */
+/* Makes the constant of the int32 bias, `*made`. Sets it to NULL if the convolution has no bias.
+ * Returns FALSE if the bias cannot be converted. */
 static gboolean
 make_bias (const CleaveNode *conv, const CleaveNode *x, const CleaveNode *w, CleaveTensor **made)
 {
@@ -212,7 +215,7 @@ make_bias (const CleaveNode *conv, const CleaveNode *x, const CleaveNode *w, Cle
   return TRUE;
 }
 
-/* Returns the node's zero point; adds a constant 0 if it has none. */
+/* Returns the zero point of a node. If the node has none, adds a constant 0. */
 static CleaveResult *
 find_zero (const CleaveNode *node, CleaveElement element)
 {
@@ -274,8 +277,8 @@ visit (CleaveNode *node)
   product = find_product (node);
   if (product == NULL)
     return FALSE;
-  /* The dimension of the result's channels in the weights: the first for a Conv, the last for a
-   * matrix. */
+  /* dimension of the weights that holds the channels of the result: the first for a Conv, the last
+   * for a matrix */
   axis = cleave_node_is (product, CLEAVE_KNOWN_CONV)         ? 0
          : product->operands[W].result->type.shape.rank == 2 ? 1
                                                              : -1;

@@ -81,7 +81,8 @@ cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new)
   return TRUE;
 }
 
-/* Infers the type of the only result of the node's op with other operands and attributes. */
+/* Infers the type of the node's only result as if the node had other operands and attributes.
+ * Returns FALSE if there would be no legal node. */
 static gboolean
 infer_as (const CleaveNode *node,
           CleaveResult *const *operands,

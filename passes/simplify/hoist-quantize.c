@@ -28,7 +28,8 @@
 
 enum { X, SCALE, ZERO };
 
-/* Between these bounds, products and quotients of a byte and a scale are normal numbers. */
+/* Between these bounds of a scale, products and quotients of a byte and the scale are normal
+ * floats. */
 #define MIN_SCALE 1e-30f
 #define MAX_SCALE 1e30f
 
@@ -50,7 +51,8 @@ same_constant (const CleaveNode *a, const CleaveNode *b, guint operand)
   return x != NULL && y != NULL && (x == y || cleave_tensor_equal (x, y));
 }
 
-/* Returns whether the scales are positive constants that cannot overflow or underflow. */
+/* Returns whether the scales of a node are positive constants with which nothing can overflow or
+ * underflow. */
 static gboolean
 has_plain_scales (const CleaveNode *node)
 {
@@ -72,7 +74,7 @@ is_for_all (const CleaveNode *node)
   return cleave_shape_n_elements (&node->operands[SCALE].result->type.shape) == 1;
 }
 
-/* Returns whether quantizing a value gives back the bytes that it was made from. */
+/* Returns whether quantizing a value returns the bytes from which the value was dequantized. */
 static gboolean
 cancels (const CleaveNode *quantize, const CleaveResult *value)
 {
@@ -113,8 +115,8 @@ goes_before (const CleaveNode *quantize, const CleaveNode *node)
          any_cancels (quantize, node);
 }
 
-/* Returns the value after quantization: the original bytes, or the result of a new QuantizeLinear.
- */
+/* Returns the value after quantization: the original bytes if the QuantizeLinear cancels, else the
+ * result of a new QuantizeLinear. */
 static CleaveResult *
 quantize_value (const CleaveNode *quantize, CleaveResult *value)
 {

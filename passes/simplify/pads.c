@@ -26,8 +26,8 @@ cleave_window_find_pad (const CleaveNode *node, CleaveLayout layout)
   return pads ? pad : NULL; /* fold-views removes a Pad that adds nothing */
 }
 
-/* Pads as long as a window are refused: a window inside the padding is legal here, but not in every
- * runtime. */
+/* Refuses pads that are as long as a window. A window inside the padding is legal in Cleave, but
+ * not in every runtime. */
 gboolean
 cleave_window_take_pad (CleaveNode *node,
                         const CleaveNode *pad,

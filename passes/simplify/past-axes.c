@@ -2,7 +2,7 @@
 
 #include "past-axes.h"
 
-/* Replaces each dimension in the attributes by the one before the Transpose. */
+/* Replaces each dimension that the attributes name by the same dimension before the Transpose. */
 static void
 permute_axes (const CleaveOp *op, gpointer attrs, const CleaveInts *perm)
 {
@@ -39,10 +39,10 @@ cleave_past_axes_may_be (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Finds the permutation of a Transpose that moves from the operand to the result of a node:
+/* Finds the permutation of the Transpose after it moves from the operand of a node to its result:
  * dimension `of_result[d]` of the node's new result becomes dimension d. If operand and result have
- * the same rank, it is the permutation of the operand. Otherwise it follows from the dimensions of
- * the operand that the result keeps. */
+ * equal ranks, the permutation stays. Otherwise it follows from the operand's dimensions that the
+ * result keeps. Returns FALSE if there is none. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,
@@ -69,8 +69,9 @@ find_perm (const CleaveCall *behind,
   return found == (1u << rank) - 1;
 }
 
-/* Returns whether each element of the result depends on the same elements as before the move, and
- * reads dimensions that it needs whole in the same order. Sums then have the same rounding. */
+/* Returns whether each element of the result depends on the same elements before and after the
+ * move, and reads whole dimensions in the same order. Its sums then have the same rounding
+ * errors. */
 static gboolean
 reads_alike (const CleaveShape *x,
              const CleaveDimMap *map,

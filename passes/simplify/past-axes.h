@@ -15,9 +15,9 @@ typedef struct
   CleaveInts perm; /* permutation of the Transpose below the node */
 } CleavePastAxes;
 
-/* Initializes the move.  FALSE if the node would not compute the same bits above the Transpose, or
- * reads none. */
+/* Initializes the move of a node. Returns FALSE if the node reads no Transpose, or would not
+ * compute the same bits above the Transpose. */
 gboolean cleave_past_axes_init (CleavePastAxes *past, const CleaveNode *node);
-/* Returns whether the node is one that may be moved above a Transpose. */
+/* Returns whether a node is of a kind that may move above a Transpose. */
 gboolean cleave_past_axes_may_be (const CleaveNode *node);
 void cleave_past_axes_clear (CleavePastAxes *past, const CleaveNode *node);

@@ -27,7 +27,7 @@
  * Before: a valid graph.  After: no two Transposes are left that are separated only by such nodes.
  */
 
-/* How many nodes to look ahead for another Transpose. */
+/* limit on the nodes that a search for another Transpose visits */
 #define MAX_WALK 64
 
 static gboolean
@@ -42,7 +42,7 @@ is_one_element (const CleaveResult *value)
   return cleave_shape_n_elements (&value->type.shape) == 1;
 }
 
-/* Returns whether a node computes the same in any order of dimensions. */
+/* Returns whether a node computes the same elements in any order of dimensions. */
 static gboolean
 lets_pass (const CleaveNode *node)
 {
@@ -56,8 +56,9 @@ lets_pass (const CleaveNode *node)
   return node->op->layout == NULL;
 }
 
-/* Returns the permutation of all operands that are not constants.  NULL if they differ, or if one
- * has other readers: its Transpose would stay. */
+/* Returns the permutation of the Transposes that all operands except constants have. Returns NULL
+ * if the permutations differ, or if a Transpose has other readers and would stay. Sets
+ * `n_transposes` to their number. */
 static const CleaveInts *
 find_perm (const CleaveNode *node, guint *n_transposes)
 {
@@ -90,8 +91,8 @@ find_perm (const CleaveNode *node, guint *n_transposes)
   return perm;
 }
 
-/* Returns whether the result of a node reaches a Transpose through nodes past which a Transpose can
- * move. */
+/* Returns whether a Transpose is reached from the result of a node, through nodes past which a
+ * Transpose can move. */
 static gboolean
 meets_transpose (const CleaveNode *node)
 {
@@ -118,7 +119,7 @@ meets_transpose (const CleaveNode *node)
   return FALSE;
 }
 
-/* Adds the inverse permutation to a constant. */
+/* Adds a Transpose of a constant by the inverse permutation. */
 static CleaveResult *
 transpose_back (CleaveResult *value, const CleaveInts *perm)
 {
@@ -176,7 +177,7 @@ sink (CleaveNode *node, const CleaveInts *found)
   return cleave_node_give_way (node, value, first_new);
 }
 
-/* Returns whether the permutation keeps the order of all dimensions of more than one element. */
+/* Returns whether a permutation keeps the order of all dimensions with more than one element. */
 static gboolean
 keeps_order (const CleaveInts *perm, const CleaveShape *result)
 {

@@ -30,7 +30,7 @@
  * Before: a valid graph.  After: no op of TensorFlow Lite but TfliteLstm, and those whose
  * multipliers are no constants. */
 
-/* The smallest and the largest integer of an element type. */
+/* Return the smallest (`lowest`) and the largest integer of an element type. */
 static gint64
 lowest (CleaveElement element)
 {
@@ -49,7 +49,8 @@ factor (gint64 multiplier, gint64 shift)
   return ldexp ((double) multiplier, (int) shift - 31);
 }
 
-/* Adds a node that is named after `node`; NULL if an operand is NULL or the node is not legal. */
+/* Adds a node with op `op` that takes its name from `node`. Returns NULL if an operand is NULL or
+ * the new node is not legal. */
 static CleaveResult *
 add (const CleaveNode *node,
      const char *op,
@@ -79,7 +80,7 @@ binary (const CleaveNode *node, const char *op, CleaveResult *a, CleaveResult *b
   return add (node, op, (CleaveResult *[]){ a, b }, 2, NULL);
 }
 
-/* Adds a constant of `n` elements, or a scalar if `n` is 0. */
+/* Adds a constant of `n` elements; a scalar if `n` is 0. */
 static CleaveResult *
 constant (const CleaveNode *node, CleaveElement element, gint64 n, gconstpointer data)
 {
@@ -108,7 +109,7 @@ element_of (const CleaveResult *x)
   return cleave_result_get_type (x)->element;
 }
 
-/* Adds (x - zero) * scale. */
+/* Adds nodes that compute (x - zero) * scale. */
 static CleaveResult *
 dequantize (const CleaveNode *node, CleaveResult *x, double scale, gint64 zero)
 {
@@ -120,7 +121,8 @@ dequantize (const CleaveNode *node, CleaveResult *x, double scale, gint64 zero)
               3, &(CleaveAxisAttrs){ 0 });
 }
 
-/* Adds y / scale + zero, rounded and clamped to the element type of the node's result. */
+/* Adds nodes that compute y / scale + zero, rounded and clamped to the element type of the node's
+ * result. */
 static CleaveResult *
 quantize (const CleaveNode *node, CleaveResult *y, double scale, gint64 zero)
 {
@@ -132,7 +134,7 @@ quantize (const CleaveNode *node, CleaveResult *y, double scale, gint64 zero)
               3, &(CleaveAxisAttrs){ 0 });
 }
 
-/* Quantizes with the scale 1 after clamping to the bounds of an activation. */
+/* Clamps to the bounds of an activation, and quantizes with scale 1. */
 static CleaveResult *
 finish (const CleaveNode *node, CleaveResult *y, gint64 zero, gint64 min, gint64 max)
 {
@@ -148,7 +150,7 @@ finish (const CleaveNode *node, CleaveResult *y, gint64 zero, gint64 min, gint64
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B };
 
-/* Reads a constant operand of integers; NULL if it is no constant. */
+/* Returns the constant integers of an operand; NULL if the operand is not constant. */
 static CleaveTensor *
 read (const CleaveNode *node, guint operand)
 {
@@ -170,7 +172,7 @@ load (const CleaveTensor *tensor, gint64 i)
                                          : ((const gint64 *) data)[i];
 }
 
-/* Adds the factors of `n` channels as a constant. */
+/* Adds the scale factors of `n` channels as a constant. */
 static CleaveResult *
 add_factors (const CleaveNode *node, gint64 n)
 {
@@ -184,8 +186,8 @@ add_factors (const CleaveNode *node, gint64 n)
   return constant (node, CLEAVE_FLOAT32, n, factors);
 }
 
-/* Adds the bias in units of the result: a DequantizeLinear of a bias of 32 bits, or a constant for
- * a bias of 64 bits. */
+/* Adds the bias in the unit of the result: a DequantizeLinear of a 32-bit bias, or a constant for a
+ * 64-bit bias. */
 static CleaveResult *
 add_bias (const CleaveNode *node, CleaveResult *factors, gint64 n)
 {
@@ -207,8 +209,8 @@ add_bias (const CleaveNode *node, CleaveResult *factors, gint64 n)
   return constant (node, CLEAVE_FLOAT32, n, real);
 }
 
-/* Adds a convolution of floats, whose weights have the channels of the result as dimension
- * `axis`. */
+/* Adds a convolution of floats. Dimension `axis` of its weights holds the channels of the
+ * result. */
 static CleaveResult *
 convolve (const CleaveNode *node, const char *op, gconstpointer attrs, gint64 axis, gint64 n)
 {
@@ -234,7 +236,7 @@ lower_conv (const CleaveNode *node)
   g_autoptr (CleaveTensor) zero = read (node, Y_ZERO);
   gint64 n = cleave_result_get_type (node->operands[W].result)->shape.dim[0];
 
-  if (zero == NULL || node->n_operands > B + 1) /* zero points of weights */
+  if (zero == NULL || node->n_operands > B + 1) /* the weights have zero points */
     return NULL;
   return finish (node, convolve (node, "Conv", &a->conv, 0, n), load (zero, 0), a->min, a->max);
 }
@@ -252,9 +254,9 @@ lower_conv_transpose (const CleaveNode *node)
                  a->max);
 }
 
-/* Two operands */
+/* Ops with two operands */
 
-/* Applies `op` to both operands, which have these scales. */
+/* Adds op `op` on both operands, dequantized with the scales `of_a` and `of_b`. */
 static CleaveResult *
 combine (const CleaveNode *node, const char *op, double of_a, double of_b)
 {
@@ -320,7 +322,7 @@ lower_mat_mul (const CleaveNode *node)
   return lower_product (node, "MatMul");
 }
 
-/* The root of the factor of the square is a factor of both operands. */
+/* Lowers TfliteSquaredDifference: both operands get the root of the square's factor as a factor. */
 static CleaveResult *
 lower_squared_difference (const CleaveNode *node)
 {
@@ -343,7 +345,7 @@ lower_prelu (const CleaveNode *node)
                                                    factor (a->multiplier, a->shift) / of_a));
 }
 
-/* One operand */
+/* Ops with one operand */
 
 static CleaveResult *
 lower_average_pool (const CleaveNode *node)
@@ -365,7 +367,8 @@ lower_reduction (const CleaveNode *node)
   return quantize (node, unary (node, "ReduceSum", x, &attrs), 1, a->y_zero);
 }
 
-/* Element 1 of the table is exp (-scale) in units of 2^-31. */
+/* Lowers TfliteSoftmax. The scale follows from element 1 of its table, which is exp (-scale) in
+ * units of 2^-31. */
 static CleaveResult *
 lower_softmax (const CleaveNode *node)
 {
@@ -382,7 +385,7 @@ lower_softmax (const CleaveNode *node)
   return quantize (node, x, ldexp (1, -bits), lowest (element));
 }
 
-/* LOGISTIC, TANH and SOFTMAX on int16 have results in units of 2^-15. */
+/* Lowers LOGISTIC, TANH and SOFTMAX on int16, whose results have units of 2^-15. */
 static CleaveResult *
 lower_unit (const CleaveNode *node, const char *op, double scale, gconstpointer attrs)
 {
@@ -400,7 +403,8 @@ lower_softmax_16 (const CleaveNode *node)
                      &(CleaveAxisAttrs){ -1 });
 }
 
-/* The multiplier brings x to units of 1 / 12288, behind a right shift. */
+/* Returns the scale of x in a sigmoid: the multiplier and a right shift convert x to units of 1 /
+ * 12288. */
 static double
 sigmoid_scale (const CleaveNode *node)
 {
@@ -433,8 +437,8 @@ lower_lookup (const CleaveNode *node)
               &(CleaveAxisAttrs){ 0 });
 }
 
-/* Lowers a TfliteRescale. If values below the zero point have another factor, it becomes the slope
- * of a PRelu. */
+/* Lowers a TfliteRescale. If values below the zero point have a factor of their own, it becomes the
+ * slope of a PRelu. */
 static CleaveResult *
 lower_rescale (const CleaveNode *node)
 {
@@ -461,7 +465,7 @@ lower_quantize (const CleaveNode *node)
   return quantize (node, node->operands[0].result, a->scale, a->zero);
 }
 
-/* The ops that have a form as QDQ. */
+/* The ops that can be lowered, and the functions that lower them. */
 static const struct
 {
   const char *op;

@@ -11,7 +11,7 @@ typedef struct
   CleaveRegion *region;
   CleaveForwarder *forwarder;
   GPtrArray *left;   /* CleaveNode: candidates for removal, which may have lost their last user */
-  GHashTable *moved; /* from each replaced CleaveResult to the value that is read in its place */
+  GHashTable *moved; /* maps each replaced CleaveResult to the value that replaces it */
   GPtrArray *kept;   /* CleaveNode: joins that become stops of the region */
 } Applier;
 
@@ -24,8 +24,8 @@ cleave_take_result_name (CleaveResult *whole, CleaveResult *from)
   cleave_result_set_name (whole, name);
 }
 
-/* Lets readers outside the region read the joins of a node's pieces, then removes the node.  Leaves
- * the node alone if it still has users and no join. */
+/* Lets readers outside the region read the joins of a node's pieces, then removes the node. If the
+ * node has users but no join, changes nothing. Adds the removed node to `gone`. */
 static void
 replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
 {
@@ -51,14 +51,15 @@ replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
   member->node = NULL;
 }
 
-/* Returns the number of entries of `values`; a passed node has none. */
+/* Returns the number of entries of `values`. A passed node has none. */
 static guint
 n_values (const CleaveRegionNode *member)
 {
   return member->values == NULL ? 0 : member->n_pieces * member->n_results;
 }
 
-/* Follows `moved` from the value of a piece to the value that replaced it.  NULL stays NULL. */
+/* Returns the value that finally replaces a piece's value, by following `moved`. Returns NULL for
+ * NULL. */
 static CleaveResult *
 find_value (const Applier *applier, CleaveResult *value)
 {
@@ -118,7 +119,7 @@ replace_all (Applier *applier)
   g_ptr_array_set_size (applier->left, (gint) n);
 }
 
-/* Makes Slices of a join read the pieces directly. */
+/* Makes the Slices of a join read the pieces themselves, where the forwarder can. */
 static void
 forward_readers (Applier *applier, CleaveResult *whole)
 {
@@ -145,7 +146,7 @@ forward_readers (Applier *applier, CleaveResult *whole)
     g_ptr_array_add (applier->left, whole->node);
 }
 
-/* Keeps a join as a stop of the region, unless nothing reads it. */
+/* Adds a join to the future stops of the region, unless nothing reads the join. */
 static void
 keep_whole (Applier *applier, CleaveResult *whole)
 {
@@ -180,7 +181,7 @@ add_spent (Applier *applier)
     g_ptr_array_add (applier->left, g_ptr_array_index (spent, i));
 }
 
-/* Moves joins below the pieces that read them, where the join would cause a copy. */
+/* Moves joins below the nodes that read them, where the join would copy an operand. */
 static void
 spread_all (Applier *applier)
 {
@@ -208,8 +209,9 @@ spread_all (Applier *applier)
     }
 }
 
-/* Adds kept joins to the stops and takes removed nodes away. The stops include the stops of all
- * earlier regions, so a scan of all stops would be quadratic in the number of regions. */
+/* Adds the kept joins to the stops, and removes deleted nodes from them. The stops include those of
+ * all earlier regions. A scan of all stops would thus take time quadratic in the number of
+ * regions. */
 static void
 update_stops (Applier *applier, GHashTable *removed)
 {
@@ -224,12 +226,13 @@ update_stops (Applier *applier, GHashTable *removed)
     g_hash_table_remove (stops, node);
 }
 
-/* Removes nodes without users, and sets the values of removed pieces to NULL. */
+/* Removes nodes without users, and sets the values of removed pieces to NULL. Adds the removed
+ * nodes to `removed`. */
 static void
 remove_left (Applier *applier)
 {
   g_autoptr (GHashTable) removed = g_hash_table_new (NULL, NULL);
-  g_autoptr (GPtrArray) nodes = g_ptr_array_new (); /* CleaveNode, by value */
+  g_autoptr (GPtrArray) nodes = g_ptr_array_new (); /* CleaveNode: nodes of the values of pieces */
   const GPtrArray *members = applier->region->members;
   guint n = 0;
 
@@ -268,14 +271,15 @@ cleave_region_apply (CleaveRegion *region)
   cleave_forwarder_stop_among (forwarder, region->stops);
   cleave_forwarder_stop_among (final, region->stops);
 
-  /* The nodes of the region will be removed, so new nodes must not read values above them. */
+  /* the nodes of the region will be removed, so new nodes must not read values of nodes above
+   * them */
   for (guint i = 0; i < region->members->len; i++)
     cleave_forwarder_stop_at (forwarder,
                               ((CleaveRegionNode *) g_ptr_array_index (region->members, i))->node);
   cleave_region_build (region, forwarder);
   add_spent (&applier);
   replace_all (&applier);
-  /* The first forwarder remembers nodes that are now removed. */
+  /* the first forwarder remembers nodes that are removed by now */
   applier.forwarder = final;
   forward_all (&applier);
   spread_all (&applier);

@@ -3,13 +3,13 @@
 
 #include "region.h"
 
-/* The last step of a split: turns the plan of a region into nodes.  It builds the pieces (build.h),
- * lets readers outside the region read the joins, forwards Slices past the joins and removes nodes
- * that lost their last user. */
+/* The last step of a split: turns the plan of a region into nodes. Builds the pieces (build.h),
+ * lets readers outside the region read the joins, lets Slices read past the joins, and removes
+ * nodes that lost their last user. */
 
-/* Builds the pieces that the plan of a region lists and removes nodes that are left without users.
- * Cannot fail.  Afterwards `values` of each region node holds the results of its pieces; an entry
- * is NULL if nothing needed that piece and it was removed. */
+/* Builds the pieces that the plan of a region lists, and removes nodes that are left without users.
+ * Cannot fail. Afterwards, `values` of each region node has the results of its pieces. An entry is
+ * NULL if nothing reads the piece, which is then removed. */
 void cleave_region_apply (CleaveRegion *region);
-/* Moves the name of `from` to `whole`; `from` loses it. */
+/* Moves the name of `from` to `whole`; afterwards `from` has no name of its own. */
 void cleave_take_result_name (CleaveResult *whole, CleaveResult *from);

@@ -2,10 +2,10 @@
 
 #include "bands.h"
 
-/* Strips: chunks of a root that follow each other along one dimension, in bands. */
+/* Makes strips: chunks of a root that follow each other along one dimension, in bands. */
 
-/* Returns the outermost dimension that the ranges cut: the first along which their begins only
- * increase.  Returns the rank if there is none. */
+/* Returns the outermost dimension that the ranges cut: the first dimension along which the begins
+ * of the ranges never decrease and sometimes increase. Returns the rank if no dimension is cut. */
 static guint
 find_strip_dim (const GArray *ranges)
 {
@@ -26,8 +26,8 @@ find_strip_dim (const GArray *ranges)
   return range[0].rank;
 }
 
-/* Returns the innermost dimension that is cut: the first in which the first two ranges begin at
- * different places.  Returns the rank if there is none. */
+/* Returns the innermost dimension that the ranges cut: the first one in which the begins of the
+ * first two ranges differ. Returns the rank if there is none. */
 static guint
 find_inner_dim (const GArray *ranges)
 {
@@ -39,7 +39,7 @@ find_inner_dim (const GArray *ranges)
   return d;
 }
 
-/* The strips of one column of a grid. */
+/* The strips of one column of a grid. `key` identifies the column. */
 typedef struct
 {
   CleaveRange key;
@@ -81,8 +81,8 @@ find_columns (const GArray *ranges, guint strip_dim)
   return columns;
 }
 
-/* Returns the position of a strip in the sequence of its band, with `per_band` strips a band.  The
- * last band runs downwards and each other band opposite to the next one, so that two neighboring
+/* Returns the position of a strip in the sequence of its band, which has `per_band` strips. The
+ * last band runs downwards. Each other band runs opposite to the next one, so that two neighboring
  * bands begin or end at their common border at the same time. */
 static guint
 find_sequence (guint strip, guint n_strips, guint per_band)
@@ -93,8 +93,8 @@ find_sequence (guint strip, guint n_strips, guint per_band)
   return (last - band) % 2 == 0 ? index : n - 1 - index;
 }
 
-/* Appends the strips of one column of a grid. Chunks before `first` are strips of an earlier root.
- * If all strips are one band, a strip reads pieces of all earlier strips, also of strips in other
+/* Appends the strips of one column of a grid. The `first` chunks before it are strips of an earlier
+ * root. If all strips are one band, a strip also reads pieces of earlier strips in other
  * columns. */
 static void
 add_column (CleaveRegion *region, const Column *column, guint first)

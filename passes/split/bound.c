@@ -10,12 +10,13 @@
 typedef struct
 {
   const CleaveGraph *graph;
-  guint
-      *depth; /* indexed by node id: distance from a root in nodes, a root has 1; 0: not reached */
+  guint *depth; /* indexed by node id: number of nodes from a root to the node, both included; 0:
+                   not reached */
   gboolean *in_use; /* indexed by node id: the node depends on an input */
 } Bound;
 
-/* Sets `depth` of the roots and of the nodes above them, at most `depth` nodes deep. */
+/* Sets `depth` of the roots, and of the nodes that they read, directly or through others, up to
+ * `depth` nodes. */
 static void
 reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
 {
@@ -42,7 +43,8 @@ reach (Bound *bound, CleaveNode *const *roots, guint n_roots, guint depth)
     }
 }
 
-/* Returns whether a node's value has memory of its own: no view, join, or constant. */
+/* Returns whether the value of a node has memory of its own, as values of views, joins and
+ * constants do not. */
 static gboolean
 is_stored (const Bound *bound, const CleaveNode *node)
 {
@@ -56,7 +58,7 @@ is_stored (const Bound *bound, const CleaveNode *node)
 typedef struct
 {
   gint64 read, made, largest;
-  const char *name; /* operand or result name of the largest value */
+  const char *name; /* name of the operand or result that is the largest value */
 } Needs;
 
 static void
@@ -92,7 +94,7 @@ find_needs (const Bound *bound, const CleaveNode *node)
   return needs;
 }
 
-/* Returns whether a result may overwrite an operand, at once or row by row. */
+/* Returns whether the result of a node may overwrite an operand, as a whole or row by row. */
 static gboolean
 may_overwrite (const CleaveNode *node)
 {
@@ -109,7 +111,7 @@ may_overwrite (const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns the bytes that a node needs while it runs, if it stays whole. */
+/* Returns the bytes that a node needs while it runs, if it is not split. */
 static gint64
 whole_bytes (const CleaveNode *node, const Needs *needs)
 {

@@ -9,14 +9,14 @@ typedef struct
 {
   CleaveRegion *region;
   CleaveForwarder *forwarder;
-  GString *name;        /* name of the current piece or of its operand */
-  GString *demand_name; /* name of the operand that a demand belongs to */
+  GString *name;        /* working memory: name of the current piece or of its operand */
+  GString *demand_name; /* working memory: name of the operand for which a demand is built */
 } Builder;
 
-/* Operands of pieces. */
+/* Operands of pieces */
 
-/* Writes a name such as "conv.0". Formats by hand, since printf would take a good part of the time
- * for a piece. */
+/* Writes the name of a piece, such as "conv.0". Formats without printf, which would take a large
+ * part of the time for making a piece. */
 static void
 name_piece (GString *name, const CleaveNode *node, guint piece)
 {
@@ -31,7 +31,7 @@ name_piece (GString *name, const CleaveNode *node, guint piece)
   g_string_append_len (name, digits + n, (gssize) (sizeof digits - n));
 }
 
-/* Appends the name of an operand: "conv.0.X". */
+/* Appends the name of an operand to the name of a piece: "conv.0.X". */
 static void
 name_operand (GString *name, const CleaveNode *node, guint operand)
 {
@@ -39,7 +39,7 @@ name_operand (GString *name, const CleaveNode *node, guint operand)
   g_string_append (name, cleave_op_operand_name (node->op, operand));
 }
 
-/* Returns the name of a demand: the name of the operand that reads it first. */
+/* Returns the name of a demand: the name of the piece's operand that reads the demand first. */
 static const char *
 demand_name (Builder *builder, const CleaveDemand *demand)
 {
@@ -48,7 +48,7 @@ demand_name (Builder *builder, const CleaveDemand *demand)
   return builder->demand_name->str;
 }
 
-/* Returns the range of a result that a piece computes. */
+/* Returns the range of result `result` that a piece computes. */
 static CleaveRange
 get_piece_range (const CleaveRegionNode *member, guint piece, guint result)
 {
@@ -64,7 +64,7 @@ get_piece_range (const CleaveRegionNode *member, guint piece, guint result)
 }
 
 /* Builds a demand as an Assemble of parts of several pieces: carried rows of earlier strips, and
- * new rows. */
+ * rows that are computed now. */
 static CleaveResult *
 gather_demand (Builder *builder,
                const CleaveRegionNode *member,
@@ -75,7 +75,7 @@ gather_demand (Builder *builder,
   const CleaveResult *whole = &member->node->results[demand->result];
   CleaveTensorType type = { whole->type.element, cleave_range_shape (demand->range) };
 
-  /* The covers list the latest piece first. */
+  /* the covers list the latest piece first */
   for (guint i = demand->n; i > 0; i--)
     {
       guint piece = member->covers[demand->first + i - 1];
@@ -93,7 +93,7 @@ gather_demand (Builder *builder,
   return &cleave_join_add (member->node->graph, NULL, name, parts, &type)->results[0];
 }
 
-/* Builds a demand that one piece contains: that piece's result, or a Slice of it. */
+/* Builds a demand that one piece contains: the result of the piece, or a Slice of it. */
 static CleaveResult *
 take_demand (Builder *builder,
              const CleaveRegionNode *member,
@@ -108,7 +108,7 @@ take_demand (Builder *builder,
       builder->forwarder, member->values[piece * member->n_results + demand->result], &local, name);
 }
 
-/* Orders demands by their covers and result; 0 if both have the same covers and result. */
+/* Compares two demands by their covers and their result. Returns 0 if these are equal. */
 static int
 compare_covers (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -142,9 +142,9 @@ note_widest (const CleaveRegionNode *member, const guint *demands, guint n)
     }
 }
 
-/* Sets `wider` of each demand: if several demands have the same covers and one contains the others,
- * only that one is assembled and the others are Slices of it.  Example: the rows that a residual
- * Add reads lie in the rows that the convolution beside it reads. */
+/* Sets `wider` of each demand. If several demands have the same covers and one contains the others,
+ * only this one is assembled, and the others become Slices of it. For example, the rows that a
+ * residual Add reads lie in the rows that the convolution beside it reads. */
 static void
 find_wider (const CleaveRegionNode *member)
 {
@@ -164,8 +164,8 @@ find_wider (const CleaveRegionNode *member)
     }
 }
 
-/* Builds the demand that contains this one, and returns a Slice of it.  The forwarder stops there,
- * so that the Slice stays a view of the Assemble. */
+/* Builds the demand that contains this one, and returns a Slice of its value. The forwarder stops
+ * at that value, so that the Slice stays a view of the Assemble. */
 static CleaveResult *
 view_wider (Builder *builder,
             CleaveRegionNode *member,
@@ -218,10 +218,10 @@ build_source (Builder *builder, const CleaveSource *source, CleaveResult *value,
              : cleave_forwarder_get (builder->forwarder, value, source->range, name);
 }
 
-/* Pieces. */
+/* Pieces */
 
-/* Returns whether a piece would equal its only operand: a join of one part, or a view of the whole.
- */
+/* Returns whether a piece would equal its only operand: a join of one part, or a view of the whole
+ * operand. */
 static gboolean
 is_operand_again (const CleaveNode *node,
                   const CleaveChunk *chunk,
@@ -278,7 +278,7 @@ build_piece (Builder *builder, CleaveRegionNode *member, const CleaveChunk *chun
     member->values[index * node->n_results + r] = &piece->results[r];
 }
 
-/* Builds a whole result: the join of its pieces. */
+/* Builds the whole value of a result: the join of its pieces. */
 static CleaveResult *
 build_whole (const CleaveRegionNode *member, guint result)
 {

@@ -4,10 +4,10 @@
 #include "../views/forwarding.h"
 #include "region.h"
 
-/* Turns the planned pieces of a region into nodes, together with the Slices and Assembles that they
- * read.  The original nodes stay; apply.h removes them. */
+/* Turns the planned pieces of a region into nodes, with the Slices and Assembles that the pieces
+ * read. The original nodes stay until apply.h removes them. */
 
-/* Adds the pieces of all nodes of a region to the graph, and the Slices and Assembles that the
- * pieces read.  Fills `values` and `whole` of each region node.  Pieces read through `forwarder`,
- * past Slices and joins where they can. */
+/* Adds to the graph the pieces of all nodes of a region, and the Slices and Assembles that the
+ * pieces read. Sets `values` and `whole` of each region node. Pieces read their operands through
+ * `forwarder`, which reads past Slices and joins where possible. */
 void cleave_region_build (CleaveRegion *region, CleaveForwarder *forwarder);

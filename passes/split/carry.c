@@ -4,11 +4,12 @@
 
 #include "widen.h"
 
-/* The ranges that strips of one band have produced so far. */
+/* The ranges of a node's result that strips of one band compute, as far as they are planned. */
 typedef struct
 {
-  GArray *boxes;  /* CleaveRange: their union; adjacent boxes are merged if the union is a box */
-  GArray *pieces; /* guint: indices of pieces, in order; no two overlap */
+  GArray *boxes;  /* CleaveRange: boxes whose union has been computed; two adjacent boxes are merged
+                     if they form a box */
+  GArray *pieces; /* guint: indices of pieces in order; pieces do not overlap */
 } Produced;
 
 static void
@@ -49,13 +50,13 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
         continue;
       all = both;
       g_array_remove_index_fast (produced->boxes, i);
-      i = G_MAXUINT; /* start again from the first box */
+      i = G_MAXUINT; /* begin again with the first box */
     }
   g_array_append_val (produced->boxes, all);
 }
 
-/* Sets the covers of a demand: the pieces that together contain it, the latest first.  `first` is
- * the number of covers in use; returns the number afterwards. */
+/* Sets the covers of a demand: the pieces that together contain it, latest first. `first` is the
+ * number of covers in use; returns the number afterwards. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {
@@ -78,8 +79,8 @@ cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Pro
   return first + demand->n;
 }
 
-/* Returns the dimension along which `b` follows and overlaps `a`, if their spans are equal in all
- * others, or -1. */
+/* Returns the dimension along which `b` follows and overlaps `a`, if the spans are equal in all
+ * other dimensions; -1 otherwise. */
 static gint
 find_step (const CleaveRange *a, const CleaveRange *b)
 {
@@ -98,8 +99,8 @@ find_step (const CleaveRange *a, const CleaveRange *b)
   return step;
 }
 
-/* Halves the overlap between strips that run at the same time (halo policy exchange): each computes
- * the half next to it and reads the other half. */
+/* Halves the overlap between strips that run at the same time (halo policy exchange). Each strip
+ * computes the half next to it and reads the other half. */
 static void
 share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
 {
@@ -126,7 +127,7 @@ share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
     }
 }
 
-/* Adds pieces for the parts of a box that no earlier strip of the band has produced. */
+/* Adds pieces for the parts of a box that no earlier strip of the band computes. */
 static void
 produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *box)
 {
@@ -141,8 +142,8 @@ produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *b
     }
 }
 
-/* Returns the pieces that a strip may read: the pieces of its band; for a wide result, only the
- * pieces of its row of tiles. */
+/* Returns the pieces that a strip may read: the pieces of its band or, for a wide result, only the
+ * pieces of its own row of tiles. */
 static Produced *
 get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveWanted *wanted)
 {

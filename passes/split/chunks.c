@@ -5,13 +5,13 @@
 
 #include <math.h>
 
-/* An extent in units of the alignment.  The last unit may be partial, so the last chunk may need
- * one more unit than the others to reach the minimum. */
+/* An extent in units of the alignment. The last unit may be partial, so the last chunk may need one
+ * more unit than the others to have the minimal size. */
 typedef struct
 {
-  gint64 n;            /* number of units; the last unit may be partial */
-  gint64 least;        /* least units in a chunk */
-  gint64 least_at_end; /* least units in the last chunk, if there are several chunks */
+  gint64 n;            /* number of units; the last one may be partial */
+  gint64 least;        /* smallest number of units of a chunk */
+  gint64 least_at_end; /* smallest number of units of the last chunk, if there are several chunks */
   gint64 most;         /* largest number of chunks */
 } Units;
 
@@ -35,7 +35,7 @@ count_units (const CleaveGrain *grain, gint64 extent)
   return units;
 }
 
-/* Converts sizes from units to elements. */
+/* Converts sizes from units to elements. The last size gets the partial unit. */
 static GArray *
 scale (GArray *sizes, const CleaveGrain *grain, gint64 extent)
 {
@@ -63,7 +63,8 @@ get_size (GArray *sizes, guint i)
   return &g_array_index (sizes, gint64, i);
 }
 
-/* Appends `k` sizes that add up to `n` and differ by at most one. */
+/* Appends `k` sizes that add up to `n` and differ by at most 1. `small_first`: the smaller sizes
+ * come first. */
 static void
 add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
 {
@@ -75,7 +76,8 @@ add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
     }
 }
 
-/* Fails because a dimension cannot be cut at all. */
+/* Sets the error that a dimension cannot be cut into `k` chunks, nor into any other number. Returns
+ * NULL. */
 static GArray *
 fail_whole (gint64 k, const CleaveGrain *grain, gint64 extent, GError **error)
 {
@@ -117,7 +119,7 @@ cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 exten
   return scale (sizes, grain, extent);
 }
 
-/* Merges a first or last chunk that is too small into its neighbor. */
+/* Merges the first or last chunk with its neighbor if it is too small. */
 static void
 merge_ends (GArray *sizes, const Units *units)
 {
@@ -175,8 +177,8 @@ cleave_grain_check (const CleaveGrain *grain, const CleaveSpan *span, gint64 ext
   return TRUE;
 }
 
-/* Replaces the one -1 in the list, if any, by the rest of the extent; FALSE with the error if the
- * sizes do not add up. */
+/* Replaces the size -1, if the list has one, by the rest of the extent. Returns FALSE and sets the
+ * error if the sizes do not add up to the extent. */
 static gboolean
 fill_in (GArray *sizes, gint64 extent, GError **error)
 {

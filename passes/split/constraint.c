@@ -66,14 +66,14 @@ cleave_constraint_is_of_graph (const CleaveConstraint *constraint)
          (constraint->max_subgraph_memory != 0 || constraint->max_schedule_memory != 0);
 }
 
-/* Copies each parallel subgraph to a graph of its own. */
+/* The copying of each parallel subgraph to a graph of its own, to measure its peak. */
 typedef struct
 {
   const CleaveGraph *graph;
-  const guint *subgraph;   /* subgraph of each node, by id; G_MAXUINT: none */
-  GPtrArray *alone;        /* CleaveGraph: a copy of each subgraph, by subgraph */
-  GPtrArray *copies;       /* copies of nodes that depend on constants alone, by subgraph */
-  CleaveResult ***results; /* indexed by node id, then result: its copy */
+  const guint *subgraph;   /* indexed by node id: subgraph of the node; G_MAXUINT: none */
+  GPtrArray *alone;        /* CleaveGraph, indexed by subgraph: the copy of the subgraph */
+  GPtrArray *copies;       /* indexed by subgraph: copies of nodes that depend on constants alone */
+  CleaveResult ***results; /* indexed by node id, then by result: copy of the result */
 } Extract;
 
 /* Returns the name of a value for messages. */
@@ -83,8 +83,8 @@ dup_value_name (const CleaveNode *node, guint result)
   return result == 0 ? g_strdup (node->name) : g_strdup_printf ("%s %u", node->name, result);
 }
 
-/* Returns the value in a subgraph's graph: its own result, or else an input, which is added once.
- */
+/* Returns the value that stands for `value` in the graph of a subgraph: the copied result, or an
+ * input, which is added once. */
 static CleaveResult *
 find_value (const Extract *extract, guint subgraph, const CleaveResult *value, GHashTable *inputs)
 {
@@ -106,8 +106,8 @@ find_value (const Extract *extract, guint subgraph, const CleaveResult *value, G
   return input;
 }
 
-/* Returns whether a node is a view of a value outside its subgraph.  The subgraph then gets the
- * view as an input, not the whole value. */
+/* Returns whether a node is a view of a value outside its subgraph. Its subgraph then gets the view
+ * as an input, not the whole value. */
 static gboolean
 is_entry (const Extract *extract, const CleaveNode *node)
 {
@@ -149,9 +149,9 @@ add_node (Extract *extract, const CleaveNode *node, GHashTable *inputs)
     }
 }
 
-/* Returns the largest peak of any parallel subgraph that runs alone, in bytes, and sets `*most` to
- * that subgraph.  Its inputs are the parts of values that it reads; its outputs are the values that
- * others read.  Returns the peak of the whole graph if it has no parallel subgraph. */
+/* Returns the largest peak in bytes of a parallel subgraph that runs alone, and sets `*most` to the
+ * graph of that subgraph. Its inputs are the parts of values that it reads, its outputs the values
+ * that other nodes read. Returns the peak of the whole graph if it has no parallel subgraphs. */
 static gint64
 subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
 {
@@ -197,7 +197,7 @@ subgraph_peak (const CleaveGraph *graph, CleaveGraph **most)
   return peak;
 }
 
-/* Appends the peak of a graph, the limit and the largest value. */
+/* Appends to `why` the peak of a graph, the limit, and the largest value at the peak. */
 static void
 explain_peak (const CleaveGraph *graph, const char *what, gint64 peak, gint64 limit, GString *why)
 {

@@ -7,7 +7,8 @@
 /* The indices at which the pieces of a node begin, in each dimension. */
 typedef struct
 {
-  GArray *begins[CLEAVE_MAX_RANK]; /* gint64: distinct numbers in ascending order */
+  GArray *begins[CLEAVE_MAX_RANK]; /* gint64, for each dimension: different numbers in ascending
+                                      order */
   CleaveRange whole;
 } Grid;
 
@@ -49,7 +50,7 @@ grid_clear (Grid *grid)
     g_array_unref (grid->begins[d]);
 }
 
-/* Returns how many begins are at most `at`. */
+/* Returns the number of begins that are at most `at`. */
 static guint
 count_up_to (const GArray *begins, gint64 at)
 {
@@ -67,8 +68,8 @@ count_up_to (const GArray *begins, gint64 at)
   return low;
 }
 
-/* Returns how many pieces of a grid a range overlaps; 0 if the range equals one piece, which needs
- * no Slice. */
+/* Returns the number of pieces of a grid that a range overlaps. Returns 0 if the range equals one
+ * piece, since no Slice is then needed. */
 static gint64
 count_read (const Grid *grid, const CleaveRange *range)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lists the ways to cut each dimension of a node's result, with the factors by which each way
+/* Lists the ways to cut each dimension of a node's result, with the factors by which each cut
  * reduces the bytes of the node's values.
  *
  * Over 400 lines: one subject, from the spans of a cut to the factors of each value. */
@@ -9,19 +9,21 @@
 
 #include <string.h>
 
-/* List every number of chunks up to this extent. */
+/* Largest extent for which every number of chunks is listed. */
 #define MAX_ALL 512
-/* From 512 chunks on, list numbers of chunks at steps of 1/512: the fewest pieces are found to 0.2
- * %, and 2^40 rows have 4,000 cuts. */
+/* From FINE chunks on, the listed numbers of chunks grow in steps of 1/512. The smallest number of
+ * pieces is then found to 0.2 %, and 2^40 rows have 4,000 cuts. */
 #define FINE 512
-/* Check every chunk of listed cuts up to this number of chunks, and a sample of finer cuts.
- * Checking all of 512 chunks took half of the time of a search in a network of 100 nodes. */
+/* Largest number of chunks of a listed cut of which every chunk is checked; of finer cuts, a sample
+ * is checked. Checking all of 512 chunks took half of the time of a search in a network of 100
+ * nodes. */
 #define MAX_CHECKED 64
-/* Compare a cut with at most this many cuts before it.  Comparing with all is quadratic. */
+/* A cut is compared with at most this many cuts before it, since comparing it with all takes
+ * quadratic time. */
 #define MAX_COMPARED 1024
-/* Sample cuts that are too fine to be listed: each has 1/8 more chunks than the one before. */
+/* Cuts that are too fine to be listed are sampled: each has 1/8 more chunks than the one before. */
 #define FINER 8
-/* Number of chunks in a sample: at the ends, in the middle, and where sizes change. */
+/* number of chunks in a sample: at the ends, in the middle, and where the sizes change */
 #define N_SAMPLES 9
 
 CleaveCut *
@@ -36,9 +38,10 @@ ceil_div (gint64 a, gint64 b)
   return a / b + (a % b != 0);
 }
 
-/* Spans. */
+/* Spans */
 
-/* Returns how many of the larger chunks lie at the begin; the others lie at the end. */
+/* Returns the number of larger chunks, of `n_larger`, that are at the begin of the dimension; the
+ * others are at its end. */
 static gint64
 n_larger_first (const CleaveCut *cut, gint64 n_larger)
 {
@@ -59,7 +62,7 @@ cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i)
   return (CleaveSpan){ begin * cut->align, MIN (end * cut->align, extent) };
 }
 
-/* Values. */
+/* Values */
 
 static void
 add_value (CleaveCuts *cuts, const char *name, const CleaveTensorType *type, gboolean is_constant)
@@ -103,7 +106,8 @@ list_values (CleaveCuts *cuts)
 }
 
 /* Returns the factor that a span of dimension `d` of the result contributes to the elements of a
- * value. This is the product of the extents that it reads along dimensions mapped from `d`. */
+ * value. This is the product of the extents that the span reads along the value's dimensions mapped
+ * from `d`. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {
@@ -121,10 +125,10 @@ take (const CleaveCutValue *value, guint d, CleaveSpan span)
   return factor;
 }
 
-/* Legal chunks. */
+/* Legal chunks */
 
-/* Makes a chunk that cuts dimension `d` only.  FALSE, with the reason in `why`, if it is not legal.
- */
+/* Initializes a chunk that cuts only dimension `d`. Returns FALSE, with the reason in `why`, if the
+ * chunk is not legal. */
 static gboolean
 init_chunk (const CleaveCuts *cuts, guint d, CleaveSpan span, CleaveChunk *chunk, GString *why)
 {
@@ -134,7 +138,8 @@ init_chunk (const CleaveCuts *cuts, guint d, CleaveSpan span, CleaveChunk *chunk
   return cleave_chunk_init (chunk, &cuts->call.call, &range, why);
 }
 
-/* Picks chunks at the ends, in the middle, and where the sizes change. */
+/* Fills `sample` with indices of chunks at the ends, in the middle, and where the sizes change.
+ * Returns their number. */
 static guint
 pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
 {
@@ -156,7 +161,7 @@ pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
   return n;
 }
 
-/* Returns whether a sample of the chunks of a cut is legal, with all other dimensions whole. */
+/* Returns whether a sample of the chunks of a cut is legal, if all other dimensions are whole. */
 static gboolean
 seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -174,7 +179,7 @@ seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
   return TRUE;
 }
 
-/* Returns a key of the shapes and clips of a chunk's values: chunks with equal keys are of one
+/* Returns a key of the shapes and pads of a chunk's values. Chunks with equal keys are of one
  * kind. */
 static GBytes *
 chunk_kind (const CleaveChunk *chunk)
@@ -242,9 +247,9 @@ cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why)
   return TRUE;
 }
 
-/* Factors. */
+/* Factors */
 
-/* Sets the factors of the chunk that reads most. */
+/* Sets `low`: the factors of each value for the chunk that reads the most elements. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -268,7 +273,8 @@ find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Sets the largest factor of each value, over all chunks or, if they are many, over a sample. */
+/* Sets `high`: the largest factor of each value, over all chunks or, if there are many, over a
+ * sample. */
 static void
 find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -288,7 +294,8 @@ find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
     }
 }
 
-/* Returns whether no factor of `cut` is above the factor of the largest chunk of `other`. */
+/* Returns whether, for every value, the largest factor of `cut` is at most the factor of the
+ * largest chunk of `other`. */
 static gboolean
 is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *other)
 {
@@ -302,8 +309,8 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
   return TRUE;
 }
 
-/* Returns whether one of the last cuts listed dominates `cut`: it has no more chunks and no larger
- * factor. */
+/* Returns whether one of the cuts listed before dominates `cut`: it has at most as many chunks, and
+ * no larger factor. */
 static gboolean
 is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -319,7 +326,7 @@ is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
   return FALSE;
 }
 
-/* Cuts. */
+/* Cuts */
 
 static void
 cut_clear (gpointer data)
@@ -331,8 +338,9 @@ cut_clear (gpointer data)
   g_clear_pointer (&cut->kinds, g_array_unref);
 }
 
-/* Returns whether a cut may be listed.  A cut that dominates others must be legal, but a fine cut
- * is only sampled; if the sample was wrong, `is_surprised` is set later. */
+/* Returns whether a cut may be listed. A cut that dominates others must be legal. Of a fine cut,
+ * only a sample is checked; if another chunk turns out to be illegal, `is_surprised` is set
+ * later. */
 static gboolean
 is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
@@ -347,8 +355,8 @@ is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
   return good;
 }
 
-/* Returns whether a chunk of the cut is smaller than the minimum.  Chunks differ by one unit of the
- * alignment, and the last may end with a partial unit. */
+/* Returns whether a chunk of the cut is smaller than the minimum. Chunks differ by at most one unit
+ * of the alignment, and the last chunk may end with a partial unit. */
 static gboolean
 is_too_fine (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -372,9 +380,9 @@ add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
     g_array_append_val (cuts->cuts[d], cut);
 }
 
-/* Returns the next number of chunks to list after `n`.  For a small extent: all numbers.  For a
- * large one: the smallest number for each size of the largest chunk, and fewer from FINE chunks on.
- */
+/* Returns the next number of chunks to list after `n`. For a small extent, lists all numbers. For a
+ * large extent, lists the smallest number for each size of the largest chunk, and fewer numbers
+ * from FINE chunks on. */
 static gint64
 next_number (gint64 units, gint64 n)
 {
@@ -462,7 +470,7 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
     cuts->least[d][v] = MIN (cuts->least[d][v], cut->low[v]);
 }
 
-/* Lowers the least factors by the factors of cuts that are too fine to be listed: a sample, and the
+/* Lowers `least` to the factors of cuts that are too fine to be listed: a sample of them, and the
  * finest. */
 static void
 note_finer (CleaveCuts *cuts, guint d)

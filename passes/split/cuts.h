@@ -4,55 +4,56 @@
 #include "options.h"
 #include "plan.h"
 
-/* Lists the ways to cut each dimension of a node's result, and the factors by which each way
+/* Lists the ways to cut each dimension of a node's result, and the factors by which each cut
  * reduces the bytes of the node's values.
  *
  * The bytes of a chunk are a sum over operands and results. Each term is a product over the
  * dimensions of the result, so a cut of one dimension is one factor for each value. Example: a 3x3
- * convolution without padding has 8 output rows, cut into 2 chunks. The factor of the result is 4
- * (rows), the factor of the input is 6 (4 rows and a halo of 2), and the factor of the weights is
- * 1. */
+ * convolution without padding has 8 result rows, cut into 2 chunks. The factor of the result is 4
+ * (rows), the factor of the operand X is 6 (4 rows and a halo of 2), and the factor of the weights
+ * is 1. */
 
-/* A value of the node: an operand, or a result that is used. */
+/* A value of the node: an operand, or a result that has users. */
 typedef struct
 {
   const char *name;
   CleaveShape shape;
   CleaveDimMap map[CLEAVE_MAX_RANK];
   gboolean is_constant;
-  gint64 fixed; /* bytes of an element times the extents that no cut changes */
+  gint64 fixed; /* bytes of an element times the extents of the dimensions that no cut changes */
 } CleaveCutValue;
 
-/* Which chunks are the larger ones if the extent is not a multiple of the number of chunks.  Larger
+/* The place of the larger chunks, if the extent is not a multiple of the number of chunks. Larger
  * chunks at the ends can save memory, since chunks there read less halo. */
 typedef enum { CLEAVE_LARGER_FIRST, CLEAVE_LARGER_LAST, CLEAVE_LARGER_AT_ENDS } CleaveLarger;
 
-/* One chunk that stands for `n` chunks of a cut: the pieces of all of them have the same shapes. */
+/* One chunk, `span`, that stands for `n` chunks of a cut, whose pieces all have the same shapes. */
 typedef struct
 {
   CleaveSpan span;
   gint64 n;
 } CleaveKind;
 
-/* A way to cut one dimension: `n` chunks that end at multiples of `align`. */
+/* A cut of one dimension: `n` chunks that end at multiples of `align`. */
 typedef struct
 {
   gint64 n, align;
   CleaveLarger larger;
-  gint64 *low;   /* indexed by value: its factor in the chunk that reads most */
+  gint64 *low;   /* indexed by value: its factor in the chunk that reads the most elements */
   gint64 *high;  /* indexed by value: its largest factor in any chunk; NULL: not computed yet */
-  GArray *kinds; /* CleaveKind; NULL: not computed yet */
-  gboolean is_refused;   /* one of its chunks is not legal */
-  gboolean is_dominated; /* dominated: another cut has at most as many chunks, and no larger factor
-                            for any value */
+  GArray *kinds; /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
+  gboolean is_refused; /* a chunk is not legal */
+  gboolean
+      is_dominated; /* another cut has at most as many chunks, and no larger factor for any value */
 } CleaveCut;
 
-/* Settings of the lists: the cuts that they contain, and how many chunks of a cut are checked. */
+/* Settings: the cuts to list, and the number of chunks of a cut to check. */
 typedef struct
 {
   gboolean dominated; /* list dominated cuts, too, since a predicate may prefer them */
-  gint64 max_pieces;  /* largest number of pieces of the node; finer cuts are not listed */
-  gboolean exact;     /* check every chunk of a cut, not only a sample of the chunks */
+  gint64
+      max_pieces; /* largest number of pieces of the node; cuts with more chunks are not listed */
+  gboolean exact; /* check every chunk of a cut, not only a sample */
 } CleaveCutsToList;
 
 typedef struct
@@ -64,16 +65,16 @@ typedef struct
   guint n_values;
   CleaveCutValue *values;
   CleaveCutsToList list;
-  GArray *cuts[CLEAVE_MAX_RANK]; /* CleaveCut, from few chunks to many; the first leaves the
+  GArray *cuts[CLEAVE_MAX_RANK]; /* CleaveCut, from few chunks to many; the first cut leaves the
                                     dimension whole */
   gint64
       *least[CLEAVE_MAX_RANK]; /* indexed by value: the smallest factor of any cut, listed or not */
   gboolean is_truncated;       /* there are finer cuts that are not listed */
-  gboolean is_surprised;       /* a cut with a legal sample had another chunk that was not legal */
+  gboolean is_surprised;       /* a cut whose sample was legal had another chunk that was not */
 } CleaveCuts;
 
-/* Lists the cuts that a space allows.  Cost: at most some thousand cuts a dimension, whatever the
- * extent. */
+/* Lists the cuts that a space allows. Lists at most some thousand cuts for each dimension, whatever
+ * its extent. */
 void cleave_cuts_init (CleaveCuts *cuts,
                        CleaveNode *node,
                        const CleaveSpace *space,
@@ -81,9 +82,9 @@ void cleave_cuts_init (CleaveCuts *cuts,
 void cleave_cuts_clear (CleaveCuts *cuts);
 CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);
-/* Finds the kinds of the chunks of a cut, once.  Returns FALSE, with the reason in `why`, if one of
- * the chunks is not legal, however the other dimensions are cut. */
+/* Finds the kinds of the chunks of a cut, once. Returns FALSE, with the reason in `why`, if a chunk
+ * is not legal, however the other dimensions are cut. */
 gboolean cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why);
-/* Returns the ranges (CleaveRange) of the grid with cut `at[d]` of each dimension; the first
- * dimension is outermost. */
+/* Returns the ranges (CleaveRange) of the grid that cuts dimension d with cut number `at[d]`.
+ * Dimension 0 is outermost. */
 GArray *cleave_cuts_grid (const CleaveCuts *cuts, const guint *at);

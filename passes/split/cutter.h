@@ -3,11 +3,11 @@
 
 #include "region.h"
 
-/* Shared by pieces.c and carry.c, which turn the demands on a node into pieces: the boxes that are
- * needed, the pieces made so far, and which pieces cover each demand. */
+/* Types that pieces.c and carry.c share. These files turn the demands on a node into pieces: they
+ * merge the boxes that are needed, add pieces, and list the pieces that cover each demand. */
 
-/* The box that contains demand number `demand`, after overlapping boxes of chunk `k` were merged.
- */
+/* The box that contains demand number `demand`, after overlapping boxes of chunk `k` were
+ * merged. */
 typedef struct
 {
   guint demand;
@@ -16,8 +16,8 @@ typedef struct
   CleaveRange box;
 } CleaveWanted;
 
-/* The node that is cut into pieces. `widen` is NULL, or the node's call. With a call, boxes that
- * are not legal chunks are enlarged to the smallest legal chunks. */
+/* The node that is cut into pieces. `widen` is the node's call, with which boxes that are not legal
+ * chunks are enlarged to the smallest legal chunks; NULL: boxes stay. */
 typedef struct
 {
   CleaveRegion *region;
@@ -25,12 +25,15 @@ typedef struct
   const CleaveCall *widen;
 } CleaveCutter;
 
-/* Appends a piece of chunk `k` with the range `own`, which the region owns.  Returns its index. */
+/* Appends a piece of chunk `k` with the range `own`, which the region owns. Returns the index of
+ * the piece. */
 guint cleave_cutter_add_piece (CleaveRegion *region,
                                CleaveRegionNode *member,
                                guint k,
                                const CleaveRange *own);
-/* Returns the index of the piece with this range; appends one for chunk `k` if there is none. */
+/* Returns the index of the piece with this range. If there is none, appends a piece of chunk
+ * `k`. */
 guint cleave_cutter_get_piece (CleaveCutter *cutter, guint k, const CleaveRange *range);
-/* Appends a piece to the covers of a demand.  Add all covers of one demand consecutively. */
+/* Appends a piece to the covers of a demand. The covers of one demand must be added
+ * consecutively. */
 void cleave_cutter_add_cover (CleaveCutter *cutter, CleaveDemand *demand, guint piece);

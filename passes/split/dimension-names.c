@@ -11,15 +11,16 @@
  * - If no operand has letters, a value has the letters that a reader gives it: a value quantized
  * before a convolution is NCHW as well. */
 
-/* Largest distance upwards to an op with a layout, for queries without a cache.  A bound, so that a
- * query about every node of a long chain is linear. */
+/* Limit on the number of nodes between a node and an op with a layout towards the inputs, for
+ * queries without a cache. With a limit, a query about every node of a long chain takes linear
+ * time. */
 #define MAX_STEPS 256
-/* Largest distance downwards, and number of readers of a value that are looked at. */
+/* Limits for the search towards the outputs: number of nodes, and number of readers of a value. */
 #define MAX_STEPS_BELOW 32
 #define MAX_READERS 8
 
 /* The search skips a reader with more operands. Otherwise, the searches that begin at each operand
- * would all look at every operand. */
+ * would all visit every operand. */
 #define MAX_OPERANDS 256
 
 static const char *
@@ -35,9 +36,9 @@ own_letters (const CleaveNode *node)
   return letters != NULL && strlen (letters) == node->results[0].type.shape.rank ? letters : NULL;
 }
 
-/* Finds which dimension of result 0 each dimension of an operand becomes.  A dimension that is
- * needed whole (the axis of a Softmax, a reduced dimension that is kept) keeps its place.  FALSE:
- * the dimensions do not correspond one to one. */
+/* Finds, for each dimension of an operand, the dimension of result 0 that it becomes. A dimension
+ * that is read whole (the axis of a Softmax, a reduced dimension that is kept) keeps its index.
+ * Returns FALSE if the dimensions do not correspond one to one. */
 static gboolean
 find_ways (const CleaveCall *call, guint operand, guint *way)
 {
@@ -60,8 +61,8 @@ find_ways (const CleaveCall *call, guint operand, guint *way)
   return TRUE;
 }
 
-/* Returns the first operand whose dimensions correspond one to one to the dimensions of the result,
- * and where each goes; NULL if there is none. */
+/* Returns the node of the first operand whose dimensions correspond one to one to dimensions of the
+ * result, and sets `way` to these. Returns NULL if there is none. */
 static const CleaveNode *
 find_source (const CleaveNode *node, guint *way)
 {
@@ -79,14 +80,15 @@ find_source (const CleaveNode *node, guint *way)
   return NULL;
 }
 
-/* A node on the way up: dimension d of its source becomes dimension `way[d]` of its result 0. */
+/* A node on the way towards the inputs. Dimension d of its source becomes dimension `way[d]` of its
+ * result 0. */
 typedef struct
 {
   const CleaveNode *node;
   guint way[CLEAVE_MAX_RANK];
 } Step;
 
-/* Permutes the letters of a source as `way` says. */
+/* Returns the letters of a source, permuted by `way`. */
 static const char *
 permute (const char *letters, const guint *way)
 {
@@ -97,8 +99,8 @@ permute (const char *letters, const guint *way)
   return g_intern_string (permuted);
 }
 
-/* Returns the letters of the node itself, or of the nearest node towards the inputs that has some;
- * NULL if none is near. */
+/* Returns the letters of the node itself, or of the nearest node towards the inputs that has
+ * letters. Returns NULL if no such node is near. */
 static const char *
 find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 {
@@ -128,7 +130,7 @@ find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 
 /* Gets the letters that a reader with a layout gives to an operand: the letters of the reader's
  * result. If the reader sums over one dimension of the operand (the channels of a convolution),
- * this dimension gets the one letter that is left. */
+ * this dimension gets the one remaining letter. */
 static gboolean
 read_letters (const CleaveOperand *use, char *letters)
 {
@@ -158,8 +160,8 @@ read_letters (const CleaveOperand *use, char *letters)
   return TRUE;
 }
 
-/* Returns the first reader of result 0 that has letters for it or keeps its dimensions one to one;
- * NULL if there is none. */
+/* Returns the first reader of result 0 that gives it letters, or whose dimensions correspond one to
+ * one. Returns NULL if there is none. */
 static const CleaveNode *
 find_reader (const CleaveNode *node, char *letters, guint *way)
 {
@@ -178,12 +180,12 @@ find_reader (const CleaveNode *node, char *letters, guint *way)
   return NULL;
 }
 
-/* Returns the letters that readers give to result 0, or NULL. */
+/* Returns the letters that readers give to result 0; NULL if they give none. */
 static const char *
 find_below (const CleaveNode *node)
 {
-  guint ways[CLEAVE_MAX_RANK]; /* dimension d of the first node is dimension `ways[d]` of the
-                                  current one */
+  guint ways[CLEAVE_MAX_RANK]; /* dimension d of the first node becomes dimension `ways[d]` of the
+                                  current node */
   guint rank = node->results[0].type.shape.rank;
 
   for (guint d = 0; d < rank; d++)

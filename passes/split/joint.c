@@ -6,25 +6,25 @@
 
 #include <string.h>
 
-/* Each level of bytes is 3/4 of the level before. */
+/* ratio of a level of bytes to the level before */
 #define LESS 3 / 4
-/* Number of cuts that are looked at in the time in which one chunk is planned. */
+/* number of cuts that are examined in the time in which one chunk is planned */
 #define LOOKS_PER_UNIT 64
-/* Cuts into at most this many chunks are checked here; finer ones are checked when the graph is
- * split. */
+/* Cuts into at most this many chunks are checked for legality here; finer cuts are checked when the
+ * graph is split. */
 #define MAX_CHECKED 512
-/* Stop cutting a dimension first after this many levels without a lower peak. */
+/* Number of levels without a lower peak after which the search no longer cuts a dimension first. */
 #define PATIENCE 6
 
-/* A node, and its current cut. */
+/* A node of the search. `at` is its current cut of each dimension. */
 typedef struct
 {
   CleaveCuts cuts;
   CleaveSpace space;
   const CleaveConstraint *constraint;
   guint at[CLEAVE_MAX_RANK];
-  gint64 n;        /* pieces */
-  gint64 n_looks;  /* cuts that were looked at and not yet counted as work */
+  gint64 n;        /* number of pieces */
+  gint64 n_looks;  /* number of cuts that were examined and are not yet counted as work */
   gboolean is_low; /* the pieces fit into the level */
 } Member;
 
@@ -32,8 +32,8 @@ struct _CleaveJoint
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
-  /* Indexed by the dimension that is cut first. `least` is the smallest sum of peaks in bytes;
-   * `n_levels_ago` counts the levels that were tried since then. */
+  /* Indexed by the dimension that is cut first. `least` is the smallest sum of peaks in bytes, and
+   * `n_levels_ago` the number of levels that were tried since it was found. */
   gint64 least[CLEAVE_MAX_RANK];
   guint n_levels_ago[CLEAVE_MAX_RANK];
 };
@@ -78,7 +78,7 @@ cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const C
   g_ptr_array_add (joint->members, member);
 }
 
-/* Returns the bytes of the largest piece; `weights` says whether constants count. */
+/* Returns the bytes of the largest piece. `weights`: constants count. */
 static gint64
 piece_bytes (const Member *member, gboolean weights)
 {
@@ -107,8 +107,8 @@ fits (const Member *member, gint64 level)
          (limit == 0 || piece_bytes (member, TRUE) <= limit);
 }
 
-/* Returns the coarsest cut of a dimension that fits into the level, or else the one with the
- * smallest pieces. */
+/* Returns the index of the coarsest cut of dimension `d` that fits into the level; if no cut fits,
+ * of the cut with the smallest pieces. */
 static guint
 pick_cut (Member *member, guint d, gint64 level, gint64 max_n)
 {
@@ -141,7 +141,7 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   CleaveCut *cut;
   guint best;
 
-  /* If a chunk of a cut is not legal, marks the cut as refused and picks the next cut. */
+  /* if a chunk of a cut is not legal, mark the cut as refused and pick the next cut */
   do
     {
       member->is_low = was_low;
@@ -154,8 +154,8 @@ cut_dimension (Member *member, guint d, gint64 level, gint64 max_n)
   member->n *= cleave_cuts_get (&member->cuts, d, best)->n;
 }
 
-/* Cuts a node into few pieces, along `first`, and along the other dimensions if that is not enough.
- * Returns whether the cut differs from the one before. */
+/* Cuts a node into few pieces, along `first` and, if that is not enough, along the other
+ * dimensions. Returns whether the cut changed. */
 static gboolean
 cut_member (Member *member, guint first, gint64 level, gint64 max_n)
 {
@@ -175,7 +175,7 @@ cut_member (Member *member, guint first, gint64 level, gint64 max_n)
   return memcmp (before, member->at, sizeof before) != 0;
 }
 
-/* Cuts all nodes for a level, along `first` first.  Returns whether any cut changed. */
+/* Cuts all nodes for a level, along dimension `first` first. Returns whether a cut changed. */
 static gboolean
 cut_all (CleaveJoint *joint, guint first, gint64 level)
 {
@@ -243,8 +243,8 @@ may_go_on (const CleaveJoint *joint)
   return FALSE;
 }
 
-/* Tries one level once for each dimension, which is then the first to be cut. Sets `*is_last` to
- * TRUE if no node fits into the level: lower levels need not be tried. */
+/* Tries one level, once for each dimension that is cut first. Sets `*is_last` to TRUE if no node
+ * fits into the level, since lower levels need not be tried. */
 static gboolean
 try_level (CleaveJoint *joint, gint64 level, GArray *roots, gboolean *is_last)
 {

@@ -17,9 +17,9 @@ CleaveJoint *cleave_joint_new (CleaveTrial *trial);
 void cleave_joint_free (CleaveJoint *joint);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveJoint, cleave_joint_free)
 
-/* Adds a node that the search may cut inside a space. */
+/* Adds a node that the search may cut within a space. */
 void
 cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const CleaveSpace *space);
-/* Sets the ranges of the roots of these nodes to the ranges of the first level that meets the
- * limits. If no level does, leaves the roots whole with the reason. */
+/* Sets the ranges of the roots of these nodes to those of the first level that meets the limits. If
+ * no level does, the roots stay whole, with the reason. */
 void cleave_joint_search (CleaveJoint *joint, GArray *roots);

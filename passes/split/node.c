@@ -9,8 +9,9 @@
 
 #include <cleave/cleave-languages.h>
 
-/* Leaves all roots whole if the split graph would not meet the limits on the graph.  Returns the
- * peaks of the split graph, or the best peaks tried if they are nearer to the limits. */
+/* Leaves all roots whole if the split graph would not meet the limits on the graph. Returns the
+ * peaks of the split graph. If the best peaks that were tried are nearer to the limits, returns
+ * these. */
 static CleavePeaks
 judge_whole (const CleaveTrial *tried, GArray *roots)
 {

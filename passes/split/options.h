@@ -6,22 +6,22 @@
 
 #include "../../lib/ir/error.h"
 
-/* The options of a split: how a tiling (number of chunks, chunk size, list of sizes, weights,
- * ranges or a search) becomes a list of ranges.  Later steps see the ranges only. */
+/* The options of a split: turns a tiling (number of chunks, chunk size, list of sizes, weights,
+ * ranges or a search) into a list of ranges. Later steps read only the ranges. */
 
-/* Largest number of chunks of a split.  Far more than a real split has, and still little memory. */
+/* largest number of chunks of a split: far more than a real split has, and still little memory */
 #define CLEAVE_MAX_CHUNKS (1 << 20)
 
-/* Rules for the chunks of one dimension: chunks end at multiples of `alignment` and are at least
- * `min_chunk` elements long; if `small_first`, the smaller chunks come first. */
+/* Rules for the chunks of one dimension. Chunks end at multiples of `alignment` and have at least
+ * `min_chunk` elements. `small_first`: smaller chunks come first. */
 typedef struct
 {
   gint64 alignment, min_chunk;
   gboolean small_first;
 } CleaveGrain;
 
-/* Cuts an extent into sizes that add up to it.  Returns an array of gint64, or NULL with the error.
- */
+/* Cuts an extent into sizes that add up to it. Returns the sizes (gint64), or NULL and the
+ * error. */
 typedef GArray *(*CleaveCutExtent) (const GArray *list,
                                     const CleaveGrain *grain,
                                     gint64 extent,
@@ -30,17 +30,18 @@ typedef GArray *(*CleaveCutExtent) (const GArray *list,
 struct _CleaveTiling
 {
   char *dims; /* dimensions to cut, such as "H,W"; NULL: `ranges` are given, or a search may cut all
-               */
-  CleaveCutExtent cut; /* NULL: `ranges` are given, or searched for */
-  const char *what;    /* noun for the lists in messages, such as "chunk sizes" */
-  GPtrArray *lists;    /* a GArray of gint64 or double for each listed dimension */
-  GArray *ranges;      /* CleaveRange: the ranges of the pieces, if the caller gave them */
+                 dimensions */
+  CleaveCutExtent
+      cut; /* function that cuts a dimension; NULL: `ranges` are given, or a search finds them */
+  const char *what; /* noun for the lists in messages, such as "chunk sizes" */
+  GPtrArray *lists; /* GArray of gint64 or double, one for each dimension in `dims` */
+  GArray *ranges;   /* CleaveRange: ranges of the pieces that the caller gave; NULL: none */
   gboolean is_search;
   gboolean small_first;
-  GArray *alignments, *min_chunks; /* gint64: one for all, or one for each dimension */
+  GArray *alignments, *min_chunks; /* gint64: one for all dimensions, or one for each */
 };
 
-/* Implemented in chunks.c. */
+/* The next functions are in chunks.c. */
 GArray *
 cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
 GArray *
@@ -49,32 +50,34 @@ GArray *
 cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
 GArray *
 cleave_cut_by_weights (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
-/* Checks that a chunk given by the user keeps to alignment and minimum. */
+/* Checks that a chunk that the user gave meets the alignment and the minimum. Sets the error
+ * otherwise. */
 gboolean cleave_grain_check (const CleaveGrain *grain,
                              const CleaveSpan *span,
                              gint64 extent,
                              GError **error);
 
-/* Implemented in dims.c. */
+/* The next functions are in dims.c. */
 
-/* Returns the name of dimension `d`: its letter, or "dimension 2" if `letters` is NULL. */
+/* Returns the name of dimension `d` for messages: its letter, or "dimension 2" if `letters` is
+ * NULL. */
 char *cleave_dim_dup_name (guint d, const char *letters);
 /* Parses a comma-separated list of dimensions into `dims`, in the order of the list. */
 gboolean cleave_dims_parse (
     const char *list, guint rank, const char *letters, guint *dims, guint *n_dims, GError **error);
 
-/* Gets the rules for the chunks of the listed dimension `i` of `n`. */
+/* Gets the rules for the chunks of dimension `i` of the `n` listed dimensions. */
 gboolean cleave_tiling_get_grain (
     const CleaveTiling *tiling, guint i, guint n, CleaveGrain *grain, GError **error);
 
-/* The dimensions that a search may cut, and the rules for their chunks. */
+/* The space of a search: the dimensions that it may cut, and the rules for their chunks. */
 typedef struct
 {
   gboolean may_cut[CLEAVE_MAX_RANK];
   CleaveGrain grain[CLEAVE_MAX_RANK];
 } CleaveSpace;
 
-/* Gets the space of a tiling that is a search; NULL stands for a search that may cut every
+/* Gets the space of a tiling that is a search. `tiling` NULL: a search that may cut every
  * dimension. */
 gboolean cleave_tiling_get_space (const CleaveTiling *tiling,
                                   const CleaveShape *shape,

@@ -115,8 +115,8 @@ split (CleaveGraph *graph, GHashTable *texts, const Asked *asked, GError **error
                                          requests->len, &asked->recursion, error);
 }
 
-/* Fails if the user named nodes and none of them was split, unless they meet the constraint whole.
- */
+/* Fails if the user named nodes and none of them was split, unless they meet the constraint without
+ * a split. */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {
@@ -146,7 +146,7 @@ meets_limits (const CleaveSplitReport *report, GError **error)
   return TRUE;
 }
 
-/* For pipelines only: C callers use the functions of cleave-split.h. */
+/* Runs the pass in a pipeline. Callers in C use the functions of cleave-split.h. */
 static gboolean
 run (CleaveGraph *graph, gconstpointer texts, gboolean *changed, GError **error)
 {

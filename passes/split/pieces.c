@@ -37,8 +37,8 @@ overlap (const CleaveRange *a, const CleaveRange *b)
   return !cleave_range_is_empty (&both);
 }
 
-/* Merges the boxes of one chunk: overlapping boxes become the smallest box around both, until no
- * two overlap. */
+/* Merges the boxes of one chunk: replaces overlapping boxes by the smallest box around both, until
+ * no two boxes overlap. */
 static GArray *
 merge_boxes (const CleaveWanted *wanted, guint n)
 {
@@ -68,8 +68,8 @@ merge_boxes (const CleaveWanted *wanted, guint n)
   return boxes;
 }
 
-/* Returns the box of each demand, with overlapping boxes of the same chunk merged, sorted by
- * sequence and band. */
+/* Returns a CleaveWanted for each demand, sorted by sequence and band, in which overlapping boxes
+ * of the same chunk are merged. */
 static GArray *
 collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, const CleaveCall *widen)
 {
@@ -106,8 +106,7 @@ collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, cons
   return wanted_boxes;
 }
 
-/* Makes the pieces of a root: the ranges of the request.  Other readers read parts of these pieces.
- */
+/* Makes the pieces of a root: the ranges of the request. All readers read parts of these pieces. */
 static void
 cut_as_requested (CleaveCutter *cutter)
 {
@@ -134,8 +133,9 @@ cut_recomputing (CleaveCutter *cutter, const GArray *wanted_boxes)
     }
 }
 
-/* Extends a piece by a gap, if both together are a box and the gap is smaller than the piece.
- * Example of a gap: rows that the stride of every reader skips. */
+/* Extends a piece by a gap, if both together form a box and the gap is smaller than the piece. An
+ * example of a gap is rows that the stride of every reader skips. Returns FALSE if no piece can be
+ * extended. */
 static gboolean
 widen_piece (CleaveRegion *region,
              const CleaveRegionNode *member,
@@ -156,7 +156,7 @@ widen_piece (CleaveRegion *region,
   return FALSE;
 }
 
-/* Adds gaps to pieces until no more fit; a piece that grew may fit another gap. */
+/* Extends pieces by gaps until no gap fits any more. A piece that has grown may fit another gap. */
 static void
 widen_pieces (CleaveRegion *region,
               const CleaveRegionNode *member,
@@ -188,7 +188,8 @@ add_last (CleaveRegion *region, CleaveRegionNode *member, const CleaveRange *ran
   g_array_append_val (region->strips, strip);
 }
 
-/* Adds the parts of the result that no piece computes, for a reader that needs the whole. */
+/* Adds pieces for the parts of the result that no piece computes, for a reader that needs the whole
+ * result. */
 static void
 fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
 {
@@ -220,6 +221,6 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
     cut_recomputing (&cutter, wanted_boxes);
   else
     cleave_cutter_carry (&cutter, wanted_boxes);
-  if (member->is_outside && member->root == NULL) /* the ranges of a root cover the whole */
+  if (member->is_outside && member->root == NULL) /* the ranges of a root cover the whole result */
     fill_gaps (region, member);
 }

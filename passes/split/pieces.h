@@ -3,10 +3,10 @@
 
 #include "region.h"
 
-/* Turns the demands on a node into its pieces: one piece for each box of overlapping demands, with
- * the halo policies recompute and carry. */
+/* Turns the demands on a node into pieces, one piece for each box of overlapping demands, with the
+ * halo policies recompute and carry. */
 
-/* Cuts a node into pieces that cover all demands on it.  If a reader outside the region needs all
- * of the node, adds pieces for the rest.  `widen`, unless NULL, is the node's call: demands that
- * are not legal chunks are enlarged to ones that are. */
+/* Cuts a node into pieces that cover all demands on it. If a reader outside the region reads the
+ * whole node, adds pieces for the rest. `widen` is the node's call, with which demands that are not
+ * legal chunks are enlarged to legal chunks; NULL: demands stay. */
 void cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveCall *widen);

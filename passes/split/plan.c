@@ -8,7 +8,8 @@ cleave_node_dup_label (const CleaveNode *node)
   return g_strdup_printf ("%s '%s'", node->op->name, node->name);
 }
 
-/* Returns whether the op computes the same result 0 with only `n_results` results. */
+/* Returns whether the op computes the same result 0 if it has only the first `n_results`
+ * results. */
 static gboolean
 can_do_with (const CleaveCall *call, guint n_results)
 {
@@ -53,7 +54,7 @@ cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const Cl
   return n;
 }
 
-/* Returns the MACs of the piece that computes the chunk. */
+/* Returns the MACs of the piece that computes a chunk. */
 static gint64
 chunk_macs (const CleaveChunk *chunk, const CleaveCall *call)
 {

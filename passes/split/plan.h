@@ -6,8 +6,8 @@
 #include "../../lib/ir/chunk.h"
 #include "../../lib/ir/graph-private.h"
 
-/* The plan of one node: its chunks, checked for legality, with their costs.  A search judges plans
- * without building a node. */
+/* The plan of one node: its chunks, checked for legality, and their costs. A search compares plans
+ * without building nodes. */
 
 typedef struct
 {
@@ -15,18 +15,18 @@ typedef struct
   gint64 n_bytes, macs;
 } CleavePlanned;
 
-/* The chunks of a node, all of them legal, and the cost of each.  Nothing is built. */
+/* The chunks of a node, all of them legal, and the cost of each. No node is built. */
 struct _CleavePlan
 {
   CleaveNode *node;
-  CleaveNodeCall
-      call; /* the node's call, without results after the last one that is used: pieces have none */
+  CleaveNodeCall call; /* the node's call, without results after the last one with users, which
+                          pieces do not compute */
   guint n_chunks;
   CleavePlanned *chunks;
 };
 
-/* Returns the plan of these ranges of result 0.  NULL, with the reason in `why`, if a chunk is not
- * legal; the first such chunk is named. */
+/* Returns the plan of these ranges of result 0. If a chunk is not legal, returns NULL and appends
+ * the first such chunk and the reason to `why`. */
 CleavePlan *
 cleave_plan_new (CleaveNode *node, const CleaveRange *ranges, guint n_ranges, GString *why);
 void cleave_plan_free (CleavePlan *plan);
@@ -35,10 +35,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePlan, cleave_plan_free)
 const CleaveChunk *cleave_plan_get_chunk (const CleavePlan *plan, guint chunk);
 gint64 cleave_plan_get_most_bytes (const CleavePlan *plan);
 
-/* Initializes the call of a node without trailing results that are not used, which pieces do not
- * compute.  Clear it with cleave_node_call_clear(). */
+/* Initializes the call of a node without trailing results that have no users, which pieces do not
+ * compute. Clear it with cleave_node_call_clear(). */
 const CleaveCall *cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node);
-/* Returns the bytes of the operands of a chunk and of the results of the chunk that are used. */
+/* Returns the bytes of a chunk's operands, and of those of its results that have users. */
 gint64
 cleave_chunk_n_bytes (const CleaveChunk *chunk, const CleaveCall *call, const CleaveNode *node);
 

@@ -4,7 +4,7 @@
 
 #include "../../lib/ir/range.h"
 
-/* Grids. */
+/* Ranges of a grid */
 
 static gboolean
 cut_ranges (GArray **ranges, guint d, const GArray *sizes, GError **error)
@@ -81,7 +81,7 @@ grid_ranges (const CleaveTiling *tiling,
   return g_steal_pointer (&ranges);
 }
 
-/* Ranges given by the user. */
+/* Ranges that the user gave */
 
 static gboolean
 check_range (const CleaveTiling *tiling, guint i, const CleaveRange *whole, GError **error)

@@ -2,8 +2,8 @@
 
 #include "reached.h"
 
-/* Records a limit and the value reached, if it is worse than the recorded one of the same kind.  0
- * means no limit; a negative limit allows nothing. */
+/* Records a limit and the value that was reached, if this limit is further from being met than the
+ * recorded limit of the same kind. `limit` 0: no limit; negative: no positive value is allowed. */
 static void
 add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
 {
@@ -82,7 +82,7 @@ cleave_reached_tell (CleaveReached *reached, CleaveSplitReport *report)
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
   CleaveSplitLimit *macs = &reached->limits[CLEAVE_LIMIT_ADDED_MACS];
 
-  /* The totals include the MACs added by nodes above the roots. */
+  /* the totals include the MACs that nodes above the roots add */
   if (reached->is_asked[CLEAVE_LIMIT_ADDED_MACS])
     macs->reached = MAX (macs->reached, (double) (totals->macs_after - totals->macs_before) /
                                             (double) MAX (totals->macs_before, 1));

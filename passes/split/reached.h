@@ -4,9 +4,9 @@
 #include "constraint.h"
 #include "report.h"
 
-/* Records how far each limit of a split was met, for the report. */
+/* Records how far the limits of a split were met, for the report. */
 
-/* For each kind of limit: the value reached. If several requests have a limit of one kind, the
+/* The value reached, for each kind of limit. If several requests have a limit of one kind, the
  * entry is for the limit that is furthest from being met. */
 typedef struct
 {
@@ -14,8 +14,8 @@ typedef struct
   gboolean is_asked[CLEAVE_LIMIT_PIECES + 1];
 } CleaveReached;
 
-/* Records the limits on the pieces of each root.  Call it before the graph is judged, which may
- * leave roots whole. */
+/* Records the limits on the pieces of each root. Call this function before the limits on the graph
+ * are checked, which may leave roots whole. */
 void cleave_reached_add_roots (CleaveReached *reached, const GArray *roots);
 void cleave_reached_add_peaks (CleaveReached *reached,
                                const CleaveConstraint *limits,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans a recursive split: walks from the roots towards the inputs, and collects the demands on
- * each node and the pieces that they need.
+/* Plans a recursive split. Walks from the roots towards the inputs, and collects the demands on
+ * each node and the pieces that meet them.
  *
  * Over 400 lines: one walk over a region, whose steps call each other. */
 
@@ -20,15 +20,15 @@
 
 #include <string.h>
 
-/* If a region would make too many nodes, stop counting at 4 times the limit, or at MAX_COUNTED if
- * that is less. An exact number in the message would cost some 100 MB. */
+/* If a region would make too many nodes, counting stops at FAR times the limit, or at MAX_COUNTED
+ * nodes if that is less. The exact number, for the message, would cost some 100 MB. */
 #define FAR 4
 #define MAX_COUNTED (1 << 18)
 
-/* Plans a region from consumers to producers: when a node is visited, all its readers have added
- * their demands.  Nothing is built or changed. */
+/* Plans a region from consumers to producers. When a node is visited, all its readers have added
+ * their demands. Nothing is built or changed. */
 
-/* Adding region nodes and demands. */
+/* Adding region nodes and demands */
 
 static CleaveRegionNode *
 get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)
@@ -47,8 +47,8 @@ get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *cons
   return member;
 }
 
-/* Returns the range of result 0 that is computed together with `range` of another result, by
- * inverting the maps.  A dimension whose map is more than a translation becomes whole. */
+/* Returns the range of result 0 that a chunk computes together with `range` of result `result`, by
+ * inverting the maps. A dimension whose map is not a translation becomes whole. */
 static CleaveRange
 find_chunk (const CleaveCall *call, guint result, const CleaveRange *range)
 {
@@ -93,7 +93,7 @@ find_chunks (CleaveRegion *region, const CleaveRegionNode *member)
     }
 }
 
-/* Returns the source of an operand.  If the region may cut the value's node, adds the demand to
+/* Returns the source of an operand. If the region may cut the node of `value`, adds the demand to
  * that node. */
 static CleaveSource
 ask (CleaveRegion *region,
@@ -115,7 +115,7 @@ ask (CleaveRegion *region,
   return source;
 }
 
-/* Readers outside the region. */
+/* Readers outside the region */
 
 static gboolean
 is_inside (const CleaveRegion *region, const CleaveNode *reader)
@@ -125,7 +125,7 @@ is_inside (const CleaveRegion *region, const CleaveNode *reader)
   return member != NULL && (member->is_split || (member->is_passed && !member->is_outside));
 }
 
-/* Returns the first use of a node outside the region, or NULL. */
+/* Returns the first use of a node's results outside the region; NULL if there is none. */
 static const CleaveOperand *
 find_outside (const CleaveRegion *region, const CleaveNode *node)
 {
@@ -136,7 +136,7 @@ find_outside (const CleaveRegion *region, const CleaveNode *node)
   return NULL;
 }
 
-/* One node. */
+/* Planning one node */
 
 static void
 add_missed (CleaveRegion *region, CleaveNode *node, CleaveNotSplit reason, const char *message)
@@ -172,9 +172,9 @@ cleave_region_node_plan (const CleaveRegionNode *member, GString *why)
   return cleave_plan_new (member->node, ranges, member->n_pieces, why);
 }
 
-/* Cuts a node into the pieces that its demands need, enlarged if they are not legal.  Returns NULL
- * with the reason in `why` if there are none, and NULL with `why` empty if one piece would be the
- * whole node. */
+/* Cuts a node into the pieces that its demands need, enlarged if they are not legal. Returns NULL,
+ * with the reason in `why`, if there are no legal pieces. Returns NULL, with `why` empty, if one
+ * piece would be the whole node. */
 static CleavePlan *
 cut_member (CleaveRegion *region, CleaveRegionNode *member, GString *why)
 {
@@ -200,7 +200,8 @@ plan_macs (const CleavePlan *plan)
   return macs;
 }
 
-/* Returns the MACs of the whole graph, counted on first use: most regions have no limit on MACs. */
+/* Returns the MACs of the whole graph. Counts them on first use, since most regions have no limit
+ * on MACs. */
 static gint64
 count_macs_before (CleaveRegion *region, const CleaveConstraint *constraint)
 {
@@ -228,7 +229,8 @@ meets_constraint (CleaveRegion *region,
   return TRUE;
 }
 
-/* Returns whether a source needs a Slice: a part of a value that the region does not compute. */
+/* Returns whether a source needs a Slice: it is a part of a value that the region does not
+ * compute. */
 static gboolean
 is_slice (const CleaveSource *source, const CleaveResult *value)
 {
@@ -237,7 +239,7 @@ is_slice (const CleaveSource *source, const CleaveResult *value)
   return source->member == NULL && !cleave_range_equal (source->range, &whole);
 }
 
-/* Sets the sources of all pieces of a node, and adds the demands to the nodes that they read. */
+/* Sets the sources of all pieces of a node, and adds demands to the nodes that the pieces read. */
 static void
 ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *plan)
 {
@@ -267,7 +269,7 @@ ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePl
     }
 }
 
-/* Writes which reader needs the whole node, so that the region ends there. */
+/* Writes to `why` which reader needs the whole node, so that the region ends at this node. */
 static void
 explain_whole (const CleaveRegionNode *member, GString *why)
 {
@@ -392,7 +394,7 @@ visit (CleaveRegion *region, CleaveRegionNode *member)
     split_member (region, member);
 }
 
-/* The region. */
+/* Planning the region */
 
 static void
 add_root (CleaveRegion *region, const CleaveRoot *root)
@@ -458,7 +460,7 @@ count_made (CleaveRegion *region, const CleaveRegionNode *member)
     region->widest = member;
 }
 
-/* Returns whether the number of nodes is so far over the limit that counting can stop. */
+/* Returns whether the number of nodes exceeds the limit so far that counting can stop. */
 static gboolean
 is_far_too_many (const CleaveRegion *region)
 {
@@ -467,7 +469,7 @@ is_far_too_many (const CleaveRegion *region)
   return region->n_made > end;
 }
 
-/* Fails if the region makes more nodes than allowed. */
+/* Fails if the region makes more nodes than the limit allows. */
 static gboolean
 check_made (const CleaveRegion *region, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads reports of splits. */
+/* Implements the public functions that read reports of splits. */
 
 #include "report.h"
 

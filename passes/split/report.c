@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fills reports of splits; report-access.c reads them. */
+/* Fills reports of splits. report-access.c reads them. */
 
 #include "report.h"
 
@@ -48,7 +48,7 @@ list_equal (gconstpointer a, gconstpointer b)
   return l->n == m->n && same == l->n;
 }
 
-/* Returns a copy of the ranges that lives as long as the report; equal lists share one. */
+/* Returns a copy of the ranges that lives as long as the report. Equal lists share one copy. */
 static const CleaveRange *
 keep_ranges (CleaveSplitReport *report, const CleaveRange *ranges, guint n)
 {
@@ -84,7 +84,7 @@ cleave_split_report_new (const CleaveGraph *graph)
   return report;
 }
 
-/* Counts the parallel subgraphs and the MACs in them. */
+/* Counts the parallel subgraphs of a graph, and the MACs in them. */
 static void
 count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
 {
@@ -97,8 +97,8 @@ count_parallel (CleaveSplitTotals *totals, const CleaveGraph *graph)
           cleave_saturated_add (totals->parallel_macs, cleave_node_get_macs (node));
 }
 
-/* Returns whether a piece is gone: a later split removed it, or its memory now holds another node,
- * with another name. */
+/* Returns whether a piece is no longer in the graph: a later split removed it, or another node with
+ * another name has its address. */
 static gboolean
 is_lost (const CleaveSplitNode *split, guint piece, const CleaveGraph *graph)
 {
@@ -134,7 +134,7 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const Cle
   split->n_pieces = n;
 }
 
-/* Removes a node from the list of whole nodes if a later request has split it. */
+/* Removes from the list of whole nodes those that a later request has split. */
 static void
 forget_what_was_split (CleaveSplitReport *report)
 {

@@ -3,27 +3,27 @@
 
 #include "plan.h"
 
-/* A root: a node where a split begins.  Requests and searches make roots; the region grows from
- * them towards the inputs. */
+/* A root: a node where a split begins. Requests and searches make roots. The region of a split
+ * grows from its roots towards the inputs. */
 
-/* A node where a region begins, with the ranges that it is cut into. */
+/* A node where a region begins, with the ranges into which it is cut. */
 typedef struct
 {
   CleaveNode *node;
-  GArray *ranges;          /* CleaveRange; NULL: it stays whole, as `reason` and `message` say */
+  GArray *ranges;          /* CleaveRange; NULL: the node stays whole, for `reason` and `message` */
   gboolean is_column_wise; /* strips follow each other along the innermost dimension that is cut,
                               not along the outermost */
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
-  gint64 most_bytes; /* bytes of the largest piece of the root; if it stays whole, the smallest
-                        limit that a search can meet; 0: not known */
+  gint64 most_bytes; /* bytes of the root's largest piece; if the root stays whole, the smallest
+                        limit with which a search would find pieces; 0: not known */
 } CleaveRoot;
 
-/* Clears a root; a clear function for GArray. */
+/* Clears a root (CleaveRoot). A clear function for GArray. */
 void cleave_root_clear (gpointer data);
 /* Makes a root stay whole, with a reason for the report. */
 void cleave_root_keep_whole (CleaveRoot *root, CleaveNotSplit reason, const char *message);
-/* Returns the bytes of the largest piece of a node cut into these ranges; NULL stands for one
- * range, the whole.  0 if the ranges are not legal. */
+/* Returns the bytes of the largest piece of a node that is cut into these ranges; NULL: one range,
+ * the whole. Returns 0 if the ranges are not legal. */
 gint64 cleave_root_most_bytes (CleaveNode *node, const GArray *ranges);

@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Requests. */
+/* Requests */
 
 static gboolean
 check_constraint (const CleaveConstraint *constraint, GError **error)
@@ -48,7 +48,7 @@ check_request (const CleaveGraph *graph,
   return FALSE;
 }
 
-/* Searches. */
+/* Searches */
 
 static const char *
 find_letters (const CleavePolicy *policy, const CleaveNode *node)
@@ -68,7 +68,7 @@ is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleavePoli
   return n > 0 && n_requests > 1 && cleave_trial_is_asked (policy->trial);
 }
 
-/* Searches the fewest pieces that meet the constraint. */
+/* Searches for the fewest pieces that meet the constraint. */
 static gboolean
 search_root (const CleaveSplitRequest *request,
              const CleavePolicy *policy,
@@ -100,8 +100,8 @@ search_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* If the search from few pieces to many fails on the limits of the graph, tries cuts of all sizes
- * with the level search (joint.h). */
+/* Searches by levels (joint.h), which tries cuts of all sizes. Used if the search from few pieces
+ * to many fails on the limits of the graph. */
 static void
 search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *roots)
 {
@@ -117,7 +117,7 @@ search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GA
   cleave_joint_search (joint, roots);
 }
 
-/* Adds a node to the joint search, if it can meet the limits on its own pieces. */
+/* Adds a node to the joint search, if the node can meet the limits on its own pieces. */
 static gboolean
 begin_joint (const CleaveSplitRequest *request,
              const CleavePolicy *policy,
@@ -139,7 +139,8 @@ begin_joint (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Gets the ranges of a tiling.  First tries without letters: the search for them may go far. */
+/* Gets the ranges of a tiling. First tries without letters of dimensions, since finding the letters
+ * may visit many nodes. */
 static GArray *
 find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GError **error)
 {
@@ -188,7 +189,7 @@ make_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Fails if the tiling fits no node at all: that is a mistake in the request. */
+/* Fails if the tiling fits no node at all, which is a mistake in the request. */
 static gboolean
 check_some_fit (const GArray *roots, GError **error)
 {
@@ -212,8 +213,8 @@ check_some_fit (const GArray *roots, GError **error)
                       misfit->message);
 }
 
-/* Fails if the roots up to this one have too many pieces.  The region's own limit comes too late:
- * the ranges of all roots are listed before it is planned. */
+/* Fails if the roots up to this one have too many pieces. The region's own limit comes too late,
+ * since the ranges of all roots are listed before the region is planned. */
 static gboolean
 count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
 {

@@ -3,22 +3,24 @@
 
 #include "trial.h"
 
-/* Turns requests into roots: reads the ranges of a tiling, or searches for them. */
+/* Turns the requests of a split into roots: reads the ranges of a tiling, or searches for
+ * ranges. */
 
-/* Settings for all requests of a call. */
+/* Settings that all requests of a call share. */
 typedef struct
 {
   const CleaveRecursion *recursion;
-  gboolean lenient;    /* a tiling that does not fit a node leaves it whole and is no error */
-  CleaveWork *work;    /* work that all searches together may do */
-  guint n_searches;    /* searches that share `work` */
-  CleaveTrial *trial;  /* measures the peak of the graph, if that is limited */
+  gboolean
+      lenient; /* a tiling that does not fit a node leaves the node whole; FALSE: it is an error */
+  CleaveWork *work;    /* budget of work of all searches together */
+  guint n_searches;    /* number of searches that share `work` */
+  CleaveTrial *trial;  /* measures the peak of the graph, if there is a limit on it */
   GHashTable *letters; /* cache of cleave_letters_find() */
   CleaveMadeLimit made;
 } CleavePolicy;
 
-/* Returns the roots (CleaveRoot), one for each request: with the ranges that the request gives, or
- * that a search finds.  NULL with the error if a request is wrong. */
+/* Returns the roots (CleaveRoot), one for each request, with the ranges that the request gives or
+ * that a search finds. Returns NULL and sets the error if a request is wrong. */
 GArray *cleave_roots_new (const CleaveGraph *graph,
                           const CleaveSplitRequest *requests,
                           guint n_requests,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Messages of a search that finds no split. */
+/* Composes the messages of a search that finds no split. */
 
 #include "search-state.h"
 
-/* Returns the bytes of a value in the largest piece of a combination; NULL stands for the finest
- * cut of each dimension. */
+/* Returns the bytes of value `v` in the largest piece of a combination. `combination` NULL: the
+ * finest cut of each dimension. */
 static gint64
 taken_bytes (const CleaveSearch *search, const CleaveCombination *combination, guint v)
 {
@@ -16,7 +16,8 @@ taken_bytes (const CleaveSearch *search, const CleaveCombination *combination, g
   return n;
 }
 
-/* Appends the bytes that a piece needs, and the operand that takes most of them. */
+/* Appends to the message the bytes that a piece needs, and the operand that takes the most of
+ * them. */
 static void
 explain_piece (CleaveSearch *search,
                const char *what,
@@ -51,8 +52,8 @@ count_least_pieces (const CleaveSearch *search)
   return n_bytes / limit + (n_bytes % limit != 0);
 }
 
-/* Says that the limit needs more pieces than are allowed, how small the allowed pieces can be, and
- * what to do. */
+/* Appends to the message that the limit needs more pieces than allowed, how small the allowed
+ * pieces can be, and what to do. */
 static void
 explain_too_many (CleaveSearch *search)
 {

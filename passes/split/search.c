@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the split with the fewest pieces that meets a constraint.  The search tries combinations of
- * the cuts of each dimension, from few pieces to many; combinations with equally many pieces in the
- * order of their largest piece.  It plans one chunk of each kind, since a grid of thousands of
- * chunks has few kinds.  If no combination meets the constraint, the search finds the one whose
- * largest piece is smallest: the message has its size.
+/* Finds the split of one node with the fewest pieces that meets a constraint. Tries combinations of
+ * the cuts of all dimensions, from few pieces to many; combinations with equally many pieces in the
+ * order of their largest piece. Plans one chunk of each kind, since a grid of thousands of chunks
+ * has few kinds. If no combination meets the constraint, finds the combination whose largest piece
+ * is the smallest, and reports its size.
  *
  * Over 400 lines: the search and the bounds that keep it short. */
 
@@ -15,10 +15,10 @@
 #include <string.h>
 
 #define MAX_TRIES 1000u
-/* Number of combinations that are looked at in the time in which one chunk is planned. */
+/* number of combinations that are examined in the time in which one chunk is planned */
 #define PER_UNIT 64u
 
-/* Work. */
+/* Work */
 
 static gboolean
 is_over (const CleaveSearch *search)
@@ -33,7 +33,7 @@ count_combination (CleaveSearch *search)
     cleave_work_add (search->work, 1);
 }
 
-/* Bounds. */
+/* Bounds */
 
 static void
 init_bounds (CleaveSearch *search)
@@ -55,7 +55,7 @@ init_bounds (CleaveSearch *search)
     }
 }
 
-/* Combinations. */
+/* Combinations */
 
 static void
 add_found (CleaveSearch *search, gint64 n)
@@ -70,8 +70,8 @@ add_found (CleaveSearch *search, gint64 n)
   g_array_append_val (search->found, combination);
 }
 
-/* Adds the combinations that may fit and make no more pieces than the fewest so far.  The cuts of
- * the dimensions before `d` are chosen.  Recursion is as deep as the rank. */
+/* Adds to `found` the combinations that may fit and have at most `fewest` pieces. The cuts of the
+ * dimensions before `d` are chosen and make `n` pieces. Recursion is as deep as the rank. */
 static void
 try_dimension (CleaveSearch *search, guint d, gint64 n)
 {
@@ -100,8 +100,8 @@ try_dimension (CleaveSearch *search, guint d, gint64 n)
     }
 }
 
-/* Fewer bytes come first; at equal bytes, cuts of outer dimensions come before cuts of inner ones.
- */
+/* Compares two combinations: fewer bytes come first. At equal bytes, cuts of outer dimensions come
+ * before cuts of inner dimensions. */
 static int
 compare_combinations (gconstpointer a, gconstpointer b)
 {
@@ -115,7 +115,7 @@ compare_combinations (gconstpointer a, gconstpointer b)
   return 0;
 }
 
-/* Finds the combinations with the next larger number of pieces.  It first looks without the
+/* Finds the combinations with the next larger number of pieces. First searches without the
  * dominated cuts, which is fast and gives an upper bound of that number. */
 static gboolean
 find_next (CleaveSearch *search)
@@ -136,9 +136,9 @@ find_next (CleaveSearch *search)
   return search->found->len > 0 && !is_over (search);
 }
 
-/* Judging. */
+/* Checking combinations */
 
-/* Lists one chunk of each kind, and the number of chunks of that kind. */
+/* Lists one chunk of each kind (`ranges`), and the number of chunks of that kind (`counts`). */
 static void
 list_kinds (const CleaveSearch *search,
             const CleaveCombination *combination,
@@ -186,8 +186,8 @@ allows_macs (const CleaveSearch *search, const CleavePlan *plan, const GArray *c
                                         added, why);
 }
 
-/* Plans one chunk of each kind.  Returns NULL, with the reason in `why`, if a chunk is not legal or
- * the halo adds too many MACs. */
+/* Plans one chunk of each kind. Returns NULL, with the reason in `why`, if a chunk is not legal or
+ * if the halo adds too many MACs. */
 static CleavePlan *
 plan_kinds (CleaveSearch *search, const CleaveCombination *combination)
 {
@@ -227,7 +227,8 @@ allows_kinds (CleaveSearch *search, const CleaveCombination *combination)
                         n_bytes, MAX (search->max_bytes, 0));
 }
 
-/* Returns whether the predicate and the trial allow the ranges; both judge all chunks together. */
+/* Returns whether the predicate and the trial accept the ranges. Each of them judges all chunks
+ * together. */
 static gboolean
 allows_all (CleaveSearch *search, GArray *ranges)
 {
@@ -287,7 +288,7 @@ find_fewest (CleaveSearch *search)
   return NULL;
 }
 
-/* The smallest piece that can be reached. */
+/* The smallest piece that is possible */
 
 static void
 judge_least (CleaveSearch *search)
@@ -304,9 +305,9 @@ judge_least (CleaveSearch *search)
   search->least_one = combination;
 }
 
-/* Finds the combination whose largest piece is smallest.  It goes from fine cuts to coarse ones and
- * leaves out combinations that cannot be smaller than the smallest found.  The order does not
- * depend on the limit, so that all limits get the same answer. */
+/* Finds the combination whose largest piece is the smallest. Goes from fine cuts to coarse ones,
+ * and skips combinations that cannot have a smaller largest piece. The order does not depend on the
+ * limit, so that all limits get the same answer. */
 static void
 find_least (CleaveSearch *search, guint d, gint64 n)
 {
@@ -333,8 +334,8 @@ find_least (CleaveSearch *search, guint d, gint64 n)
     }
 }
 
-/* Finds the smallest limit that can be met.  It may be the limit asked for, if the search for the
- * fewest pieces gave up. */
+/* Finds the smallest limit that can be met. It may equal the limit of the constraint, if the search
+ * for the fewest pieces gave up. */
 static GArray *
 settle_for_least (CleaveSearch *search)
 {
@@ -364,7 +365,8 @@ find_ranges (CleaveSearch *search)
   return ranges;
 }
 
-/* Searches once, among the cuts that are listed. */
+/* Searches once, among the listed cuts. `exact`: checks every chunk. Sets `is_surprised` if a chunk
+ * outside a sample was not legal. */
 static GArray *
 search_once (CleaveSearch *search,
              const CleaveSearchFor *wanted,
@@ -406,7 +408,7 @@ cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GStrin
   gboolean is_surprised;
   GArray *ranges;
 
-  /* Keep half of the budget for the smallest piece, or for further trials on the graph. */
+  /* keep half of the budget for finding the smallest piece, or for further trials on the graph */
   if (constraint->max_memory != 0 || wanted->trial != NULL)
     start.work_end -= start.work_end / 2;
   if (constraint->max_pieces > 0)
@@ -415,7 +417,7 @@ cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GStrin
   ranges = search_once (&search, wanted, FALSE, &is_surprised);
   if (is_surprised)
     {
-      /* An illegal cut may have hidden other cuts: search again, and check every chunk. */
+      /* an illegal cut may have hidden other cuts: search again, and check every chunk */
       g_clear_pointer (&ranges, g_array_unref);
       g_string_truncate (why, 0);
       search = start;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the options of a split from text, with one reader for each form of option. */
+/* Reads the options of a split from text, with one function for each form of option. */
 
 #include <cleave/cleave-split.h>
 
@@ -8,17 +8,17 @@
 #include "../../lib/ir/text.h"
 #include "text.h"
 
-/* The options of a split by name, as a command line or a pipeline gives them. */
+/* The options of a split, as a command line or a pipeline gives them: their texts by name. */
 typedef struct
 {
   GHashTable *texts;
   const char *prefix; /* prefix of option names in messages, such as "--" */
 } Options;
 
-/* Lists for several dimensions, separated by '/'. */
+/* Lists of numbers for several dimensions, which '/' separates in the text. */
 typedef struct
 {
-  GPtrArray *lists; /* GArray of numbers for each dimension */
+  GPtrArray *lists; /* GArray of numbers, one for each dimension */
   GPtrArray *data;  /* pointers to the elements of each list */
   GArray *lengths;  /* guint: number of elements of each list */
 } Lists;
@@ -39,7 +39,7 @@ get (const Options *options, const char *name)
   return g_hash_table_lookup (options->texts, name);
 }
 
-/* Returns the name as the user writes it. */
+/* Returns the name of an option as the user writes it, with the prefix. */
 static char *
 dup_name (const Options *options, const char *name)
 {
@@ -58,7 +58,7 @@ cleave_split_texts_have_limit (GHashTable *texts)
   return FALSE;
 }
 
-/* Numbers.  An option that is not given leaves the value unchanged. */
+/* Readers of numbers. If an option is not given, they do not change the value. */
 
 static gboolean
 parse_int (const Options *options, const char *name, gint64 max, gint64 *value, GError **error)
@@ -133,7 +133,7 @@ parse_lists (const Options *options,
   return TRUE;
 }
 
-/* The five ways to split. */
+/* The five ways to split */
 
 static CleaveTiling *
 by_ints (const Options *options,
@@ -207,7 +207,7 @@ static const Way ways[] = {
   { "slice-ranges", by_slice_ranges },
 };
 
-/* Checks that `dims` goes with the way to split; `way` is NULL if only limits are given. */
+/* Fails unless `dims` is given as the way to split needs. `way` NULL: only limits are given. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {
@@ -228,7 +228,7 @@ check_dims (const Options *options, const Way *way, GError **error)
   return TRUE;
 }
 
-/* Finds the one way to split that is given; NULL if there is none. */
+/* Finds the way to split that the options give; NULL if they give none. Several are an error. */
 static gboolean
 choose (const Options *options, const Way **chosen, GError **error)
 {

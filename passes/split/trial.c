@@ -5,13 +5,14 @@
 #include "apply.h"
 #include "bound.h"
 
-/* Work units for each node of a graph that is split on trial: measuring the peak takes longer than
- * planning a chunk for each node. */
+/* Work units for each node of a graph that is split on trial, since measuring its peak takes longer
+ * than planning one chunk for each node. */
 #define PER_NODE_TRIED 8
-/* Stands for a peak that was not measured.  The sum of two does not overflow. */
+/* stands for a peak that is not measured; the sum of two does not overflow */
 #define NOT_KNOWN (G_MAXINT64 / 4)
 
-/* Returns the lower of two limits; 0 means none, a negative limit allows nothing. */
+/* Returns the lower of two limits, where 0 stands for no limit and a negative limit allows
+ * nothing. */
 static gint64
 tightest (gint64 a, gint64 b)
 {
@@ -67,7 +68,7 @@ cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_ro
                                       trial->recursion->depth, &trial->which);
 }
 
-/* Returns a copy of the roots that points to the nodes of a copied graph, found by name. */
+/* Returns a copy of the roots that refers to the nodes of a copied graph, found by name. */
 static CleaveRoot *
 copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
 {
@@ -78,7 +79,7 @@ copy_roots (const CleaveGraph *copy, const CleaveRoot *roots, guint n_roots)
   return there;
 }
 
-/* Notes that a split has too many pieces; returns FALSE. */
+/* Records that a split has too many pieces. Returns FALSE. */
 static gboolean
 refuse_too_many (CleaveTrial *trial, const GError *wrong)
 {

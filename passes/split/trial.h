@@ -7,25 +7,26 @@
 
 /* Tries splits on copies of a graph and measures their peaks, for limits on the graph as a whole.
  *
- * Which splits are tried does not depend on the limits; only which one is accepted does.  So a
- * split that meets one limit meets any larger one, and the best peak found is accepted if it is
- * then asked for as a limit. */
+ * The limits decide only which split is accepted, not which splits are tried. So a split that meets
+ * one limit meets any larger limit. The best peak of a failed search is accepted if the user then
+ * gives it as the limit. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveRecursion *recursion;
-  CleaveConstraint limits; /* the tightest limit of each kind */
+  CleaveConstraint limits; /* the lowest limit of each kind */
   CleaveWork *work;
   gint64 bound; /* lower bound on the peak of the schedule, in bytes; 0: not known */
-  char *which;  /* message about the node that sets the bound */
+  char *which;  /* message about the node that determines the bound */
   CleaveMadeLimit made;
   gboolean is_too_many; /* the last split would have made more nodes than `made` allows */
   gboolean has_best;
   CleavePeaks best, last;
-  char *why; /* text: the limit that the best split does not meet */
+  char *why; /* message about the limit that the best split does not meet */
 } CleaveTrial;
 
-/* Initializes a trial with the tightest limits on the graph of all requests; there may be none. */
+/* Initializes a trial with the lowest limits on the graph that any request has. There may be no
+ * limit. */
 void cleave_trial_init (CleaveTrial *trial,
                         const CleaveGraph *graph,
                         const CleaveSplitRequest *requests,
@@ -37,11 +38,12 @@ void cleave_trial_clear (CleaveTrial *trial);
 void cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
 /* Returns whether there is a limit on the graph. */
 gboolean cleave_trial_is_asked (const CleaveTrial *trial);
-/* Splits a copy of the graph at the roots, measures it and returns whether it meets the limits. */
+/* Splits a copy of the graph at the roots and measures its peaks. Returns whether they meet the
+ * limits. */
 gboolean cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
-/* Returns whether the best split has reached the bound, so that no other can be better. */
+/* Returns whether the best split has reached the bound, so that no other split can be better. */
 gboolean cleave_trial_is_done (const CleaveTrial *trial);
-/* Appends why no split met the limits, with the best peak found. */
+/* Appends to `why` that no split met the limits, with the best peak found. */
 void cleave_trial_explain (const CleaveTrial *trial, GString *why);
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTrial, cleave_trial_clear)

@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Glow's rule: each chunk begins with the minimum; then each further unit goes to the chunk that is
- * furthest below its share, the first of several.
+/* Glow's rule: each chunk begins with the minimum size. Each further unit goes to the chunk that is
+ * furthest below its share; of several, to the first.
  *
- * Every unit brings a chunk closer to its share by the same amount. So most units are assigned at
- * once: until all chunks that get any units are equally far below their shares. The last few units
+ * A unit brings any chunk closer to its share by the same amount. So most units are assigned at
+ * once, until all chunks that get units are equally far below their shares. The last few units
  * follow the rule one by one. */
 
 typedef struct
@@ -20,8 +20,8 @@ typedef struct
   gint64 n;
 } Shares;
 
-/* Returns how far a chunk of this size is below its share.  Exactly the expression of Glow's rule,
- * so that ties are decided alike. */
+/* Returns how far a chunk of size `size` is below its share. Uses exactly the expression of Glow's
+ * rule, so that ties are decided in the same way. */
 static double
 lack (const Shares *shares, guint i, gint64 size)
 {
@@ -36,8 +36,9 @@ compare_falling (gconstpointer a, gconstpointer b)
   return (*x < *y) - (*x > *y);
 }
 
-/* Returns the level to which the largest lacks fall, in units, when each of `n` units goes to the
- * chunk that lacks most. */
+/* Returns the level to which the largest lacks fall, in units, if each of `n` units goes to the
+ * chunk with the largest lack. A lack is the number of units by which a chunk is below its
+ * share. */
 static double
 find_level (const double *lacks, guint k, double n)
 {
@@ -55,7 +56,7 @@ find_level (const double *lacks, guint k, double n)
   return level;
 }
 
-/* A unit that chunk `i` may get, and the number that the chunk lacks before it gets the unit. */
+/* A unit that chunk `i` may get, and the lack of the chunk before it gets the unit. */
 typedef struct
 {
   double lack;
@@ -75,7 +76,7 @@ compare_units (gconstpointer a, gconstpointer b)
   return (u->size > v->size) - (u->size < v->size);
 }
 
-/* After the jump, no chunk gets more than this many further units. */
+/* after the units that are assigned at once, no chunk gets more than this many */
 #define N_NEXT 6
 
 static void
@@ -91,8 +92,8 @@ hand_out (const Shares *shares, gint64 *size, guint k, gint64 n_units)
     size[unit[u].i]++;
 }
 
-/* Returns a power of two that keeps the sum of the weights finite.  Multiplying by it does not
- * change their ratios. */
+/* Returns a power of two that keeps the sum of the weights finite. Multiplying all weights by it
+ * does not change their ratios. */
 static double
 find_factor (const double *weights, guint k)
 {

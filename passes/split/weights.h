@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-/* Shares an extent out in proportion to weights. */
+/* Shares an extent between chunks in proportion to weights. */
 
-/* Sets `sizes` of `k` chunks to numbers in proportion to the weights, each at least `least`, that
- * add up to `n` (the rule of Glow's node splitting).  `k * least` must not exceed `n`. */
+/* Sets the `k` sizes in proportion to the weights, each at least `least`, so that they add up to
+ * `n` (the rule of Glow's node splitting). `k * least` must not exceed `n`. */
 void cleave_share_out (const double *weights, guint k, gint64 n, gint64 least, gint64 *sizes);

@@ -4,11 +4,11 @@
 
 #include "../../lib/ir/topology.h"
 
-/* A result is wide if it has this many times the elements of its operands. */
+/* A result is wide if it has at least this many times the elements of its operands. */
 #define WIDE 1.5
 
-/* Operands with fewer elements than the result divided by this are not images beside it, but
- * factors of channels, for example. */
+/* An operand with fewer elements than the result divided by this number does not count as an image.
+ * It may be a factor for each channel, for example. */
 #define SMALL_PART 2
 
 static gint64
@@ -22,8 +22,8 @@ count_operands (const CleaveNode *node)
   return n;
 }
 
-/* Returns whether all image operands of an element-wise node are wide, and there is at least one.
- */
+/* Returns whether an element-wise node has operands of about the result's size, and all of them are
+ * wide. */
 static gboolean
 follows_wide (const CleaveNode *node, const gboolean *wide)
 {

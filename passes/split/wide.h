@@ -3,10 +3,10 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Finds values that carry-narrow recomputes in place of carrying them. */
+/* Finds the values that the halo policy carry narrow recomputes instead of carrying. */
 
-/* Returns a flag for each node id: rows of its result take much more memory than the rows that they
- * are computed from. It then saves memory to carry the operand's rows and to recompute the wide
- * rows. Results that are computed element by element from wide results alone are flagged as well.
- * Free with g_free(). */
+/* Returns a flag for each node id: rows of the node's result take much more memory than the rows
+ * from which they are computed. Carrying the operand's rows and recomputing these wide rows then
+ * saves memory. Element-wise results of wide results alone are flagged as well. Free it with
+ * g_free(). */
 gboolean *cleave_find_wide (const CleaveGraph *graph, const GPtrArray *order);

@@ -15,7 +15,7 @@ can_be (const CleaveCall *call, const CleaveRange *range)
   return TRUE;
 }
 
-/* Moves both ends outwards to the ends of blocks of the operand's map. */
+/* Moves both ends of a span outwards to the ends of blocks of the operand's map. */
 static void
 align_span (const CleaveDimMap *map, CleaveSpan *span, gint64 extent)
 {
@@ -43,7 +43,7 @@ align (const CleaveCall *call, CleaveRange *range)
     }
 }
 
-/* Returns the range with the dimensions of the set `dims` (a bit mask) whole. */
+/* Returns the range with the dimensions in the bit mask `dims` made whole. */
 static CleaveRange
 make_whole (const CleaveRange *range, const CleaveRange *whole, guint dims)
 {
@@ -55,7 +55,7 @@ make_whole (const CleaveRange *range, const CleaveRange *whole, guint dims)
   return wider;
 }
 
-/* Returns the set of dimensions that the range cuts, as a bit mask. */
+/* Returns a bit mask of the dimensions that the range cuts. */
 static guint
 find_cut_dims (const CleaveRange *range, const CleaveRange *whole)
 {

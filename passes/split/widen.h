@@ -5,7 +5,7 @@
 
 /* Enlarges ranges to legal chunks. */
 
-/* Enlarges a range of result 0 to the smallest legal chunk around it.  Moves its ends outwards to
- * where blocks of an operand end, and makes as few dimensions whole as necessary.  Leaves the range
- * alone if only the whole result is legal. */
+/* Enlarges a range of result 0 to the smallest legal chunk around it. Moves its ends outwards to
+ * the ends of an operand's blocks, and makes as few dimensions whole as necessary. Does not change
+ * the range if only the whole result is legal. */
 void cleave_chunk_widen (const CleaveCall *call, CleaveRange *range);

@@ -6,17 +6,17 @@
 
 #include "options.h"
 
-/* Default budget in units, for each graph and for each node of it: a search that finds nothing ends
- * after some 2 s in a graph of 40 nodes. */
+/* Default budget of a search in units: a number for each graph, plus a number for each of its
+ * nodes. In a graph of 40 nodes, a search that finds nothing ends after about 2 s. */
 #define PER_GRAPH 500000
 #define PER_NODE 2000
-/* Making a piece takes as long as planning this many chunks. */
+/* number of chunks that are planned in the time in which one piece is made */
 #define PER_PIECE 5
-/* Largest number of nodes that a call may make: 2^20 take some 5 s and 1.5 GiB. */
+/* limit on the nodes that a call may make: 2^20 nodes take about 5 s and 1.5 GiB */
 #define MAX_MADE (1 << 20)
-/* Number of nodes that a search may make even with a small budget: they take 0.3 s. */
+/* number of nodes that a search may make even with a small budget: they take 0.3 s */
 #define MIN_MADE (1 << 14)
-/* Number of nodes that a call may make for each node of the graph. */
+/* number of nodes that a call may make for each node of the graph */
 #define MADE_PER_NODE 64
 
 CleaveWork

@@ -3,34 +3,34 @@
 
 #include "region.h"
 
-/* The work that a search has done, and its budget.  One unit is one chunk planned; a node of a
- * graph that is split on trial costs several units.  Work is counted, not timed, so that a search
+/* The work that a search has done, and its budget. One unit is the planning of one chunk; a node of
+ * a graph that is split on trial costs several units. Work is counted, not timed, so that a search
  * ends at the same point on every machine. */
 typedef struct _CleaveWork CleaveWork;
 
 struct _CleaveWork
 {
   gint64 done, budget;
-  CleaveWork *all; /* the work of which this work is a share; NULL: it is no share */
+  CleaveWork *all; /* the work of which this is a share; NULL: not a share */
   CleaveSearchFunc watch;
   gpointer data;
-  GCancellable *cancellable; /* ends every search; NULL: none */
+  GCancellable *cancellable; /* ends every search when it is canceled; NULL: none */
   gboolean gave_up;          /* a search ended because its budget was used up */
 };
 
-/* Returns the work that all searches of a call may do together: the largest budget of the
+/* Returns the work that all searches of a call may do together: the largest budget of the requests'
  * constraints. */
 CleaveWork cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n);
-/* Returns one of `n` equal shares; work done on it counts for `all` as well. */
+/* Returns one of `n` equal shares of `all`. Work done on the share also counts for `all`. */
 CleaveWork cleave_work_share (CleaveWork *all, guint n);
 void cleave_work_add (CleaveWork *work, gint64 n);
 gboolean cleave_work_is_cancelled (const CleaveWork *work, GError **error);
-/* Returns whether the budget is used up; the search then gives up. */
+/* Returns whether the budget is used up; the search must then give up. */
 gboolean cleave_work_is_over (const CleaveWork *work);
 void cleave_work_give_up (CleaveWork *work);
-/* Returns the largest number of pieces of a node: applying a split costs more than planning it, and
+/* Returns the largest number of pieces of a node. Applying a split costs more than planning it, and
  * the budget covers both. */
 gint64 cleave_work_max_pieces (const CleaveWork *work);
-/* Returns how many nodes a call may make: pieces, and the Slices and joins that they read.  NULL:
- * the user gave the pieces, no search finds them. */
+/* Returns the limit on the nodes that a call may make: pieces, and the Slices and joins that they
+ * read. `work` NULL: the user gave the pieces, and there is no search. */
 CleaveMadeLimit cleave_work_made_limit (const CleaveWork *work, const CleaveGraph *graph);

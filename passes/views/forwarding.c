@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes parts of values. Reads each part where the value is made, past views and joins, or cuts it
- * from a constant.
+/* Makes parts of values. Reads each part from the node that computes it, past views and joins, or
+ * cuts it out of a constant.
  *
  * Over 400 lines: one walk through views, joins and constants, whose steps call each other. */
 
@@ -13,10 +13,11 @@
 #include "known-ops.h"
 #include "strided-range.h"
 
-/* Largest number of nodes between a part that is read and the constant that it is stored as. */
+/* limit on the nodes between a part that is read and the stored constant that it is computed
+ * from */
 #define MAX_STORED 8
 
-/* The key of a part that the forwarder already made: the value and the window that it reads. */
+/* The key of a part that the forwarder has made: the value, and the window of it. */
 typedef struct
 {
   CleaveResult *value;
@@ -27,14 +28,14 @@ struct _CleaveForwarder
 {
   CleaveGraph *graph;
   const CleaveOp *slice, *assemble;
-  GHashTable *parts;       /* from Part to the CleaveResult that holds it */
-  GHashTable *joins;       /* from CleaveNode to its CleaveJoin, or to NULL if it has none */
+  GHashTable *parts;       /* maps a Part to the CleaveResult that has its value */
+  GHashTable *joins;       /* maps a CleaveNode to its CleaveJoin; to NULL if it is not a join */
   GQueue pending;          /* CleaveResult: Slices that may be read further up */
-  GHashTable *stops;       /* set of CleaveNode: their values are read from the nodes themselves */
-  GHashTable *other_stops; /* set of CleaveNode, owned by the caller; NULL: none */
+  GHashTable *stops;       /* set of CleaveNode: the forwarder does not read past these nodes */
+  GHashTable *other_stops; /* another such set, which the caller owns; NULL: none */
   GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
   CleaveNode *made;
-  guint depth; /* nesting of stored values that are being cut */
+  guint depth; /* nesting of the constant expressions that are being cut */
 };
 
 static guint
@@ -96,7 +97,8 @@ cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *res
 void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
-  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0) /* others are never read past */
+  if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) !=
+      0) /* only views and joins are read past */
     g_hash_table_add (forwarder->stops, node);
 }
 
@@ -129,8 +131,8 @@ get_join (CleaveForwarder *forwarder, CleaveNode *node)
   return join;
 }
 
-/* Returns the index of the operand that equals a range, or else of the first that contains it;
- * G_MAXUINT if none does. */
+/* Returns the index of the operand whose range in the join equals `range`; otherwise, of the first
+ * operand that contains it. Returns G_MAXUINT if there is none. */
 static guint
 find_holder (const CleaveJoin *join, const CleaveRange *range)
 {
@@ -149,8 +151,9 @@ find_holder (const CleaveJoin *join, const CleaveRange *range)
   return holder;
 }
 
-/* Replaces `value` and `window` by the operand that holds the same elements, one node further up.
- * FALSE if the value is not a view or a join whose operand contains the window. */
+/* Replaces `value` and `window` by the operand and window that have the same elements, one node
+ * further up. Returns FALSE if the value is not a view, nor a join with an operand that contains
+ * the window. */
 static gboolean
 step_back (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRange *window)
 {
@@ -197,7 +200,7 @@ add_slice (CleaveForwarder *forwarder,
            const CleaveStridedRange *window,
            const char *name)
 {
-  /* a normalized Slice has all axes, in order */
+  /* a normalized Slice names all axes in order */
   CleaveSliceAttrs attrs = { .starts.n = window->rank,
                              .ends.n = window->rank,
                              .steps.n = window->rank };
@@ -236,9 +239,9 @@ static CleaveResult *get_plain (CleaveForwarder *forwarder,
                                 const CleaveStridedRange *window,
                                 const char *name);
 
-/* Makes the chunk of a constant expression (such as a DequantizeLinear of stored bytes) that
- * computes a part of its value.  The part is then stored in the form of the weights, so that code
- * for this form recognizes the part too.  FALSE if the value is no such expression. Clear the
+/* Initializes the chunk that computes a part of a constant expression, such as a DequantizeLinear
+ * of stored bytes. The part then has the same form as the whole weights, so that code for this form
+ * recognizes it. Returns FALSE if the value is not such an expression. The caller must clear the
  * chunk. */
 static gboolean
 init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
@@ -255,7 +258,7 @@ init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedR
          cleave_chunk_init (chunk, &call.call, &range, NULL);
 }
 
-/* Returns whether a part is made without a Slice: as a constant or a constant expression. */
+/* Returns whether a part needs no Slice: it becomes a constant or a constant expression. */
 static gboolean
 is_constant (const CleaveResult *value, const CleaveStridedRange *window)
 {
@@ -271,7 +274,8 @@ is_constant (const CleaveResult *value, const CleaveStridedRange *window)
   return TRUE;
 }
 
-/* Adds the constant expression of a part; NULL if the value has none. */
+/* Adds the constant expression that computes a part. Returns NULL if the value is not a constant
+ * expression. */
 static CleaveResult *
 add_stored (CleaveForwarder *forwarder,
             const CleaveResult *value,
@@ -302,8 +306,8 @@ add_stored (CleaveForwarder *forwarder,
   return &forwarder->made->results[0];
 }
 
-/* Returns a part of the value, made once: the value itself, a constant, a constant expression or a
- * Slice. */
+/* Returns a part of the value, which is made once: the value itself, a constant, a constant
+ * expression or a Slice. */
 static CleaveResult *
 get_plain (CleaveForwarder *forwarder,
            CleaveResult *value,
@@ -329,8 +333,8 @@ get_plain (CleaveForwarder *forwarder,
   return part;
 }
 
-/* Returns whether a window into a join should be read from several of the join's operands if none
- * contains all of it. That is only worthwhile if the window cuts a joined dimension. */
+/* Returns whether a window should be read from several operands of a join, if no operand contains
+ * all of it. That is useful only if the window cuts a joined dimension. */
 static gboolean
 cuts_seams (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
 {
@@ -345,7 +349,7 @@ cuts_seams (const CleaveJoin *join, const CleaveStridedRange *window, const Clea
   return FALSE;
 }
 
-/* Removes parts of an Assemble that other parts contain. */
+/* Removes from `found` the parts that other parts contain. */
 static void
 drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
 {
@@ -371,8 +375,8 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
   g_array_set_size (found, n);
 }
 
-/* Returns a smaller join of the parts that a window overlaps.  Reading these parts further up is
- * left to settle(), so that joins of joins need no recursion. */
+/* Returns a smaller join of the operands that a window overlaps. settle() later reads these parts
+ * further up, so that joins of joins need no recursion. */
 static CleaveResult *
 get_joined (CleaveForwarder *forwarder,
             CleaveResult *value,
@@ -411,11 +415,11 @@ get_joined (CleaveForwarder *forwarder,
   return joined;
 }
 
-/* Largest number of readers that are looked at, so that the cost stays linear. */
+/* limit on the readers that are examined, so that forwarding takes linear time */
 #define MAX_READERS 16
 
-/* Returns whether a node other than a view reads the value. The value is then in one place in any
- * case. */
+/* Returns whether a node other than a view reads the value, which then must exist as a whole
+ * anyway. */
 static gboolean
 is_read_whole (const CleaveResult *value)
 {
@@ -427,9 +431,9 @@ is_read_whole (const CleaveResult *value)
   return FALSE;
 }
 
-/* Returns whether a window is read from a new join of the parts that it overlaps. If it overlaps
- * all parts, and another reader needs their join, it is not: a second join would wait for the same
- * parts and copy them. */
+/* Returns whether a window is read from a new join of the parts that it overlaps. If the window
+ * overlaps all parts and another reader needs the old join, a new join would wait for the same
+ * parts and copy them, so it is not. */
 static gboolean
 needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
 {
@@ -456,8 +460,8 @@ get_there (CleaveForwarder *forwarder,
   return get_plain (forwarder, value, window, name);
 }
 
-/* Returns the same value as `part`, read as far up as possible; `part` if it is read there already.
- */
+/* Returns a value that equals `part`, read as far up as possible. Returns `part` if it is read
+ * there already. */
 static CleaveResult *
 forward (CleaveForwarder *forwarder, CleaveResult *part)
 {
@@ -476,8 +480,8 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
   return get_there (forwarder, there, &window, part->node->name);
 }
 
-/* Reads parts further up that get_joined() left pending.  Slices without users stay as remembered
- * parts; from then on, `parts` gives the value that replaced them. */
+/* Reads the parts that get_joined() left pending further up. Slices without users stay in `parts`,
+ * which from then on maps them to the values that replaced them. */
 static void
 settle (CleaveForwarder *forwarder)
 {

@@ -3,15 +3,15 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A forwarder makes parts of values, each part once.  It reads a part where the value is made: past
- * Slices, Splits, Concats and Assembles.  Parts of a constant become constants that share its
- * bytes.
+/* A forwarder makes parts of values, each part once. It reads a part from the node that computes
+ * it: past Slices, Splits, Concats and Assembles. Parts of a constant become constants that share
+ * its bytes.
  *
- * Example: the range of an Assemble that covers one operand is that operand; a range across two
+ * Examples: the range of an Assemble that covers one operand is that operand. A range across two
  * operands is a smaller Assemble of two Slices.
  *
- * The forwarder remembers nodes by address.  While it lives, nobody else may remove a node that it
- * has seen. */
+ * The forwarder remembers nodes by address. While it exists, other code must not remove a node that
+ * the forwarder has visited. */
 typedef struct _CleaveForwarder CleaveForwarder;
 
 CleaveForwarder *cleave_forwarder_new (CleaveGraph *graph);
@@ -21,24 +21,25 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveForwarder, cleave_forwarder_free)
 /* Makes the forwarder read values of this node from the node itself, even if it is a view or a
  * join. */
 void cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node);
-/* Makes the forwarder read values of all these nodes (a set of CleaveNode) from the nodes
- * themselves.  The caller keeps the table and may change it. */
+/* Makes the forwarder read values of these nodes (a set of CleaveNode) from the nodes themselves.
+ * The caller owns the set and may change it. */
 void cleave_forwarder_stop_among (CleaveForwarder *forwarder, GHashTable *nodes);
-/* Returns the value of a range of `value`.  A node that must be added is called `name`. */
+/* Returns the value of a range of `value`. If a node must be added, its name is `name`. */
 CleaveResult *cleave_forwarder_get (CleaveForwarder *forwarder,
                                     CleaveResult *value,
                                     const CleaveRange *range,
                                     const char *name);
-/* Returns whether the forwarder would read a range of `value` from another value further up. */
+/* Returns whether the forwarder would read a range of `value` from a value further up. */
 gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
                                       CleaveResult *value,
                                       const CleaveRange *range);
-/* Returns a value with the same bits as `result`, which a Slice or a Split makes, read as far up as
- * possible.  Returns `result` if it is read there already. */
+/* Returns a value with the same bits as `result`, the result of a Slice or a Split, read as far up
+ * as possible. Returns `result` if it is read there already. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);
-/* Returns whether the last call added the node of this result. */
+/* Returns whether the last call of cleave_forwarder_get() or cleave_forwarder_forward() added the
+ * node of this result. */
 gboolean cleave_forwarder_made (const CleaveForwarder *forwarder, const CleaveResult *result);
 
-/* Returns the Slices (CleaveNode) that the forwarder made and later replaced; nothing reads them
- * any more. */
+/* Returns the Slices (CleaveNode) that the forwarder made and later replaced. No node reads
+ * them. */
 const GPtrArray *cleave_forwarder_get_spent (const CleaveForwarder *forwarder);

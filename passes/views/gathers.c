@@ -19,8 +19,9 @@ get_axis (const CleaveNode *node)
   return (guint) ((const CleaveAxisAttrs *) node->attrs)->axis;
 }
 
-/* Finds begin, step and number of the indices; FALSE if they are not constant, in range and in even
- * ascending steps.  Negative indices count from the end. */
+/* Finds the begin, the step and the number of a Gather's indices. Negative indices count from the
+ * end. Returns FALSE if the indices are not constant, not in range, or not in even ascending
+ * steps. */
 static gboolean
 find_progression (const CleaveNode *node, gint64 *begin, gint64 *step, gint64 *count)
 {

@@ -5,9 +5,9 @@
 
 /* Gathers that are Slices: their indices are constants in even steps, such as 2, 4, 6. */
 
-/* Sets `range` to the part of operand 0 that a Gather takes.  FALSE if the node is no Gather with
- * constant indices in even ascending steps. */
+/* Sets `range` to the part of operand 0 that a Gather selects. Returns FALSE if the node is not a
+ * Gather with constant indices in even ascending steps. */
 gboolean cleave_gather_get_strided_range (const CleaveNode *node, CleaveStridedRange *range);
-/* Adds a Slice with the value of a Gather, and a Reshape if the shapes differ.  Returns the result,
- * or NULL if the node is no Gather with constant indices in even ascending steps. */
+/* Adds a Slice with the value of a Gather, and a Reshape if the shapes differ. Returns its result;
+ * NULL if the node is not a Gather with constant indices in even ascending steps. */
 CleaveResult *cleave_gather_add_slice (CleaveNode *node);

@@ -29,8 +29,8 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   return (i > j) - (i < j);
 }
 
-/* Finds the places of all operands in the result. Returns FALSE if the join does more to an operand
- * than move it. */
+/* Finds the places of all operands in the result. Returns FALSE if the join does not only move an
+ * operand. */
 static gboolean
 find_places (CleaveJoin *join, const CleaveNode *node)
 {

@@ -3,9 +3,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Ops that rewrites create, or whose attributes they read, looked up by name once.
+/* Ops that rewrites add to a graph, or whose attributes they read. Each is looked up by name once.
  *
- * Properties of ops in general are flags or maps of their records, not in this list. */
+ * General properties of ops are flags or maps of their records, and not in this list. */
 
 /* clang-format off */
 #define CLEAVE_KNOWN_OPS(X)                                                                        \

@@ -17,8 +17,8 @@ is_transpose (const CleaveNode *node)
   return cleave_node_is (node, CLEAVE_KNOWN_TRANSPOSE);
 }
 
-/* Returns the value reshaped, or itself if it has the shape.  The shape must have no zeros: in a
- * Reshape, a zero copies an extent. */
+/* Returns the value reshaped to `shape`; the value itself if it has this shape. The shape must have
+ * no zeros, since a zero in a Reshape copies an extent. */
 static CleaveResult *
 reshape (CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveShape *shape)
 {
@@ -50,7 +50,7 @@ is_in_order (const CleaveInts *perm)
   return TRUE;
 }
 
-/* Returns whether the permutation keeps the order of all dimensions of more than one element. */
+/* Returns whether a permutation keeps the order of all dimensions with more than one element. */
 static gboolean
 keeps_order (const CleaveInts *perm, const CleaveShape *x)
 {

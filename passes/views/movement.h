@@ -3,9 +3,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Composition of nodes that move data without computing: Reshape and Transpose. */
+/* Composes nodes that move data without computing: Reshape and Transpose. */
 
 /* Finds a value with the same bits as the result of `node` that needs fewer nodes, and adds nodes
- * for it if necessary.  Two Reshapes or two Transposes become one, or nothing; a Transpose that
- * only moves dimensions of extent 1 becomes a Reshape.  Returns NULL if there is no such value. */
+ * for it if necessary. Two Reshapes or two Transposes become one node or none; a Transpose that
+ * only moves dimensions of extent 1 becomes a Reshape. Returns NULL if there is no such value. */
 CleaveResult *cleave_movement_compose (CleaveGraph *graph, CleaveNode *node);

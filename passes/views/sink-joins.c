@@ -17,7 +17,8 @@
  * place and writes to the join's memory instead.  In a DenseNet, where strips of concatenated
  * layers shift against each other, this happens at every Concat. */
 
-/* Joins of joins with more parts than this are left alone, so that the cost stays linear. */
+/* Joins with more parts than this, also counting parts of parts, are not moved, so that the cost
+ * stays linear. */
 #define MAX_PARTS 256
 #define MAX_READERS 16
 
@@ -48,7 +49,7 @@ cleave_join_sinker_free (CleaveJoinSinker *sinker)
   g_free (sinker);
 }
 
-/* Parts. */
+/* Parts */
 
 static gboolean
 is_join (const CleaveResult *value)
@@ -91,7 +92,7 @@ find_parts (const CleaveResult *whole)
   return parts->len <= MAX_PARTS ? g_steal_pointer (&parts) : NULL;
 }
 
-/* Returns whether some part is a view, which the join would copy. */
+/* Returns whether a part is a view, which the join would copy. */
 static gboolean
 has_view (const GArray *parts)
 {
@@ -101,10 +102,10 @@ has_view (const GArray *parts)
   return FALSE;
 }
 
-/* Nodes. */
+/* Nodes */
 
-/* Returns the index of the operand that has the shape of the result and is a join with no other
- * reader, if all other operands are constants; -1 otherwise. */
+/* Returns the index of the operand that has the shape of the result and is a join without other
+ * readers, if all other operands are constants. Returns -1 if there is none. */
 static gint
 find_joined (const CleaveNode *node)
 {
@@ -127,8 +128,8 @@ find_joined (const CleaveNode *node)
   return joined;
 }
 
-/* Returns whether a chunk reads the range of the joined operand at its own place, without padding.
- */
+/* Returns whether a chunk reads, of the joined operand, exactly the range that it computes, without
+ * padding. */
 static gboolean
 reads_its_place (const CleaveChunk *chunk, guint joined)
 {
@@ -148,7 +149,7 @@ chunk_clear (CleaveChunk *chunk, guint n, const CleaveOp *op)
   g_free (chunk);
 }
 
-/* Returns the chunk for each part; NULL if one is not legal. */
+/* Returns the chunks (one for each part) of the node; NULL if one of them is not legal. */
 static CleaveChunk *
 plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
 {

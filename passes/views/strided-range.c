@@ -84,7 +84,7 @@ cleave_dim_map_read (const CleaveDimMap *map,
   return map->from == d && map->block == 1 && map->window == 1 && map->stride > 0;
 }
 
-/* Reads the strided range of a view from its maps. */
+/* Reads the strided range that a view selects from the view's maps. */
 static gboolean
 read_window (const CleaveResult *result, CleaveStridedRange *window)
 {
@@ -103,8 +103,8 @@ read_window (const CleaveResult *result, CleaveStridedRange *window)
       if (!cleave_dim_map_read (&map[d], d, from->dim[d], to->dim[d], &window->begin[d],
                                 &window->step[d]))
         return FALSE;
-      /* Normalize: equal windows must compare equal, or each would be made from the other without
-       * end. */
+      /* normalizes: equal windows must compare equal, or each would be replaced by the other
+       * without end */
       if (to->dim[d] < 2)
         window->step[d] = 1;
       if (to->dim[d] == 0)

@@ -3,8 +3,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A strided range: begin, step and number of elements in each dimension.  Example: begin 1, step 2,
- * count 3 selects the indices 1, 3, 5. */
+/* A strided range: begin, step and number of elements in each dimension. Begin 1, step 2 and count
+ * 3 select the indices 1, 3 and 5. */
 typedef struct
 {
   guint rank;
@@ -21,14 +21,14 @@ gboolean cleave_strided_range_equal (const CleaveStridedRange *a, const CleaveSt
  * original value. */
 CleaveStridedRange cleave_strided_range_compose (const CleaveStridedRange *outer,
                                                  const CleaveStridedRange *inner);
-/* Gets begin and step of the map of an operand's dimension `d`.  FALSE if the map does not select
- * single elements in even steps. */
+/* Gets the begin and step of the map of an operand's dimension `d`. Returns FALSE if the map does
+ * not select single elements in even steps. */
 gboolean cleave_dim_map_read (const CleaveDimMap *map,
                               guint d,
                               gint64 n_operand,
                               gint64 n_result,
                               gint64 *begin,
                               gint64 *step);
-/* Sets `window` to the part of operand 0 that a view returns.  FALSE if the node is no view, or a
- * view that is no strided range. */
+/* Sets `window` to the part of operand 0 that a view returns. Returns FALSE if the node is not a
+ * view, or if the view is not a strided range. */
 gboolean cleave_result_get_strided_range (const CleaveResult *result, CleaveStridedRange *window);
