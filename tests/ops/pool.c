@@ -348,6 +348,23 @@ START_TEST (attributes_select_what_averages_count)
 }
 END_TEST
 
+/* The average of 16384 equal values is that value, within 2^-20 of it. Added one after the other,
+ * all roundings of the sum have one direction: 1.7e-4 of the value. */
+START_TEST (averages_of_large_windows_are_near_the_exact_mean)
+{
+  enum { SIDE = 128 };
+  CleavePoolAttrs attrs = { .kernel_shape = INTS (SIDE, SIDE) };
+  g_autofree double *values = g_new (double, SIDE *SIDE);
+  g_autoptr (CleaveTensor) x = NULL, y = NULL;
+
+  for (gint64 i = 0; i < SIDE * SIDE; i++)
+    values[i] = (double) 1.1f;
+  x = cleave_apply_tensor (CLEAVE_FLOAT32, CLEAVE_SHAPE (1, 1, SIDE, SIDE), values);
+  y = cleave_apply ("AveragePool", &x, 1, &attrs);
+  cleave_apply_check ("AveragePool", y, values, 0x1p-20);
+}
+END_TEST
+
 START_TEST (norms_are_those_computed_by_hand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -422,9 +439,10 @@ add_tests (Suite *suite)
                    a_chunk_keeps_ceil_mode_if_it_needs_it, both_layouts_read_the_same_rows,
                    indices_of_a_piece_refer_to_the_whole,
                    the_offset_of_a_piece_must_be_inside_the_whole, NULL);
-  cleave_add_case (suite, "values", indices_refer_to_the_operand, the_maximum_has_an_order,
-                   windows_of_padding_only_have_a_defined_result,
-                   attributes_select_what_averages_count, norms_are_those_computed_by_hand, NULL);
+  cleave_add_case (
+      suite, "values", indices_refer_to_the_operand, the_maximum_has_an_order,
+      windows_of_padding_only_have_a_defined_result, attributes_select_what_averages_count,
+      averages_of_large_windows_are_near_the_exact_mean, norms_are_those_computed_by_hand, NULL);
 }
 
 CLEAVE_TEST_SUITE ("pool", add_tests)

@@ -2,7 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the mean of a window. `first` is the offset of its first tap from the begin of a row. */
+/* Returns the mean of a window: adds the sums of its rows. `first` is the offset of its first tap
+ * from the begin of a row. */
 static float
 average_pool_f32_of (
     const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first, int32_t n)
@@ -16,12 +17,14 @@ average_pool_f32_of (
   for (int32_t k = rows.begin; k < rows.end && columns.begin < columns.end; k++)
     {
       const float *x = (const float *) cleave_row (&call->x[0], row) + first;
+      float of_row = *x;
 
-      for (int32_t tap = columns.begin; tap < columns.end; tap++)
+      for (int32_t tap = columns.begin + 1; tap < columns.end; tap++)
         {
-          sum = sum + *x;
           x += step;
+          of_row = of_row + *x;
         }
+      sum = sum + of_row;
       row += slide->dilation[0];
     }
   if (rows.begin == rows.end || columns.begin == columns.end)

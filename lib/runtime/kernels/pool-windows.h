@@ -46,8 +46,9 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* Three functions define a pooling: `begin` returns the initial value, `step` adds a tap, and `end`
- * returns the final value. */
+/* Three functions define a pooling: `begin` returns the initial value, `step` adds a tap to the
+ * value of its row or the value of a row to the value of the window, and `end` returns the final
+ * value. */
 
 /* Maximum: begins with the first tap, and takes each later tap that is greater or a NaN. */
 static inline CleaveVector
@@ -159,9 +160,17 @@ cleave_global_average_pool (
                                                            CleaveVector *v)                        \
   {                                                                                                \
     if (stride == 0)                                                                               \
-      for (gint64 j = 0; j < columns; j++, x += w->column)                                         \
+      {                                                                                            \
         CLEAVE_EACH (k, pixels)                                                                    \
-          v[k] = cleave_pool_##name##_step (v[k], cleave_pool_load (x + k * w->x_pixel, some, n)); \
+          v[k] = cleave_pool_load (x + k * w->x_pixel, some, n);                                   \
+        for (gint64 j = 1; j < columns; j++)                                                       \
+          {                                                                                        \
+            x += w->column;                                                                        \
+            CLEAVE_EACH (k, pixels)                                                                \
+              v[k] = cleave_pool_##name##_step (v[k],                                              \
+                                                cleave_pool_load (x + k * w->x_pixel, some, n));   \
+          }                                                                                        \
+      }                                                                                            \
     else                                                                                           \
       CLEAVE_EACH (c, (pixels - 1) * stride + (int) columns)                                       \
         {                                                                                          \
@@ -169,7 +178,7 @@ cleave_global_average_pool (
                                                                                                    \
           CLEAVE_EACH (k, pixels)                                                                  \
             if (c >= k * stride && c < k * stride + columns)                                       \
-              v[k] = cleave_pool_##name##_step (v[k], value);                                      \
+              v[k] = c == k * stride ? value : cleave_pool_##name##_step (v[k], value);            \
           x += w->column;                                                                          \
         }                                                                                          \
   }                                                                                                \
@@ -179,16 +188,21 @@ cleave_global_average_pool (
                                                           int stride, gint64 columns,              \
                                                           gboolean some, int n)                    \
   {                                                                                                \
-    CleaveVector v[CLEAVE_POOL_PIXELS];                                                            \
+    CleaveVector v[CLEAVE_POOL_PIXELS], row[CLEAVE_POOL_PIXELS];                                   \
+    gint64 n_rows = cleave_pool_is_empty (w) ? 0 : w->n_rows;                                      \
                                                                                                    \
     CLEAVE_EACH (k, pixels)                                                                        \
       v[k] = cleave_pool_##name##_begin (                                                          \
           w, cleave_pool_is_empty (w) ? cleave_vector_all (0)                                      \
                                       : cleave_pool_load (x + k * w->x_pixel, some, n));           \
     for (gint64 p = 0; p < w->n_planes; p++)                                                       \
-      for (gint64 i = 0; i < w->n_rows; i++)                                                       \
-        cleave_pool_##name##_row (w, x + p * w->plane + i * w->row, pixels, stride, columns, some, \
-                                  n, v);                                                           \
+      for (gint64 i = 0; i < n_rows; i++)                                                          \
+        {                                                                                          \
+          cleave_pool_##name##_row (w, x + p * w->plane + i * w->row, pixels, stride, columns,     \
+                                    some, n, row);                                                 \
+          CLEAVE_EACH (k, pixels)                                                                  \
+            v[k] = cleave_pool_##name##_step (v[k], row[k]);                                       \
+        }                                                                                          \
     CLEAVE_EACH (k, pixels)                                                                        \
       {                                                                                            \
         v[k] = cleave_pool_##name##_end (w, v[k]);                                                 \
