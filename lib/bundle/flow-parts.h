@@ -4,10 +4,12 @@
 /* The parts of the layout of a segment, in the order in which they run, and short functions that
  * they share:
  *
- *   flow.c        checks that steps can be a segment, and counts the bytes
- *   flow-slots.c  which values are whole, the columns of bands, steps that share memory
- *   flow-rows.c   runs the loop without computing, to find the rows of rings and the lag of the end
- *   flow-steady.c skips rows of that run
+ *   flow.c          checks that steps can be a segment
+ *   flow-slots.c    which values are whole, the columns of bands, steps that share memory
+ *   flow-runs.c     takes the rows of a segment from the run of a longer one, and counts the bytes
+ *   flow-rows.c     runs the loop without computing, to find the rows of rings
+ *   flow-overlay.c  the values that the end may overlay, and the lag of the end
+ *   flow-steady.c   skips rows of that run
  */
 
 #include "flow.h"
@@ -55,11 +57,44 @@ is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
   return !step->is_sum && (step->layer->in_place >> operand & 1);
 }
 
+/* Returns the first and the last row of an operand that row number `next` of a step needs. Rows are
+ * counted in the order in which they are computed. */
+static inline CleaveSpan
+find_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
+{
+  const CleaveBundleStep *step = get_step (flow, s);
+  gint64 rows = get_result (flow, s)->image.rows;
+  gint64 extent = cleave_bundle_value (flow->model, step->operands[operand])->image.rows;
+  CleaveSpan span;
+
+  if (!flow->segment.is_upward)
+    return cleave_bundle_step_rows (flow->model, step, operand, next);
+  span = cleave_bundle_step_rows (flow->model, step, operand, rows - 1 - next);
+  return (CleaveSpan){ extent - span.end, extent - span.begin };
+}
+
+/* Returns the oldest row of an operand that a step still needs, or G_MAXINT64. `next` is the number
+ * of the next row that the step computes. */
+static inline gint64
+find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
+{
+  gint64 rows = get_result (flow, s)->image.rows;
+
+  return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
+}
+
+/* Sets the slots of the segment. Returns FALSE if these steps cannot be a segment. */
+gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
 /* Sets which values of the segment are whole, the columns of the bands, and which steps share
  * memory. Returns FALSE if the segment cannot have more than one band. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
+/* Lists the overlays of all segments that begin inside of the segment. */
+void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);
+/* Accounts for the write of the next row of step `s` over the values under the end. */
+void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
 /* Skips rows if the loop is in a steady state. The rows of step `target` are computed, and no step
  * waits for another one. */
 void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
-/* Sets the rows of rings, and how far the end lies before the value under it. */
-void cleave_bundle_flow_set_rows (CleaveBundleFlow *flow);
+/* Runs the loop of the segment without computing. Sets the rows of rings in the slots: those of
+ * each step are the rows that the memory has if no earlier step uses it. */
+void cleave_bundle_flow_run_rows (CleaveBundleFlow *flow);

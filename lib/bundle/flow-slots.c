@@ -13,8 +13,11 @@ set_slots (CleaveBundleFlow *flow)
       gboolean is_whole =
           cleave_bundle_is_read_after (flow->model, get_step (flow, s)->result, flow->segment.end);
 
-      *get_slot (flow, s) = (CleaveBundleSlot){ is_whole, s, CLEAVE_BUNDLE_NONE,
-                                                is_whole ? result->image.rows : 0, 0 };
+      *get_slot (flow, s) = (CleaveBundleSlot){ .is_whole = is_whole,
+                                                .shares = s,
+                                                .before = CLEAVE_BUNDLE_NONE,
+                                                .next = CLEAVE_BUNDLE_NONE,
+                                                .capacity = is_whole ? result->image.rows : 0 };
     }
 }
 
@@ -124,26 +127,32 @@ can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 }
 
 /* Lets steps share memory, and links the steps that do. If the result of one is whole, so is the
- * memory of all. */
+ * memory of all. Of several operands, a step writes over the one that was computed last: so the
+ * choice does not depend on where the segment begins. */
 static void
 share_slots (CleaveBundleFlow *flow)
 {
   for (guint s = flow->segment.first; s < flow->segment.end; s++)
     {
       CleaveBundleSlot *slot = get_slot (flow, s);
+      guint last = CLEAVE_BUNDLE_NONE;
 
-      for (guint i = 0; i < get_step (flow, s)->n_operands && slot->shares == s; i++)
+      for (guint i = 0; i < get_step (flow, s)->n_operands; i++)
         {
           guint p = find_producer (flow, get_step (flow, s), i);
 
-          if (!can_share (flow, s, i, p))
-            continue;
-          slot->shares = get_slot (flow, p)->shares;
-          slot->next = get_slot (flow, slot->shares)->next;
-          get_slot (flow, slot->shares)->next = s;
+          if (can_share (flow, s, i, p) && (last == CLEAVE_BUNDLE_NONE || p > last))
+            last = p;
+        }
+      if (last != CLEAVE_BUNDLE_NONE)
+        {
+          slot->shares = get_slot (flow, last)->shares;
+          slot->before = last;
+          get_slot (flow, last)->next = s;
         }
       if (slot->is_whole)
-        get_slot (flow, slot->shares)->capacity = get_result (flow, s)->image.rows;
+        for (guint p = slot->before; p != CLEAVE_BUNDLE_NONE; p = get_slot (flow, p)->before)
+          get_slot (flow, p)->capacity = get_result (flow, s)->image.rows;
     }
 }
 

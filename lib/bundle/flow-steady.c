@@ -48,13 +48,11 @@ get_advance (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) - flow->mark[s - flow->segment.first];
 }
 
-/* Returns whether a step reads the value that the end of the segment overlays. */
+/* Returns whether a step reads a value that the end of a segment overlays. */
 static gboolean
 reads_overlaid (const CleaveBundleFlow *flow, guint s, guint operand)
 {
-  guint value = get_step (flow, s)->operands[operand];
-
-  return cleave_bundle_value (flow->model, value)->base == flow->segment.overlay.value;
+  return flow->overlaid[s - flow->segment.first] >> operand & 1;
 }
 
 static gboolean

@@ -12,24 +12,38 @@ cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model,
 
   *flow = (CleaveBundleFlow){ .model = model, .align = align };
   flow->slots = g_new (CleaveBundleSlot, n);
-  flow->known = g_new (CleaveBundleSlot, n);
   flow->columns = g_new (CleaveSpan, (gsize) n * MAX_BANDS);
   flow->made = g_new (gint64, n);
   flow->mark = g_new (gint64, n);
   flow->asker = g_new (guint, n);
-  flow->over = g_array_new (FALSE, FALSE, sizeof (CleaveBundleReader));
+  for (guint i = 0; i < G_N_ELEMENTS (flow->runs); i++)
+    {
+      flow->runs[i].next = g_new (guint, n);
+      flow->runs[i].capacity = g_new (gint64, n);
+      flow->runs[i].overlays = g_new (CleaveBundleOverlay, n);
+    }
+  flow->overlays = g_array_new (FALSE, FALSE, sizeof (CleaveBundleOverlayGroup));
+  flow->readers = g_array_new (FALSE, FALSE, sizeof (CleaveBundleReader));
+  flow->overlaid = g_new (guint8, n);
 }
 
 void
 cleave_bundle_flow_clear (CleaveBundleFlow *flow)
 {
   g_free (flow->slots);
-  g_free (flow->known);
   g_free (flow->columns);
   g_free (flow->made);
   g_free (flow->mark);
   g_free (flow->asker);
-  g_array_unref (flow->over);
+  for (guint i = 0; i < G_N_ELEMENTS (flow->runs); i++)
+    {
+      g_free (flow->runs[i].next);
+      g_free (flow->runs[i].capacity);
+      g_free (flow->runs[i].overlays);
+    }
+  g_array_unref (flow->overlays);
+  g_array_unref (flow->readers);
+  g_free (flow->overlaid);
 }
 
 /* Returns whether each view that the segment reads comes from outside. */
@@ -56,20 +70,6 @@ has_one_batch (const CleaveBundleFlow *flow)
     if (get_result (flow, s)->image.images != get_result (flow, s - 1)->image.images)
       return FALSE;
   return TRUE;
-}
-
-static void
-add_rings (CleaveBundleFlow *flow)
-{
-  CleaveBundleSegment *g = &flow->segment;
-
-  g->ring_bytes = 0;
-  for (guint s = g->first; s < g->end; s++)
-    if (get_slot (flow, s)->shares == s &&
-        cleave_bundle_flow_find_whole (flow, s) == CLEAVE_BUNDLE_NONE)
-      g->ring_bytes += cleave_align_up (get_slot (flow, s)->capacity * get_slot (flow, s)->columns *
-                                            (gint64) get_result (flow, s)->image.pixel_bytes,
-                                        flow->align);
 }
 
 guint
@@ -111,8 +111,8 @@ has_whole_sum (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
-static gboolean
-run (CleaveBundleFlow *flow)
+gboolean
+cleave_bundle_flow_begin (CleaveBundleFlow *flow)
 {
   CleaveBundleSegment *g = &flow->segment;
   guint end = g->end, n_bands = g->n_bands;
@@ -123,35 +123,5 @@ run (CleaveBundleFlow *flow)
   if (n_bands > MAX_BANDS || n_bands > MAX (get_result (flow, end - 1)->image.columns, 1) ||
       !has_no_inner_views (flow) || !has_one_batch (flow))
     return FALSE;
-  if (!cleave_bundle_flow_set_slots (flow) || has_whole_sum (flow))
-    return FALSE;
-  cleave_bundle_flow_set_rows (flow);
-  add_rings (flow);
-  return TRUE;
-}
-
-gboolean
-cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands)
-{
-  flow->segment = (CleaveBundleSegment){ .first = first, .end = end, .n_bands = n_bands };
-  return run (flow);
-}
-
-gboolean
-cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end)
-{
-  flow->segment =
-      (CleaveBundleSegment){ .first = first, .end = end, .n_bands = 1, .is_upward = TRUE };
-  return run (flow);
-}
-
-void
-cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment)
-{
-  gboolean done =
-      segment->is_upward
-          ? cleave_bundle_flow_run_upward (flow, segment->first, segment->end)
-          : cleave_bundle_flow_run (flow, segment->first, segment->end, segment->n_bands);
-
-  g_assert (done);
+  return cleave_bundle_flow_set_slots (flow) && !has_whole_sum (flow);
 }

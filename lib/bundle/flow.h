@@ -21,11 +21,12 @@
 /* The result of a step inside a segment. */
 typedef struct
 {
-  gboolean is_whole; /* read after the segment, or an output */
-  guint shares;      /* the step of the segment whose memory this step uses, often its own */
-  guint next;      /* the next step that uses the same memory; CLEAVE_BUNDLE_NONE: there is none */
-  gint64 capacity; /* rows in memory; only for steps that use their own memory */
-  gint64 columns;  /* columns in memory */
+  gboolean is_whole;  /* read after the segment, or an output */
+  guint shares;       /* the step of the segment whose memory this step uses, often its own */
+  guint before, next; /* the steps before and after it that use the same memory;
+                         CLEAVE_BUNDLE_NONE: there is none */
+  gint64 capacity;    /* rows in memory; only for steps that use their own memory */
+  gint64 columns;     /* columns in memory */
 } CleaveBundleSlot;
 
 /* The end of a segment may overlay a value that dies in the segment. It begins `lag` bytes or more
@@ -51,6 +52,32 @@ typedef struct
   CleaveBundleOverlay overlay;
 } CleaveBundleSegment;
 
+/* The longest segment that the planner tries, in steps. It bounds the time of the search. */
+#define CLEAVE_BUNDLE_MAX_STEPS 96
+
+/* The rows of all segments that end at one step, from one run of the longest of these segments.
+ *
+ *   a -> b -> c -> d       a run of a to d gives the rows of b to d, c to d, and d, too
+ *
+ * A step asks only earlier steps for rows. So the steps of a shorter segment compute their rows in
+ * the same order whether the earlier steps are in the segment or not. See flow-runs.c. */
+typedef struct
+{
+  guint first, end; /* the longest segment; `end` is 0 if there was no run */
+  guint *next;      /* CleaveBundleSlot.next of each step, counted from `first` */
+  gint64 *capacity; /* rows of each step's memory if no earlier step of the segment uses it */
+  CleaveBundleOverlay *overlays; /* of the segments that begin at each step; only for one band */
+} CleaveBundleRun;
+
+/* The overlays of the segments that begin at steps [first, end) of a run. These segments have the
+ * same overlay: the value under the end and the operands that read it are the same. */
+typedef struct
+{
+  guint first, end;
+  CleaveBundleOverlay overlay;
+  guint first_reader, n_readers; /* indices of the operands that read the value */
+} CleaveBundleOverlayGroup;
+
 /* Computes segments of a model. */
 typedef struct
 {
@@ -64,13 +91,14 @@ typedef struct
                    flow-steady.c */
   gint64 marked_row;
   gint64 n_skipped;   /* rows of the targets of all segments that were skipped */
-  gboolean walks_all; /* skip no rows, to test flow-steady.c */
+  gint64 n_runs;      /* runs of rows of a segment */
+  gboolean walks_all; /* skip no rows and use no earlier run, to test flow-steady.c, flow-runs.c */
   guint *asker;       /* the step that asked a step for rows */
-  CleaveBundleSlot
-      *known; /* slots of the steps [known_first, known_end), which ran downward last */
-  guint known_first, known_end;
-  GArray *over;   /* CleaveBundleReader: the operands that read the value that the end overlays */
-  guint end_slot; /* the step whose memory the end uses */
+  CleaveBundleRun runs[3]; /* the last run downward, downward in bands, and upward */
+  GArray *overlays;        /* CleaveBundleOverlayGroup: the overlays of the current run */
+  GArray *readers;         /* CleaveBundleReader: readers of the groups' values */
+  guint8 *overlaid;        /* bit i is set if a group's value is operand i of a step */
+  guint end_slot;          /* the step whose memory the end uses */
 } CleaveBundleFlow;
 
 void cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);

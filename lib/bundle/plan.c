@@ -2,10 +2,6 @@
 
 #include "plan.h"
 
-/* The longest segment, in steps. It bounds the time of the search: the time grows with its square.
- */
-#define MAX_STEPS 96
-
 /* The most plans that are kept for each position and state. It bounds the time of the search if
  * many MACs may be added: the best plans differ by 2 % or more. */
 #define MAX_LABELS 48
@@ -178,7 +174,7 @@ extend_all (Search *s, const CleaveBundleSegment *g)
 static void
 search_end (Search *s, guint end)
 {
-  for (guint first = end; first-- > 0 && end - first <= MAX_STEPS;)
+  for (guint first = end; first-- > 0 && end - first <= CLEAVE_BUNDLE_MAX_STEPS;)
     {
       gint64 least = G_MAXINT64;
 

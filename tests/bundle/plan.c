@@ -278,20 +278,19 @@ lay_out (CleaveBundleFlow *flow, guint first, guint end, guint n_bands, gboolean
                 : cleave_bundle_flow_run (flow, first, end, n_bands);
 }
 
-/* Lays out a segment with and without skipped rows. The layout without them also does not take the
- * rows for several bands from a layout for fewer bands. Returns the number of skipped rows. */
+/* Lays out a segment with and without shortcuts: rows that are skipped, and rows that are taken
+ * from the run of another segment. Returns the number of skipped rows. */
 static gint64
-check_skip (CleaveBundleFlow *walk,
-            CleaveBundleFlow *skip,
-            guint first,
-            guint end,
-            guint n_bands,
-            gboolean upward)
+check_shortcuts (CleaveBundleFlow *walk,
+                 CleaveBundleFlow *skip,
+                 guint first,
+                 guint end,
+                 guint n_bands,
+                 gboolean upward)
 {
   gint64 before = skip->n_skipped;
   gboolean done;
 
-  walk->known_end = 0;
   done = lay_out (walk, first, end, n_bands, upward);
   ck_assert_int_eq (done, lay_out (skip, first, end, n_bands, upward));
   if (!done)
@@ -301,6 +300,7 @@ check_skip (CleaveBundleFlow *walk,
                    "steps %u to %u, %u bands: step %u needs %d rows, not %d", first, end, n_bands,
                    first + i, (int) walk->slots[i].capacity, (int) skip->slots[i].capacity);
   ck_assert_int_eq (walk->segment.ring_bytes, skip->segment.ring_bytes);
+  ck_assert_uint_eq (walk->segment.overlay.value, skip->segment.overlay.value);
   ck_assert_int_eq (walk->segment.overlay.lag, skip->segment.overlay.lag);
   return skip->n_skipped - before;
 }
@@ -323,8 +323,8 @@ START_TEST (rings_are_the_same_if_rows_of_a_steady_state_are_skipped)
         for (guint end = first + 1; end <= n; end++)
           {
             for (guint n_bands = 1; n_bands <= 3; n_bands++)
-              n_skips[0] += check_skip (&walk, &skip, first, end, n_bands, FALSE) > 0;
-            n_skips[1] += check_skip (&walk, &skip, first, end, 1, TRUE) > 0;
+              n_skips[0] += check_shortcuts (&walk, &skip, first, end, n_bands, FALSE) > 0;
+            n_skips[1] += check_shortcuts (&walk, &skip, first, end, 1, TRUE) > 0;
           }
       ck_assert_int_eq (walk.n_skipped, 0);
       cleave_bundle_flow_clear (&walk);
@@ -332,6 +332,44 @@ START_TEST (rings_are_the_same_if_rows_of_a_steady_state_are_skipped)
     }
   ck_assert_uint_gt (n_skips[0], 0);
   ck_assert_uint_gt (n_skips[1], 0);
+}
+END_TEST
+
+/* Lays out all segments in the order in which the planner does. Returns their number. */
+static guint
+check_all_segments (CleaveBundleFlow *walk, CleaveBundleFlow *flow)
+{
+  guint n = 0;
+
+  for (guint end = 1; end <= walk->model->steps->len; end++)
+    for (guint first = end; first-- > 0; n += 4)
+      {
+        for (guint n_bands = 1; n_bands <= 3; n_bands++)
+          check_shortcuts (walk, flow, first, end, n_bands, FALSE);
+        check_shortcuts (walk, flow, first, end, 1, TRUE);
+      }
+  return n;
+}
+
+START_TEST (rings_are_the_same_if_they_come_from_the_run_of_a_longer_segment)
+{
+  gint64 n_runs = 0, n_segments = 0;
+
+  for (guint32 seed = 0; seed < CLEAVE_TRIALS (60); seed++)
+    {
+      g_autoptr (CleaveGraph) graph = network_random_rows (seed, 20, 100);
+      g_autoptr (CleaveBundle) bundle = make (graph, NULL);
+      CleaveBundleFlow walk, flow;
+
+      cleave_bundle_flow_init (&walk, bundle->model, 4);
+      cleave_bundle_flow_init (&flow, bundle->model, 4);
+      walk.walks_all = TRUE;
+      n_segments += check_all_segments (&walk, &flow);
+      n_runs += flow.n_runs;
+      cleave_bundle_flow_clear (&walk);
+      cleave_bundle_flow_clear (&flow);
+    }
+  ck_assert_int_gt (n_segments, 3 * n_runs);
 }
 END_TEST
 
@@ -421,7 +459,8 @@ add_tests (Suite *suite)
                    a_row_that_is_computed_upward_in_place_does_not_overlap_the_row_under_it,
                    a_row_that_is_computed_in_place_does_not_begin_inside_the_row_under_it,
                    a_test_program_expects_infinite_outputs,
-                   rings_are_the_same_if_rows_of_a_steady_state_are_skipped, NULL);
+                   rings_are_the_same_if_rows_of_a_steady_state_are_skipped,
+                   rings_are_the_same_if_they_come_from_the_run_of_a_longer_segment, NULL);
   cleave_add_case (suite, "refusals", wrong_options_are_refused, an_op_without_a_kernel_is_named,
                    graphs_that_a_bundle_cannot_compute_are_refused, NULL);
 }

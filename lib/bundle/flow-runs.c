@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Lays out segments. The rows come from the run of a longer segment with the same end, or of the
+ * same segment with another number of bands.
+ *
+ * The rows of rings do not depend on where the segment begins, nor on the columns of bands, if the
+ * same steps share memory. The planner asks for shorter segments first. So if a segment is one step
+ * longer than the last run, a segment of 4 times its length is run. */
+
+#include <string.h>
+
+#include "flow-parts.h"
+
+static CleaveBundleRun *
+get_run (CleaveBundleFlow *flow, gboolean is_upward, gboolean has_bands)
+{
+  return &flow->runs[is_upward ? 2 : has_bands];
+}
+
+/* Returns whether a run has the rows of the segment. */
+static gboolean
+has_rows (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
+{
+  const CleaveBundleSegment *g = &flow->segment;
+
+  if (flow->walks_all || run->end != g->end || run->first > g->first)
+    return FALSE;
+  for (guint s = g->first; s < g->end; s++)
+    if (run->next[s - run->first] != get_slot (flow, s)->next)
+      return FALSE;
+  return TRUE;
+}
+
+static void
+take_rows (CleaveBundleFlow *flow, const CleaveBundleRun *run)
+{
+  CleaveBundleSegment *g = &flow->segment;
+  CleaveBundleOverlay none = { CLEAVE_BUNDLE_NONE, CLEAVE_BUNDLE_NONE, G_MININT64 };
+
+  g->overlay = g->n_bands > 1 ? none : run->overlays[g->first - run->first];
+  for (guint s = g->first; s < g->end; s++)
+    if (get_slot (flow, s)->shares == s)
+      get_slot (flow, s)->capacity = run->capacity[s - run->first];
+}
+
+/* Keeps the rows of the segment that ran last. */
+static void
+keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
+{
+  const CleaveBundleSegment *g = &flow->segment;
+
+  run->first = g->first;
+  run->end = g->end;
+  for (guint s = g->first; s < g->end; s++)
+    {
+      run->next[s - g->first] = get_slot (flow, s)->next;
+      run->capacity[s - g->first] = get_slot (flow, s)->capacity;
+      run->overlays[s - g->first] =
+          (CleaveBundleOverlay){ CLEAVE_BUNDLE_NONE, CLEAVE_BUNDLE_NONE, G_MININT64 };
+    }
+  for (guint i = 0; i < flow->overlays->len; i++)
+    {
+      CleaveBundleOverlayGroup *group =
+          &g_array_index (flow->overlays, CleaveBundleOverlayGroup, i);
+      CleaveBundleOverlay *overlay = &group->overlay;
+
+      overlay->lag =
+          MAX (overlay->lag,
+               -cleave_bundle_value_bytes (cleave_bundle_value (flow->model, overlay->value)));
+      for (guint s = group->first; s < group->end; s++)
+        run->overlays[s - g->first] = *overlay;
+    }
+}
+
+/* Sets the slots of the segment with another first step. */
+static gboolean
+begin_at (CleaveBundleFlow *flow, guint first)
+{
+  flow->segment.first = first;
+  return cleave_bundle_flow_begin (flow);
+}
+
+/* Begins a run at step `first` or, if these steps cannot be a segment, at the first step after it
+ * with which they can. If some steps can be a segment, so can fewer of them. */
+static void
+begin_early (CleaveBundleFlow *flow, guint first)
+{
+  guint low = first, high = flow->segment.first;
+
+  if (begin_at (flow, low))
+    return;
+  while (low + 1 < high)
+    {
+      guint middle = low + (high - low) / 2;
+
+      if (begin_at (flow, middle))
+        high = middle;
+      else
+        low = middle;
+    }
+  if (!begin_at (flow, high))
+    g_assert_not_reached ();
+}
+
+/* Returns where a run for the segment begins. */
+static guint
+find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
+{
+  const CleaveBundleSegment *g = &flow->segment;
+  guint n = MIN (4 * (g->end - g->first), MAX (CLEAVE_BUNDLE_MAX_STEPS, g->end - g->first));
+
+  if (flow->walks_all || run->end != g->end || run->first != g->first + 1)
+    return g->first;
+  return g->end > n ? g->end - n : 0;
+}
+
+/* Sets the rows of rings, and how far the end lies before the value under it. */
+static void
+set_rows (CleaveBundleFlow *flow)
+{
+  CleaveBundleSegment *g = &flow->segment;
+  CleaveBundleRun *run = get_run (flow, g->is_upward, g->n_bands > 1);
+  guint first = g->first;
+
+  if (g->n_bands > 1 && has_rows (flow, get_run (flow, FALSE, FALSE)))
+    run = get_run (flow, FALSE, FALSE);
+  else if (!has_rows (flow, run))
+    {
+      begin_early (flow, find_begin (flow, run));
+      cleave_bundle_flow_list_overlays (flow);
+      cleave_bundle_flow_run_rows (flow);
+      keep_rows (flow, run);
+      begin_at (flow, first);
+    }
+  take_rows (flow, run);
+}
+
+static void
+add_rings (CleaveBundleFlow *flow)
+{
+  CleaveBundleSegment *g = &flow->segment;
+
+  g->ring_bytes = 0;
+  for (guint s = g->first; s < g->end; s++)
+    if (get_slot (flow, s)->shares == s &&
+        cleave_bundle_flow_find_whole (flow, s) == CLEAVE_BUNDLE_NONE)
+      g->ring_bytes += cleave_align_up (get_slot (flow, s)->capacity * get_slot (flow, s)->columns *
+                                            (gint64) get_result (flow, s)->image.pixel_bytes,
+                                        flow->align);
+}
+
+static gboolean
+run (CleaveBundleFlow *flow)
+{
+  if (!cleave_bundle_flow_begin (flow))
+    return FALSE;
+  set_rows (flow);
+  add_rings (flow);
+  return TRUE;
+}
+
+gboolean
+cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands)
+{
+  flow->segment = (CleaveBundleSegment){ .first = first, .end = end, .n_bands = n_bands };
+  return run (flow);
+}
+
+gboolean
+cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end)
+{
+  flow->segment =
+      (CleaveBundleSegment){ .first = first, .end = end, .n_bands = 1, .is_upward = TRUE };
+  return run (flow);
+}
+
+void
+cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment)
+{
+  gboolean done =
+      segment->is_upward
+          ? cleave_bundle_flow_run_upward (flow, segment->first, segment->end)
+          : cleave_bundle_flow_run (flow, segment->first, segment->end, segment->n_bands);
+
+  g_assert (done);
+}
