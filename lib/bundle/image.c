@@ -58,17 +58,16 @@ cleave_bundle_image (const CleaveResult *value)
 }
 
 gint64
-cleave_bundle_offset (const CleaveResult *value, const gint64 *at)
+cleave_bundle_offset (const CleaveBundleImage *image, const CleaveShape *shape, const gint64 *at)
 {
-  CleaveBundleImage image = cleave_bundle_image (value);
-  gint64 row = image.row_dim < 0 ? 0 : at[image.row_dim], n = 0;
-  gint64 column = image.column_dim < 0 ? 0 : at[image.column_dim];
-  gint64 channel = image.channel_dim < 0 ? 0 : at[image.channel_dim];
+  gint64 row = image->row_dim < 0 ? 0 : at[image->row_dim], n = 0;
+  gint64 column = image->column_dim < 0 ? 0 : at[image->column_dim];
+  gint64 channel = image->channel_dim < 0 ? 0 : at[image->channel_dim];
 
-  for (gint d = 0; d < (gint) value->type.shape.rank; d++)
-    if (d != image.channel_dim && d != image.row_dim && d != image.column_dim)
-      n = n * value->type.shape.dim[d] + at[d];
-  return ((n * image.rows + row) * image.columns + column) * image.channels + channel;
+  for (gint d = 0; d < (gint) shape->rank; d++)
+    if (d != image->channel_dim && d != image->row_dim && d != image->column_dim)
+      n = n * shape->dim[d] + at[d];
+  return ((n * image->rows + row) * image->columns + column) * image->channels + channel;
 }
 
 gconstpointer

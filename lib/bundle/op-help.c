@@ -221,8 +221,8 @@ print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GSt
       g_autofree char *memory = g_malloc (n * size);
 
       CLEAVE_EACH_INDEX (at, &x->type.shape)
-        memcpy (memory + (gsize) cleave_bundle_offset (y, at) * size, cleave_view_at (&view, at),
-                size);
+        memcpy (memory + (gsize) cleave_bundle_offset (&image, &y->type.shape, at) * size,
+                cleave_view_at (&view, at), size);
       constant = cleave_bundle_layer_add_array (layer, array_type (x->type.element), memory, n);
     }
   g_string_append_printf (

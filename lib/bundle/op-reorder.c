@@ -27,17 +27,19 @@ find_order (const CleaveNode *node)
 {
   g_autoptr (CleaveTensor) x = cleave_bundle_new_integers (node), result = NULL;
   const CleaveShape *shape = &node->results[0].type.shape;
+  CleaveBundleImage from = cleave_bundle_image (node->operands[0].result);
+  CleaveBundleImage to = cleave_bundle_image (&node->results[0]);
   gint32 *order = g_new (gint32, (gsize) cleave_shape_n_elements (shape));
   CleaveView view = cleave_view_tensor (x);
   gint64 at[CLEAVE_MAX_RANK];
 
   CLEAVE_EACH_INDEX (at, &view.type.shape)
     *(gint32 *) cleave_view_at (&view, at) =
-        (gint32) cleave_bundle_offset (node->operands[0].result, at);
+        (gint32) cleave_bundle_offset (&from, &view.type.shape, at);
   result = cleave_bundle_run_on (node, x);
   view = cleave_view_tensor (result);
   CLEAVE_EACH_INDEX (at, shape)
-    order[cleave_bundle_offset (&node->results[0], at)] = *(gint32 *) cleave_view_at (&view, at);
+    order[cleave_bundle_offset (&to, shape, at)] = *(gint32 *) cleave_view_at (&view, at);
   return order;
 }
 

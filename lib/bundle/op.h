@@ -80,8 +80,10 @@ gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank)
 /* Returns how a value lies in memory: channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);
 
-/* Returns the place of an element in the memory of a value, counted in elements. */
-gint64 cleave_bundle_offset (const CleaveResult *value, const gint64 *at);
+/* Returns the place of an element in the memory of a value, counted in elements. `image` is the
+ * cleave_bundle_image() of the value, which takes time for each node of the graph. */
+gint64
+cleave_bundle_offset (const CleaveBundleImage *image, const CleaveShape *shape, const gint64 *at);
 
 /* Returns the record of a node's op, or NULL if a bundle cannot compute it. */
 const CleaveBundleOp *cleave_bundle_op_find (const CleaveNode *node);
