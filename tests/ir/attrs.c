@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Functions that the attribute table drives, on an op of this test's own with every kind of
- * attribute. */
+/* Functions that read an op's table of attributes. The test has an op of its own, with every kind
+ * of attribute. */
 
 #include "test.h"
 
@@ -140,8 +140,8 @@ START_TEST (a_copy_is_equal_and_hashes_alike)
 }
 END_TEST
 
-/* The hash of a part uses its elements only. Otherwise all columns of a matrix would have one
- * hash and be compared with each other. */
+/* The hash of a slice of a tensor depends on the elements of the slice alone. If it did not, all
+ * columns of a matrix would have one hash and be compared with each other. */
 START_TEST (parts_of_a_tensor_hash_by_their_elements)
 {
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 4);
@@ -161,7 +161,7 @@ START_TEST (parts_of_a_tensor_hash_by_their_elements)
 }
 END_TEST
 
-/* Each field counts for equality and hash; padding and unused entries do not. */
+/* Equality and the hash depend on each field, and not on padding bytes and unused entries. */
 START_TEST (every_field_counts)
 {
   Attrs *attrs = everything ();
@@ -234,7 +234,8 @@ START_TEST (a_value_out_of_range_is_an_error)
 }
 END_TEST
 
-/* An op checks the number of its operands itself, possibly later. */
+/* Axes are checked against a scalar if there is no operand, since the op may check the number of
+ * its operands later. */
 START_TEST (axes_without_an_operand_are_those_of_a_scalar)
 {
   const CleaveCall none = { .op = &op, .n_results = 1 };

@@ -6,8 +6,8 @@
 
 static const CleaveElement elements[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64 };
 
-/* Lays out dimensions in random order, with gaps if `gaps`. Returns the number of elements
- * spanned. */
+/* Sets the strides of a view: dimensions in random order, with gaps between rows if `gaps`. Returns
+ * the number of elements from the first to the end of the last one. */
 static gint64
 lay_out (CleaveView *view, GRand *rand, gboolean gaps)
 {
@@ -59,7 +59,8 @@ copy_simply (const CleaveView *to, const CleaveView *from)
     }
 }
 
-/* Returns the number of elements that a view spans. */
+/* Returns the number of elements in memory from the first element of a view to its last one, both
+ * included. */
 static gint64
 reach (const CleaveView *view)
 {
@@ -70,8 +71,8 @@ reach (const CleaveView *view)
   return MAX (last, 0) + 1;
 }
 
-/* Checks that bytes around the elements do not change. Addresses are `misaligned` bytes off any
- * alignment. */
+/* Copies between two views, and asserts that the elements are right and that bytes around them do
+ * not change. Data begins `misaligned` bytes after an aligned address. */
 static void
 check_views (const CleaveView *to_like, const CleaveView *from_like, GRand *rand, guint misaligned)
 {
@@ -153,8 +154,8 @@ START_TEST (short_rows_and_few_channels_are_copied)
 }
 END_TEST
 
-/* Interleaves a few long lines into one, and the reverse, with any remainder. Bytes before and
- * after them do not change. */
+/* Interleaves a few long lines into one line, and takes such a line apart again, with any
+ * remainder. Bytes before and after the lines do not change. */
 START_TEST (a_few_long_lines_are_interleaved)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (1200); seed++)
@@ -175,7 +176,7 @@ START_TEST (a_few_long_lines_are_interleaved)
 }
 END_TEST
 
-/* Every second element, and a repeated element. */
+/* Copies every second element of a line, and copies one element to a whole line. */
 START_TEST (strided_lines_are_copied)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)
@@ -194,7 +195,7 @@ START_TEST (strided_lines_are_copied)
 }
 END_TEST
 
-/* Returns a shape with the same number of elements, by redistributing their factors. */
+/* Returns a shape whose extents are random products of these factors. */
 static CleaveShape
 draw_dims (const gint64 *factors, guint n_factors, GRand *rand)
 {
@@ -248,7 +249,7 @@ START_TEST (shapes_with_as_many_elements_are_copied_in_row_major_order)
 }
 END_TEST
 
-/* Large enough for non-temporal stores. */
+/* The copies are large enough for non-temporal stores. */
 START_TEST (large_copies_are_complete)
 {
   static const gint64 shapes[][3] = { { 1100, 1024, 1 }, { 3, 700, 520 }, { 256, 65, 80 } };

@@ -108,8 +108,8 @@ START_TEST (a_reshape_shares_the_bytes)
 }
 END_TEST
 
-/* A part that is not dense has no bytes in row-major order. A permutation, a step or a reversal
- * is not a box. */
+/* Views of constants that cannot share bytes: the operand is a slice that is not dense, or the view
+ * permutes dimensions, has a step, or reverses a dimension. */
 START_TEST (views_that_cannot_share_bytes_are_computed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -145,7 +145,8 @@ START_TEST (views_that_cannot_share_bytes_are_computed)
 }
 END_TEST
 
-/* Counts elements of result and operands, and the work of windows, sums and sorting. */
+/* The estimated work counts the elements of result and operands, and the elements that windows,
+ * sums and sorts read. */
 START_TEST (work_is_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

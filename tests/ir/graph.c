@@ -9,7 +9,7 @@
 
 static const CleaveTensorType type = { CLEAVE_FLOAT32, { 1, { 4 } } };
 
-/* x → Relu → r, which Add reads twice; the sum and r are outputs. */
+/* Makes x → Relu → r, and an Add that reads r twice. The sum and r are outputs. */
 static CleaveGraph *
 make_graph (void)
 {
@@ -152,7 +152,7 @@ START_TEST (wrong_nodes_are_errors_and_change_nothing)
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "Add 'a': the operand B is missing");
   ck_assert_ptr_null (cleave_graph_add_input (graph, "x", &type, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'x'");
-  cleave_result_set_name (x, "other name"); /* a name that is set later counts, too */
+  cleave_result_set_name (x, "other name"); /* no other input may have this name now */
   ck_assert_ptr_null (cleave_graph_add_input (graph, "other name", &type, &error));
   cleave_assert_error (&error, CLEAVE_ERROR_OPTION, "there are two inputs 'other name'");
   cleave_result_set_name (x, NULL);
@@ -182,7 +182,8 @@ describe (const CleaveGraph *graph)
   return g_string_free (text, FALSE);
 }
 
-/* A copy has no gaps in its indices. */
+/* Removed nodes leave gaps in the indices of nodes. Functions give the same results for the graph
+ * with gaps and for its copy, which has none. */
 START_TEST (gaps_in_indices_change_nothing)
 {
   guint n_gaps = 0;
@@ -221,7 +222,8 @@ START_TEST (indices_stay_proportional_to_the_number_of_nodes)
 }
 END_TEST
 
-/* While a node is inserted before its readers, it temporarily reads itself. */
+/* To insert a node before the readers of a value, the caller lets all readers of the value read the
+ * node. Until the next edit, the node reads its own result. */
 START_TEST (a_node_may_read_itself_during_an_edit)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

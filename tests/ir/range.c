@@ -62,7 +62,7 @@ START_TEST (division_rounds_down)
 }
 END_TEST
 
-/* Counts elements one by one. */
+/* Returns whether the ranges cover `whole`, by a look at each element. */
 static gboolean
 covered_by_counting (const CleaveRange *ranges, guint n, const CleaveRange *whole)
 {

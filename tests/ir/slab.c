@@ -29,7 +29,7 @@ give_back (CleaveSlab *slab, const Item *item)
   cleave_slab_give_back (slab, item->bytes, item->n);
 }
 
-/* Returns a small size, the largest one that the slab serves, or a larger one. */
+/* Returns a small size, the largest size that the slab serves, or a larger size. */
 static gsize
 choose_size (GRand *rand)
 {
@@ -44,7 +44,7 @@ START_TEST (items_never_overlap)
 
   for (guint turn = 0; turn < 50000; turn++)
     {
-      /* Occasionally frees nearly all items, so that blocks become empty. */
+      /* At times uses only 20 of the items, so that blocks become empty. */
       guint among = turn / 5000 % 2 == 0 ? 2000 : 20;
       Item *item = &items[g_rand_int_range (rand, 0, (gint) among)];
 
@@ -76,7 +76,7 @@ START_TEST (freed_items_are_reused)
   ck_assert_ptr_eq (cleave_slab_take (slab, 98), first);
   cleave_slab_give_back (slab, second, 100);
   ck_assert_ptr_ne (cleave_slab_take (slab, 30), second);
-  /* NULL: another thread may be using the slab, so nothing is returned to it. */
+  /* NULL: the item is not returned to a slab, since another thread may be using the slab. */
   cleave_slab_give_back (NULL, first, 100);
   ck_assert_ptr_ne (cleave_slab_take (slab, 100), first);
   cleave_slab_free (slab);

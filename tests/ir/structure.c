@@ -26,7 +26,7 @@ START_TEST (an_assemble_prints_its_ranges)
 }
 END_TEST
 
-/* Parts of 1x2 at these ranges. */
+/* Assembles of parts of 1x2 at these ranges, and the error messages. */
 START_TEST (ranges_must_fit_their_parts_and_cover_the_result)
 {
   static const struct
@@ -84,7 +84,8 @@ START_TEST (parts_of_two_element_types_are_an_error)
 }
 END_TEST
 
-/* A column of 2 rows on the left, two parts above each other on the right. */
+/* Adds an Assemble of three parts: on the left a column of two rows, on the right two parts, one
+ * above the other. */
 static CleaveResult *
 add_three_parts (CleaveGraph *graph)
 {

@@ -120,7 +120,8 @@ START_TEST (a_graph_with_a_cycle_has_no_subgraphs)
 }
 END_TEST
 
-/* 100,000 stages of two pieces each. If the cost is not linear, this takes minutes. */
+/* A graph of 100,000 stages with two pieces each. If the cost were not linear, the test would take
+ * minutes. */
 START_TEST (the_cost_is_linear_in_the_nodes)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
@@ -145,7 +146,7 @@ START_TEST (the_cost_is_linear_in_the_nodes)
 }
 END_TEST
 
-/* Transfers from many subgraphs to one. */
+/* Values go from many subgraphs to one. A pair of subgraphs is found by both numbers. */
 START_TEST (pairs_are_compared_by_both_numbers)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);

@@ -91,7 +91,7 @@ START_TEST (equality_is_of_bits)
 }
 END_TEST
 
-/* Returns the numbers 0, 1, 2, ..., except for element `at`. */
+/* Returns a tensor of the numbers 0, 1, 2, ..., with `other` as the element `at`. */
 static CleaveTensor *
 new_counted (const CleaveTensorType *type, gint64 at, float other)
 {
@@ -103,7 +103,7 @@ new_counted (const CleaveTensorType *type, gint64 at, float other)
   return tensor;
 }
 
-/* Bytes between the elements of a part are ignored; every element counts. */
+/* A comparison of slices depends on every element, and not on bytes between the elements. */
 START_TEST (parts_are_compared_without_a_copy)
 {
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 4, 3, 5, 2);
@@ -126,7 +126,7 @@ START_TEST (parts_are_compared_without_a_copy)
 }
 END_TEST
 
-/* Bits of NaNs, quiet and signaling, of either sign, and of adjacent values. */
+/* The bits of NaNs (quiet and signaling, with either sign), and of the values next to NaNs. */
 static const struct
 {
   CleaveElement element;
@@ -141,7 +141,8 @@ static const struct
   { CLEAVE_INT16, { 0x7fc0, 0x7fc0, 0x7fc0, 0x7fc0 }, 0xffc0 },
 };
 
-/* Returns three elements that begin with these bits. If `apart`, only the first counts. */
+/* Returns a tensor of 3x2 elements, of which the first column has these bits. If `apart`, returns a
+ * slice that has the first column alone, whose elements are not adjacent. */
 static CleaveTensor *
 new_tensor (CleaveElement element, guint64 bits, gboolean apart)
 {
@@ -156,7 +157,7 @@ new_tensor (CleaveElement element, guint64 bits, gboolean apart)
   return cleave_tensor_new_slice (tensor, &column);
 }
 
-/* Asserts whether the tensors are equal, and whether their canonical bytes are. */
+/* Asserts that the tensors are equal if and only if `equal`, and so are their canonical bytes. */
 static void
 assert_equal (CleaveTensor *a, CleaveTensor *b, gboolean equal)
 {
@@ -192,7 +193,7 @@ START_TEST (a_nan_equals_any_nan)
 }
 END_TEST
 
-/* Copies keep their bits: canonical bits are used only for comparing. */
+/* Copies keep the bits of NaNs. Only comparisons use the canonical bits. */
 START_TEST (copies_keep_the_bits_of_a_nan)
 {
   for (guint f = 0; f < G_N_ELEMENTS (floats); f++)

@@ -45,8 +45,8 @@ START_TEST (insertion_order_is_kept)
 }
 END_TEST
 
-/* d now reads z, which was added last. Of the nodes that can come next, the one added first
- * always does. */
+/* d now reads z, which was added last. Of all nodes that can come next in the order, the node that
+ * was added first comes next. */
 START_TEST (ties_go_to_the_node_added_first)
 {
   g_autoptr (CleaveGraph) graph =
@@ -66,7 +66,8 @@ START_TEST (operands_used_twice_count_twice)
 }
 END_TEST
 
-/* Compares with a brute-force search by definition, on random graphs with random edits. */
+/* Compares the order with the definition, by a search over all nodes, on random graphs with random
+ * edits. */
 START_TEST (the_order_is_the_lexicographically_smallest)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (1);
@@ -134,7 +135,8 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
-/* Nodes after a cycle can never run, but are not part of it. */
+/* Nodes that depend on a cycle can never run, but are not in the cycle, so the message does not
+ * name them. */
 START_TEST (cycle_names_its_own_nodes_only)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x; w late x; w c x; w a x; w b a; o late");
@@ -202,7 +204,7 @@ START_TEST (reachability_works_in_both_directions)
 }
 END_TEST
 
-/* In insertion order, and again with the first node moved to the end. */
+/* Sorts a million nodes that are in topological order, and again with the first node at the end. */
 START_TEST (a_million_nodes_take_a_second)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");
@@ -250,7 +252,8 @@ sum_cut (const GArray *edges, guint32 set)
   return sum;
 }
 
-/* Random edges between vertices; one leaves the source and none is between source and sink. */
+/* Returns random edges between vertices. At least one edge begins at the source, and none joins
+ * source and sink. */
 static GArray *
 make_edges (guint32 seed, gint32 n_vertices)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* One test for each invariant, which violates it. */
+/* A test for each invariant of a graph: it violates the invariant, and the validation must report
+ * it. */
 
 #include "test.h"
 

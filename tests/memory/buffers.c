@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Which values share a buffer. */
+/* The assignment of values to buffers: views, values in place, joins and loads. */
 
 #include "stored.h"
 
@@ -68,8 +68,8 @@ START_TEST (broadcast_has_strides_of_0)
 }
 END_TEST
 
-/* A Tile of a dimension of extent 1 is a view with stride 0, too. A Tile of another dimension
- * copies elements. */
+/* A Tile along a dimension of extent 1 is a view with stride 0 too. A Tile along any other
+ * dimension copies elements. */
 START_TEST (tile_of_ones_has_strides_of_0)
 {
   for (gint64 n = 1; n <= 2; n++)
@@ -105,8 +105,8 @@ START_TEST (a_broadcast_value_is_not_overwritten)
 }
 END_TEST
 
-/* The sum overwrites the right operand, which is not read later. The operand lies in a part of the
- * Concat, so the sum lies there too. */
+/* The sum overwrites its second operand, which no later node reads. That operand is in the memory
+ * of the Concat, so the sum is there too. */
 START_TEST (a_sum_overwrites_an_operand_that_dies)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -128,8 +128,8 @@ START_TEST (a_sum_overwrites_an_operand_that_dies)
 }
 END_TEST
 
-/* A value with other readers gets memory of its own. Otherwise the memory of the whole would be in
- * use as soon as x is computed. */
+/* x is an operand of a much larger join and has other readers, so it gets a buffer of its own. If
+ * it were in the join's buffer, that buffer would be in use as soon as x is computed. */
 START_TEST (a_value_with_other_readers_is_not_placed_in_a_much_larger_join)
 {
   for (gint64 n = 4; n <= 28; n += 24)
@@ -152,7 +152,8 @@ START_TEST (a_value_with_other_readers_is_not_placed_in_a_much_larger_join)
 }
 END_TEST
 
-/* Each line or channel is read before it is written. */
+/* A normalization reads each line or channel before it writes it, so its result overwrites the
+ * operand. */
 START_TEST (a_normalization_overwrites_its_operand)
 {
   static const char *const norms[] = { "InstanceNormalization", "LayerNormalization",
@@ -190,8 +191,8 @@ START_TEST (output_is_never_overwritten)
 }
 END_TEST
 
-/* Counts the writers of each element: an element that two steps write, or that a join does not
- * receive, is an error. */
+/* The number of steps that write each element. It is an error if two steps write an element, or if
+ * no step writes an element of a join. */
 typedef struct
 {
   guint *n_writers;
@@ -287,7 +288,8 @@ START_TEST (every_element_of_a_join_has_one_writer)
 }
 END_TEST
 
-/* Inputs of many shapes: each element is loaded once, in several steps if the input is large. */
+/* Each element of an input is loaded once, by several steps if the input is large, for many shapes.
+ */
 START_TEST (a_large_input_is_loaded_in_parts)
 {
   const struct
@@ -326,7 +328,7 @@ START_TEST (a_large_input_is_loaded_in_parts)
 }
 END_TEST
 
-/* Pieces of a Reshape are already in the join's memory if they follow each other. */
+/* A join of pieces of a Reshape is a view if the pieces follow each other in memory. */
 START_TEST (a_join_of_adjacent_pieces_is_a_view)
 {
   for (guint swapped = 0; swapped < 2; swapped++)

@@ -14,8 +14,8 @@ cost_of (const char *text)
   return cleave_cost_of_shared (cleave_graph_find_node (graph, "y"));
 }
 
-/* Products of bytes cost less as plain ops, and also between DequantizeLinears and a
- * QuantizeLinear. They do not cost less if one operand is a float. */
+/* Products of bytes cost less than products of floats, in integer ops and between DequantizeLinear
+ * and QuantizeLinear. They do not cost less if one operand is a float. */
 START_TEST (products_of_bytes_cost_less)
 {
   static const char *const floats = "%x = Input : float32 64x256\n"
@@ -43,7 +43,8 @@ START_TEST (products_of_bytes_cost_less)
 }
 END_TEST
 
-/* Weights that are read once for many rows cost more if they are read for few. */
+/* A step with few rows costs more per row than a step with many, since each step reads all weights.
+ */
 START_TEST (steps_with_few_rows_cost_more)
 {
   static const char *const text = "%%x = Input : float32 20x%ux8\n"
@@ -63,7 +64,8 @@ START_TEST (steps_with_few_rows_cost_more)
 }
 END_TEST
 
-/* Neither operand is a constant, so both are converted to floats. */
+/* A product of two quantized activations costs as much as one of floats: neither operand is a
+ * constant, so both are converted to floats. */
 START_TEST (products_of_two_activations_cost_as_floats)
 {
   static const char *const text = "%b = Input : uint8 64x256\n%c = Input : int8 256x128\n"
@@ -75,7 +77,7 @@ START_TEST (products_of_two_activations_cost_as_floats)
 }
 END_TEST
 
-/* Returns the cost of the node that ends a group, as a step. */
+/* Returns the cost of a step that runs a quantized group with this op. */
 static double
 cost_of_group (const char *op, const char *attrs)
 {
@@ -94,8 +96,8 @@ cost_of_group (const char *op, const char *attrs)
   return cleave_cost_of_node (lowered->last) - CLEAVE_COST_OF_STEP;
 }
 
-/* Bytes cost as much as floats if they are used directly, and twice as much if they are
- * converted first. */
+/* The cost of a group is that of its elements. A Softmax, which converts bytes to floats first,
+ * costs twice as much as a Relu, which is a table of bytes. */
 START_TEST (the_cost_of_a_group_is_that_of_its_elements)
 {
   double table = cost_of_group ("Relu", "");
@@ -145,7 +147,7 @@ START_TEST (few_channels_cost_as_much_as_a_full_vector)
 }
 END_TEST
 
-/* Returns the cost that chunks of `n` of 32 channels add. */
+/* Returns the cost that a cut of 32 channels into chunks of `n` channels adds. */
 static double
 added_by_chunks (guint n, const char *attrs)
 {
@@ -174,7 +176,8 @@ START_TEST (chunks_of_channels_leave_vectors_partly_empty)
 }
 END_TEST
 
-/* A depthwise convolution of bytes has few MACs per result. */
+/* Each result has a cost besides its sum. A depthwise convolution of bytes, which has few MACs for
+ * each result, shows it. */
 START_TEST (results_have_a_cost_besides_sums)
 {
   static const char *const text =
@@ -189,8 +192,8 @@ START_TEST (results_have_a_cost_besides_sums)
 }
 END_TEST
 
-/* Each lookup of a Gather has a cost, even if it copies few elements. A larger operand does not
- * cost more: only the rows that are looked up are read. */
+/* Each index of a Gather has a cost, even if it copies few elements. A larger operand costs no
+ * more, since only the selected rows are read. */
 START_TEST (lookups_have_a_cost)
 {
   static const char *const text = "%%x = Input : float32 %ux%u\n%%i = Input : int64 5000\n"

@@ -7,8 +7,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Joins a small part of a value with the rest of it. Between the two, a value with n_between
- * channels is computed. */
+/* Makes a join of a small part and a large part. Between the computations of the two parts, a value
+ * with `n_between` channels is computed. */
 static CleaveGraph *
 make_graph (gint64 n_between)
 {
@@ -34,7 +34,8 @@ START_TEST (a_part_is_staged_while_memory_is_scarce)
 }
 END_TEST
 
-/* The peak is at the whole value: a separate copy of the part would only add to it. */
+/* The peak is where the join is complete. A buffer of its own for the part would only add to the
+ * peak. */
 START_TEST (a_part_is_not_staged_without_gain)
 {
   g_autoptr (CleaveGraph) graph = make_graph (4);
@@ -45,8 +46,8 @@ START_TEST (a_part_is_not_staged_without_gain)
 }
 END_TEST
 
-/* Joins, each of which has all operands of the previous one and more. `dense`: as in a dense
- * block, each reads the previous join. */
+/* Makes joins, each of which has all operands of the previous join and more. If `dense`, each join
+ * reads the previous join, as in a dense block. */
 static CleaveGraph *
 make_block (gboolean dense)
 {
@@ -111,7 +112,8 @@ START_TEST (each_join_waits_for_the_copy)
 }
 END_TEST
 
-/* Returns FALSE if no part is staged. */
+/* Asserts that the lower bound of the peak with staged parts is at most that peak. Returns FALSE if
+ * no part is staged. */
 static gboolean
 check_bound (const CleaveGraph *graph, const GPtrArray *order)
 {

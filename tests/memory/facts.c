@@ -6,8 +6,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Checks that the facts of a join agree with the node, however often they are requested. Returns
- * whether parts overlap. */
+/* Asserts that the cached facts of a join agree with the node, for each of several requests.
+ * Returns whether its parts overlap. */
 static gboolean
 check_join (CleaveGraphFacts *facts, const CleaveNode *join)
 {
@@ -25,7 +25,8 @@ check_join (CleaveGraphFacts *facts, const CleaveNode *join)
   return known->overlap;
 }
 
-/* Returns the number of results that are views. */
+/* Asserts that the cached views of a node agree with the node. Returns the number of its results
+ * that are views. */
 static guint
 check_view (CleaveGraphFacts *facts, const CleaveNode *node)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Values that are computed strip by strip over values that die meanwhile. Checks for the
- * interpreter's bits and less memory. */
+/* Laps: values that are computed strip by strip and overlay values that die meanwhile. The tests
+ * check the bits against the interpreter, and that less memory is needed. */
 
 #include "../../lib/memory/ordering.h"
 
@@ -27,7 +27,8 @@ get_rows (const Net *net)
   return net->is_image ? 1 : 0;
 }
 
-/* A convolution with 3x3 kernel without padding along the rows, or a product. */
+/* Adds a layer: a convolution with a 3x3 kernel, with `n_above` and `n_below` rows of padding, or a
+ * product. */
 static CleaveResult *
 add_layer (Net *net, CleaveResult *x, CleaveResult *w, gint64 n_above, gint64 n_below)
 {
@@ -104,7 +105,7 @@ add_mean (Net *net, CleaveResult *x)
   return run_add (net->graph, "ReduceMean", &x, 1, &rows);
 }
 
-/* Several consecutive layers, each of which overlays the previous one. */
+/* Makes several consecutive layers, each of which overlays the previous layer. */
 static Net
 make_net (guint32 seed)
 {
@@ -154,8 +155,8 @@ START_TEST (bits_are_the_same)
 }
 END_TEST
 
-/* 64 rows of 64, in strips of 4, which a product reads as they are computed. The input of the
- * first layer stays. With several threads, both values are complete. */
+/* Values of 64 rows of 64, in strips of 4 rows. With one thread, the arena has one value and one
+ * strip, besides the input of the first layer. With several threads, it has both values. */
 START_TEST (the_arena_has_one_value_and_a_strip)
 {
   const gint64 row = 64 * 4, whole = 64 * row, input = 64 * 2 * 4;
@@ -168,7 +169,8 @@ START_TEST (the_arena_has_one_value_and_a_strip)
 }
 END_TEST
 
-/* Strips of images read one more row on each side, which is still needed. */
+/* A strip of an image reads one more row on each side. The row that the next strip reads again is
+ * not overwritten. */
 START_TEST (rows_that_are_read_again_are_not_overwritten)
 {
   const gint64 row = 6 * 32 * 4, whole = 40 * row, input = 40 * 6 * 2 * 4;
@@ -180,7 +182,7 @@ START_TEST (rows_that_are_read_again_are_not_overwritten)
 }
 END_TEST
 
-/* An output may be in the caller's memory. */
+/* An output overlays no value and is not overlaid, since it may be in the caller's memory. */
 START_TEST (outputs_do_not_overlap_other_values)
 {
   Net net = begin_net (0, FALSE);
@@ -191,7 +193,7 @@ START_TEST (outputs_do_not_overlap_other_values)
 }
 END_TEST
 
-/* No value can overlay a value that is still read whole. */
+/* No value overlays a value that a later node reads whole. */
 START_TEST (a_value_that_is_read_again_is_not_overwritten)
 {
   Net net = begin_net (0, FALSE);

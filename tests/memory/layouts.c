@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The layouts of values in memory. */
+/* The layouts of values in memory: the order of their dimensions, and the memory that joins share
+ * with their operands. */
 
 #include "stored.h"
 
@@ -31,7 +32,7 @@ add_reshape (CleaveGraph *graph, CleaveResult *x, CleaveInts shape)
   return run_add (graph, "Reshape", &x, 1, &(CleaveReshapeAttrs){ .shape = shape });
 }
 
-/* The new dimension is outermost: each image of the stack is contiguous. */
+/* In a stack of images, the new dimension is outermost, so each image is contiguous. */
 START_TEST (stacked_images_have_the_layout_of_each_image)
 {
   static const gint64 want[] = { 140, 1, 280, 35, 7 };
@@ -50,8 +51,8 @@ START_TEST (stacked_images_have_the_layout_of_each_image)
 }
 END_TEST
 
-/* Makes a table in which the values of one position are contiguous and positions follow each other,
- * as in the boxes of a detector. */
+/* Adds a table with a row for each position of an image, as for the boxes of a detector. The values
+ * of a position are contiguous. */
 static CleaveResult *
 add_table (CleaveGraph *graph, CleaveResult *image)
 {
@@ -62,7 +63,7 @@ add_table (CleaveGraph *graph, CleaveResult *image)
                       CLEAVE_INTS (1, shape->dim[2] * shape->dim[3], shape->dim[1]));
 }
 
-/* Nothing is copied: each convolution writes its rows of the table. */
+/* A join of tables copies nothing: each convolution writes directly into its rows of the join. */
 START_TEST (reshaped_operands_of_a_join_share_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -87,8 +88,9 @@ START_TEST (reshaped_operands_of_a_join_share_its_memory)
 }
 END_TEST
 
-/* The convolution cannot write its result as columns of a table: they are strided. A value that two
- * joins read is placed in one of them. */
+/* A convolution cannot write its result into columns of a table, which are strided, so the result
+ * is copied. A value that two joins read is in the memory of one join, and is copied into the
+ * other. */
 START_TEST (reshaped_operands_that_cannot_share_memory_are_copied)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -128,7 +130,8 @@ START_TEST (a_broadcast_operand_does_not_decide_the_layout_of_the_result)
 }
 END_TEST
 
-/* Attention heads become one row again: each product is written where its rows are read. */
+/* Attention heads become one row again without a copy: each product is written in the layout of its
+ * reader. */
 START_TEST (a_transposed_product_is_written_in_the_layout_of_its_reader)
 {
   for (guint n_parts = 1; n_parts <= 2; n_parts++)
@@ -155,7 +158,8 @@ START_TEST (a_transposed_product_is_written_in_the_layout_of_its_reader)
 }
 END_TEST
 
-/* Columns would have to be strided, which makes products slow, so the rows are copied. */
+/* A product in the layout of this reader would have strided columns and be slow. So the columns
+ * stay contiguous, and the rows are copied. */
 START_TEST (a_product_keeps_its_columns_contiguous)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

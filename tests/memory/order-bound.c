@@ -9,7 +9,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Two halves of the rows of a chain of `n` Relus, one node after the other. */
+/* Makes a chain of `n` Relus that is cut into two halves of the rows. The nodes of the halves
+ * alternate in the order. */
 static CleaveGraph *
 split_relus (guint n)
 {
@@ -34,8 +35,8 @@ find_least (const CleaveGraph *graph, const GPtrArray *order)
   return cleave_order_find_least (graph, facts, order);
 }
 
-/* Checks that each node of the order needs at least its bound. Returns for how many there is a
- * bound. */
+/* Asserts that each node of the order needs at least the bytes of its lower bound. Returns the
+ * number of nodes that have a bound. */
 static guint
 check_bound (const CleaveGraph *graph, GPtrArray *order)
 {
@@ -73,7 +74,8 @@ START_TEST (no_order_needs_less_than_its_bound)
 }
 END_TEST
 
-/* Rows of a large value are copied and wait for a result computed from its other rows. */
+/* Rows of a large value are copied, so the large value does not count in the bound while the copy
+ * waits for the result of the other rows. */
 START_TEST (a_copied_value_no_longer_counts)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -109,7 +111,8 @@ START_TEST (the_bound_of_a_chain_is_exact)
 }
 END_TEST
 
-/* The sum overwrites one of its two operands, and the Relu overwrites its only operand. */
+/* The bound counts a value and its overwritten operand once: the sum overwrites one of its two
+ * operands, and the Relu its only operand. */
 START_TEST (an_overwritten_value_counts_once)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -146,7 +149,7 @@ START_TEST (graphs_with_useless_values_have_no_bound)
 }
 END_TEST
 
-/* Two diamonds in a row, whose sides may run in either order. */
+/* Two diamonds, one after the other. The two sides of a diamond may run in either order. */
 typedef struct
 {
   CleaveGraph *graph;
@@ -166,8 +169,9 @@ diamonds_clear (Diamonds *d)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Diamonds, diamonds_clear)
 
-/* `bounds` has lower bounds in bytes for the second order at four steps, two in each diamond. The
- * search knows nothing else of that order. */
+/* Makes the diamonds and two orders of their nodes. `bounds` has lower bounds in bytes for the
+ * second order at four steps, two in each diamond. The search has no other data about that order.
+ */
 static void
 diamonds_init (Diamonds *d, const gint64 *bounds)
 {
@@ -219,7 +223,8 @@ START_TEST (an_order_that_may_be_better_in_a_stretch_is_measured)
 }
 END_TEST
 
-/* At the peak, both orders need the same memory. */
+/* If both orders need the same memory at the peak, the second order is not measured, although it is
+ * better at other steps. */
 START_TEST (an_order_better_outside_of_the_peak_is_not_measured)
 {
   g_auto (Diamonds) d = { 0 };

@@ -9,8 +9,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Two halves of the rows of a chain of `n` element-wise ops that change the size, built breadth
- * first, as a splitter by levels would. */
+/* Makes a chain of `n` element-wise ops that is cut into `n_chunks` parts of the rows. The nodes
+ * are added breadth first: all pieces of an op before those of the next op. */
 static CleaveGraph *
 split_chain (guint n_chunks, guint n)
 {
@@ -111,7 +111,7 @@ START_TEST (an_order_has_every_node_once_after_its_operands)
 }
 END_TEST
 
-/* Strips of one value, from which two others are computed: only one strip of it is live at a
+/* Two values are computed from the strips of one value. Only one strip of that value is live at a
  * time. */
 START_TEST (strips_with_two_consumers_are_finished_one_by_one)
 {
@@ -152,8 +152,8 @@ START_TEST (eager_orders_have_every_node_after_its_operands)
 }
 END_TEST
 
-/* In random graphs, all paths pass some points, and the candidate orders differ between these
- * points. */
+/* All paths through a random graph pass some points. Between these points, the search takes the
+ * best of the candidate orders. */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
@@ -182,8 +182,8 @@ find_down_to (const CleaveGraph *graph, gint64 n_bytes, GPtrArray **order)
   return peak;
 }
 
-/* A known lower bound does not change the result. If a larger peak is sufficient, fewer orders
- * are tried. */
+/* A lower bound of the peak does not change the result of the search. If the caller accepts a
+ * larger peak, the search tries fewer orders. */
 START_TEST (orders_are_tried_until_one_is_good_enough)
 {
   guint n_enough = 0;
@@ -245,8 +245,8 @@ START_TEST (a_node_that_frees_memory_is_hoisted)
 }
 END_TEST
 
-/* Computed early, `part` makes the large buffer of the join live early. Its own operand stays live
- * in any case, so it can be computed late. The join's other operand is computed late. `part` is too
+/* If `part` is computed early, the large buffer of the join is in use early. The operand of `part`
+ * stays live in any case, so `part` runs late, like the other operand of the join. `part` is too
  * small to be staged. */
 START_TEST (a_node_that_occupies_a_large_join_early_sinks)
 {
@@ -306,8 +306,8 @@ add_block (CleaveGraph *graph, CleaveResult *x)
   return run_conv (graph, wide, 1, 1, CLEAVE_LAYOUT_NCHW);
 }
 
-/* Two rows of a large value are carried to the next strip. They are not copied while the result
- * computed from it is still live. */
+/* A strip keeps two rows of a large value for the next strip. These rows are copied only after the
+ * result of the first strip is freed. */
 START_TEST (carried_rows_are_copied_after_the_previous_strip_is_freed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -351,8 +351,8 @@ add_late_reads (CleaveGraph *graph, guint n, gint64 n_rows)
   return rows[0]->node;
 }
 
-/* Rows that are read late are copied so that the value can be freed, unless the copies take more
- * memory than the value. */
+/* Rows that a node reads late are copied, so that the value can be freed. They are not copied if
+ * the copies take more memory than the value. */
 START_TEST (rows_are_copied_unless_they_are_read_many_times)
 {
   for (guint many = 0; many < 2; many++)
@@ -367,9 +367,9 @@ START_TEST (rows_are_copied_unless_they_are_read_many_times)
 }
 END_TEST
 
-/* A value is joined with the result of 20 convolutions of it. The first strip computes 21 rows,
- * which as many strips read. They exist twice while they are staged, and each is freed after its
- * last read. */
+/* A value is joined with the result of 20 convolutions of it. The first strip computes 21 rows, and
+ * each of 21 strips reads one of them. A row exists twice while it is staged, and is freed after
+ * its last read. */
 START_TEST (rows_read_by_many_strips_are_freed_one_by_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -412,7 +412,7 @@ START_TEST (cycle_is_an_error)
 }
 END_TEST
 
-/* Reverses the uses, as edits may: the last operand was set first. */
+/* Reverses the list of uses of each value, as if the operands had been set in the reverse order. */
 static void
 turn_uses_round (CleaveGraph *graph)
 {
@@ -427,7 +427,8 @@ turn_uses_round (CleaveGraph *graph)
       }
 }
 
-/* Files do not store an order of uses. In a copy of a graph, uses are in the order of its nodes. */
+/* The order of nodes does not depend on the order of uses. A file does not store the order of uses;
+ * a copy of a graph has uses in the order of its nodes. */
 START_TEST (the_order_of_uses_does_not_matter)
 {
   g_autoptr (CleaveGraph) graph =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Results of depthwise convolutions that overlay their operand. Checks for the interpreter's
- * bits and less memory. */
+/* Overlays: results of depthwise convolutions in the memory of their operand. The tests check the
+ * bits against the interpreter, and that less memory is needed. */
 
 #include "../../lib/ir/debug.h"
 #include "../../lib/ir/overlay.h"
@@ -22,7 +22,7 @@ typedef struct
   Form form;
   CleaveElement element;
   guint n_spatial;
-  gboolean never; /* no kernel reads the rows in order */
+  gboolean never; /* no overlay is possible, since no kernel reads the rows in order */
 } Kind;
 
 static const Kind kinds[] = {
@@ -124,7 +124,7 @@ add_linear (Net *net, CleaveResult *x, CleaveResult *w, const CleaveConvAttrs *a
   return run_add (net->graph, "QLinearConv", operands, G_N_ELEMENTS (operands), attrs);
 }
 
-/* Occasionally adds a Relu. */
+/* Adds a convolution of the network's kind, and at times a Relu. */
 static CleaveResult *
 add_conv (Net *net, CleaveResult *x, CleaveShape weights, const CleaveConvAttrs *attrs)
 {
@@ -193,8 +193,8 @@ end_net (Net *net, CleaveResult *y, CleaveLayout layout)
   run_output (net->graph, y);
 }
 
-/* Makes a network of three layers: one expands few channels to many, one keeps or doubles them, and
- * one reduces them to few. */
+/* Makes a network of three layers: the first expands few channels to many, the second keeps or
+ * doubles their number, and the third reduces them to few. */
 static Net
 make_net (guint32 seed, gint64 n_images)
 {
@@ -256,7 +256,8 @@ START_TEST (bits_are_the_same)
 }
 END_TEST
 
-/* Checks row by row; `ahead` rows are read before any is written. */
+/* Computes the needed distance of an overlay by a look at each row. The kernel reads `ahead` rows
+ * before it writes the first row. */
 static gint64
 ask_each_row (const CleaveCall *call, guint rows, gint64 ahead)
 {
@@ -301,7 +302,7 @@ START_TEST (three_rows_decide_for_all)
 }
 END_TEST
 
-/* Too many rows to check each of them. */
+/* The library must not look at each row, since there are too many. */
 START_TEST (very_many_rows_are_handled)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -315,9 +316,9 @@ START_TEST (very_many_rows_are_handled)
 }
 END_TEST
 
-/* 48 channels of 40 x 40 become 20 x 20. Bytes are converted to floats before they are
- * overwritten; for floats, a row must be free. 4-byte integers are as large as the four bytes
- * they replace, and need the padding row. */
+/* 48 channels of 40 x 40 become 20 x 20. A kernel of bytes converts bytes to floats before it
+ * overwrites them; a kernel of floats needs one free row. A row of 4-byte integers is as large as
+ * the bytes that it overwrites, and needs the padding row. */
 START_TEST (the_peak_is_that_of_the_larger_value)
 {
   static const gint64 want[] = { (40 * 40 + 20) * 48 * 4, 40 * 40 * 48,     40 * 40 * 48,
@@ -346,7 +347,7 @@ START_TEST (the_peak_is_that_of_the_larger_value)
 }
 END_TEST
 
-/* Each case prevents an overlay: another image, an output, a join, one more reader. */
+/* Each case prevents an overlay: a second image, an output, a join, or a second reader. */
 START_TEST (overlays_that_are_impossible_are_left_out)
 {
   for (guint32 seed = 0; seed < N_KINDS; seed++)
@@ -377,7 +378,7 @@ START_TEST (overlays_that_are_impossible_are_left_out)
 }
 END_TEST
 
-/* Begins a network of a group with ops before or after its convolution. */
+/* Begins a network with a quantized group that has ops before or after its convolution. */
 static Net
 begin_group (CleaveResult **x, guint32 seed)
 {
@@ -424,7 +425,7 @@ turn_over (Net *net, CleaveResult *x)
   return run_add (net->graph, "Slice", &x, 1, &attrs);
 }
 
-/* The row order is a property of the whole group. No group of this test reads rows in order. */
+/* An overlay needs a group that reads all its rows in order. No group of this test does. */
 START_TEST (groups_decide_in_which_order_rows_are_read)
 {
   const CleaveInts once = CLEAVE_INTS (1, 1), same = CLEAVE_INTS (1, 1, 1, 1);
@@ -445,8 +446,8 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
               &net, run_binary (net.graph, "Mul", dequantize (&net, x), dequantize (&net, other)),
               once, same);
         }
-      else if (what == 3) /* with twice the stride and the same number of rows, the residual reads
-                           * rows further on */
+      else if (what == 3) /* with twice the stride and the same number of rows, the residual
+                           * addition reads later rows than it writes */
         y = run_binary (net.graph, "Add", dequantize (&net, x),
                         add_windows (&net, dequantize (&net, x), CLEAVE_INTS (2, 2),
                                      CLEAVE_INTS (0, 0, 13, 13)));
@@ -467,7 +468,8 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
 }
 END_TEST
 
-/* A row is larger than a tile, so tiles are cut along columns. */
+/* A row is larger than a tile, so tiles are cut along columns, and an overlaid result goes through
+ * scratch. */
 START_TEST (tiles_of_columns_go_through_scratch)
 {
   Net net = { cleave_graph_new (NULL), g_rand_new_with_seed (1), &kinds[2] };
@@ -484,8 +486,8 @@ START_TEST (tiles_of_columns_go_through_scratch)
 }
 END_TEST
 
-/* Adds a depthwise convolution whose weights are a part of its own operand, or are computed from
- * it. */
+/* Adds a depthwise convolution whose weights are a Slice of its other operand x (if `is_view`), or
+ * are computed from x. */
 static CleaveResult *
 add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
 {
@@ -499,8 +501,8 @@ add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* No overlay is possible on a join, nor on a value of which a part is read by the same node. A part
- * that is read before does not matter. */
+/* No result overlays a join, or a value of which the same node also reads a part. An earlier node
+ * may read a part. */
 START_TEST (parts_of_an_operand_prevent_an_overlay)
 {
   for (guint what = 0; what < 3; what++)

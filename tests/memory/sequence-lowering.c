@@ -7,7 +7,7 @@
 
 #define N_CHUNKS 3
 
-/* Chunks of 5 steps each of a layer of 6 units. */
+/* A recurrent layer of 6 units that is cut into chunks of 5 steps. */
 typedef struct
 {
   const char *op;
@@ -109,7 +109,8 @@ START_TEST (bits_stay_the_same)
 }
 END_TEST
 
-/* Unsplit layers; one thread, which would gain nothing; float16, whose sums have no type here. */
+/* Layers that are not lowered: unsplit layers, layers in a program of one thread, which would gain
+ * nothing, and layers of float16, for whose sums there is no type. */
 START_TEST (other_layers_are_not_lowered)
 {
   Chunks half = kinds[0], whole = kinds[0];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Buffers of graphs, and assertions about their layouts. */
+/* Makes the storage of a graph (buffers and locations of its values), with assertions about it. */
 
 #include "../../lib/memory/buffers.h"
 #include "orders.h"

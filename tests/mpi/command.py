@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# command.py MPIRUN CLEAVE: tests the command on ranks: same bits, messages as planned, and errors.
+# command.py MPIRUN CLEAVE: tests `cleave run --ranks`: the bits of one process, the planned messages, and errors.
 import json
 import os
 import random
@@ -76,7 +76,7 @@ def check_bits(model):
         assert [r['arena_bytes'] for r in ranks] == [r['arena_bytes'] for r in planned['ranks']]
 
 
-# Several runs at once give the same bits and messages, and need several arenas.
+# Several runs in flight give the same bits and messages as single runs, and need several arenas.
 def check_stream(model):
     alone = load(subprocess.run([cleave, 'run', model, '--json'], capture_output=True, text=True, timeout=60))
     one, two = (load(run(3, 'run', model, '--ranks', '--json', '--stream', '9', '--in-flight', str(k), *FAST)) for k in (1, 2))

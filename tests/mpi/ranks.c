@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ranks.c same|agree|alarm|near|stream [N]: run by mpirun with 4 processes. Many cases in one
- * run, since starting takes half a second. */
+/* ranks.c same|agree|alarm|near|stream [N]: mpirun runs it with 4 processes. One run has many
+ * cases, since a start takes half a second. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* Replaces an MPI function. The replacement fails on request. */
@@ -34,7 +34,7 @@ demand (gboolean good, const char *what, guint32 seed)
   MPI_Abort (MPI_COMM_WORLD, 1);
 }
 
-/* Replaces an MPI function, which fails on request. */
+/* Number of calls of MPI_Start() that succeed before further calls fail. */
 static gint starts_left = G_MAXINT;
 
 int MPI_Start (MPI_Request *request);
@@ -45,8 +45,8 @@ MPI_Start (MPI_Request *request)
   return starts_left-- > 0 ? PMPI_Start (request) : MPI_ERR_OTHER;
 }
 
-/* Replaces calls in which other ranks take part. A collective call takes place and then fails on
- * this rank, each time. A failing send sends nothing. */
+/* Numbers of calls that succeed before a call fails on this rank. A collective call that fails
+ * takes place first, since other ranks wait for it. A send that fails sends nothing. */
 static gint dups_left = G_MAXINT, gathers_left = G_MAXINT, sends_left = G_MAXINT;
 
 int
@@ -80,8 +80,8 @@ MPI_Send (const void *data, int n, MPI_Datatype type, int to, int tag, MPI_Comm 
   return sends_left-- == 0 ? MPI_ERR_OTHER : PMPI_Send (data, n, type, to, tag, comm);
 }
 
-/* Replaces the library's own function: the linker redirects calls here. The replacement fails on
- * request. */
+/* Replaces cleave_program_bind(): the linker redirects calls here. The replacement fails if
+ * `binding_fails`. */
 static gboolean binding_fails;
 
 gboolean __real_cleave_program_bind (CleaveProgram *program,
@@ -111,7 +111,7 @@ __wrap_cleave_program_bind (CleaveProgram *program,
          __real_cleave_program_bind (program, inputs, n_inputs, outputs, n_outputs, error);
 }
 
-/* Replaces the system call. The replacement fails on request. */
+/* Number of reads of another process's memory that succeed before further reads fail. */
 static gint reads_left = G_MAXINT;
 
 ssize_t
@@ -128,7 +128,7 @@ process_vm_readv (pid_t pid,
   return -1;
 }
 
-/* Counts calls from other threads. */
+/* The calls of MPI_Iprobe() from other threads than the main thread are counted. */
 static GThread *main_thread;
 static gint n_probes;
 
@@ -152,7 +152,7 @@ place_at_random (CleaveGraph *graph, guint32 seed, guint n)
   return cleave_placement_new_by_node (graph, n, ranks, n_nodes, NULL);
 }
 
-/* Asserts that messages and bytes are the ones of the plan. */
+/* Asserts that the program sent and received the messages and bytes of the placement. */
 static void
 assert_counts (const CleaveRankProgram *program,
                const CleavePlacement *placement,
@@ -256,8 +256,9 @@ run_same (guint n_cases)
     }
 }
 
-/* Runs a program for each lane alternately. Each program has its own tensors, and its inputs
- * differ in each run. */
+/* Alternates between N_LANES programs. Each program has tensors of its own, and other inputs in
+ * each run.
+ */
 #define N_LANES 3
 #define N_RUNS 7
 
@@ -399,7 +400,7 @@ run_progress (void)
     assert_outputs (graph, inputs, outputs, 0);
 }
 
-/* Asserts that an error on one rank is reported on all. */
+/* Asserts that all ranks report an error of one rank. */
 static void
 assert_refused (int seed, guint n, guint n_threads, const char *message)
 {
@@ -426,7 +427,8 @@ get_own_bytes (void)
   return g_ascii_strtoll (text, NULL, 10) * sysconf (_SC_PAGESIZE);
 }
 
-/* The rank never touches the gigabyte between the parts, since it may not have that much memory. */
+/* A rank lacks memory for its program. The rank never touches the gigabyte between the parts, since
+ * the machine may not have that memory. */
 static void
 assert_no_memory (int which)
 {
@@ -472,7 +474,7 @@ assert_collective_fails (int failing, gint *left, gint n, const char *message)
   cleave_rank_program_free (program);
 }
 
-/* The measuring rank cannot send to another rank. */
+/* Asserts the error if the rank that measures the network cannot send to another rank. */
 static void
 assert_measuring_fails (gint n)
 {
@@ -488,7 +490,7 @@ assert_measuring_fails (gint n)
   demand (cleave_mpi_measure_network (MPI_COMM_WORLD, &network, NULL), "not measured", (guint32) n);
 }
 
-/* Binds tensors of another type after valid ones. */
+/* Asserts that tensors of another type are an error after tensors of the right type were bound. */
 static void
 assert_second_binding_fails (void)
 {
@@ -511,7 +513,7 @@ assert_second_binding_fails (void)
           0);
 }
 
-/* A rank that cannot run informs the ranks that wait for it. */
+/* Asserts that a rank that cannot run reports that to the ranks that wait for it. */
 static void
 assert_first_run_fails (int failing)
 {
@@ -605,7 +607,7 @@ run_agree (void)
   run_large_types ();
 }
 
-/* If MPI fails on a rank during a run, all ranks fail, and none waits forever. */
+/* Asserts that if MPI fails on a rank during a run, all ranks fail, and none waits forever. */
 static void
 run_alarm (int failing)
 {
@@ -630,7 +632,7 @@ run_alarm (int failing)
   starts_left = reads_left = G_MAXINT;
 }
 
-/* If one of several concurrent programs fails, the others fail, too, on all ranks. */
+/* Asserts that if one of several programs in flight fails, all programs fail on all ranks. */
 static void
 run_stream_alarm (int failing)
 {
@@ -728,18 +730,19 @@ run_text (const char *text, const guint *ranks, guint n_nodes)
     assert_outputs (graph, inputs, outputs, n_nodes);
 }
 
-/* Each rank waits until its message has left before it receives the other's. */
+/* Two ranks send each other values at the same time. Each waits until its message has left before
+ * it receives the other rank's message. */
 #define CROSSWISE                                                                                  \
   "graph g\n%x = Input : float32 1024x1024\n%a = Relu %x\n%b = Neg %x\n%c = MatMul %a, %a\n"       \
   "%d = MatMul %b, %b\n%e = Add %c, %b\n%f = Add %d, %a\n%g = Add %e, %f\noutput %g\n"
 
-/* The bound input has more rows than one call fetches, and rows of few bytes. */
+/* The bound input has more rows than one call of process_vm_readv() reads, and short rows. */
 #define ROWS                                                                                       \
   "graph g\n%x = Input : float32 1x600x8x100\n"                                                    \
   "%a = Slice %x 0:1,0:600,2:6,10:90\n%b = Relu %a\n"                                              \
   "%c = Slice %x 0:1,0:600,2:6,10:14\n%d = Neg %c\noutput %b\noutput %d\n"
 
-/* Ranks on this host read each other's memory; MPI transfers nothing. */
+/* Asserts that ranks on one host read each other's memory, and that MPI carries no message. */
 static void
 run_near (void)
 {
@@ -778,7 +781,7 @@ START_TEST (do_it)
   else if (g_str_equal (mode, "stream"))
     for (guint32 seed = 0; seed < n_cases; seed++)
       run_stream_case (seed);
-  else /* alarms leave no state that affects the next case */
+  else /* a case that fails must not affect the next case */
     for (int i = 0; i < 5 * n_ranks; i++)
       {
         run_alarm (i % n_ranks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The forms that ops have in exported files: the forms of each opset, of layouts with channels
- * last, and of ops that ONNX does not have. */
+/* The forms of ops in exported files: the forms of each opset, the forms for the layout NHWC, and
+ * the forms of ops that ONNX lacks. */
 
 #include "exported.h"
 
@@ -96,7 +96,7 @@ START_TEST (later_opsets_have_their_own_forms)
 }
 END_TEST
 
-/* ONNX does not allow negative pads. */
+/* A piece of a DeformConv is written with Slices, since ONNX has no negative pads. */
 START_TEST (a_piece_of_a_deform_conv_is_cut_by_slices)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -136,7 +136,8 @@ START_TEST (channels_last_ops_are_put_between_transposes)
 }
 END_TEST
 
-/* A value without a name of its own has the name of its node. */
+/* The Transposes around a node of layout NHWC have names that differ from that of the node,
+ * although a value without a name has the name of its node. */
 START_TEST (transposes_of_a_channels_last_op_have_names_of_their_own)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -208,7 +209,8 @@ START_TEST (the_phase_of_a_resize_becomes_a_slice)
 }
 END_TEST
 
-/* A piece of a Resize by a fractional factor becomes one node again on import. */
+/* A piece of a Resize by a fractional factor is written as products, which the import joins to one
+ * node again. */
 START_TEST (positions_of_a_resize_become_products)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -240,7 +242,8 @@ START_TEST (positions_of_a_resize_become_products)
 }
 END_TEST
 
-/* Lines in other formats are ignored. */
+/* The import reads the positions of a Resize from a line of the doc string, and ignores lines in
+ * other formats. */
 START_TEST (positions_of_a_resize_survive_export_and_import)
 {
   static const struct
@@ -275,7 +278,8 @@ START_TEST (positions_of_a_resize_survive_export_and_import)
 }
 END_TEST
 
-/* A MaxUnpool of two channels, each pooled from 2x4. `numbers` NULL: its indices are an input. */
+/* Makes a MaxUnpool of two channels, each pooled from 2x4. `numbers` has its constant indices;
+ * NULL: the indices are an input. */
 static CleaveGraph *
 graph_of_unpool (const gint64 *numbers)
 {
@@ -316,7 +320,8 @@ count_op (const Model *model, const char *op)
   return n;
 }
 
-/* In the whole value the indices of the second channel begin at 8, in its piece at 0. */
+/* The indices of the second channel begin at 8 in the whole value, and at 0 in the piece of that
+ * channel. */
 START_TEST (indices_of_a_piece_of_an_unpool_count_in_the_piece)
 {
   static const gint64 numbers[] = { 5, 2, 8, 15 };

@@ -9,7 +9,7 @@
 /* Wheres that select between whole values are exported as an If, which is imported as Wheres
  * again. */
 
-/* Prints "Op(a,b)->c" for each node, one per line; branches follow their node, each with its
+/* Prints a line "Op(a,b)->c" for each node. The branches of an If follow its line, each with its
  * outputs. */
 static void
 list_nodes (const Onnx__GraphProto *graph, const char *indent, GString *out)
@@ -57,8 +57,8 @@ interpret (const CleaveGraph *graph, guint seed)
   return cleave_interpret (graph, (CleaveTensor *const *) inputs->pdata);
 }
 
-/* Asserts the exported nodes, and that the re-imported graph has the same bits for both values
- * of the condition. */
+/* Exports the graph `text`. Asserts that the file has the nodes `expected`, and that the graph of
+ * the file has the same bits for both values of the condition. */
 static void
 assert_written (const char *text, const char *expected)
 {
@@ -87,7 +87,8 @@ assert_written (const char *text, const char *expected)
     }
 }
 
-/* Both Wheres form one If; the Tanh is also read outside. */
+/* Two Wheres become one If. The Tanh stays outside the branches, since a node outside reads it too.
+ */
 START_TEST (each_side_becomes_a_branch)
 {
   assert_written ("%x = Input : float32 2x2\n"
@@ -114,7 +115,8 @@ START_TEST (each_side_becomes_a_branch)
 }
 END_TEST
 
-/* An output of a branch cannot be a value of the outer graph, nor can one value be two outputs. */
+/* A branch returns a value of the outer graph through an Identity, since ONNX forbids it as an
+ * output of a branch. The same holds for a value that is two outputs. */
 START_TEST (an_outer_value_is_passed_through_a_branch)
 {
   assert_written ("%x = Input : float32 2x2\n"
@@ -173,7 +175,8 @@ START_TEST (nodes_that_both_sides_or_outputs_read_stay_outside)
 }
 END_TEST
 
-/* No position in the file suits an If of both Wheres. */
+/* Two Wheres that depend on each other stay Wheres, since no position in the file suits an If of
+ * both. */
 START_TEST (wheres_that_depend_on_each_other_stay)
 {
   assert_written ("%x = Input : float32 2x2\n"
@@ -218,7 +221,8 @@ START_TEST (wheres_of_two_conditions_that_depend_on_each_other_stay)
 }
 END_TEST
 
-/* Only the values that the inner Where selects from become branches. */
+/* A value of a branch depends on another Where. That Where becomes an If of its own before the
+ * first If, not inside the branch. */
 START_TEST (a_where_inside_a_branch_is_computed_before_the_if)
 {
   assert_written ("%x = Input : float32 2x2\n"

@@ -7,8 +7,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Convolutions, a pooling and a residual connection over all of them; a second output reads the
- * middle. */
+/* Makes convolutions and a pooling, and a residual addition of the first and the last value. A
+ * second output reads a value in the middle. */
 static CleaveGraph *
 make_image (gint64 rows, CleaveLayout layout)
 {
@@ -51,7 +51,7 @@ unpack (GBytes *bytes)
   return model;
 }
 
-/* Returns whether a loop computes something. Loops that only hide shapes return their inputs. */
+/* Returns whether a Loop computes anything. A Loop that only hides shapes returns its inputs. */
 static gboolean
 computes (const Onnx__NodeProto *node)
 {
@@ -62,7 +62,7 @@ computes (const Onnx__NodeProto *node)
   return FALSE;
 }
 
-/* Returns the number of loops, and the number of nodes outside of them in `n_nodes`. */
+/* Returns the number of Loops in a file. Sets `n_nodes` to the number of nodes outside Loops. */
 static guint
 count_loops (GBytes *bytes, guint *n_nodes)
 {
@@ -98,8 +98,7 @@ write_loops (CleaveGraph *graph, guint32 seed, guint *n_nodes)
   return count_loops (bytes, n_nodes);
 }
 
-/* Returns the number of nodes in Loops. Each is a node of the graph or one created by the
- * export. */
+/* Returns the number of the graph's nodes that become iterations of a Loop. */
 static guint
 count_iterations (const CleaveGraph *graph)
 {
@@ -131,8 +130,9 @@ START_TEST (even_strips_become_iterations)
 }
 END_TEST
 
-/* With 1 row, a residual waits for more iterations than a loop may carry; with 40 there are 3
- * strips. */
+/* Strips of different sizes stay outside Loops, or compute the same bits. With strips of 1 row, the
+ * residual value waits for more iterations than a Loop may carry. With strips of 40 rows, there are
+ * 3 strips. */
 START_TEST (uneven_strips_stay_or_compute_the_same)
 {
   for (gint64 size = 1; size <= 40; size += size < 8 ? 1 : 5)
@@ -164,7 +164,7 @@ START_TEST (random_fits_compute_the_same)
 }
 END_TEST
 
-/* A plan for even strips has no tiles, and its strips have one size, so that most of them become
+/* A plan for even strips has no tiles, and its strips have one size, so most strips become
  * iterations. */
 START_TEST (even_strips_are_made_on_request)
 {
@@ -187,7 +187,7 @@ START_TEST (even_strips_are_made_on_request)
 }
 END_TEST
 
-/* Other results of strips, and those that are read much later, belong to the iterations, too. */
+/* An iteration also has the other results of a strip, and results that nodes read much later. */
 START_TEST (iterations_have_all_results_of_a_segment)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("ends");
@@ -214,7 +214,7 @@ START_TEST (iterations_have_all_results_of_a_segment)
 }
 END_TEST
 
-/* Without loops, the export is unchanged. */
+/* Without cleave_onnx_set_loops(), the file has no Loops. */
 START_TEST (loops_are_exported_on_request)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
@@ -227,8 +227,8 @@ START_TEST (loops_are_exported_on_request)
 }
 END_TEST
 
-/* A value of 16 x rows x rows floats, and much later another value of that shape. Two values of the
- * same number of bytes lie between them. */
+/* Makes a value of 16 x rows x rows floats, and much later another value of that shape. Between the
+ * two, the graph has two values with the same number of bytes and another shape. */
 static CleaveGraph *
 make_late_twin (gint64 rows)
 {
@@ -266,8 +266,9 @@ has_op (GBytes *bytes, const char *op)
   return has;
 }
 
-/* A planner that knows shapes keeps the memory of the first twin for the second; one that does
- * not frees it. For small values, hiding shapes is not worth it. */
+/* ONNX Runtime keeps the memory of the first of two equal shapes for the second, unless the shapes
+ * are hidden. The file hides its shapes, but not for small values, which would save less than the
+ * hiding costs. */
 START_TEST (shapes_are_hidden_until_the_run)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128), small = make_late_twin (32), again = NULL;
@@ -304,8 +305,8 @@ count_sizes (GBytes *bytes)
   return n;
 }
 
-/* Constant sizes of a Resize would reveal the shapes after it. Two Resizes with equal sizes
- * share them. */
+/* The sizes of a Resize are hidden too, since constant sizes would show the shapes after it. Two
+ * Resizes with equal sizes share one value. */
 START_TEST (sizes_are_hidden_until_the_run)
 {
   const CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_NEAREST,
@@ -335,7 +336,8 @@ START_TEST (sizes_are_hidden_until_the_run)
 }
 END_TEST
 
-/* ONNX Runtime rewrites quantized networks, which needs known shapes. */
+/* The file of a quantized network keeps its shapes, since ONNX Runtime needs them to rewrite the
+ * network. */
 START_TEST (shapes_of_quantized_networks_are_not_hidden)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128);
@@ -374,7 +376,8 @@ START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
 }
 END_TEST
 
-/* A value with one reader may also be an output. No sum overwrites an output. */
+/* A value with one reader may also be an output. The estimate counts it, since no sum overwrites an
+ * output. */
 START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("outputs");
@@ -423,7 +426,7 @@ add_tests (Suite *suite)
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
   tcase_add_loop_test (random, random_fits_compute_the_same, 787,
-                       788); /* a seed whose strips have two alternating phases */
+                       788); /* a seed for which strips of two kinds alternate */
   suite_add_tcase (suite, random);
 }
 

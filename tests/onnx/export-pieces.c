@@ -35,7 +35,7 @@ assemble_of (const Cover *cover, const CleaveShape *whole)
   return graph;
 }
 
-/* Returns the nodes after the Slices that make the parts. */
+/* Returns the exported nodes except the Slices that compute the parts. */
 static char *
 list_rest (const CleaveGraph *graph, guint n_parts)
 {
@@ -72,7 +72,7 @@ START_TEST (an_assemble_becomes_concats)
       { { 2, { { 0, 6 }, { 0, 4 } } }, { 2, { { 0, 6 }, { 2, 6 } } } },
       "Slice(p0,starts,ends,axes)->a.slice\nConcat(a.slice,p1)->y\n" },
     { 1, { { 2, { { 0, 6 }, { 0, 6 } } } }, "Identity(p0)->y\n" },
-    { 5, /* a pinwheel: no cut goes between the parts */
+    { 5, /* a pinwheel: no straight cut divides the parts into two groups */
       { { 2, { { 0, 2 }, { 0, 4 } } },
         { 2, { { 0, 4 }, { 4, 6 } } },
         { 2, { { 4, 6 }, { 2, 6 } } },
@@ -94,7 +94,8 @@ START_TEST (an_assemble_becomes_concats)
 }
 END_TEST
 
-/* Random covers in three dimensions: a box cut repeatedly, some parts enlarged. */
+/* Exports random covers of a range in three dimensions: cuts the range repeatedly, and enlarges
+ * some parts. */
 START_TEST (every_cover_can_be_exported)
 {
   CleaveShape whole = CLEAVE_SHAPE (6, 5, 7);
@@ -140,7 +141,7 @@ count_initializer_bytes (const Model *model)
   return n;
 }
 
-/* x plus a part of w for each range; the parts share the bytes of w. */
+/* Makes a graph that adds to x a slice of w for each range. The slices share the bytes of w. */
 static CleaveGraph *
 graph_of_parts (const CleaveRange *ranges, guint n)
 {

@@ -71,7 +71,7 @@ START_TEST (an_output_with_the_name_of_another_input_is_an_error)
 }
 END_TEST
 
-/* An inner value has the name of an output of another node. */
+/* If an inner value has the name of another node's output, the file gives it another name. */
 START_TEST (names_are_made_unique)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -120,7 +120,7 @@ START_TEST (a_shape_without_dimensions_is_exported)
 }
 END_TEST
 
-/* Lists of names and of real numbers, and a tensor. */
+/* Attributes that are lists of names, lists of real numbers, or a tensor. */
 START_TEST (lists_and_tensors_are_exported_as_attributes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");
@@ -159,7 +159,7 @@ START_TEST (lists_and_tensors_are_exported_as_attributes)
 }
 END_TEST
 
-/* The scalar is rounded as the kernel rounds it. */
+/* A number that becomes a scalar operand is rounded to the element type as the kernel rounds it. */
 START_TEST (a_number_is_rounded_to_the_element_type)
 {
   static const struct
@@ -186,7 +186,7 @@ START_TEST (a_number_is_rounded_to_the_element_type)
 }
 END_TEST
 
-/* Every integer that a double holds, also beyond 2^53. */
+/* An integer attribute that is stored as a double keeps its value, also beyond 2^53. */
 START_TEST (large_integers_survive_export_and_import)
 {
   static const double values[] = { -0x1p63, 0x1p62, 0x1p53 + 2, -0x1p53, 7 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Exports graphs, and looks at the file or reads it again. */
+/* Exports graphs, and checks the nodes of the file or imports it again. */
 
 #include "graphs.h"
 #include "test.h"
@@ -10,7 +10,7 @@
 #include "interpret.h"
 #include "models.h"
 
-/* Other runtimes refuse a model with two nodes of the same name. */
+/* Asserts that no two nodes have the same name, since other runtimes refuse such a model. */
 static inline void
 check_node_names (const Model *model)
 {
@@ -35,7 +35,7 @@ export_model (const CleaveGraph *graph)
   return model;
 }
 
-/* Returns "Op(a,b)->c" for each node, one per line. */
+/* Returns a line "Op(a,b)->c" for each node. */
 static inline char *
 list_nodes (const Model *model)
 {

@@ -4,14 +4,14 @@
 
 #include "model-node.h"
 
-/* Files of some hundred bytes that request much work on constants. An import or pass that
- * computes them does not finish before the suite's timeout. */
+/* Files of some hundred bytes whose constant nodes need much work. An import or a pass that
+ * computed these nodes would not finish before the timeout of the suite. */
 
 typedef struct
 {
   const char *op;
   const char *operands, *attrs; /* in the format of model_of_node() */
-  const char *error;            /* NULL: there is a graph, with the node folded or not */
+  const char *error; /* message of the import; NULL: it succeeds, with the node folded or not */
 } Hostile;
 
 /* clang-format off */
@@ -94,7 +94,8 @@ START_TEST (a_small_file_gets_a_small_folding_budget)
 }
 END_TEST
 
-/* The node reads only constants, but the budget does not allow to compute its value. */
+/* The import needs the value of a node that reads only constants, but the work exceeds the budget.
+ */
 START_TEST (a_needed_value_beyond_the_budget_is_an_error)
 {
   g_autoptr (Model) model = model_new (17);
@@ -112,7 +113,7 @@ START_TEST (a_needed_value_beyond_the_budget_is_an_error)
 }
 END_TEST
 
-/* The nodes together need as much work as one large node. */
+/* Many nodes that together need as much work as one large node share one budget. */
 START_TEST (all_nodes_share_one_budget)
 {
   g_autoptr (Model) model = model_new (17);

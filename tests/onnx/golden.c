@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ONNX's own operator tests: models with operands and expected results. Every model that can be
- * imported is run by the reference kernels and compared. The numbers are another system's, so there
- * is a tolerance. If the import must know the value of an input, such as the k of TopK, the input
- * is fixed at load, as with --fix. It becomes a constant with the test's own value. As few inputs
- * as possible are fixed. Such a case also runs unmodified, with a dynamic part. Any other case runs
- * a second time with all its nodes in the dynamic part.
+/* ONNX's own operator tests: models with operands and expected results. The test imports every
+ * model that it can, runs it by the reference kernels, and compares the results with a tolerance,
+ * since another system computed the expected numbers.
+ *
+ * If the import must know the value of an input, such as the k of TopK, that input becomes a
+ * constant with the value of the test, as with --fix. No other input becomes a constant. Such a
+ * case also runs unmodified, with a dynamic part. Any other case also runs with all its nodes in
+ * the dynamic part.
  *
  * Over 400 lines: the test is one program with its tables. */
 
@@ -23,9 +25,9 @@
 #define ATOL 1e-7
 /* One unit in the last place: the tests' numbers are truncated, while a cast rounds to nearest. */
 #define RTOL_BFLOAT16 0x1p-7
-/* The groups of cases, and how many of each have passed: unmodified, with fixed inputs, unmodified
- * with a dynamic part, and with all nodes in the dynamic part. Fewer is a regression. `real` only
- * has links to models. */
+/* The groups of cases, and the smallest number of cases of each group that must pass in each way.
+ * The ways are: unmodified, with fixed inputs, unmodified with a dynamic part, and with all nodes
+ * in the dynamic part. The group `real` only has links to models. */
 static const struct
 {
   const char *name;
@@ -37,7 +39,8 @@ static const struct
   { "pytorch-converted", 82, 0, 0, 39 },
 };
 
-/* Why cases are refused: the text of their message, and their number. */
+/* Reasons for which cases are refused: a part of the message, the reason, and the number of cases.
+ */
 static const struct
 {
   const char *says, *why;
@@ -165,7 +168,7 @@ fix_type (GPtrArray *tensors, guint index, const CleaveTensorType *as)
     tensors->pdata[index] = as_bfloat16 (tensors->pdata[index]);
 }
 
-/* Makes fixed inputs initializers. */
+/* Makes each input whose `is_fixed` is TRUE an initializer with the value of the test. */
 static void
 fix_inputs (Model *model, const GPtrArray *inputs, const gboolean *is_fixed)
 {
@@ -215,8 +218,8 @@ import (GBytes *bytes,
   return cleave_onnx_parse (packed, NULL, &options, error);
 }
 
-/* Imports the model unmodified; otherwise with only those inputs fixed that the import needs.
- * The other inputs stay in the list. */
+/* Imports the model unmodified. If that fails, fixes the inputs whose values the import needs, and
+ * removes them from the list. */
 static CleaveGraph *
 import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GError **error)
 {
@@ -405,7 +408,8 @@ note_refused (Score *score, const char *name, const char *message)
             i == G_N_ELEMENTS (refusals) ? "no reason is known" : refusals[i].why);
 }
 
-/* Returns the import error of a model whose operands are not tensors; NULL if there is none. */
+/* Returns the error message of the import, for a model whose operands are not tensors. Returns NULL
+ * if the import succeeds. */
 static char *
 refusal (GBytes *bytes)
 {
@@ -465,9 +469,9 @@ try_dynamic (Score *score, GBytes *bytes, const char *path, const char *name)
     printf ("refused: %s, with a dynamic part: %s\n", name, wrong);
 }
 
-/* Returns the model with a Compress of each input, which keeps all rows: `keep` is an input, so
- * that all shapes depend on data. Adds tensors for these inputs. NULL: the model lists weights as
- * inputs. */
+/* Returns the model with a Compress behind each input. Its condition is a further input that keeps
+ * all rows, so all shapes depend on data. Adds tensors for the conditions to `inputs`. Returns NULL
+ * if the model lists weights as inputs. */
 static GBytes *
 make_dynamic (GBytes *bytes, GPtrArray *inputs)
 {
@@ -505,7 +509,7 @@ make_dynamic (GBytes *bytes, GPtrArray *inputs)
   return model_pack (model);
 }
 
-/* Runs a case that passes once more, with all its nodes in the dynamic part. */
+/* Runs a case that has passed once more, with all its nodes in the dynamic part. */
 static void
 try_all_dynamic (Score *score, GBytes *bytes, const char *path, const char *name)
 {
@@ -603,7 +607,7 @@ try_folder (Score *score, const char *kind)
     try_case (score, folder, names->pdata[i]);
 }
 
-/* Returns whether nothing in the group fails, and enough passes. */
+/* Runs the cases of a group. Returns whether no case fails, and enough cases pass. */
 static gboolean
 try_group (Score *score, guint group)
 {
@@ -632,7 +636,8 @@ try_group (Score *score, guint group)
          score->n_as_is + score->n_fixed >= groups[group].as_is + groups[group].fixed;
 }
 
-/* Returns whether each refusal has a known reason, and each reason its number of cases. */
+/* Returns whether each refusal has a reason of the table, and each reason has the number of cases
+ * of the table. */
 static gboolean
 check_refusals (const Score *score)
 {

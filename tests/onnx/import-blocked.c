@@ -93,8 +93,8 @@ add_weights (Model *model, gint64 block)
   add_bias (model, "b4", block, N_LAST);
 }
 
-/* x -> Conv, Relu -> a -> depthwise Conv -> Conv -> d; Conv (a) + d, Relu -> MaxPool -> Sigmoid ->
- * y. `block` 0: the plain form. */
+/* Makes x -> Conv, Relu -> a -> depthwise Conv -> Conv -> d; Conv (a) + d, Relu -> MaxPool ->
+ * Sigmoid -> y. `block`: channels in a block; 0: the plain form. */
 static Model *
 make_model (gint64 block)
 {
@@ -162,7 +162,7 @@ START_TEST (the_block_size_is_found_from_the_file)
 }
 END_TEST
 
-/* One convolution of 16 channels, from blocked inputs if `n_inputs` is 16. */
+/* Makes a model of one convolution with 16 channels. */
 static Model *
 make_square (const char *op)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constants in bodies of Loop, Scan and If, for all storage forms and nesting depths: each
- * iteration multiplies by the constant 3. */
+/* Constants in bodies of Loop, Scan and If, in all forms in which a file stores them, in nested
+ * bodies. Each iteration multiplies by the constant 3. */
 
 #include "test.h"
 
@@ -86,7 +86,8 @@ add_initializer (Model *body, Onnx__TensorProto *tensor)
   onnx__tensor_proto__free_unpacked (added, NULL);
 }
 
-/* Elements of 4 bits: only DequantizeLinear may read them. */
+/* Adds the constant as an element of 4 bits and a DequantizeLinear, the only op that may read it.
+ */
 static void
 add_half_byte (Model *body)
 {
@@ -114,7 +115,8 @@ typedef enum {
   N_HOLDERS
 } Holder;
 
-/* Adds the value `k`, one element 3. CLEAVE_NONE: the tensor has raw data. */
+/* Adds the value `k` with the single element 3. `element` is its type; CLEAVE_NONE: float32 as raw
+ * data. */
 static void
 add_three (Model *body, Holder holder, CleaveElement element)
 {
@@ -152,8 +154,8 @@ typedef struct
 static void
 add_product (Model *model, const Case *c, const char *bodies, const char *from, const char *to);
 
-/* Returns a body that computes one value `to`: from a carried value for a Loop or Scan, from
- * `from` for an If. */
+/* Returns a body that computes one value: of a Loop or a Scan from its carried value, of an If from
+ * the outer value `from`. */
 static Model *
 body_new (const Case *c, const char *bodies, const char *from)
 {
@@ -230,7 +232,7 @@ model_of (const Case *c)
   return model;
 }
 
-/* Imports the model and computes it for x = [1, 2]. */
+/* Imports the model, computes it for x = [1, 2], and asserts the result. */
 static void
 assert_product (const Case *c)
 {
@@ -282,8 +284,8 @@ START_TEST (iterations_share_constants_of_every_form)
 }
 END_TEST
 
-/* The constant of a body becomes one node. Otherwise a re-exported file would have the constant
- * once for each iteration. */
+/* The constant of a body becomes one node for all iterations, so that an exported file has it once.
+ */
 START_TEST (a_constant_of_a_body_becomes_one_node)
 {
   static const Holder holders[] = { CONSTANT, INITIALIZER };

@@ -69,7 +69,7 @@ make_x (const CleaveTensorType *type, guint64 seed)
   return x;
 }
 
-/* Returns the outputs that the import itself computes if x is a constant: then all nodes fold. */
+/* Makes x a constant, so that the import computes all nodes. Returns the outputs. */
 static GPtrArray *
 fold (const Model *model, CleaveTensor *x)
 {
@@ -91,7 +91,7 @@ assert_equal (const GPtrArray *one, const GPtrArray *other)
     ck_assert (cleave_tensor_equal (one->pdata[i], other->pdata[i]));
 }
 
-/* Values of x that are above a threshold, and their sum. */
+/* Makes a model whose outputs are the elements of x above a threshold, and their sum. */
 static Model *
 mask_new (void)
 {
@@ -249,7 +249,8 @@ START_TEST (a_split_model_keeps_its_dynamic_part)
 }
 END_TEST
 
-/* Pieces of relu get names such as "relu_1" and "r_1": names of the dynamic part must stay free. */
+/* The pieces of the node `relu` get names such as "relu_1" and "r_1". They must not get names of
+ * the dynamic part. */
 START_TEST (names_of_dynamic_values_are_not_given_to_pieces)
 {
   g_autoptr (Model) model = mask_new ();
@@ -269,7 +270,7 @@ START_TEST (names_of_dynamic_values_are_not_given_to_pieces)
 }
 END_TEST
 
-/* A loop that doubles a matrix until one of its elements is above a limit. */
+/* Makes a Loop that doubles a matrix until one of its elements is above a limit. */
 static Model *
 loop_new (gint64 rows)
 {
@@ -309,7 +310,8 @@ START_TEST (a_loop_runs_until_its_condition_ends_it)
 }
 END_TEST
 
-/* Each of about 20 iterations makes two matrices; at most three matrices are live at once. */
+/* Each of about 20 iterations computes two matrices. At most three matrices are live at once, since
+ * an iteration frees the values of the iteration before. */
 START_TEST (an_iteration_frees_the_values_of_the_one_before)
 {
   g_autoptr (Model) model = loop_new (64);
@@ -376,7 +378,7 @@ START_TEST (the_dynamic_part_outlives_its_graph)
 }
 END_TEST
 
-/* Nodes of opset 11 that have another form in opset 17, behind a NonZero. */
+/* Makes a NonZero and, after it, nodes of opset 11 that have another form in opset 17. */
 static Model *
 old_forms_new (void)
 {
@@ -412,7 +414,7 @@ START_TEST (older_forms_of_dynamic_nodes_are_written_as_newer_ones)
 }
 END_TEST
 
-/* A product of the rows of x whose first element is positive. */
+/* Makes a product of weights and the rows of x whose first element is positive. */
 static Model *
 product_new (void)
 {
@@ -434,7 +436,7 @@ product_new (void)
   return model;
 }
 
-/* Computes a graph as an oracle would, and counts. */
+/* A CleaveOnnxComputeFunc that computes a graph with the interpreter, and counts its calls. */
 static gboolean
 compute (CleaveGraph *graph,
          CleaveTensor *const *inputs,

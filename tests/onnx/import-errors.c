@@ -4,7 +4,7 @@
 
 #include "models.h"
 
-/* Each mistake that a single node of a file can contain, as a line of a table: the model has
+/* The mistakes that a single node of a file can have, one in each line of a table. The model has
  * this node, inputs and constants. */
 
 typedef struct
@@ -15,7 +15,7 @@ typedef struct
                        NULL: none */
   const char *text;
   CleaveInts ints;
-  const char *message; /* after "Op 'n': " */
+  const char *message; /* the message of the error, without "Op 'n': " */
 } Mistake;
 
 static void
@@ -96,7 +96,7 @@ START_TEST (each_mistake_of_a_node_is_an_error)
 }
 END_TEST
 
-/* Ops in the form in which ONNX Runtime's optimizer and quantizer write them. */
+/* Ops of ONNX Runtime's optimizer and quantizer. */
 static const char *const contrib[] = {
   "BiasGelu",
   "DequantizeLinear",
@@ -139,7 +139,7 @@ import_without_operands (const char *domain, const char *op, gint64 opset, guint
   ck_assert_msg ((graph == NULL) == (error != NULL), "%s in opset %d", op, (int) opset);
 }
 
-/* Leaves out each operand of each op: there must be an error, not just no graph. */
+/* Leaves out each operand of each op. The import must set an error, not only return NULL. */
 START_TEST (a_missing_operand_is_an_error)
 {
   guint n_ops;

@@ -6,7 +6,7 @@
 
 #include "models.h"
 
-/* A model with an initializer w of 4 floats of 8 bits. */
+/* Makes a model with an initializer w of four 8-bit floats of this type. */
 static Model *
 model_with (gint32 type, const guint8 *bytes)
 {
@@ -28,7 +28,8 @@ get_output (const CleaveGraph *graph)
   return constant;
 }
 
-/* Bytes of one, of the largest and the smallest number, and of a negative number. */
+/* For each type, four bytes and their values: 1, the largest and the smallest positive number, and
+ * a negative number. */
 static const struct
 {
   gint32 type;
@@ -94,7 +95,8 @@ START_TEST (special_bytes_are_nan_and_infinity)
 }
 END_TEST
 
-/* Scales along an axis; the constant is folded. */
+/* A DequantizeLinear with a scale for each index of an axis. The import computes it, since all
+ * operands are constants. */
 START_TEST (dequantize_multiplies_by_the_scale)
 {
   static const float expected[] = { 2, 896, 0x1p-7F, -9 };

@@ -16,8 +16,8 @@ add_text (char ***list, size_t *n, const char *text)
   (*list)[(*n)++] = strdup (text);
 }
 
-/* Adds a function with the nodes of `body`, which it takes. Inputs, outputs and attributes are
- * separated by blanks. */
+/* Adds a function with the nodes of `body`, and takes ownership of `body`. Blanks separate the
+ * names of inputs, outputs and attributes. */
 static Onnx__FunctionProto *
 add_function (Model *model,
               const char *name,
@@ -59,7 +59,7 @@ add_call (
   return node;
 }
 
-/* An attribute of a node that takes its value from an attribute of the function. */
+/* Adds an attribute to a node that takes its value from an attribute of the function. */
 static void
 refer (Onnx__NodeProto *node,
        const char *name,
@@ -69,7 +69,7 @@ refer (Onnx__NodeProto *node,
   node_add_attr (node, name, type)->ref_attr_name = strdup (to);
 }
 
-/* x 2x3 → y */
+/* Begins a model with an input x of 2x3 and an output y. */
 static Model *
 start (void)
 {
@@ -80,7 +80,7 @@ start (void)
   return model;
 }
 
-/* gate (a, b) = a * Sigmoid (a) + b */
+/* Adds the function gate (a, b) = a * Sigmoid (a) + b. */
 static void
 add_gate (Model *model)
 {
@@ -128,7 +128,8 @@ START_TEST (attributes_of_a_call_reach_the_nodes)
 }
 END_TEST
 
-/* Field 11 of a function, attribute_proto, which the schema of libonnx-dev lacks. */
+/* The default is in field 11 of a function, attribute_proto, which the schema of libonnx-dev lacks.
+ */
 START_TEST (a_call_without_an_attribute_has_the_default)
 {
   g_autoptr (Model) model = start ();
@@ -163,7 +164,8 @@ START_TEST (a_call_without_an_attribute_has_the_default)
 }
 END_TEST
 
-/* outer (a) = gate (gate (a, a), a); inner (c, lo) = Clip (c, lo), where lo may be absent. */
+/* The functions outer (a) = gate (gate (a, a), a), and inner (c, lo) = Clip (c, lo), where lo may
+ * be absent. */
 START_TEST (functions_call_functions_and_may_lack_operands)
 {
   g_autoptr (Model) model = start ();
@@ -182,7 +184,8 @@ START_TEST (functions_call_functions_and_may_lack_operands)
 }
 END_TEST
 
-/* Values of a function and of the model may have one name, and an input may be an output. */
+/* A value of a function and a value of the model may have the same name. An input of a function may
+ * be its output. */
 START_TEST (names_of_a_function_are_its_own)
 {
   g_autoptr (Model) model = start ();
@@ -204,7 +207,7 @@ START_TEST (names_of_a_function_are_its_own)
 }
 END_TEST
 
-/* A body of a Loop of two iterations calls a function. */
+/* The body of a Loop of two iterations calls a function. */
 START_TEST (calls_within_inner_graphs_are_inlined)
 {
   g_autoptr (Model) model = start ();

@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* A model with input x, 2 floats, and an If. `condition` is the name of a constant or of a
- * computed value. */
+/* Makes a model with an input x of 2 floats and an If. `condition` is the name of a constant or of
+ * a computed value. */
 static Model *
 model_with_if (const char *condition, const char *results)
 {
@@ -23,7 +23,7 @@ model_with_if (const char *condition, const char *results)
   return model;
 }
 
-/* Returns a branch, which is filled like a model. */
+/* Returns a branch with one node, as a model. */
 static Model *
 branch_of (const char *op, const char *operands, const char *result, const char *output)
 {
@@ -81,7 +81,8 @@ START_TEST (a_constant_condition_leaves_one_branch)
 }
 END_TEST
 
-/* Both branches use the same names. */
+/* With a computed condition, both branches become part of the graph. They have values of the same
+ * names. */
 START_TEST (a_computed_condition_chooses_between_both)
 {
   g_autoptr (Model) model = model_with_if ("computed", "y");
@@ -94,7 +95,8 @@ START_TEST (a_computed_condition_chooses_between_both)
 }
 END_TEST
 
-/* A condition of one element in one dimension would add a dimension to the result. */
+/* A condition with one element and one dimension becomes a scalar, since it would add a dimension
+ * to the result of the Where. */
 START_TEST (a_condition_with_dimensions_becomes_a_scalar)
 {
   g_autoptr (Model) model = model_with_if ("computed", "y");
@@ -120,7 +122,7 @@ START_TEST (branches_of_a_computed_condition_must_agree)
 }
 END_TEST
 
-/* The input keeps its name. */
+/* A branch whose output is an input of the graph: the input keeps its name. */
 START_TEST (a_branch_may_pass_on_an_outer_value)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");
@@ -130,8 +132,8 @@ START_TEST (a_branch_may_pass_on_an_outer_value)
 }
 END_TEST
 
-/* The inner If reads a value of the graph and a value of the branch around it. The names of its own
- * values stay local. */
+/* The inner If reads a value of the graph and a value of the branch that contains it. Outside,
+ * other values may have the names of its values. */
 START_TEST (branches_nest)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");

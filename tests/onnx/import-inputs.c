@@ -267,8 +267,8 @@ START_TEST (implausible_models_are_refused)
 }
 END_TEST
 
-/* Returns the shortest of three imports in microseconds: a chain, or nodes that all read one
- * value. */
+/* Returns the shortest time of three imports of `n` nodes, in microseconds. The nodes are a chain,
+ * or all read one value. */
 static gint64
 time_import (guint n, gboolean chain)
 {
@@ -297,8 +297,8 @@ time_import (guint n, gboolean chain)
   return best;
 }
 
-/* Sixteen times the nodes may take sixteen times as long, but not 256 times, as with quadratic
- * cost. */
+/* An import of sixteen times as many nodes takes about sixteen times as long. With quadratic cost,
+ * it would take 256 times as long. */
 START_TEST (the_cost_is_linear_in_the_nodes)
 {
   for (guint chain = 0; chain < 2; chain++)

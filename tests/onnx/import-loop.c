@@ -4,7 +4,7 @@
 
 #include "models.h"
 
-/* A model with input x, 2 floats, and a loop that reads it and carries one value. */
+/* Makes a model with an input x of 2 floats, and a Loop that reads x and carries one value. */
 static Model *
 model_with_loop (const char *operands, const char *results)
 {
@@ -42,7 +42,7 @@ body_new (const char *condition, const char *carried, const char *stacked)
   return body;
 }
 
-/* Adds the body to the loop, and takes it. */
+/* Adds the body to the Loop, and takes ownership of the body. */
 static void
 add_body (Model *model, Model *body)
 {
@@ -69,7 +69,7 @@ START_TEST (iterations_are_unrolled)
 }
 END_TEST
 
-/* The iteration number selects rows 0:1 and 1:2. */
+/* The iteration number is a constant, so the two iterations read the rows 0:1 and 1:2. */
 START_TEST (the_iteration_number_is_constant)
 {
   g_autoptr (Model) model = model_with_loop ("two - x", "last y");
@@ -92,7 +92,7 @@ START_TEST (the_iteration_number_is_constant)
 }
 END_TEST
 
-/* The shape of an iteration's result is declared in the body or inferred. */
+/* A Loop without iterations has empty results. Their shape is declared in the body, or inferred. */
 START_TEST (a_loop_without_iterations_gives_empty_results)
 {
   static const char *const declared[] = { "2x3", "2xn", NULL };
@@ -116,7 +116,8 @@ START_TEST (a_loop_without_iterations_gives_empty_results)
 }
 END_TEST
 
-/* Without an iteration, the condition for another one is not evaluated. */
+/* The condition that the body computes decides about further iterations. Without a first iteration,
+ * it is not evaluated. */
 START_TEST (a_computed_condition_counts_only_after_an_iteration)
 {
   g_autoptr (Model) model = model_with_loop ("none yes x", "last y");

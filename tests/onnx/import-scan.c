@@ -4,7 +4,7 @@
 
 #include "models.h"
 
-/* A model that carries s, 2 floats, and scans x, 2x3. */
+/* Makes a model with a Scan that carries s of 2 floats and scans x of 2x3. */
 static Model *
 model_with_scan (gint64 opset, const char *operands, const char *results, gint64 n_scanned)
 {
@@ -19,7 +19,7 @@ model_with_scan (gint64 opset, const char *operands, const char *results, gint64
   return model;
 }
 
-/* Adds a part to the carried value, and outputs the sum as well. */
+/* Returns a body that adds the scanned part to the carried value. The sum is also a scan output. */
 static Model *
 body_new (void)
 {
@@ -70,8 +70,8 @@ START_TEST (each_part_is_an_iteration)
 }
 END_TEST
 
-/* Scans columns from the last one on. Results are stacked as columns, the first iteration's
- * last. */
+/* The Scan reads columns from the last column to the first. Its results become columns, that of the
+ * first iteration the last. */
 START_TEST (axes_and_directions_are_kept)
 {
   g_autoptr (Model) model = model_with_scan (16, "s x", "last y", 1);
@@ -174,7 +174,7 @@ START_TEST (mistakes_are_errors)
 }
 END_TEST
 
-/* Millions of iterations of a body without nodes. */
+/* A Scan with millions of iterations is an error, even if the body has no nodes. */
 START_TEST (the_number_of_iterations_is_limited)
 {
   g_autoptr (Model) model = model_new (16);

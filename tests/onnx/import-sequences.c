@@ -6,7 +6,7 @@
 
 #include "models.h"
 
-/* x 6x4 → y */
+/* Begins a model with an input x of 6x4 and an output y. */
 static Model *
 start (void)
 {
@@ -40,8 +40,8 @@ START_TEST (split_to_sequence_and_sequence_at_are_a_split)
 }
 END_TEST
 
-/* Splits into one size and the remainder, and joins the tensors in another order, with and without
- * a new axis. */
+/* Splits x into tensors of one size and the remainder, and joins them in another order, with and
+ * without a new axis. */
 START_TEST (concat_from_sequence_is_a_concat)
 {
   g_autoptr (Model) model = start (), stacked = start ();
@@ -72,8 +72,7 @@ START_TEST (concat_from_sequence_is_a_concat)
 }
 END_TEST
 
-/* Without sizes there are as many tensors as rows. The tensors do not have the dimension of
- * rows. */
+/* A SplitToSequence without sizes gives a tensor for each row, without the dimension of rows. */
 START_TEST (rows_become_tensors_and_are_counted)
 {
   g_autoptr (Model) model = start ();
@@ -139,9 +138,9 @@ START_TEST (wrong_sequences_are_errors)
 }
 END_TEST
 
-/* Maps of sequences, second names, and optional values */
+/* SequenceMap, values with two names, and optional values */
 
-/* The body adds t to a tensor; its second output is the tensor itself. */
+/* The body of a SequenceMap adds t to a tensor. Its second output is the tensor without t. */
 START_TEST (a_map_is_its_body_for_each_tensor)
 {
   g_autoptr (Model) model = start ();
@@ -172,7 +171,8 @@ START_TEST (a_map_is_its_body_for_each_tensor)
 }
 END_TEST
 
-/* If reads the value of a full optional, and not the value of an empty one. */
+/* An If on OptionalHasElement reads the value of an optional that has one, and not that of an empty
+ * one. */
 START_TEST (an_optional_value_has_its_tensor_or_is_empty)
 {
   g_autoptr (Model) model = start ();
@@ -241,7 +241,8 @@ END_TEST
 
 /* Sparse tensors */
 
-/* A model that adds x, 2x3, and a sparse initializer with values at 1 and 5. */
+/* Makes a model that adds an input x of 2x3 and a sparse initializer with values at the positions 1
+ * and 5. */
 static Model *
 with_sparse (const CleaveTensorType *indices, const gint64 *where)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Strings and label maps: they are in the dynamic part of a model. */
+/* Strings and label maps, which are in the dynamic part of a model. */
 
 #include "test.h"
 
@@ -36,7 +36,8 @@ declare (Model *model, guint output, int element)
   model->graph->output[output]->type->tensor_type->elem_type = element;
 }
 
-/* Names of kinds by the integers of x: compared, replaced, and mapped to other labels. */
+/* Makes a model that gathers names by the integers of x, compares them, replaces some, and maps
+ * them to other labels. */
 static Model *
 names_new (void)
 {
@@ -117,7 +118,7 @@ START_TEST (strings_are_gathered_compared_and_mapped)
 }
 END_TEST
 
-/* Runs the model and asserts its error. */
+/* Imports and runs the model, and asserts that the run fails with this message. */
 static void
 assert_run_error (const Model *model, const char *message)
 {

@@ -46,7 +46,7 @@ START_TEST (every_truncation_is_an_error)
 }
 END_TEST
 
-/* Makes the bytes a field of an enclosing message. */
+/* Replaces the bytes of a message by those of a message that has it as the field `tag`. */
 static void
 wrap (GByteArray *bytes, guint8 tag)
 {
@@ -58,7 +58,8 @@ wrap (GByteArray *bytes, guint8 tag)
   g_byte_array_prepend (bytes, header, n);
 }
 
-/* A model whose graph has an If with a graph that has an If with a graph, and so on. */
+/* A file with many nested messages: the graph has a node with an attribute that is a graph, and so
+ * on. */
 START_TEST (deep_nesting_is_an_error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();

@@ -13,7 +13,7 @@
 
 static const CleaveTensorType pair = { CLEAVE_FLOAT32, { 1, { 2 } } };
 
-/* x 1x3x8x8, and one node that computes the output y. */
+/* Makes a model with an input x of 1x3x8x8, and one node that computes the output y. */
 static inline Model *
 model_of (gint64 opset, const char *op, const char *operands)
 {

@@ -7,7 +7,8 @@
 #include "../../lib/onnx/wire.h"
 #include "models.h"
 
-/* Information in a model beyond its computation is exported again. */
+/* Tests that information in a model that does not affect its results, such as doc strings, is
+ * exported again. */
 
 static Model *
 through_graph (const Model *model, const CleaveOnnxShape *shape, gboolean split)
@@ -121,7 +122,8 @@ START_TEST (doc_strings_of_nodes_and_values_are_kept)
 }
 END_TEST
 
-/* The shape of the Reshape is an attribute in the graph. */
+/* The shape of a Reshape is an operand in the file and an attribute in the graph. The operand has
+ * the old name in an exported file. */
 START_TEST (operands_that_are_attributes_keep_their_names)
 {
   g_autoptr (Model) model = make_model ("4x3"), again = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads lines "MODEL<tab>OUT", and imports each model and exports it as OUT. Prints "good" or
- * the reason, one line each. round-trip.py compares the files. */
+/* For each input line "MODEL<tab>OUT", imports the file MODEL, exports it as OUT, and prints a
+ * line: "good" or the error. round-trip.py compares the files. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@ try:
     import onnx
     import onnx.numpy_helper
 except ImportError:
-    # The tests may run under another Python than Debian's, which has the package.
+    # Debian's Python has the package onnx. The tests may run under another Python.
     if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP round-trip: python3-onnx is not installed')
@@ -60,7 +60,8 @@ def check_texts(path, old, new):
             check(path, sets.get(s.domain) == s.version, f'opset of {s.domain}')
 
 
-# Nodes that were folded or rewritten are missing, but all nodes that compute a value of the model have its name.
+# Checks that each node of the new file that computes a value of the old file has the name and the operands of the old
+# node. Nodes that the import folded or rewrote may be missing.
 def check_nodes(path, old, new):
     makers = {name: node for node in old.graph.node for name in node.output if name}
     names = collections.Counter(node.name for node in old.graph.node)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Weights that are stored as bytes and read as floats. */
+/* Weights that a file stores as bytes, and that a DequantizeLinear turns into floats. */
 
 #include "graphs.h"
 #include "models.h"
@@ -154,8 +154,8 @@ START_TEST (pieces_have_parts_of_the_bytes)
 }
 END_TEST
 
-/* A weight is cut along each dimension, alone and with a Transpose in between. The bits stay the
- * same, and the file has as many bytes. */
+/* A node is cut along each dimension of its weight, with and without a Transpose of the weight. The
+ * bits stay the same, and the file does not grow. */
 START_TEST (a_split_keeps_bits_and_bytes)
 {
   for (guint i = 0; i < 4; i++)
@@ -187,8 +187,8 @@ START_TEST (a_split_keeps_bits_and_bytes)
 }
 END_TEST
 
-/* A program dequantizes weights of any size once, also with another node in between. It may keep
- * the bytes. */
+/* A program dequantizes weights of any size once, also with a Transpose behind the
+ * DequantizeLinear. It may keep the bytes. */
 START_TEST (a_program_dequantizes_stored_weights_once)
 {
   for (guint turned = 0; turned < 2; turned++)
@@ -217,7 +217,8 @@ START_TEST (a_program_dequantizes_stored_weights_once)
 }
 END_TEST
 
-/* Each result of the node lives as long as the program, and parts of one constant count once. */
+/* A node that reads only constants has several results. The program keeps all results as long as it
+ * exists, and counts slices of one constant once. */
 START_TEST (several_results_are_kept)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -239,7 +240,8 @@ START_TEST (several_results_are_kept)
 }
 END_TEST
 
-/* An operand becomes a constant, or stops being one. */
+/* Edits that make an operand a constant, or make it one no longer, change the values that count as
+ * weights. */
 START_TEST (an_edit_is_noticed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -261,7 +263,7 @@ START_TEST (an_edit_is_noticed)
 }
 END_TEST
 
-/* The value would make the file larger, but the import must know it. */
+/* A value that the import must know is computed, although it would make the file larger. */
 START_TEST (needed_values_are_computed)
 {
   g_autoptr (Model) model = model_new (13);

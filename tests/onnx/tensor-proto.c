@@ -177,8 +177,8 @@ END_TEST
 
 /* External data. */
 
-/* A folder with weights.bin (0, 1, 2, ... as floats), a link to it, and a link out of the folder
- * to secret.bin. */
+/* A folder with the file weights.bin (the floats 0, 1, 2, ...), a link to that file, and a link to
+ * secret.bin outside the folder. */
 typedef struct
 {
   char *root, *folder;
@@ -222,7 +222,7 @@ place_clear (Place *place)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Place, place_clear)
 
-/* Imports a model with three floats from the file as output. */
+/* Imports a model whose output is a constant of three floats in an external file. */
 static CleaveGraph *
 import_external (const char *folder,
                  const char *location,
@@ -275,7 +275,8 @@ START_TEST (unaligned_external_data_is_read)
 }
 END_TEST
 
-/* If the file were mapped, truncating it would kill the process. */
+/* The import reads the file. If it mapped the file instead, a truncation of the file would kill the
+ * process. */
 START_TEST (truncating_a_file_after_import_keeps_the_weights)
 {
   float want[] = { 2, 3, 4 };
@@ -318,7 +319,7 @@ START_TEST (truncating_a_file_during_import_is_an_error)
 }
 END_TEST
 
-/* Each part is read once; after the budget is used up, parts are mapped. */
+/* Each part of a file is read once. After the budget for reads is used up, parts are mapped. */
 START_TEST (parts_beyond_the_budget_are_mapped)
 {
   float want[] = { 2, 3, 4 };
@@ -408,7 +409,7 @@ START_TEST (external_data_needs_a_folder)
 }
 END_TEST
 
-/* The file is sparse: it takes one page on disk. */
+/* The file of the test is sparse and takes one page on disk. */
 START_TEST (a_file_of_more_than_2_gib_is_mapped)
 {
   const gint64 end = ((gint64) 1 << 31) + 4096;

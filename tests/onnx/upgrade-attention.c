@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention, embeddings, weights in blocks and similar ops, as ONNX Runtime writes them. Their
- * values must be those of ONNX Runtime 1.30; some are refused; and models with them must be
- * split by heads and by queries with bit-identical results. */
+/* Attention, embeddings, weights in blocks and similar ops in the form of ONNX Runtime. Their
+ * values must be those of ONNX Runtime 1.30, or the import must refuse them. A split by heads or by
+ * queries must keep the bits. */
 
 #include "test.h"
 
@@ -211,7 +211,8 @@ static const Meaning meanings[] = {
     "b:~1,0 u8:~100,130 s:~0.02 s:u8:~120 u8:~7,8 s:~0.03 s:u8:~10 s:~0.05 s:u8:~100",
     "",
     .value = "2: 92 99" },
-  /* Forms that ONNX Runtime has on other processors only: as if each part were given separately. */
+  /* Packed forms that ONNX Runtime has on other processors only: the values are those of the form in which
+   * each part is an operand of its own. */
   { "MultiHeadAttention", "#1x1x1x3x2", "num_heads=1", .value = "1x1x2: 4 5" },
   { "MultiHeadAttention", "#1x1x1x3x2 - - ~1,1,2,2,3,4", "num_heads=1", .value = "1x1x2: 7 9" },
   { "MultiHeadAttention", "#1x1x2 #1x1x1x2x2", "num_heads=1", .value = "1x1x2: 2 3" },
@@ -277,7 +278,8 @@ END_TEST
 
 /* Splits. */
 
-/* With inputs of the graph, such as "?1x8x12", and the node that joins the heads. */
+/* Ops whose operands are inputs of the graph, such as "?1x8x12", and the node of each that joins
+ * the heads. */
 static const struct
 {
   const char *op, *operands, *attrs;
@@ -293,7 +295,8 @@ static const struct
     "num_heads=4 kv_num_heads=2 smooth_softmax=1 local_window_size=4" },
 };
 
-/* The heads are dimension 1 of four, or 1 and 2 of five; the queries come next. */
+/* The heads are dimension 1 of values of rank 4, or dimensions 1 and 2 of values of rank 5. The
+ * queries are the next dimension. */
 START_TEST (splits_by_heads_and_queries_are_bit_identical)
 {
   g_autofree char *op = g_strconcat ("com.microsoft:", splits[_i].op, NULL);
@@ -326,7 +329,7 @@ constant_bytes (const CleaveGraph *graph)
   return n;
 }
 
-/* Weights stay bytes in every split: the file stores the blocks as they were. */
+/* After every split, the file stores the weights in blocks as bytes, as before. */
 START_TEST (weights_in_blocks_stay_bytes)
 {
   g_autoptr (Model) model =

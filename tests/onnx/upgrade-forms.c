@@ -4,8 +4,9 @@
 
 #include "model-node.h"
 
-/* Forms of nodes in early opsets, or forms that ONNX Runtime accepts. Values are those of ONNX
- * Runtime 1.30 if it supports the opset, otherwise those of the opset's specification. */
+/* Forms of nodes in early opsets, and further forms that ONNX Runtime accepts. The values are those
+ * of ONNX Runtime 1.30 if it supports the opset. If not, they are those of the opset's
+ * specification. */
 
 typedef struct
 {
@@ -17,7 +18,7 @@ typedef struct
 
 /* clang-format off */
 static const Form forms[] = {
-  /* A hint about memory, on any op before opset 6. */
+  /* The attribute consumed_inputs, a hint about memory that any op before opset 6 may have. */
   { 1, "Relu", "~-1,2", "consumed_inputs=0,", .value = "2: 0 2" },
   { 5, "Add", "~1,2 ~3,4", "consumed_inputs=0,0", .value = "2: 4 6" },
   { 4, "Reshape", "#2x3", "consumed_inputs=0, shape=3,2", .value = "3x2: 0 1 2 3 4 5" },
@@ -86,8 +87,8 @@ static const Form forms[] = {
   { 13, "com.microsoft:DequantizeLinear", "u16:~0,65535 s:~0.5 s:u16:~1", "", .value = "2: -0.5 32767" },
   { 20, "QuantizeLinear", "~1,2 s:~0.001 s:i16:~0", "", .value = "QuantizeLinear 'n': it is of opset 21, the model of 20" },
   { 20, "DequantizeLinear", "u16:~1,2 s:~0.001", "", .value = "DequantizeLinear 'n': it is of opset 21, the model of 20" },
-  /* Resize: with antialiasing when it shrinks; with the remainder of a rounded extent on both
-   * sides; with extents rounded up to keep proportions. */
+  /* Resizes with antialiasing when they shrink, with half of the remainder of a rounded extent on each side,
+   * and with extents that are rounded up to keep the proportions. */
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1", .value = "1x1x1x2: 0.625 2.375" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1 exclude_outside=1", .value = "1x1x1x2: 0.71429 2.2857" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=cubic antialias=1", .value = "1x1x1x2: 0.49023 2.5098" },

@@ -20,7 +20,7 @@ typedef struct
 
 /* clang-format off */
 static const Meaning meanings[] = {
-  /* Before opset 11, nearest takes the next higher element when it shrinks. */
+  /* Before opset 11, a Resize with mode nearest takes the next higher element when it shrinks. */
   { 10, "Resize", "#1x1x5x6 ~1,1,0.4,0.7", "mode=nearest", .value = "1x1x2x4: 0 2 3 5 18 20 21 23" },
   { 10, "Resize", "#1x1x5x6 ~1,1,0.5,0.5", "mode=nearest", .value = "1x1x2x3: 0 2 4 12 14 16" },
   { 10, "Resize", "#1x1x5x6 ~1,1,0.6,1.3", "mode=nearest",
@@ -45,7 +45,7 @@ static const Meaning meanings[] = {
   /* Positions are rounded as float32: 3 / 0.6 is 5. */
   { 11, "Resize", "#1x1x1x10 - ~1,1,1,0.6", "mode=nearest nearest_mode=floor coordinate_transformation_mode=asymmetric",
     .value = "1x1x1x6: 0 1 3 5 6 8" },
-  /* From opset 16 on, RoiAlign uses the images' coordinates. */
+  /* From opset 16 on, the default of RoiAlign shifts coordinates by half a pixel. */
   { 10, "RoiAlign", "#1x1x4x4 ~0.5,0.5,3,2.5@1x4 =0", "output_height=2 output_width=2 sampling_ratio=2",
     .value = "1x1x2x2: 5.125 6.375 9.125 10.375" },
   { 15, "RoiAlign", "#1x1x4x4 ~0.5,0.5,3,2.5@1x4 =0", "output_height=2 output_width=2 sampling_ratio=2",
@@ -165,7 +165,7 @@ static const Meaning meanings[] = {
     .value = "1x2x4: -0.75 0.25 -3 2 4 5 -0.5 6.5" },
   { 23, "RotaryEmbedding", "#1x1x2x4 ~1,0.5@1x2x1 ~0,0.5@1x2x1", "rotary_embedding_dim=2",
     .value = "1x1x2x4: 0 1 2 3 -0.5 4.5 6 7" },
-  /* Without axes the element-wise step of a reduction remains. */
+  /* A reduction without axes is its element-wise step alone. */
   { 18, "ReduceSumSquare", "~-2,0.5,3", "noop_with_empty_axes=1",
     .value = "3: 4 0.25 9" },
   { 18, "ReduceL1", "~-2,0.5,3", "noop_with_empty_axes=1",
@@ -198,7 +198,7 @@ static const Meaning meanings[] = {
     .value = "1: 5.5" },
   { 18, "ReduceL1", "~-2,0.5,3 =0", "noop_with_empty_axes=1",
     .value = "1: 5.5" },
-  /* Training mode: before opset 14 it is indicated by five results, even if nothing reads them. */
+  /* Before opset 14, a BatchNormalization with five results is in training mode, even if nothing reads them. */
   { 6, "BatchNormalization", "~1,2,3,6@4x1 ~1 ~0 ~0 ~1", "",
     .value = "4x1: -1.069 -0.53452 0 1.6036", .results = "y a b c d" },
   { 7, "BatchNormalization", "~1,2,3,6@4x1 ~1 ~0 ~0 ~1", "",
@@ -241,7 +241,7 @@ static const Meaning meanings[] = {
     .value = "BatchNormalization 'n': 2 results are read, but in inference it has at most 1", .results = "a y b" },
   { 15, "BatchNormalization", "~1,2,3,6@4x1 ~1 ~0 ~0 ~1", "training_mode=1",
     .value = "BatchNormalization 'n': 4 results are read, but in training it has at most 3", .results = "a b c y d" },
-  /* Inference drops nothing. Before opset 12, ONNX Runtime does not fill the mask. */
+  /* In inference, a Dropout drops nothing. Before opset 12, ONNX Runtime does not fill its mask. */
   { 12, "Dropout", "~1,2,3", "",
     .value = "3: 1 1 1", .results = "a y" },
   { 13, "Dropout", "~1,2,3 s:~0 s:b:~1", "",

@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* Losses, BatchNormalization in training mode, and Dropout, and the nodes that replace them.
- * ONNX's own tests compare the numbers. */
+/* The nodes that replace losses, BatchNormalization in training mode, and Dropout. ONNX's own tests
+ * compare the numbers. */
 
 static Model *
 loss_model (const char *op, const char *operands, const char *results)
@@ -38,8 +38,8 @@ START_TEST (a_loss_without_weights_is_a_mean)
 }
 END_TEST
 
-/* For an ignored label, Gather reads class 0, since the label may be out of range and runtimes
- * check indices. */
+/* For an ignored label, the Gather reads class 0: the label may be out of range, and runtimes check
+ * indices. */
 START_TEST (weights_and_ignored_labels_are_used)
 {
   g_autoptr (Model) model = loss_model ("SoftmaxCrossEntropyLoss", "x t w", "y");

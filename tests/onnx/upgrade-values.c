@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* Ops whose result shape depends on values: with constant operands they are computed at import,
- * otherwise refused. */
+/* Ops whose result shape depends on values. The import computes them if their operands are
+ * constant, and refuses them if not. */
 
 static Model *
 model_of (const char *op, const char *operands, const char *results)

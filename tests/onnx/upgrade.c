@@ -6,7 +6,8 @@
 
 #include "models.h"
 
-/* Models in old forms, and the nodes that replace them. Each has the input x and the output y. */
+/* Models in old forms, and the nodes that replace them. Each model has the input x and the output
+ * y. */
 
 static Model *
 model_of (gint64 opset, const char *dims, const char *op, const char *operands)
@@ -53,7 +54,8 @@ START_TEST (clip_may_have_computed_bounds)
 }
 END_TEST
 
-/* The NaN makes the whole result NaN, as a computed bound does. */
+/* A bound of a Clip that is a NaN makes the whole result NaN, whether the bound is constant or
+ * computed. */
 START_TEST (clip_may_have_a_nan_as_a_bound)
 {
   g_autoptr (Model) model = model_of (13, "2", "Clip", "x low");
@@ -211,7 +213,8 @@ START_TEST (resize_10_is_asymmetric)
 }
 END_TEST
 
-/* The region may be given without being used, even if it has too many elements. */
+/* A Resize of opset 11 that does not crop ignores its region, even if the region has too many
+ * elements. */
 START_TEST (resize_11_without_crop_needs_no_region)
 {
   g_autoptr (Model) model = model_of (11, "2", "Resize", "x r s");
@@ -226,8 +229,8 @@ START_TEST (resize_11_without_crop_needs_no_region)
 }
 END_TEST
 
-/* The coordinates of Resize 11 are half an element larger than half_pixel, so half_pixel with
- * another rounding is equivalent. */
+/* The coordinates of tf_half_pixel_for_nn in Resize 11 are half an element larger than those of
+ * half_pixel, so half_pixel with another rounding gives the same elements. */
 START_TEST (resize_11_has_coordinates_for_nearest)
 {
   static const char *const modes[] = { "floor", "round_prefer_floor", "ceil" };
@@ -260,7 +263,7 @@ START_TEST (resize_11_has_coordinates_for_nearest)
 }
 END_TEST
 
-/* The weights become a constant factor of the counts, in the order of the result. */
+/* The weights of n-grams become a Mul of the counts by a constant, in the order of the result. */
 START_TEST (weights_of_n_grams_become_a_mul)
 {
 #define COUNTS                                                                                     \
@@ -461,8 +464,8 @@ START_TEST (auto_pad_of_a_pool_becomes_pads)
 }
 END_TEST
 
-/* The weights of the quantized convolution are operand 3. The import folds them and knows their
- * shape. */
+/* The weights of a quantized convolution are operand 3. The import computes them, so it knows the
+ * kernel's shape, from which the pads follow. */
 START_TEST (auto_pad_of_a_quantized_convolution_becomes_pads)
 {
   static const CleaveTensorType x = { CLEAVE_UINT8, { 4, { 1, 1, 8, 7 } } };

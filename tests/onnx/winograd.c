@@ -29,7 +29,7 @@ add_conv (Model *model, const char *dims, gint64 n_in, gint64 n_out, const Cleav
   return node;
 }
 
-/* Returns "direct", or the phases, such as "0 1". */
+/* Returns "direct" for a Conv without Winograd tiles, or the phases of its tiles, such as "0 1". */
 static char *
 say (const CleaveGraph *graph, const char *name)
 {
@@ -76,7 +76,7 @@ START_TEST (winograd_is_chosen_if_it_is_faster)
 }
 END_TEST
 
-/* Weights may be inputs instead of constants. */
+/* A Conv whose weights are an input. */
 START_TEST (weights_may_be_inputs)
 {
   g_autoptr (Model) model = model_new (17);
@@ -138,7 +138,7 @@ START_TEST (the_doc_string_overrides_the_choice)
 }
 END_TEST
 
-/* Pieces whose rows and columns begin anywhere keep their phases and bits through a file. */
+/* Pieces that begin at any row or column keep their phases and bits in a file. */
 START_TEST (pieces_keep_their_algorithm_through_a_file)
 {
   const char *letters[] = { "H", "W", "C", "N" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Two graphs of one model have different addresses, as in two processes. Both must be saved as
- * the same bytes, and a loaded program must find all its packed weights. */
+/* Two graphs of one model have different addresses, as in two processes. Their programs must be
+ * saved as the same bytes, and a loaded program must find all its packed weights. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -43,7 +43,8 @@ save (const CleaveGraph *graph, guint n_threads)
   return g_bytes_new_take (bytes, n);
 }
 
-/* Returns the number of blocks of packed weights, all of which the loaded program must find. */
+/* Asserts that a loaded program packs no weights, since it finds all packed weights in the file.
+ * Returns their number. */
 static guint
 assert_packs_nothing (GBytes *saved, const char *what, guint32 seed)
 {
@@ -97,7 +98,7 @@ START_TEST (random_graphs_are_saved_as_the_same_bytes)
 }
 END_TEST
 
-/* A node whose first operand is an input and whose other operands are constants. */
+/* Makes a graph of a random node. Its first operand is an input, and the others are constants. */
 static CleaveGraph *
 make_op (const CleaveRandomOp *op, guint32 seed)
 {
@@ -179,7 +180,8 @@ START_TEST (loading_finds_factors_of_a_normalization)
 }
 END_TEST
 
-/* The modification time of a file that was just written may still change. */
+/* A model that was just written gives the same bytes, although its modification time may still
+ * change. */
 START_TEST (a_model_just_written_is_saved_as_the_same_bytes)
 {
   g_autofree char *path = g_build_filename (folder, "m.onnx", NULL);

@@ -87,7 +87,8 @@ START_TEST (random_graphs_have_the_same_bits)
 }
 END_TEST
 
-/* A convolution cut along its channels, so that constants are parts of one constant. */
+/* Makes a convolution that is cut along its channels, so that constants are slices of one constant.
+ */
 static CleaveGraph *
 make_graph (void)
 {
@@ -110,7 +111,7 @@ save_small (const char *name, guint n_threads)
   return path;
 }
 
-/* Writes these bytes and loads them. */
+/* Writes these bytes to a file and loads the program. */
 static CleaveProgram *
 load_bytes (gconstpointer bytes, gsize n, GError **error)
 {
@@ -137,7 +138,8 @@ START_TEST (a_truncated_file_is_an_error)
 }
 END_TEST
 
-/* Runs an accepted program, whose results may be anything. */
+/* Runs a program from a changed file that was accepted. Its results may be wrong, but it must not
+ * crash. */
 static void
 run_any (CleaveProgram *program, const CleaveGraph *graph)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# two-processes.py CLEAVE: two processes, whose memory has different addresses, compile a model into the same bytes.
+# two-processes.py CLEAVE: checks that two processes, with different addresses in memory, save a model as the same bytes.
 
 import subprocess
 import sys
