@@ -15,6 +15,7 @@ cleave_execution_clear (CleaveExecution *execution)
   g_clear_pointer (&execution->names, g_strfreev);
   g_clear_pointer (&execution->input_names, g_strfreev);
   g_clear_pointer (&execution->dynamic, cleave_onnx_dynamic_unref);
+  g_clear_pointer (&execution->dynamic_program, cleave_dynamic_program_unref);
   g_clear_pointer (&execution->trace, g_free);
   g_clear_pointer (&execution->profile, cleave_profile_unref);
 }
@@ -124,35 +125,11 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
   return execution->outputs != NULL;
 }
 
-/* Computes one node of the dynamic part: splits its graph for the threads, and runs it. */
-static gboolean
-compute (CleaveGraph *graph,
-         CleaveTensor *const *inputs,
-         guint n_inputs,
-         CleaveTensor *const *outputs,
-         guint n_outputs,
-         gpointer data,
-         GError **error)
-{
-  guint n_threads = ((const CleaveExecution *) data)->stats.n_threads;
-  CleaveProgramOptions options = { 0 };
-  g_autoptr (CleaveProgram) program = NULL;
-
-  if (!cleave_split_to_run (graph, &n_threads, error))
-    return FALSE;
-  options.n_threads = n_threads;
-  program = cleave_program_new (graph, &options, error);
-  if (program == NULL ||
-      !cleave_program_bind (program, inputs, n_inputs, outputs, n_outputs, error))
-    return FALSE;
-  cleave_program_run (program);
-  return TRUE;
-}
-
 gboolean
 cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new (), values = g_ptr_array_new ();
+  const CleaveProgramOptions options = { .n_threads = e->stats.n_threads };
   gint64 begin = g_get_monotonic_time ();
   GPtrArray *outputs;
 
@@ -168,9 +145,11 @@ cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GErro
       g_ptr_array_add (names, e->names[i]);
       g_ptr_array_add (values, e->outputs->pdata[i]);
     }
-  outputs = cleave_onnx_dynamic_run (e->dynamic, (const char *const *) names->pdata,
-                                     (CleaveTensor *const *) values->pdata, values->len, compute, e,
-                                     &e->dynamic_stats, error);
+  if (e->dynamic_program == NULL)
+    e->dynamic_program = cleave_dynamic_program_new (e->dynamic, &options);
+  outputs = cleave_dynamic_program_run (e->dynamic_program, (const char *const *) names->pdata,
+                                        (CleaveTensor *const *) values->pdata, values->len,
+                                        &e->dynamic_stats, error);
   if (outputs == NULL)
     return FALSE;
   e->dynamic_ms = (double) (g_get_monotonic_time () - begin) / 1000;

@@ -12,6 +12,7 @@ typedef struct
   char **names;               /* names of the outputs, in the same order */
   CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: the model has none */
   CleaveOnnxDynamicStats dynamic_stats;
+  CleaveDynamicProgram *dynamic_program; /* NULL: the dynamic part has not run */
   double dynamic_ms;
   char **input_names; /* names of the inputs; NULL: the model has no dynamic part */
   CleaveProgramStats stats;

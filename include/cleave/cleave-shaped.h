@@ -5,14 +5,26 @@
  * for smaller ones is compiled when they first occur, unless a larger program computes the same
  * bits.
  *
- *   path, largest shapes -> cleave_shaped_program_new() -> cleave_shaped_program_run() ... */
+ *   path, largest shapes -> cleave_shaped_program_new() -> cleave_shaped_program_run() ...
+ *
+ * The dynamic part of a model has shapes that each run decides; its programs are kept as well.
+ *
+ *   dynamic part -> cleave_dynamic_program_new() -> cleave_dynamic_program_run() ... */
 
 #include <cleave/cleave-onnx.h>
 #include <cleave/cleave-program.h>
 
 G_BEGIN_DECLS
 
+#define CLEAVE_TYPE_DYNAMIC_PROGRAM (cleave_dynamic_program_get_gtype ())
 #define CLEAVE_TYPE_SHAPED_PROGRAM (cleave_shaped_program_get_gtype ())
+
+/**
+ * CleaveDynamicProgram:
+ *
+ * The programs of the dynamic part of a model. It runs once at a time.
+ */
+typedef struct _CleaveDynamicProgram CleaveDynamicProgram;
 
 /**
  * CleaveShapedProgram:
@@ -28,7 +40,8 @@ typedef struct _CleaveShapedProgram CleaveShapedProgram;
  * @n_shapes: number of different shapes that are remembered
  * @n_padded: number of runs in which a program for larger shapes computed the outputs
  *
- * Counts of the programs and runs of a [struct@Cleave.ShapedProgram].
+ * Counts of the programs and runs of a [struct@Cleave.ShapedProgram] or a
+ * [struct@Cleave.DynamicProgram].
  */
 typedef struct
 {
@@ -52,6 +65,21 @@ CLEAVE_API GPtrArray *cleave_shaped_program_run (CleaveShapedProgram *shaped_pro
 CLEAVE_API void cleave_shaped_program_get_stats (const CleaveShapedProgram *shaped_program,
                                                  CleaveShapedStats *stats);
 
+CLEAVE_API GType cleave_dynamic_program_get_gtype (void);
+CLEAVE_API CleaveDynamicProgram *cleave_dynamic_program_new (CleaveOnnxDynamic *dynamic,
+                                                             const CleaveProgramOptions *options);
+CLEAVE_API CleaveDynamicProgram *cleave_dynamic_program_ref (CleaveDynamicProgram *dynamic_program);
+CLEAVE_API void cleave_dynamic_program_unref (CleaveDynamicProgram *dynamic_program);
+CLEAVE_API GPtrArray *cleave_dynamic_program_run (CleaveDynamicProgram *dynamic_program,
+                                                  const char *const *names,
+                                                  CleaveTensor *const *values,
+                                                  guint n_values,
+                                                  CleaveOnnxDynamicStats *stats,
+                                                  GError **error);
+CLEAVE_API void cleave_dynamic_program_get_stats (const CleaveDynamicProgram *dynamic_program,
+                                                  CleaveShapedStats *stats);
+
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveDynamicProgram, cleave_dynamic_program_unref)
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveShapedProgram, cleave_shaped_program_unref)
 
 G_END_DECLS

@@ -51,6 +51,8 @@ constants_fit (const CleaveTensor *part, CleaveTensor *whole)
   CleaveRange range = first_of (&cleave_tensor_get_type (part)->shape);
   g_autoptr (CleaveTensor) first = NULL;
 
+  if (part == whole)
+    return TRUE;
   if (!types_fit (cleave_tensor_get_type (part), cleave_tensor_get_type (whole)))
     return FALSE;
   first = cleave_tensor_new_slice (whole, &range);

@@ -14,6 +14,7 @@
 #include "../ir/boxed.h"
 #include "../ir/error.h"
 #include "compiled.h"
+#include "dynamic-program.h"
 #include "prefix.h"
 #include "types.h"
 #include <cleave/cleave-load.h>
@@ -30,10 +31,10 @@
 /* Shapes of inputs that occurred, and the program for them. */
 typedef struct
 {
-  GArray *types;   /* CleaveTensorType: of the inputs */
-  GArray *results; /* CleaveTensorType: of the outputs of the graph */
-  CleaveOnnxDynamic *dynamic;
-  CleaveCompiled *compiled; /* a program in `all`, which owns it */
+  GArray *types;              /* CleaveTensorType: of the inputs */
+  GArray *results;            /* CleaveTensorType: of the outputs of the graph */
+  CleaveOnnxDynamic *dynamic; /* NULL: none */
+  CleaveCompiled *compiled;   /* a program in `all`, which owns it */
 } Size;
 
 struct _CleaveShapedProgram
@@ -45,8 +46,9 @@ struct _CleaveShapedProgram
   GPtrArray *all; /* CleaveCompiled: first the program for the largest shapes, then all others, the
                    * last used program first */
   GPtrArray *sizes; /* Size, the last used first */
-  gboolean whole;   /* whether the search found a graph in which a value depends on all elements of
-                     * another value */
+  CleaveDynamicProgram *tails; /* programs of the dynamic parts of all sizes; NULL: none yet */
+  gboolean whole; /* whether the search found a graph in which a value depends on all elements of
+                   * another value */
   guint n_compiled, n_padded;
 };
 
@@ -69,6 +71,7 @@ clear (gpointer data)
   g_free (self->path);
   g_clear_pointer (&self->options, cleave_onnx_options_free);
   g_clear_pointer (&self->sizes, g_ptr_array_unref);
+  cleave_dynamic_program_unref (self->tails);
   g_clear_pointer (&self->all, g_ptr_array_unref);
 }
 
@@ -214,7 +217,11 @@ find_size (CleaveShapedProgram *self, const GArray *types, GError **error)
 
 /* Runs the dynamic part on the inputs and outputs of the static part. */
 static GPtrArray *
-run_dynamic (const Size *size, CleaveTensor *const *inputs, GPtrArray *outputs, GError **error)
+run_dynamic (CleaveShapedProgram *self,
+             const Size *size,
+             CleaveTensor *const *inputs,
+             GPtrArray *outputs,
+             GError **error)
 {
   const CleaveGraph *graph = size->compiled->graph;
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
@@ -230,9 +237,11 @@ run_dynamic (const Size *size, CleaveTensor *const *inputs, GPtrArray *outputs, 
       g_ptr_array_add (names, g_strdup (cleave_graph_get_output_name (graph, i)));
       g_ptr_array_add (values, outputs->pdata[i]);
     }
-  return cleave_onnx_dynamic_run (size->dynamic, (const char *const *) names->pdata,
-                                  (CleaveTensor *const *) values->pdata, values->len, NULL, NULL,
-                                  NULL, error);
+  if (self->tails == NULL)
+    self->tails = cleave_dynamic_program_new (size->dynamic, &self->program);
+  return cleave_dynamic_program_run_part (
+      self->tails, size->dynamic, (const char *const *) names->pdata,
+      (CleaveTensor *const *) values->pdata, values->len, NULL, error);
 }
 
 /* The API */
@@ -346,7 +355,7 @@ cleave_shaped_program_run (CleaveShapedProgram *shaped_program,
     return NULL;
   shaped_program->n_padded += is_padded ? 1 : 0;
   return size->dynamic == NULL ? g_steal_pointer (&outputs)
-                               : run_dynamic (size, inputs, outputs, error);
+                               : run_dynamic (shaped_program, size, inputs, outputs, error);
 }
 
 /**

@@ -86,11 +86,12 @@ class Program:
     def __init__(self, graph, threads=1, reference=False, trace=False, as_is=False):
         graph, threads = split_to_run(graph, threads, as_is)
         with errors():
-            self._set(call(Cleave.Program.new, graph, program_options(threads, reference, trace)), graph)
+            self._set(call(Cleave.Program.new, graph, program_options(threads, reference, trace)), graph, reference)
 
-    def _set(self, program, graph):
-        self._program = program
+    def _set(self, program, graph, reference=False):
+        self._program, self._reference = program, reference
         self._dynamic = call(Cleave.onnx_get_dynamic, graph)
+        self._tail = None
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
         self._outputs = {name: value.get_type() for name, value in graph.outputs.items()}
 
@@ -118,7 +119,10 @@ class Program:
     def _run_dynamic(self, values):
         """Runs the dynamic part of the model after the static one. Returns all outputs of the model."""
         with errors():
-            outputs = call(self._dynamic.run, list(values), list(values.values()), None)
+            if self._tail is None:
+                options = program_options(self.stats['n_threads'], self._reference)
+                self._tail = call(Cleave.DynamicProgram.new, self._dynamic, options)
+            outputs = call(self._tail.run, list(values), list(values.values()))
         return dict(zip(self._dynamic.get_outputs(), outputs[0] if isinstance(outputs, tuple) else outputs))
 
     def __call__(self, *args, **inputs):

@@ -165,6 +165,15 @@ a_dynamic (void)
   return cleave_onnx_dynamic_ref (cleave_onnx_get_dynamic (graph));
 }
 
+static CleaveDynamicProgram *
+a_dynamic_program (void)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  g_autoptr (CleaveOnnxDynamic) dynamic = a_dynamic ();
+
+  return cleave_dynamic_program_new (dynamic, &options);
+}
+
 static CleaveShapedProgram *
 a_shaped_program (void)
 {

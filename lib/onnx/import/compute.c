@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes an expensive node of the dynamic part by a function of the caller, which has faster
- * kernels than the import. The node becomes a graph of its own: operand 0 is its input, and the
- * other operands are constants, so that kernels may pack them. */
+ * kernels than the import. The node becomes a graph of its own. Operands that are stored in
+ * the model are constants, so that kernels may pack them and so that a later run finds the same
+ * graph. The other operands are inputs. */
 
 #include "import.h"
 
@@ -22,18 +23,60 @@ cleave_onnx_is_expensive (const CleaveOnnxImport *import,
          cleave_evaluate_call_work (call, operands) >= MIN_WORK;
 }
 
-static CleaveNode *
-build (CleaveGraph *graph, const CleaveCall *call, CleaveTensor *const *operands, GError **error)
+/* Returns whether an operand is an input of the graph. If all are stored, operand 0 is. */
+static gboolean
+is_input (const GPtrArray *operands, guint index)
+{
+  const CleaveOnnxValue *value = operands->pdata[index];
+  gboolean all_stored = TRUE;
+
+  for (guint i = 0; i < operands->len; i++)
+    all_stored = all_stored && (operands->pdata[i] == NULL ||
+                                ((const CleaveOnnxValue *) operands->pdata[i])->is_stored);
+  return value != NULL && (!value->is_stored || (all_stored && index == 0));
+}
+
+static gboolean
+add_operands (CleaveGraph *graph,
+              const CleaveCall *call,
+              const GPtrArray *operands,
+              CleaveResult **values,
+              GPtrArray *inputs,
+              GError **error)
+{
+  for (guint i = 0; i < operands->len; i++)
+    {
+      const CleaveOnnxValue *operand = operands->pdata[i];
+      g_autofree char *name = g_strdup_printf ("operand%u", i);
+
+      if (operand == NULL)
+        continue;
+      if (!is_input (operands, i))
+        {
+          values[i] = cleave_graph_add_constant (graph, name, operand->constant);
+          continue;
+        }
+      values[i] = cleave_graph_add_input (graph, name, &call->operands[i], error);
+      if (values[i] == NULL)
+        return FALSE;
+      g_ptr_array_add (inputs, cleave_tensor_dup_dense (operand->constant));
+    }
+  return TRUE;
+}
+
+/* Builds the graph of a call; adds the tensors of its inputs to `inputs`. */
+static gboolean
+build (CleaveGraph *graph,
+       const CleaveCall *call,
+       const GPtrArray *operands,
+       GPtrArray *inputs,
+       GError **error)
 {
   g_autofree CleaveResult **values = g_new0 (CleaveResult *, call->n_operands);
   CleaveNode *node;
 
-  values[0] = cleave_graph_add_input (graph, "input", &call->operands[0], error);
-  if (values[0] == NULL)
-    return NULL;
-  for (guint i = 1; i < call->n_operands; i++)
-    if (operands[i] != NULL)
-      values[i] = cleave_graph_add_constant (graph, "constant", operands[i]);
+  if (!add_operands (graph, call, operands, values, inputs, error))
+    return FALSE;
   node = cleave_graph_add (graph, call->op, "node", values, call->n_operands, call->n_results,
                            call->attrs, error);
   for (guint i = 0; node != NULL && i < call->n_results; i++)
@@ -41,20 +84,21 @@ build (CleaveGraph *graph, const CleaveCall *call, CleaveTensor *const *operands
       g_autofree char *name = g_strdup_printf ("output%u", i);
 
       if (!cleave_graph_add_output (graph, name, cleave_node_get_result (node, i), error))
-        return NULL;
+        return FALSE;
     }
-  return node;
+  return node != NULL;
 }
 
 GPtrArray *
 cleave_onnx_compute (CleaveOnnxImport *import,
                      const CleaveCall *call,
-                     CleaveTensor *const *operands,
+                     const GPtrArray *operands,
                      GError **error)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("node");
-  g_autoptr (CleaveTensor) input = cleave_tensor_dup_dense (operands[0]);
   g_autoptr (GPtrArray) results =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_autoptr (GPtrArray) inputs =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
 
   for (guint i = 0; i < call->n_results; i++)
@@ -65,9 +109,10 @@ cleave_onnx_compute (CleaveOnnxImport *import,
         return NULL;
       g_ptr_array_add (results, result);
     }
-  if (build (graph, call, operands, error) == NULL ||
-      !import->compute (graph, &input, 1, (CleaveTensor *const *) results->pdata, results->len,
-                        import->compute_data, error))
+  if (!build (graph, call, operands, inputs, error) ||
+      !import->compute (graph, (CleaveTensor *const *) inputs->pdata, inputs->len,
+                        (CleaveTensor *const *) results->pdata, results->len, import->compute_data,
+                        error))
     return NULL;
   return g_steal_pointer (&results);
 }

@@ -154,7 +154,7 @@ cleave_onnx_fold (CleaveOnnxNode *node,
                                     !is_worth (node->import, call, tensors)))
     return TRUE;
   results = cleave_onnx_is_expensive (node->import, call, tensors)
-                ? cleave_onnx_compute (node->import, call, tensors, error)
+                ? cleave_onnx_compute (node->import, call, operands, error)
                 : cleave_evaluate_call (call, tensors, error);
   if (results == NULL)
     return FALSE;

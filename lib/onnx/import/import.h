@@ -39,6 +39,7 @@ typedef struct
                         * is plain, and may have fewer channels: see nchwc.h */
   CleaveOnnxForm form; /* how the file stores its elements */
   gboolean is_text;    /* the elements are numbers of strings: see texts.h */
+  gboolean is_stored;  /* the file has its elements */
   gboolean is_costly;  /* only constants determine the value, but computing it exceeds the budget */
   gboolean is_kept; /* interpreting: other values refer to this value, so it stays until the end */
   gboolean is_live; /* interpreting: cleave_onnx_release() must not free the value */
@@ -291,11 +292,11 @@ gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
 /* Count a tensor when a value begins to hold it, and when the value releases it. */
 void cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor);
 void cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor);
-/* Computes a node by the function of the caller, as a graph of its own. Returns its results; NULL
- * on error. */
+/* Computes a node by the function of the caller, as a graph of its own. `operands` has
+ * CleaveOnnxValue, or NULL. Returns the results of the node; NULL on error. */
 GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
                                 const CleaveCall *call,
-                                CleaveTensor *const *operands,
+                                const GPtrArray *operands,
                                 GError **error);
 /* Returns whether a node is worth a graph of its own. */
 gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,

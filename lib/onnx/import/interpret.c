@@ -59,12 +59,19 @@ release_if_last (const char *name, gpointer data)
 /* Running */
 
 static gboolean
-bind_given (CleaveOnnxImport *import, const char *name, CleaveTensor *tensor, GError **error)
+bind_given (CleaveOnnxImport *import,
+            const char *name,
+            CleaveTensor *tensor,
+            gboolean is_stored,
+            GError **error)
 {
+  CleaveOnnxValue *value;
+
   if (g_hash_table_contains (import->values, name))
     return TRUE;
-  return cleave_onnx_bind (
-      import, cleave_onnx_value_new_constant (import, name, cleave_tensor_ref (tensor)), error);
+  value = cleave_onnx_value_new_constant (import, name, cleave_tensor_ref (tensor));
+  value->is_stored = is_stored;
+  return cleave_onnx_bind (import, value, error);
 }
 
 static gboolean
@@ -80,11 +87,11 @@ bind_border (CleaveOnnxImport *import,
       const CleaveOnnxDynamicConstant *constant =
           &g_array_index (dynamic->constants, CleaveOnnxDynamicConstant, i);
 
-      if (!bind_given (import, constant->name, constant->tensor, error))
+      if (!bind_given (import, constant->name, constant->tensor, TRUE, error))
         return FALSE;
     }
   for (guint i = 0; i < n_values; i++)
-    if (!bind_given (import, names[i], values[i], error))
+    if (!bind_given (import, names[i], values[i], FALSE, error))
       return FALSE;
   for (guint i = 0; i < dynamic->reads->len; i++)
     if (!g_hash_table_contains (import->values, dynamic->reads->pdata[i]))

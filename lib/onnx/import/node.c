@@ -106,6 +106,8 @@ cleave_onnx_recall (const CleaveOnnxImport *import, gconstpointer message)
 void
 cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value)
 {
+  if (value != NULL)
+    value->is_stored = TRUE;
   if (import->outer->len == 0 || value == NULL)
     return;
   value->is_kept = TRUE;
