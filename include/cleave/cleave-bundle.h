@@ -25,10 +25,10 @@ typedef struct _CleaveBundle CleaveBundle;
 /**
  * CleaveBundleWhere:
  * @CLEAVE_BUNDLE_IN_ARENA: in the arena, at an offset that the header of the bundle names
- * @CLEAVE_BUNDLE_APART: in memory of the caller, whose pointer a run takes
+ * @CLEAVE_BUNDLE_APART: in memory of the caller, to which each run takes a pointer
  * @CLEAVE_BUNDLE_ROWS: an input that a function of the caller supplies row by row
  *
- * Where an input or an output of a bundle lies.
+ * The place of an input or an output of a bundle in memory.
  */
 typedef enum {
   CLEAVE_BUNDLE_IN_ARENA,
@@ -39,9 +39,9 @@ typedef enum {
 /**
  * CleaveBundleIo:
  * @name: name of an input or an output of the graph; %NULL: all that no other entry names
- * @where: where it lies
+ * @where: the place of the input or output
  *
- * Where one input or output lies.
+ * The place of one input or output.
  */
 typedef struct
 {
@@ -71,10 +71,10 @@ typedef enum {
  * CleaveBundleIoType:
  * @CLEAVE_BUNDLE_IO_OF_MODEL: the types of the model
  * @CLEAVE_BUNDLE_IO_INT8: bytes. The caller quantizes inputs and dequantizes outputs, and the
- * bundle has no layers for it. The header has the scales and zero points.
+ * bundle has no layers that do so. The header has the scales and zero points.
  * @CLEAVE_BUNDLE_IO_FLOAT: floats
  *
- * The elements of inputs and outputs of a bundle.
+ * The element types of the inputs and outputs of a bundle.
  */
 typedef enum {
   CLEAVE_BUNDLE_IO_OF_MODEL,
@@ -87,7 +87,7 @@ typedef enum {
  * @name: name of the memory, such as "fast"
  * @n_bytes: its size in bytes
  *
- * A memory of a device that has several ones.
+ * One of the memories of a device, such as its on-chip memory.
  */
 typedef struct
 {
@@ -97,9 +97,9 @@ typedef struct
 
 /**
  * CleaveBundleState:
- * @input: name of an input; %NULL: each input for which there is an output of its name and "_next"
+ * @input: name of an input; %NULL: each input `x` for which there is an output `x_next`
  * @output: name of the output that is the value of the input in the next run; %NULL: the name of
- * the input and "_next"
+ * the input, followed by `_next`
  *
  * A value that is kept from one run to the next one.
  */
@@ -113,19 +113,19 @@ typedef struct
  * CleaveBundleOptions:
  * @name: prefix of the names of files, functions and macros, a C identifier; %NULL: the graph's
  * name
- * @max_memory: limit of the arena, in bytes; 0: the least memory
+ * @max_memory: limit of the arena, in bytes; 0: the smallest arena that is found
  * @max_added_macs: limit of the multiply-accumulates that recomputed columns add, as a fraction of
- * the graph's: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * those of the graph: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
  * @align: alignment of the arena and of each value in it, in bytes: 4, 8 or 16; 0: 4
- * @inputs: (array length=n_inputs): where inputs lie; the default is the arena
- * @n_inputs: number of entries
- * @outputs: (array length=n_outputs): where outputs lie; the default is the arena
- * @n_outputs: number of entries
- * @memories: (array length=n_memories): the memories of the device, the fastest one first. The
+ * @inputs: (array length=n_inputs): places of inputs; other inputs lie in the arena
+ * @n_inputs: number of @inputs
+ * @outputs: (array length=n_outputs): places of outputs; other outputs lie in the arena
+ * @n_outputs: number of @outputs
+ * @memories: (array length=n_memories): the memories of the device, the fastest first. The
  * arena is divided among them, and @max_memory must be 0. The default is one arena.
  * @n_memories: number of memories
  * @states: (array length=n_states): values that are kept from run to run, in memory of their own
- * @n_states: number of entries
+ * @n_states: number of @states
  * @kernels: which kernels the bundle calls: plain C, DSP or CMSIS-NN; all give the same bits
  * @io_type: the element types of inputs and outputs
  * @is_single_file: whether all code and all constants are in one C file, which includes a header
@@ -156,13 +156,13 @@ typedef struct
 
 /**
  * CleaveBundleStats:
- * @arena_bytes: size of the arena
+ * @arena_bytes: size of the arena, in bytes
  * @weight_bytes: bytes of all constant arrays
  * @macs: multiply-accumulates of a run
- * @unsplit_bytes: size of the arena if every layer is computed whole
- * @least_bytes: the smallest arena of all plans
+ * @unsplit_bytes: size of the arena if every layer is computed whole, in bytes
+ * @least_bytes: size of the smallest arena that the planner found, in bytes
  * @n_layers: number of layers
- * @n_segments: number of loops
+ * @n_segments: number of segments, each a loop over rows
  * @state_bytes: bytes that are kept from run to run
  *
  * Figures of a bundle.

@@ -31,16 +31,16 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
 /**
  * CleaveFitOptions:
  * @max_memory: largest size of the arena, in bytes; 0: as small as possible
- * @max_added_macs: MACs that halos and recomputed values may add, as a fraction of the MACs before:
- * 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
- * @max_added_latency: time that the split may add, as a fraction of the estimated time before; 0:
- * no limit, %CLEAVE_NOTHING_ADDED: none
+ * @max_added_macs: MACs that halos and recomputed values may add, as a fraction of the MACs before
+ * the split: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * @max_added_latency: time that the split may add, as a fraction of the estimated time before the
+ * split; 0: no limit, %CLEAVE_NOTHING_ADDED: none
  * @n_threads: number of threads that run the graph; 0 stands for 1
  * @exclude_inputs: do not count the inputs of the graph, because the caller has them in other
  * memory
  * @even_strips: cut each segment into strips of equal size, except for the last strip, and cut no
  * strip into tiles. Equal strips can be written as a `Loop`: see [func@Cleave.onnx_set_loops]
- * @cancellable: (nullable): ends the search with %G_IO_ERROR_CANCELLED
+ * @cancellable: (nullable): once it is cancelled, the search ends with %G_IO_ERROR_CANCELLED
  * @watch: (nullable): called with the progress of the search
  * @watch_data: passed to @watch
  *
@@ -116,13 +116,14 @@ typedef struct
 
 /**
  * CleaveFitLoops:
- * @n_loops: segments that become a `Loop`
- * @n_pieces: segments that are split without a `Loop`, since that is estimated to need less
- * @n_whole: segments that are not split
+ * @n_loops: number of segments that become a `Loop`
+ * @n_pieces: number of segments that are split without a `Loop`, since a `Loop` is estimated to
+ * need more memory
+ * @n_whole: number of segments that are not split
  * @bytes_before: estimated bytes of the values of the unsplit graph in the runtime
  * @bytes_after: estimated bytes of the values of the split graph in the runtime
  *
- * The results of a plan for ONNX Runtime, in addition to those of other plans.
+ * Results of a plan for ONNX Runtime, in addition to its [struct@Cleave.FitTotals].
  */
 typedef struct
 {

@@ -10,7 +10,7 @@
  *   CleaveResult     a value that a node computes; it lists its uses (operands)
  *
  * Each node has a name of its own. Several threads may read a graph at the same time; while one
- * edits it, no other may use it. */
+ * thread edits the graph, no other thread may use it. */
 
 #include <cleave/cleave-tensor.h>
 

@@ -12,7 +12,8 @@ G_BEGIN_DECLS
  * CleaveReleaseFunc:
  * @data: (closure): the data that was passed with the function
  *
- * Is called when the library no longer needs memory that the caller owns. Any thread may call it.
+ * Releases memory that the caller owns and that the library no longer needs. Any thread may call
+ * it.
  */
 typedef void (*CleaveReleaseFunc) (gpointer data);
 

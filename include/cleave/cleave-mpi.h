@@ -23,9 +23,9 @@ typedef struct _CleaveRankProgram CleaveRankProgram;
  * CleaveRankStats:
  * @program: sizes of the program that this rank runs; its arena includes the messages
  * @n_sent: number of messages that the rank has sent, in all runs so far
- * @n_received: number of messages that the rank has received
- * @sent_bytes: bytes that the rank has sent
- * @received_bytes: bytes that the rank has received
+ * @n_received: number of messages that the rank has received, in all runs so far
+ * @sent_bytes: bytes that the rank has sent, in all runs so far
+ * @received_bytes: bytes that the rank has received, in all runs so far
  *
  * The memory of a rank, and its communication so far.
  */
@@ -42,9 +42,9 @@ typedef struct
  * @run: index of the run
  * @data: the `data` of the stream
  *
- * Is called before or after each run of a stream, on the thread of the program that runs. Before a
- * run, as `begin`, it fills the inputs; it may bind other tensors first. After a run, as `end`, it
- * reads the outputs.
+ * Is called before or after each run of a stream, on the thread that runs the program. Before a
+ * run, as `begin`, the function fills the inputs; it may bind other tensors first. After a run, as
+ * `end`, the function reads the outputs.
  */
 typedef void (*CleaveRankRunFunc) (guint program, guint run, gpointer data);
 

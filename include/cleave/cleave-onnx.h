@@ -15,7 +15,8 @@ G_BEGIN_DECLS
  * @shape: the shape of the input
  *
  * Gives an input a shape, which replaces the free dimensions that the model has. If no input has
- * the name, and @shape is one number, it is the extent of the dimension of that name in all inputs.
+ * the name, but a dimension does, and @shape has one dimension, its extent is given to the
+ * dimension of that name in all inputs.
  */
 typedef struct
 {
@@ -60,7 +61,7 @@ typedef struct
  * @n_values: number of @values
  * @dims: (array length=n_dims) (nullable): extents of named dimensions
  * @n_dims: number of @dims
- * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if not, they are errors
+ * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if not, each is an error
  *
  * Options for loading a model.
  */
@@ -129,12 +130,12 @@ typedef struct _CleaveOnnxDynamic CleaveOnnxDynamic;
 /**
  * CleaveOnnxDynamicNode:
  * @name: the name of the node
- * @op: its op
- * @value: the value whose contents decide its shapes; if it only reads a result of another dynamic
- *   node, that result
- * @reason: why it is dynamic: the end of a sentence that begins with the node
+ * @op: the op of the node
+ * @value: the value whose contents decide the shapes of the node's results; if the node only reads
+ * a result of another dynamic node, that result
+ * @reason: why the node is dynamic: the end of a sentence that begins with the name of the node
  * @is_cause: whether the node itself is the reason, rather than a value that it reads
- * @max_bytes: the most bytes that its results can take; -1 if no bound is known
+ * @max_bytes: the most bytes that the results of the node can take; -1 if no bound is known
  *
  * A node of the dynamic part.
  */

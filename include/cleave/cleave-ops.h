@@ -273,7 +273,7 @@ typedef struct
  * @axis: the first of the dimensions to normalize, -1 by default; those after it are normalized,
  * too
  * @epsilon: added to the variance, 1e-5 by default
- * @stash_type: element type of Mean and InvStdDev, as ONNX numbers it: 1, float32
+ * @stash_type: element type of Mean and InvStdDev, as an ONNX number; must be 1, which is float32
  *
  * Attributes of LayerNormalization.
  */
@@ -288,7 +288,7 @@ typedef struct
  * CleaveDirection:
  * @CLEAVE_DIRECTION_FORWARD: from the first step
  * @CLEAVE_DIRECTION_REVERSE: from the last step
- * @CLEAVE_DIRECTION_BIDIRECTIONAL: both
+ * @CLEAVE_DIRECTION_BIDIRECTIONAL: in both directions
  *
  * The direction of a recurrent op.
  */
@@ -377,8 +377,8 @@ typedef struct
  * @beta: the ONNX attribute beta
  * @gamma: the ONNX attribute gamma
  *
- * Attributes of LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops. Each op reads those
- * that it has in ONNX.
+ * Attributes of LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops. Each op reads the
+ * attributes that it has in ONNX.
  */
 typedef struct
 {
@@ -956,7 +956,7 @@ typedef struct
  * CleaveTfidfMode:
  * @CLEAVE_TFIDF_TF: term frequency
  * @CLEAVE_TFIDF_IDF: inverse document frequency
- * @CLEAVE_TFIDF_TFIDF: their product
+ * @CLEAVE_TFIDF_TFIDF: product of term frequency and inverse document frequency
  *
  * The weights that TfIdfVectorizer returns.
  */
@@ -1072,8 +1072,8 @@ typedef enum {
  * of 1
  * @extrapolation_value: the value of elements outside of the region
  * @roi: starts, then ends of the region, for %CLEAVE_RESIZE_TF_CROP_AND_RESIZE
- * @scales: factor of each dimension; empty if @sizes is not
- * @sizes: extents of the result; empty if @scales is not
+ * @scales: factor of each dimension; empty if @sizes has entries
+ * @sizes: extents of the result; empty if @scales has entries
  * @phase: for each dimension, the index in the whole result of the piece's first element
  * @begin: for each dimension, the index in the whole operand of the piece's first operand element
  * @extents: for each dimension, the extent of the whole operand; 0 if the factor is an integer,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Takes a split graph apart into smaller graphs, so that another runtime can run them: in a fixed
- * order, or those of one level at the same time. Each graph lists the graphs that must run before
- * it. */
+/* Divides a split graph into smaller graphs that another runtime can run: in a fixed order, or all
+ * graphs of one level at the same time. Each graph lists the graphs that must run before it. */
 
 #include <cleave/cleave-graph.h>
 

@@ -52,7 +52,7 @@ typedef struct
  * @peak_activation_bytes: largest sum of the sizes of values that are live at the same time
  * @arena_bytes: size of the arena, which holds these values
  * @scratch_bytes: scratch memory of the kernels, summed over all threads
- * @weight_bytes: constants, those that kernels read directly and packed copies
+ * @weight_bytes: bytes of the constants that kernels read directly, and of packed copies
  * @copied_bytes: bytes that one run copies to join parts, to take slices and to change the memory
  * order
  *
@@ -72,7 +72,7 @@ typedef struct
  * CleaveStepTime:
  * @name: name of the node, input or output
  * @what: the ops, such as `Conv + Clip`; or `load`, `store` or `copy`
- * @reference: whether the step runs the reference kernel, because no faster kernel serves it
+ * @reference: whether the step runs the reference kernel, because no faster kernel serves the node
  * @nanoseconds: time of the fastest run
  * @macs: multiply-accumulates
  * @bytes: bytes of operands and results
@@ -106,7 +106,8 @@ typedef struct
  * @name: name of the node or output
  * @op: (transfer none): the op, or `load`, `store`, `copy` or `join`
  * @live_bytes: bytes of the buffers that are in use
- * @live_bytes_apart: bytes of these buffers if no value overlapped another. With overlaps, a value
+ * @live_bytes_apart: bytes that these buffers would have if no value overlapped another. With
+ * overlaps, a value
  * that is computed strip by strip may reuse the memory of one that dies strip by strip
  *
  * A step of a [struct@Cleave.MemoryTimeline].

@@ -176,7 +176,7 @@ CLEAVE_API const char *cleave_not_split_get_name (CleaveNotSplit reason);
 /**
  * CleaveSplitNode:
  * @name: the name of the node
- * @op: its op
+ * @op: the op of the node
  * @n_pieces: number of pieces
  * @pieces: (array length=n_pieces): the pieces, which the report keeps alive
  * @ranges: (array length=n_pieces): the range of result 0 of the node that each piece computes
@@ -197,8 +197,8 @@ typedef struct
 /**
  * CleaveUnsplitNode:
  * @name: the name of the node
- * @op: its op
- * @reason: why it was not split
+ * @op: the op of the node
+ * @reason: why the node was not split
  * @message: the reason as a sentence, with names and numbers
  *
  * A node that was not split.
@@ -313,8 +313,8 @@ cleave_split_report_get_totals (const CleaveSplitReport *report);
  * @CLEAVE_HALO_EXCHANGE: as %CLEAVE_HALO_CARRY; in addition, neighboring bands run towards or away
  * from each other, and each computes half of the overlap between them
  * @CLEAVE_HALO_CARRY_NARROW: as %CLEAVE_HALO_CARRY, except for results with at least 1.5 times the
- * elements of their operands. Strips recompute the overlap of these; only tiles of the same strip
- * read it from earlier tiles
+ * elements of their operands. Strips recompute the overlap of these results; only tiles of the same
+ * strip read the overlap from earlier tiles
  *
  * How chunks share the overlap (halo) of the operand ranges that they read.
  */

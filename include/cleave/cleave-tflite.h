@@ -18,7 +18,7 @@ cleave_tflite_add_memory_plan (GBytes *bytes, gint64 alignment, gint64 *n_bytes,
  * @conv: layout, group, strides, dilations and pads
  * @min: smallest value of the result
  * @max: largest value of the result
- * @wide: sums have 64 bits, and are rounded once
+ * @wide: whether sums have 64 bits, and are rounded once
  *
  * Attributes of TfliteConv.
  */
@@ -34,7 +34,7 @@ typedef struct
  * @conv: layout, group, strides, dilations, pads and output padding
  * @min: smallest value of the result
  * @max: largest value of the result
- * @wide: sums have 64 bits, and are rounded once
+ * @wide: whether sums have 64 bits, and are rounded once
  *
  * Attributes of TfliteConvTranspose.
  */
@@ -50,8 +50,8 @@ typedef struct
  * @a_zero: zero point of A
  * @b_zero: zero point of B
  * @y_zero: zero point of the result
- * @left_shift: left shift of both operands: 20 for int8, 15 for int16; of a squared difference 7
- * and 0
+ * @left_shift: left shift of both operands: 20 for int8, 15 for int16; TfliteSquaredDifference: 7
+ * for int8, 0 for int16
  * @a_multiplier: multiplier of A
  * @a_shift: shift of A
  * @b_multiplier: multiplier of B
@@ -111,12 +111,12 @@ typedef struct
  * @x_zero: zero point of X
  * @y_zero: zero point of the result
  * @multiplier: multiplier of values of X that are not below the zero point
- * @shift: shift of these
+ * @shift: shift of values of X that are not below the zero point
  * @negative_multiplier: multiplier of values of X below the zero point
- * @negative_shift: shift of these
+ * @negative_shift: shift of values of X below the zero point
  *
- * Attributes of TfliteRescale. TfliteLogistic, TfliteTanh and TfliteSoftmax16 have @multiplier and
- * @shift alone.
+ * Attributes of TfliteRescale. TfliteLogistic, TfliteTanh and TfliteSoftmax16 have only @multiplier
+ * and @shift.
  */
 typedef struct
 {
@@ -145,7 +145,7 @@ typedef struct
  * CleaveTfliteResizeAttrs:
  * @sizes: extents H and W of the result
  * @steps: for H and W: distance of neighboring positions, in units of 1 / 1024 of an element of X
- * @shifts: for H and W: position of element 0 of the whole result
+ * @shifts: for H and W: position of element 0 of the whole result, in the same units
  * @phase: for H and W: index of the first element of the result in the whole result
  * @begin: for H and W: index of the first element of X in the whole operand
  * @extents: extents H and W of the whole operand; 0: those of X
@@ -164,17 +164,17 @@ typedef struct
  * @x_zero: zero point of X
  * @h_zero: zero point of Y and of the hidden state
  * @x_multipliers: for the gates input, forget, cell and output: multiplier of the sum over X
- * @x_shifts: shifts of these
+ * @x_shifts: for each gate: shift of the sum over X
  * @h_multipliers: for each gate: multiplier of the sum over the hidden state
- * @h_shifts: shifts of these
+ * @h_shifts: for each gate: shift of the sum over the hidden state
  * @forget_multiplier: multiplier of the product of the forget gate and the cell state
- * @forget_shift: shift of it
+ * @forget_shift: shift of the product of the forget gate and the cell state
  * @input_multiplier: multiplier of the product of the input gate and the cell gate
- * @input_shift: shift of it
+ * @input_shift: shift of the product of the input gate and the cell gate
  * @hidden_multiplier: multiplier of the product of the output gate and tanh of the cell state
- * @hidden_shift: shift of it
+ * @hidden_shift: shift of the product of the output gate and tanh of the cell state
  * @tanh_multiplier: multiplier that brings the cell state to units of 1 / 12288
- * @tanh_shift: right shift behind it
+ * @tanh_shift: right shift after the multiplication by @tanh_multiplier
  * @cell_clip: largest magnitude of the cell state; 0: no limit
  *
  * Attributes of TfliteLstm.

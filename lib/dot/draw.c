@@ -35,11 +35,11 @@ typedef struct
   CleaveLabelStyle style;
   Agraph_t *root;
   CleaveFrames *frames;  /* NULL: the drawing shows no frames */
-  Agnode_t **vertex;     /* indexed by node id */
-  Agraph_t **clusters;   /* indexed by frame */
+  Agnode_t **vertex;     /* indexed by node id: vertex of the node */
+  Agraph_t **clusters;   /* indexed by frame: cluster of the frame */
   CleaveDotRanks *ranks; /* NULL: the drawing shows no ranks */
   gboolean *is_near;     /* indexed by node id: the node is near `around`; NULL: draw all nodes */
-  CleavePiecePlace *places; /* indexed by node id */
+  CleavePiecePlace *places; /* indexed by node id: the part of the whole that it computes */
 } Drawing;
 
 /* Vertices */

@@ -18,7 +18,7 @@ struct _CleaveFrames
   const CleaveGraph *graph;
   guint n_ids;
   guint *of;      /* indexed by node id: index of its frame */
-  GArray *frames; /* Frame */
+  GArray *frames; /* Frame: the frames, in order */
 };
 
 static void

@@ -8,8 +8,8 @@
 typedef struct
 {
   Agraph_t *root;
-  GPtrArray *names;   /* cgraph strings, HTML or plain text, by number / 2 - 1 */
-  GHashTable *number; /* keyed by name */
+  GPtrArray *names;   /* names of objects, as cgraph strings; number n has the index n / 2 - 1 */
+  GHashTable *number; /* number of each name */
   guint64 n_unnamed;
 } Ids;
 

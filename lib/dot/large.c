@@ -21,8 +21,8 @@
 /* A cluster, or a single vertex that is in no cluster. Blocks are laid out as boxes are. */
 typedef struct
 {
-  Agraph_t *cluster; /* NULL: a vertex */
-  GArray *vertices;  /* guint */
+  Agraph_t *cluster; /* cluster of the block; NULL: the block is a vertex */
+  GArray *vertices;  /* guint: indices of the block's vertices in `vertices` of Large */
   GArray *edges;     /* guint: pairs of indices in `vertices` */
 } Block;
 
@@ -30,8 +30,8 @@ typedef struct
 {
   Agraph_t *root;
   double gap[2], extent[2];
-  guint n;             /* vertices */
-  GHashTable *numbers; /* vertex to its index + 1 */
+  guint n;             /* number of vertices */
+  GHashTable *numbers; /* from a vertex to its index + 1 */
   Agnode_t **vertices;
   double *sizes;   /* width and height of each vertex */
   double *centers; /* x and y of each vertex: first within its block, then within the drawing */

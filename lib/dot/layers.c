@@ -24,9 +24,9 @@ typedef struct
   double gap;
   guint n_boxes, n_layers;
   Ends from, to;
-  guint *layer;          /* indexed by box */
+  guint *layer;          /* indexed by box: number of its layer */
   guint *first, *boxes;  /* boxes of layer l: boxes[first[l]] to boxes[first[l + 1]], exclusive */
-  double *x, *wanted;    /* indexed by box */
+  double *x, *wanted;    /* indexed by box: x of its center, and the x that it should have */
   double *offset, *mean; /* working memory of place_in_order(), by position in the layer */
   guint *count;
 } Layers;

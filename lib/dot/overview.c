@@ -23,9 +23,9 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  CleavePiecePlace *places; /* indexed by node id */
-  Box *boxes;               /* indexed by frame */
-  Agnode_t **inputs;        /* indexed by node id */
+  CleavePiecePlace *places; /* indexed by node id: the part of the whole that it computes */
+  Box *boxes;               /* indexed by frame: its box */
+  Agnode_t **inputs;        /* indexed by node id: vertex of an input */
   guint n_prefix;
   Agraph_t *root;
   GHashTable *edges; /* pairs of vertices that have an edge, as text: "from to" (addresses) */

@@ -9,8 +9,8 @@ struct _CleaveDotRanks
   Agraph_t *root;
   const char *word;      /* word for a rank in titles */
   int of_outputs;        /* the rank of the graph's outputs */
-  int *rank;             /* indexed by node id */
-  GHashTable *clusters;  /* keyed by rank + 1 */
+  int *rank;             /* indexed by node id: rank of the node; -1: none */
+  GHashTable *clusters;  /* cluster of each rank, keyed by rank + 1 */
   GHashTable *receivers; /* keyed by value: the set of the ranks that receive it, each plus 1 */
 };
 

@@ -13,9 +13,9 @@
 typedef struct
 {
   const GPtrArray *order;
-  guint *of; /* indexed by node id */
+  guint *of; /* indexed by node id: number of the node's frame */
   guint next;
-  guint *position; /* indexed by node id */
+  guint *position; /* indexed by node id: position in `order` */
 } Search;
 
 static gboolean

@@ -10,9 +10,9 @@ typedef struct
 {
   const guint *band;
   guint *strip;       /* indexed by node id: number of its strip */
-  guint *n;           /* indexed by band */
+  guint *n;           /* indexed by band: number of strips */
   guint *parts;       /* indexed by band: operands of the current join so far */
-  gboolean *hands_on; /* indexed by band */
+  gboolean *hands_on; /* indexed by band: whether a strip passes rows to a later strip */
 } Search;
 
 static const CleaveNode *

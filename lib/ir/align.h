@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-/* Rounds a number of bytes up to a multiple of `to`. Both must be positive or 0, and `to` not 0. */
+/* Rounds `n_bytes`, at least 0, up to a multiple of `to`, at least 1. */
 static inline gint64
 cleave_align_up (gint64 n_bytes, gint64 to)
 {

@@ -6,9 +6,9 @@
 
 #include "op.h"
 
-/* Plans a node that computes `range` of result 0 alone. Returns FALSE if no such node exists, and
- * appends the reason to `why` unless that is NULL; the chunk then needs no
- * cleave_chunk_clear(). */
+/* Plans a node that computes `range` of result 0 alone. If no such node exists, returns FALSE and
+ * appends the reason to `why`, unless `why` is NULL; the chunk then needs no cleave_chunk_clear().
+ */
 gboolean cleave_chunk_init (CleaveChunk *chunk,
                             const CleaveCall *call,
                             const CleaveRange *range,

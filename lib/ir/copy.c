@@ -248,7 +248,7 @@ cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from)
   cleave_copy_loops_run (&loops, to->data, from->data);
 }
 
-/* Several parts of one value */
+/* Copies of several parts of one value */
 
 /* The rows of a part. All parts have the same number of rows. */
 typedef struct

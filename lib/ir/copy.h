@@ -11,7 +11,7 @@
 /* Largest number of loops: a copy between two shapes has at most the dimensions of both. */
 #define CLEAVE_MAX_LOOPS (2 * CLEAVE_MAX_RANK)
 
-/* A nest of loops, the outermost first. The steps `to` and `from` are in bytes. `size` is the
+/* A nest of loops; loop 0 is the outermost. The steps `to` and `from` are in bytes. `size` is the
  * number of bytes that are moved at once: an element, or a run of elements of 2, 4 or 8 bytes. */
 typedef struct
 {
@@ -21,7 +21,7 @@ typedef struct
   gboolean streams; /* write with non-temporal stores, which bypass the cache */
 } CleaveCopyLoops;
 
-/* Runs the two innermost loops. The outer one of them has `n_outer` iterations. */
+/* Runs the two innermost loops of a nest. The outer of these two loops has `n_outer` iterations. */
 typedef void (*CleaveCopyInner) (const CleaveCopyLoops *loops,
                                  char *to,
                                  const char *from,
@@ -48,10 +48,10 @@ void cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from);
  * cleave_copy_lines() any inner loop, element by element. */
 void cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows);
 void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
-/* Copies n bytes with non-temporal stores, and prefetches `ahead` bytes further.
- * cleave_can_stream() must hold. */
+/* Copies n bytes with non-temporal stores, and prefetches the bytes that lie `ahead` bytes after
+ * those that it copies. cleave_can_stream() must hold. */
 void cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead);
-/* Makes the streamed bytes visible to other threads. */
+/* Makes the bytes of earlier non-temporal stores visible to other threads. */
 void cleave_stream_end (void);
 /* copy-transposed.c: transposes. The inner loop is contiguous in `to`, the outer one in `from`. */
 void
@@ -60,8 +60,9 @@ cleave_copy_transposed (const CleaveCopyLoops *loops, char *to, const char *from
  * vector registers. */
 gboolean cleave_copy_can_transpose (const CleaveCopyLoops *loops, guint outer);
 
-/* Deinterleaves: element j of each of n groups of m elements goes to the run to[j]. Returns FALSE,
- * and copies nothing, if n or m do not suit the vectors. */
+/* Deinterleaves n groups of m elements of `size` bytes: writes element j of group i to element i of
+ * the array to[j]. Returns FALSE, and copies nothing, unless m is 4, `size` is 1, 2 or 4, and n
+ * elements fill at least one vector of 16 bytes. */
 gboolean cleave_copy_part (char *const *to, const char *from, gint64 n, guint m, gint64 size);
 
 /* Distance of prefetches, in bytes. */

@@ -16,7 +16,7 @@ typedef enum {
 typedef struct
 {
   char *name;
-  CleaveTensor *tensor; /* value of the input in the graph */
+  CleaveTensor *tensor; /* value that the input has in the graph */
   CleaveDefaultState state;
 } CleaveDefault;
 
@@ -25,7 +25,8 @@ void cleave_default_clear (gpointer entry);
 /* Sets the default values (CleaveDefault) of a graph and takes ownership of the array. The array
  * must not change afterwards, since copies of the graph share it. */
 void cleave_graph_set_defaults (CleaveGraph *graph, GArray *defaults);
-/* Copies to `to`, a part of the graph `from`, the default values that its constants use. */
+/* Copies to `to`, a part of the graph `from`, the default values of `from` that constants of `to`
+ * use. */
 void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
 /* Returns the name of the open default value that the tensor is or is a slice of, or NULL. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);

@@ -11,9 +11,9 @@
  * cleave_evaluate_work(). */
 #define CLEAVE_EVALUATE_BUDGET(n_bytes) (0x1p24 + 4 * (double) (n_bytes))
 
-/* Returns whether a node can be evaluated now: each operand is a constant whose value is final, or
- * the op reads only the types of its operands. A node that only slices may also read a default
- * value that a caller can replace. FALSE for Constants and Inputs. */
+/* Returns whether a node can be evaluated now: each operand is a constant that no caller can
+ * replace, or the op reads only the types of its operands. A node that only slices may also read a
+ * default value that a caller can replace. FALSE for Constants and Inputs. */
 gboolean cleave_evaluate_can (const CleaveNode *node);
 /* Returns whether replacing a call by its results saves memory. `freed` is the number of bytes of
  * the call's operands that no other node reads. TRUE if the results have at most this many bytes,
@@ -24,11 +24,11 @@ gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
  * of operand 0 if they are slices or reshapes of it; otherwise the reference kernel computes them.
  * Returns an array of CleaveTensor (transfer full), or NULL and the error if there is no memory. */
 GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
-/* Returns about how many steps cleave_evaluate() takes; 0 if the results share bytes. */
+/* Returns the estimated number of steps of cleave_evaluate(); 0 if the results share bytes. */
 double cleave_evaluate_work (const CleaveNode *node);
-/* Evaluate a call, and estimate its work, as the functions above do for a node. Its attributes are
- * in normal form and its result types are known. An operand is NULL if it is absent or if the op
- * reads only its type. */
+/* Evaluate a call, and estimate its work, as the functions above do for a node. The attributes of
+ * the call are in normal form and its result types are known. `operands` has NULL for an operand
+ * that is absent or of which the op reads only the type. */
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);

@@ -5,17 +5,20 @@
 
 /* Copies parts of a graph into another graph. */
 
-/* Returns the value of the new graph for a value of the old one. */
+/* Maps a value of one graph, `value`, to the value of another graph that takes its place. `data` is
+ * the argument of the function that calls the map. */
 typedef CleaveResult *(*CleaveMapValue) (gpointer data, CleaveResult *value);
 
-/* Adds a copy of a node of another graph to `graph`, with the names of its results. `map` gives the
- * operands of the copy; a missing operand stays missing. */
+/* Adds to `graph` a copy of `node` of another graph, with the names of its results. `map` returns
+ * the value of `graph` for each operand of `node`; the copy lacks operands that `node` lacks. */
 CleaveNode *
 cleave_extract_node (CleaveGraph *graph, const CleaveNode *node, CleaveMapValue map, gpointer data);
-/* Gives `graph` the inputs, the outputs and the order of `from`. `map` gives the values. */
+/* Gives `graph` the inputs, the outputs and the order of `from`. `map` returns the value of `graph`
+ * for a value of `from`. */
 void cleave_extract_ends (CleaveGraph *graph,
                           const CleaveGraph *from,
                           CleaveMapValue map,
                           gpointer data);
-/* Maps by the ids of nodes: `nodes` is an array with the new node of each id of the old graph. */
+/* A map for the functions above. `nodes` is an array of CleaveNode: entry i is the copy of the node
+ * with the id i. */
 CleaveResult *cleave_extract_map_by_id (gpointer nodes, CleaveResult *value);

@@ -17,5 +17,5 @@ gboolean cleave_fixed_walk (CleaveNode *node,
                             gpointer data);
 
 /* Copies a fixed value to another graph, with the constants and nodes that compute it, and returns
- * the copy. `copies` maps each node to its copy; nodes that are in it are not copied again. */
+ * the copy. `copies` maps each node to its copy; nodes that `copies` has are not copied again. */
 CleaveResult *cleave_fixed_copy (CleaveGraph *graph, const CleaveResult *value, GHashTable *copies);

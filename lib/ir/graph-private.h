@@ -14,9 +14,9 @@
 
 struct _CleaveOperand
 {
-  CleaveNode *node; /* NULL for an output of the graph */
+  CleaveNode *node; /* the node that reads; NULL for an output of the graph */
   guint index;
-  CleaveResult *result; /* NULL if the operand is optional and absent */
+  CleaveResult *result; /* the value that it reads; NULL if the operand is absent */
   CleaveOperand *prev_use, *next_use;
 };
 
@@ -26,15 +26,16 @@ struct _CleaveResult
   guint index;
   guint n_uses;
   CleaveTensorType type;
-  char *name; /* NULL if the result has no name of its own; it is then derived from the node's */
+  char *name; /* own name; NULL: the name is derived from the node's name */
   CleaveOperand *first_use, *last_use;
 };
 
 struct _CleaveNode
 {
   CleaveGraph *graph; /* NULL if the node was removed and only references keep it alive */
-  CleaveGraph *owner; /* the graph that has or had the node; references to the node hold it */
-  gint n_holds;       /* number of references, atomic; the graph's own is one of them */
+  CleaveGraph *owner; /* the graph that has or had the node; a reference to the node holds a
+                       * reference to this graph */
+  gint n_holds;       /* number of references to the node, atomic; the graph has one of them */
   CleaveNode *prev, *next;
   const CleaveOp *op;
   char *name;
@@ -43,7 +44,7 @@ struct _CleaveNode
   guint n_variable; /* number of operands that depend on more than constants */
   guint id; /* index for arrays of graph->n_ids entries, larger than that of any node built before;
                removing a node or arranging the graph may change it, reading the graph does not */
-  CleaveOperand *operands; /* in the node's block of memory, as the results are */
+  CleaveOperand *operands; /* in the node's block of memory, as `results` is */
   CleaveResult *results;
 };
 
@@ -53,20 +54,21 @@ struct _CleaveGraph
   CleaveSlab *slab; /* memory of the nodes and their names */
   guint n_nodes, n_ids;
   CleaveNode *first, *last;
-  GPtrArray *inputs;        /* of CleaveResult */
-  GPtrArray *outputs;       /* of CleaveOutput */
+  GPtrArray *inputs;        /* CleaveResult: value of each input */
+  GPtrArray *outputs;       /* CleaveOutput: the outputs, in order */
   GHashTable *output_names; /* set of the names of the outputs */
-  GHashTable *nodes;        /* CleaveNode by name */
-  GHashTable *values;       /* CleaveResult by name, for results that have a name of their own */
-  GHashTable *suffixes;     /* for each name that was taken: the last number appended to it */
-  gboolean keeps_order;     /* the list has the nodes in the order in which they shall run; adding a
-                               node resets it */
-  gboolean exclude_inputs;  /* when memory is estimated, do not count the inputs */
-  gpointer origin;          /* more contents of the file that the graph came from, an atomic rc box;
-                               NULL: none */
+  GHashTable *nodes;        /* node of each name */
+  GHashTable *values;       /* value of each name, for results that have a name of their own */
+  GHashTable *suffixes; /* for each name that was taken: the last number that was appended to make a
+                         * name unique */
+  gboolean keeps_order; /* the list has the nodes in the order in which they shall run; adding a
+                           node resets it */
+  gboolean exclude_inputs; /* when memory is estimated, do not count the inputs */
+  gpointer origin;         /* more contents of the file that the graph came from, an atomic rc box;
+                              NULL: none */
   GDestroyNotify origin_clear;
-  GPtrArray *files; /* paths of the files that it was read from, the model first; NULL: none */
-  GArray *defaults; /* CleaveDefault: inputs that have values in the file; NULL: none */
+  GPtrArray *files;          /* paths of the files of the model, the model file first; NULL: none */
+  GArray *defaults;          /* CleaveDefault: inputs that have values in the file; NULL: none */
   GHashTable *open_defaults; /* input names by tensor, of default values that may be replaced */
   GHashTable *shared_names;  /* names that several nodes of the file have, each with the names of
                                 their first results (GPtrArray); NULL: none. Copies share it */
@@ -162,7 +164,8 @@ CleaveNode *cleave_node_new (CleaveGraph *graph, guint n_operands, guint n_resul
 /* Frees a node and gives its memory back to the slab. If the slab is NULL, because another thread
  * may be using it, the memory is free only when the slab is freed. */
 void cleave_node_free (CleaveNode *node, CleaveSlab *slab);
-/* Drops a reference to a node, but not the reference to its graph. The last one frees the node. */
+/* Drops a reference to a node, but not the reference to its graph. Frees the node if no reference
+ * is left. */
 void cleave_node_release (CleaveNode *node, CleaveSlab *slab);
 /* Drops the tensor of a Constant. Afterwards the node may only be freed. */
 void cleave_node_drop_constant (CleaveNode *node);

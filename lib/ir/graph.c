@@ -77,7 +77,7 @@ graph_clear (gpointer data)
   for (CleaveNode *node = graph->first; node != NULL; node = next)
     {
       next = node->next;
-      cleave_node_free (node, NULL); /* cleave_slab_free() frees its memory */
+      cleave_node_free (node, NULL); /* cleave_slab_free() frees the node's memory */
     }
   cleave_slab_free (graph->slab);
   g_clear_pointer (&graph->files, g_ptr_array_unref);

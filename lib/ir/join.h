@@ -5,9 +5,11 @@
 
 #include "op.h"
 
-/* Returns the range of the result that an operand of a JOIN op fills. */
+/* Returns the range of the result that an operand of a join fills. */
 CleaveRange cleave_join_range (const CleaveCall *call, guint operand);
-/* Returns the range of each operand of a node, in an array that the caller frees. */
+/* Returns, for each operand of a join, the range of the result that it fills. The caller frees the
+ * array. */
 CleaveRange *cleave_join_ranges (const CleaveNode *node);
-/* Writes the range of each operand of a node to an array of the caller. */
+/* Writes, for each operand of a join, the range of the result that it fills to an array of the
+ * caller. */
 void cleave_join_get_ranges (const CleaveNode *node, CleaveRange *ranges);

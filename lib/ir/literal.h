@@ -10,7 +10,8 @@
  * bits, prints one. An element that no short decimal number represents exactly, such as a NaN, is
  * printed as its bits (0x7fc00001), and so is each 16-bit float. */
 void cleave_literal_print (CleaveTensor *tensor, GString *out);
-/* Parses the elements of a tensor. Returns NULL on error; the message does not name the place. */
+/* Parses the elements of a tensor. Returns NULL on error; the message does not say where the text
+ * is. */
 CleaveTensor *cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **error);
 
 /* Print and parse a real attribute. A number with exactly nine digits is read as a float32, since

@@ -16,8 +16,8 @@ gpointer cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, G
 gpointer cleave_memory_try_shared (
     gint64 n_bytes, gsize alignment, const char *what, int *fd, GError **error);
 void cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd);
-/* Takes all pages of a block from the system with one call, instead of one page fault for each. For
- * blocks that are written at once. Does nothing for small blocks. */
+/* Takes all pages of a block from the system with one call, instead of one page fault for each
+ * page. For blocks that are written completely soon after. Does nothing for small blocks. */
 void cleave_memory_populate (gpointer memory, gsize n_bytes);
 
 /* Allocate arrays with an entry for each node or value of a graph, all of which are written. They

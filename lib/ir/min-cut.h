@@ -11,8 +11,8 @@
 
 typedef struct
 {
-  guint from, to; /* vertices */
-  gint64 n_bytes; /* cost of a cut through the edge; -1: no cut may pass it */
+  guint from, to; /* source and target vertex */
+  gint64 n_bytes; /* cost of a cut through the edge, in bytes; -1: no cut may pass it */
 } CleaveFlowEdge;
 
 /* Divides the vertices into those before a cut, the source among them, and those after it. The sum

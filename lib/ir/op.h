@@ -22,17 +22,17 @@
 /* Attributes. Each op has a table that describes the fields of its attribute struct. */
 
 typedef enum {
-  CLEAVE_ATTR_END,     /* no more attributes */
+  CLEAVE_ATTR_END,     /* ends the table of attributes */
   CLEAVE_ATTR_INT,     /* gint64; if the minimum is above 0, 0 stands for the default */
   CLEAVE_ATTR_BOOL,    /* gboolean; an int in ONNX */
   CLEAVE_ATTR_ENUM,    /* an enum; its values have the names in `names` */
-  CLEAVE_ATTR_ENUMS,   /* CleaveInts, each an enum */
+  CLEAVE_ATTR_ENUMS,   /* CleaveInts: a list of values of an enum */
   CLEAVE_ATTR_DOUBLE,  /* double; a float in ONNX */
   CLEAVE_ATTR_INTS,    /* CleaveInts; a list of only default values is stored as an empty list */
-  CLEAVE_ATTR_DOUBLES, /* a CleaveDoubles: a list of doubles */
+  CLEAVE_ATTR_DOUBLES, /* CleaveDoubles: a list of doubles */
   CLEAVE_ATTR_ARRAY,   /* GArray of gint64, reference-counted; never changes once it is set */
   CLEAVE_ATTR_RANGES,  /* GArray of CleaveRange, reference-counted; not in ONNX */
-  CLEAVE_ATTR_STRING,  /* char *, owned by the struct */
+  CLEAVE_ATTR_STRING,  /* char *, a text that the attribute struct owns */
   CLEAVE_ATTR_ELEMENT, /* CleaveElement; the number of a type in ONNX */
   CLEAVE_ATTR_TYPE,    /* CleaveTensorType; not in ONNX */
   CLEAVE_ATTR_TENSOR   /* CleaveTensor, reference-counted */
@@ -194,12 +194,14 @@ typedef enum {
 typedef struct
 {
   guint dim, operand_dim;        /* the dimension that is cut, of result 0 and of operand 0 */
-  gboolean is_backwards;         /* the last chunk runs first */
-  guint takes[CLEAVE_MAX_TAKEN]; /* takes[r]: the operand of the next chunk that is result r */
-  /* The op for the work that does not depend on the state, such as the product of X and W. It can
-   * run earlier, on another thread. It has the attributes of the node, and reads operand 0 and
-   * `ahead_operands`. The node then reads its result in place of operand 0, and lacks the first
-   * of `ahead_operands`. NULL: there is no such op. */
+  gboolean is_backwards;         /* the chunks run from the last to the first */
+  guint takes[CLEAVE_MAX_TAKEN]; /* takes[r]: index of the operand of the next chunk that reads
+                                    result r */
+  /* The op for the work that does not depend on the state, such as the product of X and W. A node
+   * of this op can run earlier, on another thread. It has the attributes of the recurrent node, and
+   * reads its operand 0 and its `ahead_operands`. The recurrent node then reads the result of that
+   * node in place of operand 0, and lacks the first of `ahead_operands`. NULL: there is no such op.
+   */
   const CleaveOp *ahead;
   guint ahead_operands[CLEAVE_MAX_AHEAD];
 } CleaveSequence;
@@ -208,9 +210,9 @@ typedef struct
 struct _CleaveOp
 {
   const char *name;            /* name in ONNX: "Conv" */
-  const char *const *operands; /* names in ONNX: { "X", "W", "B", NULL } */
-  const char *const *results; /* names in ONNX: { "Y", NULL }; further results have the last name */
-  guint min_operands;         /* number of required operands; the others are optional */
+  const char *const *operands; /* names of the operands in ONNX: { "X", "W", "B", NULL } */
+  const char *const *results;  /* names of the results: { "Y", NULL }; the last one repeats */
+  guint min_operands;          /* number of required operands; the others are optional */
   CleaveOpFlags flags;
   gsize attrs_size;
   const CleaveAttr *attrs; /* the table of attributes; its last entry has no name. NULL: none */
@@ -224,8 +226,8 @@ struct _CleaveOp
   /* Sets a map for each dimension of `operand`: which part of it a part of the result needs. NULL:
    * the op cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
-  /* Sets a map for each dimension of `result` (1, 2 …). The maps give the part of it that a node
-   * computes together with a part of result 0. NULL: the same part. */
+  /* Sets a map for each dimension of `result` (1, 2 …). The maps give the part of that result that
+   * a node computes together with a part of result 0. NULL: the same part. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
   /* Changes `attrs`, a copy, to those of a node that computes only the chunk: for example, sets the
    * pads of a Conv to the clips of its slice. Returns FALSE if there is no such node, and appends
@@ -253,8 +255,9 @@ struct _CleaveOp
   CleaveKernel (*kernel) (const CleaveCall *call);
   /* The reference kernel, which defines the op: fast kernels compute the same bits. */
   void (*compute) (const CleaveCall *call, const CleaveView *operands, const CleaveView *results);
-  /* Returns the first ONNX opset that has such a node if that is later than 17, else 0. The results
-   * may be unknown, and the attributes may be those of a file, not in normal form. NULL: 0. */
+  /* Returns the first ONNX opset that allows these types and attributes if it is later than 17,
+   * else 0. The results may be unknown, and the attributes may be those of a file, not in normal
+   * form. NULL: 0. */
   guint (*since) (const CleaveCall *call);
 };
 
@@ -311,7 +314,7 @@ gboolean cleave_call_check_same_element (const CleaveCall *call, guint a, guint 
 gboolean cleave_call_check_rank (
     const CleaveCall *call, guint operand, guint min, guint max, GError **error);
 /* Sets `both` to the shape of two broadcast operands (numpy's rule). Returns FALSE if they do not
- * match. cleave_maps_broadcast() sets the maps of such an operand. */
+ * match. cleave_maps_broadcast() sets the maps of one broadcast operand. */
 gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
 void
 cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
@@ -327,16 +330,16 @@ gboolean cleave_call_is_view (const CleaveCall *call);
 /* Returns whether the result can be a view of operand 0 with strides of 0: the op is a BROADCAST
  * and repeats only dimensions of extent 1. */
 gboolean cleave_call_is_broadcast (const CleaveCall *call);
-/* Returns the range of `result` that a node computes which computes a chunk of result 0. */
+/* Returns the range of result `result` that a node computes if it computes `chunk` of result 0. */
 CleaveRange
 cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
-/* Checks the number of operands and results, brings `attrs`, which are the call's, to normal form,
- * and infers the types of the results. */
+/* Checks the numbers of operands and results, brings the attributes of the call, `attrs`, to normal
+ * form, and infers the types of the results. */
 gboolean cleave_call_infer (const CleaveCall *call,
                             gpointer attrs,
                             CleaveTensorType *results,
                             GError **error);
-/* Returns about how many steps the reference kernel takes. */
+/* Returns the estimated number of steps of the reference kernel. */
 double cleave_call_work (const CleaveCall *call);
 /* The `work` of ops that read each element of their operands once, although the maps say that each
  * element of the result needs many: returns 0. */
@@ -349,7 +352,7 @@ const char *cleave_op_result_name (const CleaveOp *op, guint result);
 
 /* Attribute structs, by the op's table */
 
-void cleave_attrs_init (const CleaveOp *op, gpointer attrs);          /* defaults */
+void cleave_attrs_init (const CleaveOp *op, gpointer attrs);          /* sets the defaults */
 gpointer cleave_attrs_copy (const CleaveOp *op, gconstpointer attrs); /* NULL if the op has none */
 void cleave_attrs_free (const CleaveOp *op, gpointer attrs);
 gboolean cleave_attrs_equal (const CleaveOp *op, gconstpointer a, gconstpointer b);

@@ -9,7 +9,7 @@
 typedef enum {
   ROW_ORDER_NONE,          /* the kernel reads and writes rows in no fixed order */
   ROW_ORDER_WHILE_READING, /* the kernel writes a row while it reads the rows for it */
-  ROW_ORDER_AFTER_READING  /* the kernel reads all rows for a row, then writes the row */
+  ROW_ORDER_AFTER_READING  /* the kernel reads all operand rows of a row, then writes the row */
 } RowOrder;
 
 /* Returns how the kernel of a call writes rows. The kernels of bytes and of 16-bit floats read rows

@@ -151,13 +151,16 @@ void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without
 /* Returns `range` minus all `others`, as disjoint ranges. */
 GArray *
 cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others);
-/* Converts a range to indices relative to the begin of `frame`, and back. */
+/* Convert a range between indices of the whole value and indices relative to the begin of `frame`,
+ * another range of the value. */
 CleaveRange cleave_range_relative (const CleaveRange *range, const CleaveRange *frame);
 CleaveRange cleave_range_absolute (const CleaveRange *range, const CleaveRange *frame);
 
-/* Sets `both` to the hull of two disjoint ranges. Returns whether they fill it. */
+/* Sets `both` to the smallest range that contains two disjoint ranges. Returns whether the two fill
+ * `both`. */
 gboolean cleave_range_join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both);
-/* Compare by begin, then by end, of the first dimension first. For g_array_sort(). */
+/* Compare two ranges by the first dimension that differs: by begin, then by end. For
+ * g_array_sort(). */
 int cleave_span_compare (gconstpointer a, gconstpointer b);
 int cleave_range_compare (const CleaveRange *a, const CleaveRange *b);
 

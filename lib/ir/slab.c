@@ -32,7 +32,7 @@
 
 typedef struct
 {
-  guint index;                 /* index in the slab's blocks */
+  guint index;                 /* index of the block in the slab's `blocks` */
   guint n_items;               /* number of allocated items */
   guint end;                   /* offset of the bytes that were never allocated */
   guint16 free[MAX_UNITS + 1]; /* for each number of units: offset of the first free item, or 0 */
@@ -53,9 +53,9 @@ G_STATIC_ASSERT (sizeof (Free) <= UNIT);
 
 struct _CleaveSlab
 {
-  GPtrArray *blocks;          /* Block; NULL for a block that was freed */
-  GArray *unused;             /* guint: the indices of freed blocks */
-  Block *filling[2];          /* the blocks that new items are taken from: names, nodes */
+  GPtrArray *blocks; /* Block; NULL for a block that was freed */
+  GArray *unused;    /* guint: the indices of freed blocks */
+  Block *filling[2]; /* the blocks from which new items are taken: [0] for names, [1] for nodes */
   guint first[MAX_UNITS + 1]; /* for each number of units: a block with free items, or NO_BLOCK */
 };
 

@@ -21,17 +21,18 @@ typedef struct
 {
   const CleaveGraph *graph;
   GPtrArray *order;
-  GPtrArray *work;  /* indexed by position */
+  GPtrArray *work;  /* CleaveNode: nodes of the work, indexed by position */
   gboolean *in_use; /* whether a node depends on an input, and an output depends on it */
   gint *position; /* indexed by node: its position among the nodes that compute; NONE if it computes
                    * nothing */
   gint *next;     /* smallest position among the work after a node; G_MAXINT: none */
   gint *prev;     /* largest position among the work before a node; NONE: none */
-  gboolean *alone; /* indexed by position */
+  gboolean *alone; /* indexed by position: whether the node is alone */
   gboolean *out;   /* whether a node is removed before components are found */
   guint *component;
   guint n_components;
-  guint *parent; /* of each component: a union-find forest of components that are one subgraph */
+  guint *parent; /* indexed by component: parent in a union-find forest of components that are one
+                    subgraph */
 } Analysis;
 
 static void

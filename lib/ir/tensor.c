@@ -18,11 +18,11 @@
 /* Elements that are computed when they are first read. */
 typedef struct
 {
-  gsize is_filled; /* for g_once_init_enter() */
-  gpointer memory; /* pages of zeros until it is filled */
+  gsize is_filled; /* set once the elements are computed; for g_once_init_enter() */
+  gpointer memory; /* the elements; pages of zeros until they are computed */
   gsize n_bytes;
   CleaveTensorFill fill;
-  gpointer data; /* NULL once it is filled */
+  gpointer data; /* argument of `fill`; NULL once the elements are computed */
   GDestroyNotify free_data;
 } Deferred;
 
@@ -37,7 +37,7 @@ struct _CleaveTensor
   GBytes *bytes;  /* bytes that other tensors may share */
   Deferred *deferred;
   CleaveTensor *base; /* the tensor of which this one is a slice; no slice itself */
-  CleaveRange range;  /* the range of the base */
+  CleaveRange range;  /* the range of the base that this tensor is */
 };
 
 /* Alignment of elements, in bytes: a cache line, so that aligned vector loads never cross one. */

@@ -26,7 +26,7 @@ GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
  * Returns the number of components. */
 guint
 cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component);
-/* Sets reached[id] of all nodes that can be reached from `nodes`, including these: forwards along
+/* Sets reached[id] of all nodes that can be reached from `nodes`, including `nodes`: forwards along
  * uses, or backwards along operands. */
 void cleave_topology_reach (const CleaveGraph *graph,
                             CleaveNode *const *nodes,

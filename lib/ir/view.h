@@ -26,8 +26,8 @@ gboolean cleave_view_is_dense (const CleaveView *view);
 /* Copies between views of the same type, which must not overlap. */
 void cleave_view_copy (const CleaveView *to, const CleaveView *from);
 /* Copies with non-temporal stores, which bypass the cache, for values that are not read again soon:
- * the processor then need not read the lines that it overwrites. cleave_view_copy() does so from
- * CLEAVE_STREAM_BYTES on, since such values leave the cache before they are read. */
+ * the processor then need not read the cache lines that it overwrites. cleave_view_copy() does so
+ * for values of at least CLEAVE_STREAM_BYTES, since they leave the cache before they are read. */
 #define CLEAVE_STREAM_BYTES (4 << 20)
 void cleave_view_stream (const CleaveView *to, const CleaveView *from);
 /* Copies n parts of one value with non-temporal stores. If all parts consist of rows, copies row

@@ -59,7 +59,7 @@ storage_new (const CleaveGraph *graph,
   storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   cleave_storage_find_assignments (storage, graph);
-  storage->staged = storage->overlaid = NULL; /* owned by the caller */
+  storage->staged = storage->overlaid = NULL; /* freed by the caller */
   cleave_storage_add_steps (storage, graph);
   storage->of_graph = NULL;
   return storage;

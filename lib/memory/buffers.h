@@ -50,7 +50,7 @@ typedef struct
 } CleaveAssignment;
 
 typedef enum {
-  CLEAVE_STEP_LOAD,    /* reads an input of the graph, or a box of it */
+  CLEAVE_STEP_LOAD,    /* reads an input of the graph, or the part of it in a box */
   CLEAVE_STEP_COMPUTE, /* runs a node */
   CLEAVE_STEP_COPY,    /* copies an operand into its join */
   CLEAVE_STEP_JOIN,    /* takes no time: all parts of a join or of an input are complete; their COPY
@@ -61,7 +61,7 @@ typedef enum {
 typedef struct
 {
   CleaveStepKind kind;
-  CleaveNode *node; /* NULL for STORE */
+  CleaveNode *node; /* the node of the step; NULL for STORE */
   guint index;      /* index of the input, operand or output */
   guint box;        /* LOAD, COPY: index in `boxes` of the box of the result that is written */
 } CleaveStep;
@@ -109,7 +109,7 @@ typedef struct
                            strides are equal */
   guint rank;           /* number of dimensions of `stride` */
   GArray *steps;        /* CleaveStep: loads, nodes, copies and stores, in the order of a run */
-  GArray *boxes;        /* CleaveRange */
+  GArray *boxes;        /* CleaveRange: the boxes that LOAD and COPY steps write */
   GArray *buffers;      /* CleaveBuffer: memory of one value, or of values that alias */
   guint *buffer; /* indexed by value: index in `buffers`; CLEAVE_NEVER if the value is no root, or
                   * no step touches it */

@@ -94,7 +94,7 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
 typedef struct
 {
   guint last;          /* last step so far that completes an operand */
-  guint before, after; /* the steps before and after the wait */
+  guint before, after; /* the steps at which the wait begins and ends */
   guint peak;  /* a step between `before` and `after` with at least SCARCE of the peak in use, or
                 * CLEAVE_NEVER */
   gint64 gain; /* bytes that the wait saves so far: the bytes of the join's buffer minus the
@@ -106,7 +106,7 @@ typedef struct
   const CleaveStorage *storage;
   guint *scarce; /* indexed by step: this step or the next step with at least SCARCE of the peak in
                   * use, or CLEAVE_NEVER */
-  Wait *waits;   /* indexed by buffer */
+  Wait *waits;   /* indexed by buffer: longest wait of the join in the buffer */
   guint *latest; /* indexed by value: the value that has overwritten it by the end of the wait, or
                     CLEAVE_NEVER */
 } Waiting;

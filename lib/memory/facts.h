@@ -21,7 +21,7 @@ typedef struct
 /* How a result of a view is read from operand 0, by dimensions of that operand. */
 typedef struct
 {
-  gboolean is_view; /* FALSE: strides cannot express it, and it must be copied */
+  gboolean is_view; /* whether strides can express the result; FALSE: it must be copied */
   const CleaveViewDim *dims;
 } CleaveViewFacts;
 

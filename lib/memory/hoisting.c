@@ -97,8 +97,8 @@ cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order)
 /* The positions of nodes at which buffers begin or end. */
 typedef struct
 {
-  gboolean *begins, *ends; /* indexed by position */
-  guint *from, *to;        /* indexed by buffer: position */
+  gboolean *begins, *ends; /* indexed by position: whether a buffer begins, or ends, at the node */
+  guint *from, *to;        /* indexed by buffer: position at which it begins, and ends */
 } Lives;
 
 static void
@@ -277,7 +277,7 @@ levels_init (Levels *levels, const CleaveStorage *storage, const Lives *lives)
 /* Adjacent nodes that copy rows of one value before it is freed. */
 typedef struct
 {
-  guint begin, end; /* positions; no other node runs in between */
+  guint begin, end; /* positions [begin, end) of the copies; no other node runs in between */
   guint limit;      /* position of the first reader of a copy */
   gint64 n_whole, n_carried;
 } CarriedGroup;

@@ -44,7 +44,7 @@ typedef struct
   gint64 n_bytes;
   guint first, last;
   gboolean is_fixed; /* the buffer may be in the caller's memory, so it cannot move */
-  guint over;        /* index of the place that it was moved into, or CLEAVE_NEVER */
+  guint over;        /* index of the place that this place was moved into, or CLEAVE_NEVER */
   gint64 shift;      /* offset of this place in the place `over`, in bytes */
 } Place;
 
@@ -57,7 +57,7 @@ typedef struct
   gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer; 0:
                     * conservative */
   gint64 *live;    /* indexed by step: bytes in use */
-  GArray *edges;   /* CleaveLapEdge */
+  GArray *edges;   /* CleaveLapEdge: steps that must run later because of laps */
   GArray *places;  /* Place, by their first step */
   guint *place_of; /* indexed by buffer: index of its place, or CLEAVE_NEVER */
   GArray *alive;   /* guint: indices of places in use that were moved into no other */

@@ -70,7 +70,7 @@ typedef struct
 {
   const guint *position, *first_value;
   CleaveMemoryOrder *orders;
-  GPtrArray *queue; /* CleaveResult: its order is known and not yet passed on */
+  GPtrArray *queue; /* CleaveResult: values whose order is known and must be passed on */
   GPtrArray *uses;  /* CleaveOperand: uses of the current result */
 } Spread;
 

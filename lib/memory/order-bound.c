@@ -13,7 +13,7 @@ typedef struct
 {
   gint64 n_bytes;
   guint base; /* id of the node that this node is a view of, or of this node */
-  guint last; /* for a base: last position that reads it or a view of it */
+  guint last; /* for a base: last position of a node that reads this value or a view of it */
 } Value;
 
 #define MOVES_NOTHING (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)

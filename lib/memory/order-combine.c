@@ -20,7 +20,7 @@ typedef struct
   CleaveOrderCandidate *candidate;
   const guint *rank; /* indexed by node id: position in the first order, not counting sources */
   guint begin, next, n, furthest;
-  gint64 peak; /* bytes, since position `begin` */
+  gint64 peak; /* largest number of bytes in use since position `begin` */
 } Walker;
 
 /* Advances until the nodes that have run are exactly the first nodes of the first order, and at

@@ -10,7 +10,7 @@
 typedef struct
 {
   GPtrArray *order;
-  gint64 *live; /* indexed by position, in bytes */
+  gint64 *live; /* indexed by position: bytes in use while the node runs */
   gint64 peak;
   gint64 cutoff;     /* bytes; copies and overlays did not lower the peak if it is above this */
   gboolean is_bound; /* `live` and `peak` are lower bounds: the order was not measured */

@@ -12,7 +12,7 @@ guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order)
 /* Caches the properties of one order that every CleaveStorage of that order uses. */
 struct _CleaveOrderFacts
 {
-  CleaveGraphFacts *graph; /* NULL once all storages are made */
+  CleaveGraphFacts *graph; /* facts of the graph; NULL once all storages are made */
   CleaveNode *const *nodes;
   guint n_nodes, n_values;
   guint *position, *done, *first_value;

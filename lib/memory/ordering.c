@@ -53,9 +53,9 @@ typedef struct
   const CleaveGraph *graph;
   GPtrArray *file; /* the order of the file */
   CleaveGraphFacts *facts;
-  gint64 bound; /* bytes; no order needs less */
+  gint64 bound; /* bytes that every order needs at least */
   GPtrArray *candidates;
-  const CleaveOrderCandidate *best; /* the first one with the lowest peak */
+  const CleaveOrderCandidate *best; /* the first candidate with the lowest peak */
   CleaveStorage *storage;           /* storage of the order `best` */
 } Finding;
 

@@ -29,12 +29,12 @@ typedef struct
   const guint *position; /* indexed by node id, as all arrays below */
   guint *n_seen;         /* number of uses of a node by the current group */
   gboolean *cheap;
-  guint *number;          /* index of a member's call */
+  guint *number;          /* indexed by node id: index of its call in the group */
   Group **groups;         /* the group that ends with the node, or NULL */
   GPtrArray *touched;     /* CleaveNode: nodes with n_seen > 0 */
   GPtrArray *members;     /* CleaveNode: nodes of the current group */
   CleaveNode *main;       /* the member that does not go element by element, or NULL */
-  CleaveResult **origins; /* see cleave_byte_functions_find() */
+  CleaveResult **origins; /* result of cleave_byte_functions_find() */
   guint n_groups;
 } Lowering;
 

@@ -62,7 +62,7 @@ add_ahead (const CleaveNode *node, const CleaveSequence *sequence)
                                    G_N_ELEMENTS (operands), &type, 1, attrs);
 }
 
-/* Replaces the node by one that continues from the work done ahead. */
+/* Replaces the node by a node that continues from the work done ahead. */
 static void
 replace (CleaveNode *node, const CleaveSequence *sequence)
 {

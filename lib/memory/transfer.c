@@ -8,7 +8,7 @@ typedef struct
 {
   GArray *transport;
   gint64 message;
-  char *letters; /* or NULL */
+  char *letters; /* dimension names of the value; NULL: none */
   CleaveTensorType type;
 } TransferAttrs;
 

@@ -18,7 +18,7 @@ typedef struct
 {
   GArray *stack; /* Visit: nodes that are entered, or must be visited */
   GPtrArray *order;
-  gboolean *seen;       /* indexed by node id */
+  gboolean *seen;       /* indexed by node id: whether the walk has entered the node */
   const gint64 *weight; /* indexed by node id; the walk visits the heaviest operand first; NULL:
                            operands in their own order */
 } Walk;
@@ -203,7 +203,7 @@ cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 typedef struct
 {
   GPtrArray *order;   /* CleaveNode: nodes that have run */
-  gboolean *seen;     /* indexed by node id */
+  gboolean *seen;     /* indexed by node id: whether the node is in `order` */
   CleaveNode **base;  /* indexed by node id: the node that a view reads from in the end, or the node
                          itself */
   guint *n_missing;   /* indexed by node id: number of operands whose base has not run */

@@ -33,12 +33,12 @@ typedef struct
   MPI_Comm comm;  /* communicator for messages, and for the agreement before the first run */
   MPI_Comm alarm; /* communicator for errors: a rank that fails in a run reports it to all others */
   int rank, n_ranks;
-  guint n_channels; /* all messages of the placement, also messages of other ranks */
+  guint n_channels; /* number of messages of the placement, also of messages between other ranks */
   CleaveChannel *channels;
   gboolean has_company;     /* other programs of this process run at the same time */
   CleaveProgress *progress; /* NULL: MPI carries no large message */
   CleaveNear *near;
-  GArray *expected; /* CleaveArrival */
+  GArray *expected; /* CleaveArrival: near messages that this rank expects */
   GError *failure;  /* first error of a run; no message is sent or received after it; NULL: none */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;

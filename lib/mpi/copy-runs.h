@@ -8,7 +8,7 @@
 typedef struct
 {
   const CleaveMessagePlace *place;
-  char *data;  /* next byte */
+  char *data;  /* address of the next byte */
   gint64 left; /* bytes that the current run still has; 0: at the end of the place */
   gint64 index[CLEAVE_MAX_RANK];
 } CleaveRuns;

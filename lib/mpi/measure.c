@@ -78,7 +78,7 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
     }
   end = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm); /* ends echo() on the peer */
   slowest->latency = MAX (slowest->latency, latency);
-  time -= shorter; /* the difference of two sizes has no constant overhead */
+  time -= shorter; /* the difference of the times of two sizes has no constant overhead */
   slowest->bandwidth = MIN (slowest->bandwidth, 0.75 * n_bytes / MAX (time, latency));
   return code != MPI_SUCCESS ? code : end;
 }

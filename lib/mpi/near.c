@@ -34,7 +34,7 @@
 typedef struct
 {
   _Alignas(LINE) atomic_uint offered; /* the last run in which the sender offered the message */
-  CleaveMessagePlace place;           /* an address in the sender's memory */
+  CleaveMessagePlace place;           /* place of the value in the sender's memory */
   _Alignas(LINE) atomic_uint taken;
 } Entry;
 
@@ -66,7 +66,7 @@ struct _CleaveNear
   gsize board_bytes;
   int board_fd;
   Board *board;
-  Peer *peers;    /* indexed by rank */
+  Peer *peers;    /* indexed by rank: what this rank knows of the peer */
   char *can_read; /* [reader * n_ranks + sender]: whether the reader can read the sender's memory */
 };
 

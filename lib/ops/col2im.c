@@ -181,7 +181,7 @@ typedef struct
   const CleaveWindow *windows;
   guint n;
   const CleaveView *x, *y;
-  gint64 from, to; /* offsets of the channel */
+  gint64 from, to; /* offsets of the channel in X and in the result, in elements */
 } Walk;
 
 /* Adds element `tap` of each block to the image, unless its position is outside. Adds a line of

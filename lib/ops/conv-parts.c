@@ -260,7 +260,7 @@ cleave_conv_init_walk (const CleaveCall *call)
 typedef struct
 {
   const CleaveSumOps *ops;
-  const CleaveView *bias; /* NULL: none */
+  const CleaveView *bias; /* bias of each channel of the result; NULL: no bias */
   CleaveSum sum;
 } State;
 

@@ -8,7 +8,7 @@
 
 typedef struct
 {
-  char *op;           /* "domain:op" */
+  char *op;           /* the operator of the node in the file, "domain:op" */
   GArray *outputs;    /* gint64: for each output of the node in the file, the element type, the rank
                        * and the    extents; or only CLEAVE_NONE for an output that is absent */
   CleaveTensor *node; /* the serialized NodeProto */

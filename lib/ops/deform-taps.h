@@ -35,7 +35,7 @@ typedef struct
   gint64 n_taps, n_in, shared; /* numbers of taps of a window, of channels of X in a group, and of
                                 * channels of X in an offset group */
   gboolean has_mask;
-  const gint64 *at; /* index in the result */
+  const gint64 *at; /* index of the position in the result */
 } CleaveDeformWalk;
 
 static inline double

@@ -227,7 +227,7 @@ compute_fold (const CleaveCall *call,
               const CleaveView *y,
               const Loop *loops)
 {
-  CleaveShape starts = y->type.shape; /* the shape of the first elements of lines */
+  CleaveShape starts = y->type.shape; /* shape of y, with extent 1 in the last dimension */
   guint rank = starts.rank;
   gint64 length = rank == 0 ? 1 : starts.dim[rank - 1];
   gint64 index[CLEAVE_MAX_RANK] = { 0 };

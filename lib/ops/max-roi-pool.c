@@ -128,7 +128,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
 
   CLEAVE_EACH_INDEX (i, &y->type.shape)
     {
-      gint64 corner[4]; /* left, top, right, bottom */
+      gint64 corner[4]; /* left, top, right, bottom of the region */
       gint64 channel = load_image (rois, i[0], shape->dim[0]) * x->stride[0] + i[1] * x->stride[1];
 
       for (guint k = 0; k < 4; k++)

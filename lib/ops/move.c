@@ -159,7 +159,7 @@ SIZES (PICK)
 static const struct
 {
   gsize index_size, size;
-  void (*run[2]) (const Picks *p); /* gathers, scatters */
+  void (*run[2]) (const Picks *p); /* the function that gathers, the function that scatters */
 } picks[] = {
 #define X(name, T, Index) { sizeof (Index), sizeof (T), { gather_##name, scatter_##name } },
   SIZES (X)

@@ -12,7 +12,7 @@ typedef struct
   const CleaveWindow *windows;
   CleaveDims dims;
   CleaveShape taps;
-  guint line; /* the dimension of lines */
+  guint line; /* the dimension along which lines run */
   gint64 p;
 } Job;
 

@@ -189,7 +189,7 @@ kernel (const CleaveCall *call)
 typedef struct
 {
   const CleaveCall *call;
-  CleaveView x; /* begins at the channel that the window reads */
+  CleaveView x; /* the operand, from the channel on that the window reads */
   CleaveDims dims;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   CleaveShape taps;

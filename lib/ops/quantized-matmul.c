@@ -165,7 +165,7 @@ maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
 /* An operand, and its strides for an index of the result. */
 typedef struct
 {
-  const CleaveView *view; /* NULL: absent */
+  const CleaveView *view; /* the operand; NULL: absent */
   gint64 stride[CLEAVE_MAX_RANK], k_stride;
 } Side;
 

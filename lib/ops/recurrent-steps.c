@@ -33,7 +33,7 @@ typedef struct
   gint64 direction, batch, hidden, n_inputs;
   const CleaveSumOps *sums;
   gboolean is_double;
-  double clip; /* infinity if there is none */
+  double clip; /* bound of the sums of gates; infinity if there is no clip */
   CleaveRecurrentFunction functions[CLEAVE_RECURRENT_MAX_FUNCTIONS];
   Row x, h, y, last_h, c; /* rows of this step; h: state before the step, y: state after it */
 } Walk;

@@ -42,7 +42,7 @@ typedef struct
   const CleaveView *x;
   CleaveLines lines;
   CleaveWide wide;
-  gint64 n; /* number of all elements */
+  gint64 n; /* number of all elements that are reduced to one */
 } Block;
 
 /* Reduces the block that begins at `offset` to `*y`, which is of the block's wide type. */

@@ -87,7 +87,7 @@ typedef struct
 {
   gint64 floor;
   double fraction;
-  gboolean outside; /* outside of the region of tf_crop_and_resize */
+  gboolean outside; /* whether it is outside of the region of tf_crop_and_resize */
 } Position;
 
 /* For nearest, rounds a number to float32, since the last bit can decide which element is nearest

@@ -14,7 +14,7 @@
 typedef struct
 {
   const CleaveView *x, *y;
-  gint64 from, to; /* offset of its first element in x and in y */
+  gint64 from, to; /* offset of the first element of the line in x and in y */
   gint64 x_step, y_step;
   gint64 n;
   CleaveWide wide;

@@ -24,7 +24,7 @@ enum { X, DIFFERENCES, EXPONENTIALS };
 typedef struct
 {
   const CleaveTfliteRescaleAttrs *attrs;
-  const gint32 *differences, *exponentials; /* NULL for TfliteL2Normalize */
+  const gint32 *differences, *exponentials; /* the tables; NULL for TfliteL2Normalize */
   const gint8 *x;
   gint8 *y;
   gint64 n, x_step, y_step;
@@ -45,7 +45,7 @@ store (const Row *row, gint64 i, gint32 value)
 static void
 normalize_row (const Row *row)
 {
-  const gint bits = 7; /* of the result behind the binary point */
+  const gint bits = 7; /* bits of the result behind the binary point */
   gint32 zero = (gint32) row->attrs->x_zero, multiplier;
   guint32 sum = 0;
   gint shift;
@@ -60,7 +60,7 @@ normalize_row (const Row *row)
 static void
 log_softmax_row (const Row *row)
 {
-  const gint bits = 22; /* between the units of differences and the units of the result */
+  const gint bits = 22; /* bits from the units of differences to the units of the result */
   gint32 max = G_MININT8, logarithm, bound;
   guint32 sum = 0;
 

@@ -22,7 +22,7 @@
 typedef struct
 {
   guint64 size;
-  gint64 changed; /* nanoseconds since 1970 */
+  gint64 changed; /* time of the last change, in nanoseconds since 1970 */
 } Stamp;
 
 static gboolean

@@ -45,7 +45,7 @@ struct _CleaveShapedProgram
   guint max_programs;
   GPtrArray *all; /* CleaveCompiled: first the program for the largest shapes, then all others, the
                    * last used program first */
-  GPtrArray *sizes; /* Size, the last used first */
+  GPtrArray *sizes;            /* Size: the shapes that occurred, the last used first */
   CleaveDynamicProgram *tails; /* programs of the dynamic parts of all sizes; NULL: none yet */
   gboolean whole; /* whether the search found a graph in which a value depends on all elements of
                    * another value */

@@ -282,7 +282,7 @@ typedef struct
 {
   const int8_t *weights;
   const int32_t *sums;  /* for each channel of the result: begin of the sum, multiplier */
-  const int8_t *shifts; /* see cleave_scale() */
+  const int8_t *shifts; /* right shift of each channel, see cleave_scale() */
   CleaveSlide slide;
   int32_t in, out; /* numbers of channels of a group, in the operand and in the result */
   int32_t groups;
@@ -296,7 +296,7 @@ enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, C
 typedef struct
 {
   int32_t channels;
-  uint8_t from, to; /* types */
+  uint8_t from, to; /* types of the elements of the operand and of the result */
 } CleaveCast;
 
 enum {
@@ -352,7 +352,7 @@ typedef struct
 
 typedef struct
 {
-  const float *scales, *offsets; /* of the channels */
+  const float *scales, *offsets; /* for each channel: y = normalized x * scale + offset */
   float epsilon;
   int32_t channels, columns;
 } CleaveInstanceNormF32;
@@ -377,7 +377,7 @@ typedef struct
 {
   CleaveSlide slide;
   int32_t channels;
-  int16_t low, high; /* bounds of an average */
+  int16_t low, high; /* bounds of the result of an average pooling */
 } CleavePool;
 
 /* A sum or a mean of int8 elements. The sums are over count[0] rows, count[1] columns and count[2]
@@ -425,7 +425,7 @@ typedef struct
   const float *scales;
   const int32_t *zeros;
   int32_t channels;
-  int32_t n; /* scales: `channels`, or 1 */
+  int32_t n; /* number of scales and zeros: `channels`, or 1 */
   int32_t low, high;
 } CleaveQuantize;
 
@@ -442,14 +442,15 @@ typedef struct
   CleaveAxis axes[3]; /* in the order rows, columns, channels */
   int32_t channels;   /* channels of the result */
   int16_t size;       /* bytes of an element */
-  uint8_t fill[8];    /* an element */
+  uint8_t fill[8];    /* the bytes of the element that fills */
 } CleaveMove;
 
 /* A value joined from parts. A layer copies one part. */
 typedef struct
 {
   const void *constant;               /* the part; NULL: operand 0 */
-  int32_t row, rows, column, columns; /* the place of the part */
+  int32_t row, rows, column, columns; /* first row and number of rows of the part, first column and
+                                       * number of columns */
   int32_t offset, bytes;              /* place of a pixel of the part in a pixel of the result */
   int32_t pixel_bytes;                /* bytes of a pixel of the result */
   int32_t is_first;
@@ -459,7 +460,7 @@ typedef struct
  * the result. */
 typedef struct
 {
-  uint8_t from[3]; /* 3: the operand has extent 1 */
+  uint8_t from[3]; /* 3: no dimension, since the operand has extent 1 */
   uint8_t size;    /* bytes of an element */
   int32_t channels, y_channels;
 } CleaveTranspose;
@@ -467,7 +468,7 @@ typedef struct
 /* Blocks of channels that become blocks of rows and columns, or the reverse conversion. */
 typedef struct
 {
-  int32_t block, channels;  /* size of a block; channels of the value with more rows */
+  int32_t block, channels;  /* extent of a block; number of channels of the value with more rows */
   int16_t size;             /* bytes of an element */
   int16_t is_columns_first; /* the channels of a pixel of a block are side by side */
 } CleaveBlocks;
@@ -531,7 +532,7 @@ typedef struct
   const float *w, *r, *biases; /* biases[gate][unit]: the sums of the biases of w and r */
   const float *r_biases;  /* biases of R in the last gate, of a GRU that resets R h; else NULL */
   const float *peepholes; /* peephole weights; NULL: none */
-  const float *h, *c;     /* constant initial states; NULL: zeros, or an operand */
+  const float *h, *c;     /* constant initial states; NULL: zeros, or the states are an operand */
   int32_t in, hidden, steps;
   float clip, alpha[3], beta[3];
   uint8_t activations[3];
@@ -544,10 +545,10 @@ typedef struct
 {
   const int8_t *w, *r; /* [gate][unit][input], [gate][unit][unit] */
   const int32_t *biases, *r_biases;
-  const int8_t *h; /* constant initial states, if has_start is 0 */
+  const int8_t *h; /* constant initial state h, if has_start is 0 */
   const int16_t *c;
   int32_t in, hidden, steps;
-  int32_t x_multipliers[4], h_multipliers[4]; /* for each gate */
+  int32_t x_multipliers[4], h_multipliers[4]; /* of each gate's sum over x, and over h */
   int32_t multipliers[3]; /* for the c that is kept, the c that is added, and h */
   int32_t tanh_multiplier;
   int8_t x_shifts[4], h_shifts[4], shifts[3]; /* see cleave_scale() */
@@ -567,7 +568,7 @@ typedef struct
 /* Normalizes n channels, or n columns if n_columns is above 1. */
 typedef struct
 {
-  const float *scales, *offsets; /* arrays of n elements; offsets NULL: none */
+  const float *scales, *offsets; /* for each of n elements; offsets: NULL if there are none */
   double epsilon;
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
@@ -577,7 +578,7 @@ typedef struct
  * matrix. */
 typedef struct
 {
-  int32_t in, out; /* channels of A and B */
+  int32_t in, out; /* numbers of channels of A and of B */
   uint8_t has_columns;
   uint8_t has_one_row[2]; /* whether all rows of the result read row 0 of A, and row 0 of B */
 } CleaveMatMulF32;

@@ -48,7 +48,7 @@ typedef struct
 /* Layers that run as one loop over rows. */
 typedef struct
 {
-  uint16_t first, end; /* layers */
+  uint16_t first, end; /* first layer, and layer after the last */
   uint16_t images, bands;
   uint16_t is_upward;      /* the rows are computed from the last one to the first one */
   const uint16_t *columns; /* first column and column after the last, for each layer in each band;

@@ -39,10 +39,10 @@ conv_s8_has_rows (const CleaveConvS8 *p)
 typedef struct
 {
   WindowS8 window;
-  const int8_t *x;   /* the first channel of the group, of the pixel at column 0 */
+  const int8_t *x;   /* address in slot 0: column 0, first channel of the group */
   uint8_t pixels;    /* one, or two whose windows have no padding on the left and right */
   uint8_t is_single; /* the elements below are the whole window, so there are no next elements */
-  uint8_t n;         /* channels of the block */
+  uint8_t n;         /* number of channels of the block */
   /* The elements of the window to add next: they are side by side, or padding. */
   const int8_t *from;
   int32_t other; /* bytes from these elements to the elements of the second pixel */
