@@ -6,10 +6,12 @@
 
 #include <glib.h>
 
-/* Returns the text after the word, up to the end of the doc string; NULL if no line begins with the
- * word. */
+/* Returns the text after `word` in the line that begins with it, up to the end of the doc string.
+ * Returns NULL if no line begins with the word. */
 const char *cleave_doc_line_find (const char *doc, const char *word);
-/* Returns the doc string, which may be NULL, with the line appended. The caller frees it. */
+/* Returns the doc string `doc`, which may be NULL, with a line of `word` and `text` appended. The
+ * caller frees the result. */
 char *cleave_doc_line_append (const char *doc, const char *word, const char *text);
-/* Returns the doc string without the line, or NULL. The caller frees it. */
+/* Returns the doc string without the line that begins with `word`; NULL if nothing is left. The
+ * caller frees the result. */
 char *cleave_doc_line_remove (const char *doc, const char *word);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The dynamic part of a model, between import and export: plain data.
+/* The dynamic part of a model, between import and export. It is plain data, not a graph.
  *
  *     model:   image ─► Conv … ─► boxes ─► NonMaxSuppression ─► Gather ─► output
  *              └──── static part ────┘    └────────── dynamic part ──────────┘

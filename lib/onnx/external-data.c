@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Data of tensors in files beside the model. */
+/* Reads data of tensors from files beside the model. */
 
 #include "external-data.h"
 
@@ -47,8 +47,8 @@ is_inside (const char *path, const char *folder)
   return g_str_has_prefix (path, folder) && (path[n] == '/' || folder[n - 1] == '/');
 }
 
-/* Resolves a location, including symbolic links. NULL on error, also if it is not a file in the
- * folder. */
+/* Resolves a location, including symbolic links, to a path. Returns NULL and the error if it is not
+ * a file within the folder. */
 static char *
 resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
 {
@@ -79,7 +79,7 @@ resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
   return NULL;
 }
 
-/* Returns a file, and opens it if it is not open: several tensors may lie in one file. */
+/* Returns a file, opened on the first call, since several tensors may lie in one file. */
 static CleaveExternalFile *
 open_file (CleaveOnnxFolder *folder, const char *location, GError **error)
 {

@@ -3,8 +3,8 @@
 
 #include "tensor-proto.h"
 
-/* Returns the bytes of a tensor that a file in the folder holds, which must be `n_bytes`. Fails if
- * `folder` is NULL or has no path. */
+/* Returns the `n_bytes` bytes of a tensor that lie in a file within the folder. Fails if the tensor
+ * has another size, or if `folder` is NULL or has no path. */
 GBytes *cleave_onnx_read_external (const Onnx__TensorProto *proto,
                                    guint64 n_bytes,
                                    CleaveOnnxFolder *folder,

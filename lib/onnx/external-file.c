@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads external data part by part instead of mapping the file: if another process shortens a
- * mapped file, the next access to its end kills this process (SIGBUS). Reading costs 0.6 s of
- * processor time per GiB for a file in the page cache, and takes private memory. But weights can
- * be released once they are packed: a run with 1.5 GiB of weights peaks at 1.6 GiB instead of
- * 3.1.
+/* Reads external data part by part, and does not map the file. If another process shortens a mapped
+ * file, the next access to its end kills this process (SIGBUS). Reading takes 0.6 s of processor
+ * time per GiB for a file in the page cache, and private memory. But weights can be released after
+ * they are packed: a run with 1.5 GiB of weights peaks at 1.6 GiB, not 3.1 GiB.
  *
  * A file of more than 2 GiB is mapped, so that a plan of a large model reads none of it: `info` of
- * 3 GiB takes 7 MiB instead of 3.1 GiB. So are weights that would leave no memory for packed
- * weights and activations. The pages of a part are released with the part. */
+ * a 3 GiB model takes 7 MiB, not 3.1 GiB. Weights that would leave no memory for packed weights and
+ * activations are mapped, too. The pages of a part are released with the part. */
 
 #include "external-file.h"
 
@@ -24,20 +23,20 @@
 #include "../ir/error.h"
 #include "../ir/memory.h"
 
-/* Alignment in bytes: kernels load whole vectors. */
+/* alignment of parts in bytes, since kernels load whole vectors */
 #define ALIGNMENT 64
 
-/* Minimum size in bytes of a file that is mapped in any case. */
+/* size in bytes from which a file is always mapped */
 #define LARGE ((guint64) 1 << 31)
 
-/* A file in memory. The file and each part have a reference. */
+/* A mapped file. The file object and each part hold a reference. */
 typedef struct
 {
   char *data;
   gsize n_bytes;
 } Mapping;
 
-/* A part of a mapping. */
+/* A part of a mapping. It holds a reference to the mapping. */
 typedef struct
 {
   Mapping *mapping;
@@ -49,8 +48,8 @@ struct _CleaveExternalFile
   char *path;
   int file;
   guint64 size;
-  GHashTable *parts; /* "offset bytes" -> GBytes */
-  Mapping *mapped;   /* NULL: not mapped */
+  GHashTable *parts; /* maps a text "offset bytes" to the GBytes of the part */
+  Mapping *mapped;   /* the mapping; NULL: the file is not mapped */
 };
 
 static void
@@ -62,9 +61,9 @@ set_error (const CleaveExternalFile *file, GError **error)
                file->path, g_strerror (number));
 }
 
-/* All mappings, so that the pages of a tensor can be released by its address. */
+/* All mappings (Mapping), with which the pages of a tensor can be released by its address. */
 static GMutex lock;
-static GPtrArray *mappings; /* Mapping; NULL: none yet */
+static GPtrArray *mappings; /* NULL: there was no mapping yet */
 
 static void
 mapping_clear (gpointer data)
@@ -84,8 +83,8 @@ mapping_unref (Mapping *mapping)
   g_atomic_rc_box_release_full (mapping, mapping_clear);
 }
 
-/* Releases the whole pages of a range of a mapping. If the range is read again, the system takes
- * them from the file. */
+/* Releases the pages that lie completely within a range of a mapping. If the range is read again,
+ * the system reads the pages from the file. */
 static void
 release (char *data, gsize n_bytes)
 {
@@ -140,7 +139,7 @@ cleave_external_file_get_budget (void)
   return (gint64) sysconf (_SC_PHYS_PAGES) / 2 * sysconf (_SC_PAGESIZE);
 }
 
-/* Reads `n` bytes. Fails if the file has become shorter. */
+/* Reads `n` bytes from `offset` on. Fails if the file has become shorter. */
 static gboolean
 read_into (const CleaveExternalFile *file, guint64 offset, char *data, gsize n, GError **error)
 {
@@ -174,7 +173,7 @@ read_part (
   return NULL;
 }
 
-/* Maps the bytes that the file has now: the file may have become shorter. */
+/* Maps the bytes that the file has now, since it may have become shorter. */
 static Mapping *
 mapping_new (const CleaveExternalFile *file, GError **error)
 {

@@ -16,7 +16,7 @@ origin_new_empty (void)
   return cleave_onnx_origin_new (&model);
 }
 
-/* Gives the graph a copy of its origin that no other graph shares, and returns it. */
+/* Returns the graph's origin, after replacing it by a copy that no other graph shares. */
 static CleaveOnnxOrigin *
 own_origin (CleaveGraph *graph)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Import options on the heap, which own their names and values: for language bindings, which
- * cannot make arrays of structs. */
+/* Import options on the heap that own their names and values, for language bindings that cannot
+ * make arrays of structs. */
 
 #include <cleave/cleave-onnx.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the file of a model instead of mapping it: if another process shortens a mapped file,
- * this process is killed (SIGBUS). The bytes lie in pages of their own, which can be released
- * one by one. */
+/* Reads the file of a model, and does not map it: if another process shortens a mapped file, the
+ * system kills this process (SIGBUS). The bytes lie in private pages, which can be released one by
+ * one. */
 
 #include "read-file.h"
 
@@ -31,7 +31,7 @@ pages_free (gpointer data)
   g_free (pages);
 }
 
-/* Reads up to `n` bytes, fewer if the file ends earlier. Returns their number, or -1 on error. */
+/* Reads up to `n` bytes; fewer if the file ends earlier. Returns their number, or -1 on error. */
 static gssize
 read_all (int file, guint8 *data, gsize n)
 {

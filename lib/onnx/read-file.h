@@ -3,6 +3,6 @@
 
 #include <glib.h>
 
-/* Reads a file into private pages, which cleave_wire_unpack() may release one by one. NULL on
- * error. */
+/* Reads a file into private pages, which cleave_wire_unpack() may release one by one. Returns NULL
+ * on error. */
 GBytes *cleave_onnx_read_file (const char *path, GError **error);

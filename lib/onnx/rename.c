@@ -33,7 +33,7 @@ cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph)
     }
 }
 
-/* Returns the name in the model of a value of the function. */
+/* Returns the name in the model for a value of the function. */
 static const char *
 rename_value (CleaveOnnxRenaming *renaming, const char *name)
 {
@@ -60,7 +60,8 @@ rename_text (CleaveOnnxRenaming *renaming, char **name)
     cleave_onnx_set_text (name, rename_value (renaming, *name));
 }
 
-/* Renames all values of a graph within a node; the nesting of messages is limited. */
+/* Renames all values of a graph within a node. The nesting of messages, and thus of these calls, is
+ * limited. */
 static void
 rename_graph (CleaveOnnxRenaming *renaming, Onnx__GraphProto *graph)
 {

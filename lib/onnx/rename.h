@@ -5,17 +5,18 @@
 
 #include <glib.h>
 
-/* Renames the values of a function's nodes, so that no two calls of it have values in common. */
+/* Renames the values in a function's nodes, so that two calls of the function have no values in
+ * common. */
 
 typedef struct
 {
   const char *prefix;  /* prefix of new names: the name of the calling node */
-  GHashTable *renamed; /* name in the function -> name in the model; frees both */
-  GHashTable *taken;   /* names that new ones must differ from; new ones are added */
+  GHashTable *renamed; /* maps a name in the function to the name in the model; owns both */
+  GHashTable *taken;   /* set of the names in use, to which new names are added */
   gsize n_bytes;       /* bytes of all new names */
 } CleaveOnnxRenaming;
 
-/* Replaces a text of a message. */
+/* Replaces a text field of a message by a copy of `to`. */
 void cleave_onnx_set_text (char **text, const char *to);
 /* Adds the names of all values of a graph, and of graphs within it. */
 void cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph);

@@ -8,7 +8,7 @@
 
 #define LINE "cleave: resize "
 
-/* Numbers in the line: the settings of the node, then the settings of each dimension. */
+/* Numbers of entries in the line: the settings of the node, then the settings of each dimension. */
 enum { N_SETTINGS = 5, N_OF_DIM = 6 };
 
 static void
@@ -48,7 +48,7 @@ cleave_onnx_dup_doc_without_resize (const char *doc)
   return cleave_doc_line_remove (doc, LINE);
 }
 
-/* Reads the numbers of a line. Returns how many, or 0 if there are more than `most` or other
+/* Reads the numbers of a line. Returns their number; 0 if there are more than `most`, or other
  * words. */
 static guint
 read_numbers (const char *text, double *numbers, guint most)

@@ -16,14 +16,15 @@
 #include "external-file.h"
 #include "wire.h"
 
-/* Maximum size of a model file in bytes: protobuf's limit. */
+/* limit on the bytes of a model file, from protobuf */
 #define MAX_FILE G_MAXINT32
-/* Minimum size in bytes of an initializer in the second file; smaller ones stay in the model. */
+/* size in bytes from which an initializer goes to the second file; smaller ones stay in the
+ * model */
 #define MIN_EXTERNAL 1024
-/* Alignment in bytes of initializers in the second file, so that they can be mapped. */
+/* alignment in bytes of initializers in the second file, so that they can be mapped */
 #define ALIGNMENT 4096
 
-/* Bytes of an initializer for the second file. */
+/* Bytes of an initializer that go to the second file. */
 typedef struct
 {
   gconstpointer data;
@@ -83,13 +84,14 @@ write_parts (int file, gconstpointer data)
   return TRUE;
 }
 
-/* Writes a message to a file: protobuf-c appends its bytes piece by piece. */
+/* Collects the bytes of a message and writes them to a file. protobuf-c appends them in small
+ * pieces. */
 typedef struct
 {
   ProtobufCBuffer base;
   int file;
   gboolean failed;
-  gsize n; /* bytes in `small` */
+  gsize n; /* number of bytes in `small` */
   guint8 small[1 << 16];
 } Writer;
 
@@ -116,7 +118,7 @@ append (ProtobufCBuffer *buffer, size_t n, const uint8_t *data)
     }
 }
 
-/* Writes a model without a copy of it in memory. */
+/* Writes a model without a copy of the model in memory. */
 static gboolean
 write_model (int file, gconstpointer model)
 {
@@ -129,7 +131,8 @@ write_model (int file, gconstpointer model)
   return !writer->failed;
 }
 
-/* Writes a file by a function and syncs it to disk. Removes the file on failure. */
+/* Writes a file with the function `write_data`, and syncs it to disk. Removes the file on
+ * failure. */
 static gboolean
 write_file (const char *path,
             gboolean (*write_data) (int file, gconstpointer data),
@@ -164,7 +167,8 @@ add_entry (Onnx__TensorProto *proto, const char *key, char *value)
   cleave_wire_append (&proto->external_data, &proto->n_external_data, entry);
 }
 
-/* Moves initializers of at least MIN_EXTERNAL bytes from the model to a list of parts. */
+/* Moves initializers of at least MIN_EXTERNAL bytes from the model to a list of parts, which it
+ * returns. */
 static GArray *
 take_parts (const CleaveOnnxExport *export, const char *location)
 {
@@ -247,7 +251,7 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
   return FALSE;
 }
 
-/* Returns a hidden name in the same folder. */
+/* Returns the path of a hidden file in the same folder. */
 static char *
 make_temporary (const char *path)
 {
@@ -264,7 +268,7 @@ move (const char *from, const char *to, GError **error)
   return g_rename (from, to) == 0 || fail_file (to, error);
 }
 
-/* Replaces the temporary path in an error message by the requested one. */
+/* Replaces the temporary path in an error message by the path that the caller asked for. */
 static void
 name_path (GError **error, const char *temporary, const char *path)
 {
@@ -311,7 +315,7 @@ cleave_onnx_save (const CleaveGraph *graph, const char *path, GError **error)
       name_path (error, temporary, path);
       return FALSE;
     }
-  /* Rename the model last, so that the data file that it names exists. */
+  /* rename the model last, so that the data file to which it refers exists */
   good = (!has_data || move (data_temporary, data_path, error)) && move (temporary, path, error);
   if (!good)
     {

@@ -11,7 +11,7 @@
 
 #include "../ir/op.h"
 
-/* Maximum size of a dense tensor: a small file could state any shape. */
+/* limit on the bytes of a dense tensor, since a small file could state any shape */
 #define MAX_BYTES (G_GINT64_CONSTANT (1) << 30)
 
 static gboolean
@@ -40,8 +40,8 @@ read_type (const Onnx__SparseTensorProto *proto,
                       cleave_tensor_type_n_bytes (type), MAX_BYTES);
 }
 
-/* Checks that there is one index for each value, or one row of indices. Sets the length of a
- * row. */
+/* Checks that there is one index, or one row of indices, for each value. Sets `n_in_row` to the
+ * length of a row. */
 static gboolean
 check_indices (const CleaveTensor *values,
                const CleaveTensor *indices,
@@ -63,7 +63,7 @@ check_indices (const CleaveTensor *values,
   return TRUE;
 }
 
-/* Returns the position of a value, or -1 if the index is out of range. */
+/* Returns the position of a value in row-major order; -1 if an index is out of range. */
 static gint64
 find_position (const CleaveTensorType *type, const gint64 *index, guint n_in_row)
 {

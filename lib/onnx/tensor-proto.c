@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads TensorProtos: element types, and the forms in which bytes may be stored. */
+/* Reads TensorProtos: their element types, and the forms in which they store bytes. */
 
 #include "tensor-proto.h"
 
@@ -16,14 +16,14 @@
 #error "ONNX stores tensors little-endian"
 #endif
 
-/* Missing in the schema of libonnx-dev. */
+/* Numbers of element types that the schema of libonnx-dev lacks. */
 #define FLOAT8 17 /* the first of four */
 #define UINT4 21
 #define INT4 22
 
 static const struct
 {
-  const char *name; /* name of an unsupported type */
+  const char *name; /* name of a type that Cleave does not support */
   CleaveElement element;
 } elements[] = {
   [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = { .element = CLEAVE_FLOAT32 },
@@ -72,7 +72,7 @@ cleave_onnx_element_number (CleaveElement element)
   g_assert_not_reached ();
 }
 
-/* Makes a tensor of bytes. Copies them if they are not aligned for the element type, as in a
+/* Makes a tensor of bytes. Copies the bytes if they are not aligned for the element type, as in a
  * mapped file. */
 static CleaveTensor *
 tensor_of_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
@@ -99,12 +99,12 @@ tensor_of_external (const Onnx__TensorProto *proto,
 
 /* Data in the file itself */
 
-/* One of the lists in which a TensorProto may store its elements. */
+/* A list in which a TensorProto may store its elements. */
 typedef struct
 {
   void **data;
   size_t *n;
-  gsize size; /* bytes per entry */
+  gsize size; /* bytes of an entry */
   const char *name;
 } List;
 
@@ -122,7 +122,7 @@ find_list (Onnx__TensorProto *proto, CleaveElement element)
   return (List){ (void **) &proto->int32_data, &proto->n_int32_data, 4, "int32_data" };
 }
 
-/* Moves a block out of the message. */
+/* Moves a block of memory out of the message. */
 static GBytes *
 steal (void **data, size_t *n, gsize size)
 {
@@ -135,8 +135,8 @@ steal (void **data, size_t *n, gsize size)
                        : g_bytes_new_with_free_func (block, n_bytes, free, block);
 }
 
-/* Narrows a list whose entries are wider than the elements. NULL on error if a value does not
- * fit. */
+/* Converts a list whose entries are larger than the elements. Returns NULL and the error if a value
+ * does not fit. */
 static GBytes *
 narrow_list (const List *list, CleaveElement element, GError **error)
 {
@@ -221,7 +221,7 @@ read_data (Onnx__TensorProto *proto,
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
 }
 
-/* Reads elements of 4 bits, two per byte, the low half first, as bytes. */
+/* Reads 4-bit elements as bytes. A byte of the file has two elements, the low half first. */
 static CleaveTensor *
 read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
@@ -253,7 +253,7 @@ read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
   return tensor;
 }
 
-/* The types of floats with 8 bits, in the order of their numbers. */
+/* The types of 8-bit floats, in the order of their numbers. */
 static const struct
 {
   int n_fraction, bias;
@@ -280,7 +280,7 @@ load_float8 (guint kind, guint8 bits)
   return (bits & 0x80) != 0 ? -value : value;
 }
 
-/* Reads floats of 8 bits as floats of 32 bits. */
+/* Reads 8-bit floats as 32-bit floats. */
 static CleaveTensor *
 read_floats8 (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {

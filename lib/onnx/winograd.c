@@ -28,7 +28,7 @@ cleave_onnx_find_winograd (const char *doc)
   return cleave_doc_line_find (doc, LINE);
 }
 
-/* Reads phases such as "0 1"; any other text means no Winograd. */
+/* Reads phases such as "0 1". Any other text means that Winograd is not used. */
 static CleaveInts
 read_phases (const char *text)
 {
@@ -62,7 +62,7 @@ cleave_onnx_choose_winograd (const CleaveCall *call,
     a->winograd = (CleaveInts){ 2, { 0, 0 } };
 }
 
-/* Returns whether the importer certainly makes this choice without a line. */
+/* Returns whether the importer makes this choice even without a line in the doc string. */
 static gboolean
 is_natural (const CleaveNode *node, const CleaveInts *phases)
 {

@@ -10,12 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Maximum depth of nested messages. A model without subgraphs needs 7; each subgraph adds 3. */
+/* limit on the depth of nested messages; a model without subgraphs needs 7, and each subgraph adds
+ * 3 */
 #define MAX_DEPTH 64
-/* Maximum number of messages. Each takes some hundred bytes of memory, but only 2 bytes in the
- * file. */
+/* limit on the number of messages; each takes some hundred bytes of memory, but only 2 bytes in the
+ * file */
 #define MAX_MESSAGES (1 << 25)
-/* Minimum size in bytes of a field whose pages are released once it is copied. */
+/* size in bytes from which the pages of a field are released after the field is copied */
 #define LARGE (1 << 20)
 
 enum { VARINT, FIXED64, LENGTH, FIXED32 = 5 };
@@ -24,7 +25,7 @@ typedef struct
 {
   const ProtobufCMessageDescriptor *descriptor;
   gsize end;
-  guint64 seen; /* bit set of the non-repeated fields that have occurred */
+  guint64 seen; /* bit mask of the fields seen that are not repeated */
 } Level;
 
 /* A field of at least LARGE bytes. */
@@ -36,7 +37,7 @@ typedef struct
 typedef struct
 {
   const guint8 *data;
-  GArray *large; /* Field */
+  GArray *large; /* Field: the large fields */
   gsize at;
   guint depth;
   guint n_messages;
@@ -149,8 +150,8 @@ check (const ProtobufCMessageDescriptor *descriptor,
   return TRUE;
 }
 
-/* The state of the allocator: the file's bytes, its large fields in order, and the last large
- * block that was allocated. */
+/* State of the allocator: the file's bytes, its large fields in order, and the last large block
+ * that was allocated. */
 typedef struct
 {
   guint8 *data; /* NULL: the bytes belong to the caller and must not be released */
@@ -161,7 +162,8 @@ typedef struct
   gboolean failed;
 } Memory;
 
-/* Releases the pages of a large field once it is copied, so that a model is not in memory twice. */
+/* Releases the pages of a large field after it is copied, so that a model is not in memory
+ * twice. */
 static void
 release_copied (Memory *memory)
 {
@@ -240,7 +242,7 @@ cleave_wire_append (gpointer list, size_t *n, gpointer item)
 {
   gpointer **items = list;
 
-  /* Double the space whenever the length is a power of two. */
+  /* doubles the memory whenever the length is a power of two */
   if ((*n & (*n - 1)) == 0)
     *items = g_renew (gpointer, *items, MAX (*n * 2, 1));
   (*items)[(*n)++] = item;

@@ -11,21 +11,21 @@
 
 #include "../../ir/graph-private.h"
 
-/* The Assemble that is being written. */
+/* The Assemble that is written. */
 typedef struct
 {
   CleaveOnnxExport *export;
   const CleaveNode *node;
-  const CleaveRange *ranges; /* range of each part in the result */
+  const CleaveRange *ranges; /* indexed by part: range of the part in the result */
 } Work;
 
-/* A position at which a box may be cut. */
+/* A position at which a box may be cut. The cut crosses `n_crossed` parts. */
 typedef struct
 {
   guint dim;
   gint64 at;
   guint n_crossed;
-  gboolean in_turn; /* in this dimension the parts come in operand order */
+  gboolean in_turn; /* along `dim`, the begins of the parts ascend in operand order */
 } Cut;
 
 static gboolean
@@ -42,7 +42,7 @@ compare_positions (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns how many numbers of a sorted list are below a limit. */
+/* Returns the number of elements of a sorted list that are below a limit. */
 static guint
 count_below (const GArray *sorted, gint64 limit)
 {
@@ -60,7 +60,8 @@ count_below (const GArray *sorted, gint64 limit)
   return low;
 }
 
-/* Lists where the parts begin and end along a dimension, both sorted. */
+/* Lists the positions where parts begin, and where they end, along a dimension. Both lists are
+ * sorted. */
 static void
 list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, GArray *ends)
 {
@@ -100,9 +101,9 @@ is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
   return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
 }
 
-/* Finds the cut through the fewest parts. Among equals, a dimension in which the parts come in
- * operand order wins, so that a reader of the file meets them in order. Then the lower dimension
- * wins, then the position nearest to the middle. */
+/* Finds the cut through the fewest parts. Of equal cuts, prefers a dimension along which the begins
+ * of the parts ascend in operand order, so that a reader of the file meets the parts in order. Then
+ * prefers the lower dimension, then the position nearest to the middle. */
 static Cut
 find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 {
@@ -128,8 +129,8 @@ find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
   return best;
 }
 
-/* Lists all positions along the cut's dimension that cross no part; if there is none, the cut
- * alone. */
+/* Lists all positions along the cut's dimension that cross no part. If there are none, lists only
+ * the position of the cut. */
 static GArray *
 find_positions (const Work *work, const GArray *parts, const CleaveRange *box, const Cut *cut)
 {
@@ -158,7 +159,8 @@ find_positions (const Work *work, const GArray *parts, const CleaveRange *box, c
   return positions;
 }
 
-/* Lists for each side of the cuts the parts that meet it: GArrays of guint, in operand order. */
+/* Returns, for each interval between the cuts, the parts that overlap it: GArrays of guint, in
+ * operand order. */
 static GPtrArray *
 sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *positions)
 {
@@ -178,7 +180,8 @@ sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *po
   return sides;
 }
 
-/* Returns the name of the elements of `part` that fill the box; slices the part if it is larger. */
+/* Returns the name of the value with the elements of `part` that fill the box. Adds a Slice if the
+ * part is larger. */
 static const char *
 take_part (const Work *work, guint part, const CleaveRange *box)
 {
@@ -206,9 +209,9 @@ add_concat (const Work *work, guint axis, const GPtrArray *names, const char *to
   return name;
 }
 
-/* Lists the values whose Concat along `axis` is the box. Calls itself for each side of a cut:
- * the depth is the rank for a grid of parts, and logarithmic in the number of parts if they
- * overlap. */
+/* Lists the names of the values whose Concat along `axis` is the box. Calls itself for each
+ * interval between cuts. The depth is the rank for a grid of parts, and logarithmic in the number
+ * of parts if they overlap. */
 static void
 fill_box (
     const Work *work, const GArray *parts, const CleaveRange *box, guint axis, GPtrArray *names)
@@ -245,7 +248,8 @@ fill_box (
     }
 }
 
-/* An empty result is a constant: a Concat of its parts might not have its shape. */
+/* Adds an empty result as a constant, since a Concat of its parts might have another shape. Returns
+ * its name. */
 static const char *
 add_empty (CleaveOnnxExport *export, const CleaveNode *node)
 {

@@ -10,7 +10,7 @@
 #include "../../ops/move.h"
 #include "../wire.h"
 
-/* Attributes */
+/* Writing attributes */
 
 static Onnx__AttributeProto *
 add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type)
@@ -125,7 +125,8 @@ is_always_written (const CleaveAttr *attr)
   return attr->kind == CLEAVE_ATTR_ENUM && (attr->flags & CLEAVE_ATTR_NO_DEFAULT) != 0;
 }
 
-/* Writes integers even if they have our default, since ONNX requires some of them. */
+/* Writes an attribute. Writes integers even if they have the default of our op record, since ONNX
+ * requires some of them. */
 void
 cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -171,7 +172,7 @@ get_number_type (const CleaveNode *node)
   return node->n_operands > 0 ? node->operands[0].result->type.element : CLEAVE_FLOAT32;
 }
 
-/* Makes a scalar, rounded as the kernels round it. */
+/* Returns a scalar constant, rounded as the kernels round it. */
 static CleaveTensor *
 scalar_of_double (CleaveElement element, double value)
 {
@@ -201,8 +202,8 @@ list_of_ints (const gint64 *values, guint n)
   return cleave_tensor_new_copy (&type, values, NULL);
 }
 
-/* Leaves out an empty list. If it is the required first operand of an op, it stays: it is then the
- * shape of a scalar. */
+/* Returns whether an attribute that is an operand in ONNX is left out: an empty list is. If it is
+ * the required first operand of an op, it is not, as it is then the shape of a scalar. */
 gboolean
 cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -266,9 +267,10 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
   return list_of_ints (field, 1);
 }
 
-/* Freeing */
+/* Freeing nodes */
 
-/* The pool owns nodes, also those in nested graphs; attributes are freed here. */
+/* Frees the attributes of all nodes, also of nodes in nested graphs. The pool owns the nodes
+ * themselves. */
 void
 cleave_onnx_free_nodes (Onnx__GraphProto *graph)
 {

@@ -1,30 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds and writes Ifs.
+/* Finds the Wheres that are written as Ifs, and writes them.
  *
- * Some Wheres have a condition of one element and so choose one whole operand. All Wheres with
- * the same condition form a choice, written as one If. Nodes that only one side needs move into
- * that branch, so that a runtime computes only one side. The import makes such Wheres of a
- * model's If. */
+ * A Where whose condition has one element selects one whole operand. All Wheres with the same
+ * condition form a choice, which is written as one If. Nodes that only one side needs move into
+ * that branch, so that a runtime computes only one side. The import makes such Wheres of a model's
+ * If. */
 
 #include "export.h"
 
 #include "../wire.h"
 
-/* Maximum number of conditions that become Ifs; the others stay Wheres, which bounds the cost. */
+/* Limit on the conditions that become Ifs, which bounds the time; the Wheres of other conditions
+ * stay Wheres. */
 #define MAX_CHOICES 64
 
 struct _CleaveOnnxChoice
 {
   const CleaveResult *condition;
-  GPtrArray *wheres;   /* CleaveNode: Wheres that read `condition`, in graph order */
-  GPtrArray *sides[2]; /* CleaveNode in the then and else branch, in graph order */
-  gint64 macs;         /* number of multiply-accumulates of both branches */
+  GPtrArray *wheres; /* CleaveNode: Wheres that read `condition`, in graph order */
+  GPtrArray
+      *sides[2]; /* CleaveNode: nodes of the then branch and of the else branch, in graph order */
+  gint64 macs;   /* number of multiply-accumulates in both branches */
 };
 
 typedef struct _CleaveOnnxChoice Choice;
 
-/* Value of `branch` for nodes outside all branches; otherwise it is 1 + 2 * choice + side. */
+/* value of `branch` for a node outside all branches; inside a branch it is 1 + 2 * choice + side */
 #define MAIN 0
 
 static void
@@ -78,7 +80,7 @@ find_choices (CleaveOnnxExport *export, const GPtrArray *order)
     }
 }
 
-/* Returns the branch that contains all readers of a node; MAIN if there is none. */
+/* Returns the branch that contains all readers of a node; MAIN if no branch does. */
 static guint
 find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const CleaveNode *node)
 {
@@ -105,7 +107,8 @@ find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const Cl
   return branch;
 }
 
-/* Assigns nodes to branches. Wheres stay outside: an If is never nested in another If. */
+/* Assigns nodes to branches. Wheres of other choices stay outside, so that no If is nested in
+ * another If. */
 static void
 find_branches (CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -117,7 +120,7 @@ find_branches (CleaveOnnxExport *export, const GPtrArray *order)
     {
       const CleaveNode *node = order->pdata[i];
 
-      /* A Custom node stays outside: its types must be listed in the main graph. */
+      /* a Custom node stays outside, since the main graph must list its types */
       if (export->choice_of[node->id] == NULL && !cleave_node_is_input (node) &&
           cleave_node_get_constant (node) == NULL && node->op != export->custom)
         export->branch[node->id] = find_branch (export, numbers, node);
@@ -154,7 +157,8 @@ forget (CleaveOnnxExport *export, const Choice *choice)
       }
 }
 
-/* Returns the first Where of the node's choice, or the node itself if it is in no choice. */
+/* Returns the node that stands for a node in the sort: the first Where of its choice, or the node
+ * itself if it is in no choice. Called a unit below. */
 static const CleaveNode *
 unit_of (const CleaveOnnxExport *export, const CleaveNode *node)
 {
@@ -163,7 +167,8 @@ unit_of (const CleaveOnnxExport *export, const CleaveNode *node)
   return choice == NULL ? node : choice->wheres->pdata[0];
 }
 
-/* Pushes the units that a node reads. FALSE if a node of a choice reads a Where of that choice. */
+/* Pushes the units of a node's operands. Returns FALSE if a node of a choice reads a Where of the
+ * same choice. */
 static gboolean
 push_operands (const CleaveOnnxExport *export, const CleaveNode *node, GPtrArray *stack)
 {
@@ -199,8 +204,8 @@ push_needs (const CleaveOnnxExport *export, const CleaveNode *unit, GPtrArray *s
   return good;
 }
 
-/* Sorts units (see unit_of()) so that each comes after the units that it reads. Returns NULL if
- * there is a cycle, because one Where of a choice depends on another. */
+/* Sorts the units so that each follows the units that it reads. Returns NULL if there is a cycle,
+ * because one Where of a choice depends on another. */
 static GPtrArray *
 sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -264,10 +269,10 @@ cleave_onnx_export_order (CleaveOnnxExport *export, GError **error)
   return g_steal_pointer (&order);
 }
 
-/* Writing */
+/* Writing an If */
 
-/* Returns the value that a Where takes on this side. Copies it if it is computed outside the
- * branch or is another output of it already. */
+/* Returns the name of the value that a Where selects on a side. Copies the value if it is computed
+ * outside the branch, or is an output of the branch already. */
 static const char *
 name_output (CleaveOnnxExport *export, const CleaveNode *where, guint side, GHashTable *taken)
 {

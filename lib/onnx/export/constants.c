@@ -10,14 +10,15 @@
 #include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 
-/* All constants that are ranges of one tensor. */
+/* All constants that are ranges of one tensor, the base. */
 typedef struct
 {
   CleaveTensor *base;
-  const char *default_name; /* name of the input whose default value the base is, or NULL */
-  GPtrArray *results;       /* CleaveResult of each Constant */
-  GHashTable *ranges;       /* range as text -> name in the file; NULL: not written */
-  gint64 n_bytes;           /* bytes of the distinct ranges */
+  const char *default_name; /* name of the input whose default value is the base; NULL: none */
+  GPtrArray *results;       /* CleaveResult: results of the Constant nodes */
+  GHashTable
+      *ranges; /* maps a range as text to its name in the file; NULL if the range is not written */
+  gint64 n_bytes; /* bytes of the different ranges */
 } Family;
 
 static void
@@ -44,7 +45,8 @@ add_to_family (Family *family, CleaveResult *result)
     family->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Groups constants by base, in graph order, so that the file does not depend on addresses. */
+/* Returns the groups of constants (Family), one for each base, in graph order, so that the file
+ * does not depend on addresses. */
 static GPtrArray *
 find_families (const CleaveGraph *graph)
 {
@@ -74,7 +76,7 @@ find_families (const CleaveGraph *graph)
   return families;
 }
 
-/* Writes a range as an initializer of its own. The caller checked that all ranges together are
+/* Writes a range as an initializer of its own. The caller has checked that all ranges together are
  * not larger than the base. */
 static void
 write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
@@ -85,7 +87,7 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
   cleave_onnx_add_initializer (export, name, dense);
 }
 
-/* Returns the base's name; writes the base the first time. */
+/* Returns the name of the base. Writes the base on the first call. */
 static const char *
 write_base (CleaveOnnxExport *export, const Family *family, const char *name)
 {
@@ -140,7 +142,8 @@ write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *re
   g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) name);
 }
 
-/* Writes constants that are the whole base first, since ranges may be Slices of it. */
+/* Writes all constants of a base. Constants that are the whole base come first, since ranges may be
+ * Slices of it. */
 static void
 write_family (CleaveOnnxExport *export, const Family *family)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes Custom nodes, which the import kept as they were, with the current names of their
- * operands and results. */
+/* Writes Custom nodes, which the import kept unchanged, with the current names of their operands
+ * and results. */
 
 #include "export.h"
 
@@ -32,8 +32,8 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__Nod
   return names;
 }
 
-/* Lists output names. An output without a result in the graph keeps its old name unless it is
- * taken. */
+/* Lists the names of a node's outputs. An output without a result in the graph keeps its old name,
+ * unless the name is in use. */
 static GPtrArray *
 list_results (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__NodeProto *proto)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes inputs with default values: each is both an input and an initializer of the file. A
- * constant that is a range of one is a Slice in the file, so that it follows the value that a
- * caller feeds. */
+ * constant that is a range of a default value is written as a Slice of the input, so that it
+ * changes with the value that a caller feeds. */
 
 #include "export.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes the order in which ONNX Runtime runs the nodes of a file: depth first from the nodes
- * without readers, the last of the file first. A node's operands are visited from the last in
- * the file to the first, and the node follows them. */
+ * without readers, beginning with the last of them in the file. It visits a node's operands from
+ * the last in the file to the first, then runs the node. */
 
 #include "export.h"
 
@@ -12,8 +12,8 @@ typedef struct
   gboolean is_done; /* all operands of the node are in the order */
 } Entry;
 
-/* Lists the nodes that compute a node's operands, also those that its inner graphs read, as
- * index plus 1. */
+/* Lists the nodes that compute the operands of a node and of the nodes of its inner graphs, as
+ * their indices plus 1. */
 static void
 list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
 {
@@ -26,8 +26,8 @@ list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      list_makers (makers, node->attribute[k]->g->node[i], found); /* calls itself once for each
-                                                                    * nested graph */
+      list_makers (makers, node->attribute[k]->g->node[i],
+                   found); /* calls itself once for each nested graph */
 }
 
 static int
@@ -38,7 +38,8 @@ compare_numbers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Walks depth first; the stack already holds the nodes without readers. */
+/* Visits nodes depth first and appends them to `order`. The stack initially has the nodes without
+ * readers. */
 static void
 walk (const Onnx__GraphProto *graph, GHashTable *makers, GArray *stack, GPtrArray *order)
 {

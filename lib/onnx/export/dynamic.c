@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the dynamic part of a model behind the static part, so that the file is the whole model
- * again. Its values keep their names, and so do the values of the static part that it reads, which
- * are outputs of the graph. */
+/* Writes the dynamic part of a model after the static part, so that the file has the whole model
+ * again. The values of the dynamic part keep their names. So do the values of the static part that
+ * the dynamic part reads, which are outputs of the graph. */
 
 #include "export.h"
 
@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Returns whether the static part writes a constant of the dynamic part: it is an output as well.
- */
+/* Returns whether the static part writes a constant of the dynamic part, because the constant is
+ * also an output. */
 static gboolean
 is_output (const CleaveOnnxExport *export, const char *name)
 {
@@ -66,8 +66,8 @@ cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Gives a node another name if a node of the static part has the same name, as for the parts of a
- * split sequence. ONNX Runtime refuses files with two nodes of one name. */
+/* Gives a node of the dynamic part another name if a node of the static part has the same name, as
+ * the parts of a split sequence may. ONNX Runtime refuses files with two nodes of one name. */
 static void
 name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *seen)
 {
@@ -86,7 +86,7 @@ name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *se
   g_hash_table_add (seen, node->name);
 }
 
-/* Replaces the outputs of the graph by those of the model. */
+/* Replaces the outputs of the graph by the outputs of the model. */
 static void
 write_outputs (CleaveOnnxExport *export)
 {
@@ -116,7 +116,7 @@ write_outputs (CleaveOnnxExport *export)
   g_free (old);
 }
 
-/* Returns the names that are in use in the file, as a set that owns them. */
+/* Returns the set of all names in the file, which the set owns. */
 static GHashTable *
 list_taken (const CleaveOnnxExport *export)
 {

@@ -2,11 +2,11 @@
 
 /* Estimates the peak of activations in ONNX Runtime, by a model of its memory planner:
  *
- *   - nodes run depth first (depth-first.c);
- *   - a unary elementwise node writes over its operand;
+ *   - it runs nodes depth first (depth-first.c);
+ *   - a unary element-wise node overwrites its operand;
  *   - a value of known shape reuses the buffer of a dead value of the same type;
  *   - such a buffer stays allocated until it is reused;
- *   - the results of a Loop exist twice while it runs. */
+ *   - the results of a Loop exist twice while the Loop runs. */
 
 #include "export.h"
 
@@ -16,26 +16,26 @@
 
 typedef struct
 {
-  const CleaveTensorType *type; /* NULL if the type is unknown */
+  const CleaveTensorType *type; /* NULL: unknown type */
   gint64 n_bytes;
-  guint first, last; /* positions in the order */
-  gboolean is_given; /* an output: the caller owns its buffer, which is not reused */
+  guint first, last; /* positions in the order of the first and last use */
+  gboolean is_given; /* the caller owns the buffer of an output; it is not reused */
 } Buffer;
 
 typedef struct
 {
   const Onnx__GraphProto *graph;
-  GHashTable *types;     /* name -> CleaveTensorType */
-  GHashTable *unary;     /* names of results that may overwrite their operand */
-  gboolean is_known;     /* whether shapes are in the file */
-  GPtrArray *order;      /* Onnx__NodeProto, in run order */
-  GHashTable *maker;     /* name -> index of its node + 1 */
-  GHashTable *last;      /* name -> position of its last reader + 1; NONE: an output */
-  GHashTable *uses;      /* name -> number of readers */
-  GHashTable *bytes;     /* name -> gint64, bytes of the value */
-  GHashTable *buffer_of; /* name -> index of its buffer + 1 */
-  GArray *buffers;       /* Buffer: the memory that results take */
-  gint64 *extra;         /* bytes at each position besides buffers */
+  GHashTable *types;     /* maps a value's name to its CleaveTensorType */
+  GHashTable *unary;     /* set of names: results that may overwrite their operand */
+  gboolean is_known;     /* shapes are in the file */
+  GPtrArray *order;      /* Onnx__NodeProto, in the order of a run */
+  GHashTable *maker;     /* maps a value's name to 1 plus the index of the node that computes it */
+  GHashTable *last;      /* maps a name to 1 plus the last reader's position; NONE: an output */
+  GHashTable *uses;      /* maps a value's name to its number of readers */
+  GHashTable *bytes;     /* maps a value's name to its bytes (gint64) */
+  GHashTable *buffer_of; /* maps a value's name to 1 plus the index of its buffer */
+  GArray *buffers;       /* Buffer: the memory of results */
+  gint64 *extra;         /* indexed by position: bytes besides buffers */
 } Run;
 
 static gint64 estimate (const Run *outer, const Onnx__GraphProto *graph);
@@ -61,7 +61,7 @@ is_view (const Onnx__NodeProto *node)
   return g_strv_contains (views, node->op_type);
 }
 
-/* Readers */
+/* Counting readers */
 
 static void
 count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
@@ -80,7 +80,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
       count_reads (run, node->attribute[k]->g->node[i], position); /* nested graphs, too */
 }
 
-/* Sizes */
+/* Finding sizes */
 
 static gint64
 bytes_of (const Run *run, const char *name)
@@ -109,7 +109,7 @@ count_iterations (const Run *run, const Onnx__NodeProto *loop)
   return 1;
 }
 
-/* Returns the bytes of a Loop's result: a final state, or a body output times the iterations. */
+/* Returns the bytes of a Loop's result: a final state, or a body's output times the iterations. */
 static gint64
 loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
 {
@@ -117,13 +117,13 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* an Identity of a state or operand */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* Identity of a state or operand */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
 }
 
-/* Estimates the bytes of a result that is no value of the graph. */
+/* Estimates the bytes of a result that is not a value of our graph. */
 static gint64
 infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
 {
@@ -138,7 +138,7 @@ infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
   return sum;
 }
 
-/* Buffers */
+/* Assigning buffers */
 
 static Buffer *
 get_buffer (const Run *run, const char *name)
@@ -148,7 +148,7 @@ get_buffer (const Run *run, const char *name)
   return buffer == 0 ? NULL : &g_array_index (run->buffers, Buffer, buffer - 1);
 }
 
-/* Returns the operand's buffer + 1 if the operand dies here and the result has its type; else 0. */
+/* Returns 1 plus the operand's buffer if the node may reuse it (last reader, same type), else 0. */
 static guint
 find_dying (const Run *run, const char *operand, const char *name, guint position)
 {
@@ -161,7 +161,7 @@ find_dying (const Run *run, const char *operand, const char *name, guint positio
              : 0;
 }
 
-/* Returns the only reader of a value; NULL if it has several, none, or is an output. */
+/* Returns the only reader of a value; NULL for an output, and for no or several readers. */
 static const Onnx__NodeProto *
 find_reader (const Run *run, const char *name)
 {
@@ -170,7 +170,7 @@ find_reader (const Run *run, const char *name)
   return number_of (run->uses, name) == 1 && last != NONE ? run->order->pdata[last - 1] : NULL;
 }
 
-/* Returns the only reader of a value if it is an Add; otherwise NULL. */
+/* Returns the only reader of a value if that is an Add; NULL otherwise. */
 static const Onnx__NodeProto *
 find_sum (const Run *run, const char *name)
 {
@@ -189,8 +189,8 @@ is_conv_of_sum (const Run *run, const char *name)
          find_sum (run, name) != NULL;
 }
 
-/* Returns the buffer + 1 of the other summand, which ONNX Runtime's fused Conv + Add overwrites;
- * 0: none. */
+/* Returns 1 plus the index of the other summand's buffer, which ONNX Runtime's fused Conv and Add
+ * overwrites; 0 if there is none. */
 static guint
 find_summand (const Run *run, const Onnx__NodeProto *conv)
 {
@@ -223,7 +223,7 @@ find_left (const Run *run, const char *name, guint position)
   return best;
 }
 
-/* Returns whether a Sigmoid is fused with its Mul (x * sigmoid (x)), so that it has no buffer. */
+/* Returns whether ONNX Runtime fuses a Sigmoid with its Mul, x * sigmoid (x): it has no buffer. */
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {
@@ -267,7 +267,7 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     return;
   at = last == NONE ? 0 : find_place (run, node, name, position);
   if (at == 0 && is_view (node) && last != NONE)
-    return; /* the node is a view of a buffer that belongs to the caller */
+    return; /* the node is a view of a buffer of the caller */
   if (at == 0)
     {
       Buffer fresh = { look_up (run->types, name), *n_bytes, position, position, last == NONE };
@@ -284,8 +284,8 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     }
 }
 
-/* Returns the bytes that a node takes besides its results: the body of a Loop and a second copy
- * of the Loop's results; the column buffer of a ConvTranspose. */
+/* Returns the bytes that a node needs besides its results. For a Loop, these are the body's values
+ * and a second copy of the results; for a ConvTranspose, the column buffer. */
 static gint64
 find_extra (const Run *run, const Onnx__NodeProto *node)
 {
@@ -306,7 +306,7 @@ static gint64
 find_peak (const Run *run)
 {
   const guint n = run->order->len;
-  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* bytes added at each position */
+  g_autofree gint64 *more = g_new0 (gint64, n + 1); /* change of bytes at each position */
   gint64 sum = 0, peak = 0;
 
   for (guint i = 0; i < run->buffers->len; i++)

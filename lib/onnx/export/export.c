@@ -97,8 +97,8 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
 
 /* Names */
 
-/* Reserves the names of inputs, then of outputs; a value that is an output gets the output's
- * name. Fails if an input and an output that are not the same value share a name. */
+/* Reserves the names of inputs, then of outputs. A value that is an output gets the output's name.
+ * Fails if an input and an output that are different values have the same name. */
 static gboolean
 reserve_names (CleaveOnnxExport *export, GError **error)
 {
@@ -143,8 +143,8 @@ export_inputs (CleaveOnnxExport *export)
   cleave_onnx_export_defaults (export);
 }
 
-/* Adds the outputs. An Identity copies a value that already has another name: an input, a
- * constant, or a value that is two outputs. */
+/* Adds the outputs. If a value already has another name (it is an input, a constant, or two
+ * outputs), an Identity copies it. */
 static void
 export_outputs (CleaveOnnxExport *export)
 {
@@ -164,7 +164,7 @@ export_outputs (CleaveOnnxExport *export)
     }
 }
 
-/* Writes the types of inner values that the imported model listed, too. */
+/* Writes the types of those inner values for which the imported model listed types. */
 static void
 export_value_infos (CleaveOnnxExport *export)
 {
@@ -241,12 +241,12 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
   return g_bytes_new_take (data, size);
 }
 
-/* Leave out shapes only if the peak falls below this fraction, and by at least 1 MiB. ONNX
+/* Largest fraction of the peak, and smallest saving in bytes, for which shapes are left out. ONNX
  * Runtime adds in place only with static shapes, so small networks gain nothing. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 
-/* Returns whether a graph is quantized. ONNX Runtime fuses QDQ groups: it then has fewer values
+/* Returns whether a graph is quantized. ONNX Runtime fuses QDQ groups. It then has fewer values
  * than estimated, and needs more memory without shapes. */
 static gboolean
 is_quantized (const CleaveGraph *graph)

@@ -15,47 +15,50 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* The Wheres with one scalar condition, which the file expresses as one If. */
+/* A choice: the Wheres that have the same scalar condition, which the file expresses as one If. */
 typedef struct _CleaveOnnxChoice CleaveOnnxChoice;
 
-/* The state of one export. The pool is freed only with the export, so every name in it stays
- * valid until then. Hash tables of strings dominate the time of a large export: look a name up
- * in the graph where the graph has it. */
+/* The state of one export. The pool is freed only with the export, so every name in the pool stays
+ * valid until then. Most of the time of a large export goes into hash tables of strings, so names
+ * should be looked up in the graph where it has them. */
 typedef struct
 {
   const CleaveGraph *graph;
-  const CleaveOnnxOrigin
-      *origin; /* contents of the model that the graph was imported from, or NULL */
+  const CleaveOnnxOrigin *origin; /* parts of the imported model that do not influence results;
+                                     NULL: the graph was not imported */
   const CleaveOp *assemble, *custom, *where;
-  guint opset;      /* opset of the written file */
-  CleavePool *pool; /* owns names and NodeProtos, but not their attributes */
+  guint opset;      /* opset of the file */
+  CleavePool *pool; /* owner of names and NodeProtos, but not of their attributes */
   Onnx__ModelProto *model;
-  Onnx__GraphProto *scope;      /* receives new nodes: the model's graph, or a branch or body */
-  GHashTable *value_names;      /* value names in use */
-  GHashTable *node_names;       /* node names in use that are not in graph->nodes */
-  GHashTable *suffixes;         /* base name -> last number appended to make it unique */
-  const CleaveNode *node;       /* node of the graph being written; its name is reserved for it */
-  guint *first_value;           /* indexed by node id: index of its first result in `values` */
-  const char **values;          /* name of each result; NULL: not named yet */
-  GHashTable *default_names;    /* names of inputs with default values; NULL if there are none */
-  GHashTable *small;            /* imported name, type and bytes of a small constant -> name */
-  GPtrArray *tensors;           /* CleaveTensor; the initializers point to their bytes */
-  GPtrArray *choices;           /* CleaveOnnxChoice: conditions that become Ifs */
-  CleaveOnnxChoice **choice_of; /* indexed by node id: the choice that contains the node, or NULL */
-  guint *branch;                /* indexed by node id: 1 + 2 * choice + side; 0: in no branch */
-  GPtrArray *operands, *results; /* names for the node being written */
-  GPtrArray *iterations; /* receives names of nodes that are in a Loop; NULL: not collected */
-  gboolean is_hidden;    /* whether the file leaves out inner shapes (hide.c) */
-  const CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: none */
+  Onnx__GraphProto
+      *scope; /* receives new nodes: the model's graph, or the graph of a branch or a loop's body */
+  GHashTable *value_names; /* set of the names of values in use */
+  GHashTable *node_names;  /* set of the names of nodes in use that are not in graph->nodes */
+  GHashTable *suffixes;    /* maps a name to the last number that was appended to make it unique */
+  const CleaveNode *node;  /* node of the graph that is written; its name is reserved for it */
+  guint *first_value;      /* indexed by node id: index in `values` of the node's first result */
+  const char **values;     /* name of each result; NULL: no name yet */
+  GHashTable *default_names; /* set of the names of inputs with default values; NULL: none */
+  GHashTable
+      *small; /* maps imported name, type and bytes of a small constant to its name in the file */
+  GPtrArray *tensors; /* CleaveTensor: tensors to whose bytes the initializers point */
+  GPtrArray *choices; /* CleaveOnnxChoice: conditions that become Ifs */
+  CleaveOnnxChoice *
+      *choice_of; /* indexed by node id: the choice that contains the node; NULL: none */
+  guint *branch;  /* indexed by node id: 1 + 2 * choice + side; 0: the node is in no branch */
+  GPtrArray *operands, *results; /* names of the operands and results of the node that is written */
+  GPtrArray *iterations; /* receives the names of nodes that are in a Loop; NULL: not wanted */
+  gboolean is_hidden;    /* the file leaves out inner shapes (hide.c) */
+  const CleaveOnnxDynamic *dynamic; /* the dynamic part of the model; NULL: none */
   Onnx__GraphProto *dynamic_graph;  /* nodes of the dynamic part, which the export owns */
-  size_t n_static_nodes;            /* number of nodes in the file before the dynamic ones */
+  size_t n_static_nodes; /* number of nodes in the file before the nodes of the dynamic part */
 } CleaveOnnxExport;
 
-/* Names the inputs that have default values, then writes them. Name them before the outputs are
- * named and before constants are written. */
+/* The first function gives inputs with default values their names; call it before outputs are named
+ * and constants are written. The second writes these inputs. */
 void cleave_onnx_name_defaults (CleaveOnnxExport *export);
 void cleave_onnx_export_defaults (CleaveOnnxExport *export);
-/* Returns whether an input with a default value has this name. */
+/* Returns whether `name` is the name of an input with a default value. */
 gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name);
 
 /* Writes the dynamic part of the model, in these steps:
@@ -68,8 +71,8 @@ void cleave_onnx_reserve_dynamic (CleaveOnnxExport *export);
 gboolean cleave_onnx_export_dynamic (CleaveOnnxExport *export, GError **error);
 void cleave_onnx_end_export_dynamic (CleaveOnnxExport *export);
 
-/* Builds the model of the graph, the static part. Initializers point into tensors that the export
- * owns. */
+/* Builds the model of the graph, which is the static part. The initializers point to bytes of
+ * tensors that the export owns. */
 gboolean
 cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GError **error);
 void cleave_onnx_export_clear (CleaveOnnxExport *export);
@@ -77,44 +80,44 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
 gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
 /* Fails if a model of this size is too large for a file. */
 gboolean cleave_onnx_export_check_size (gsize size, GError **error);
-/* Returns the serialized model; `size` is what cleave_onnx_export_size() returned. */
+/* Returns the serialized model. `size` is the result of cleave_onnx_export_size(). */
 GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
 
 /* Opsets */
 
-/* Returns the lowest opset, CLEAVE_ONNX_OPSET or later, that has every op of a graph; and the IR
- * version that belongs to an opset. */
+/* The first function returns the lowest opset, at least CLEAVE_ONNX_OPSET, that has every op of a
+ * graph. The second returns the IR version that belongs to an opset. */
 guint cleave_onnx_find_opset (const CleaveGraph *graph);
 gint64 cleave_onnx_ir_version (guint opset);
 
-/* A difference between an opset after CLEAVE_ONNX_OPSET and our attribute tables. */
+/* A difference between our attribute tables and an opset after CLEAVE_ONNX_OPSET. */
 typedef struct
 {
   const char *op, *attr;
   guint since;
-  guint operand;            /* operand that replaces the attribute; 0: it is still an attribute */
-  const char *const *words; /* new names of an enum's values; NULL: unchanged */
+  guint operand; /* index of the operand that replaces the attribute; 0: it is still an attribute */
+  const char *const *words; /* new names of the values of an enum; NULL: unchanged */
 } CleaveOnnxChange;
 
-/* Returns the change of an attribute in an opset, or NULL if there is none. */
+/* Returns the change of an attribute in an opset; NULL if there is none. */
 const CleaveOnnxChange *
 cleave_onnx_find_change (guint opset, const CleaveOp *op, const CleaveAttr *attr);
 
-/* Reserves and returns a value name that is not in use: `name`, or `name` with a number
+/* Reserves and returns a name for a value that is not in use: `name`, or `name` with a number
  * appended. */
 const char *cleave_onnx_name_value (CleaveOnnxExport *export, const char *name);
-/* Returns the place that holds the name of a result. */
+/* Returns the address of a result's name in `values`. */
 static inline const char **
 cleave_onnx_value_name (const CleaveOnnxExport *export, const CleaveResult *result)
 {
   return &export->values[export->first_value[result->node->id] + result->index];
 }
 
-/* Returns the name of a result in the file; names the result if it has no name yet. */
+/* Returns the name of a result in the file. Gives the result a name if it has none. */
 const char *cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result);
 
-/* Adds a node to the current scope. A NULL operand name is an absent operand; trailing ones are
- * dropped. `op` and the names of operands and results must stay valid as long as the export;
+/* Adds a node to the current scope. A NULL operand name stands for an absent operand; trailing ones
+ * are omitted. `op` and the names of operands and results must stay valid as long as the export;
  * `name` is copied. */
 Onnx__NodeProto *cleave_onnx_add_node (CleaveOnnxExport *export,
                                        const char *op,
@@ -128,19 +131,19 @@ Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
                                             const char *name,
                                             const CleaveTensorType *type);
 
-/* Frees the parts of nodes that are not in the pool: attributes and unknown fields.
- * cleave_onnx_free_nodes() does it for a whole graph, which is empty afterwards. */
+/* Frees the parts of a node that are not in the pool: attributes and unknown fields.
+ * cleave_onnx_free_nodes() frees them for all nodes of a graph, which is empty afterwards. */
 void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
 void cleave_onnx_free_attributes (Onnx__NodeProto *node);
-/* Replaces runs of nodes that repeat by Loops. Call it when all nodes are written. */
+/* Replaces repeated runs of nodes by Loops. Call this function after all nodes are written. */
 void cleave_onnx_export_loops (CleaveOnnxExport *export);
-/* Leaves out the shapes of inner values where the runtime can compute them. Call it after
+/* Leaves out the shapes of inner values that the runtime can compute. Call this function after
  * cleave_onnx_export_loops(). */
 void cleave_onnx_export_hide (CleaveOnnxExport *export);
-/* Returns the Onnx__NodeProtos in the order in which ONNX Runtime runs them. */
+/* Returns the nodes (Onnx__NodeProto) in the order in which ONNX Runtime runs them. */
 GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
-/* Estimates the peak bytes of activations in ONNX Runtime, with shapes in the file (`is_known`)
- * or without. */
+/* Estimates the peak of activations in ONNX Runtime, in bytes. `is_known`: shapes are in the
+ * file. */
 gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
 /* Attributes */
@@ -149,20 +152,21 @@ void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value)
 void cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value);
 void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64 *values, guint n);
 
-/* Adds an attribute that is an empty graph, and returns the graph. */
+/* Adds an attribute that is an empty graph. Returns the graph. */
 Onnx__GraphProto *cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name);
 
 /* Writes a field of `attrs` as an attribute of the node. */
 void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
-/* cleave_onnx_attr_is_absent() returns whether to omit a field that ONNX has as an operand;
- * cleave_onnx_attr_to_tensor() returns its value. */
+/* For a field of `attrs` that is an operand in ONNX: the first function returns whether to omit the
+ * operand, the second returns its value. */
 gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs);
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);
 
 /* Constants */
 
-/* Adds an initializer that points to the bytes of a dense tensor; keeps a reference to it. */
+/* Adds an initializer that points to the bytes of a dense tensor. Keeps a reference to the
+ * tensor. */
 void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Returns the name of an initializer with these contents, and adds it if none exists yet. Takes
  * ownership of the tensor. */
@@ -172,46 +176,47 @@ cleave_onnx_add_small (CleaveOnnxExport *export, const char *name, CleaveTensor 
  * Only constants with the same name and contents share it. Takes ownership of the tensor. */
 const char *
 cleave_onnx_add_named (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* Adds a list of integers by cleave_onnx_add_small(). */
+/* Adds a constant with a list of integers, as cleave_onnx_add_small() does. Returns its name. */
 const char *
 cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n);
 /* Lets later cleave_onnx_add_named() calls with this name and these contents reuse the
  * initializer. Does nothing for a tensor above 4 KiB. */
 void cleave_onnx_share_small (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* Names and writes every constant that is used. Bytes that several constants share are written
- * once. */
+/* Gives names to all constants that are used, and writes them. Bytes that several constants share
+ * are written once. */
 void cleave_onnx_export_constants (CleaveOnnxExport *export);
 
-/* Writes a Slice of the value `from`, which has shape `shape`. Returns the name of the result:
- * `to`, or a new name if `to` is NULL. */
+/* Adds a Slice of the value named `from`, which has the shape `shape`. Returns the name of the
+ * result: `to`, or a new name if `to` is NULL. */
 const char *cleave_onnx_add_slice (CleaveOnnxExport *export,
                                    const char *name,
                                    const char *from,
                                    const CleaveShape *shape,
                                    const CleaveRange *range,
                                    const char *to);
-/* Writes an Assemble as Concats of its parts, with Slices of parts that overlap. */
+/* Writes an Assemble as Concats of its parts; parts that overlap are trimmed by Slices. */
 void cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node);
-/* Converts the indices `from` of a MaxPool piece, which count in the piece's operand, to indices
- * `to` that count in the whole operand. */
+/* Converts the indices `from` of a piece of a MaxPool to the indices `to`. The first count in the
+ * piece's operand, the second in the whole operand. */
 void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
-/* In ONNX, the indices of a MaxUnpool count in the value that was pooled to its operand; the
- * indices of a piece may count in a larger value. Writes indices as ONNX needs them, and returns
- * their name. NULL: the node is another op, or its indices need no change. */
+/* Writes the indices of a MaxUnpool as ONNX needs them, and returns their name. In ONNX they count
+ * in the value that was pooled to the node's operand; the indices of a piece may count in a larger
+ * value. Returns NULL if the node is another op or its indices need no change. */
 const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
-/* Writes a piece of a Resize by a fractional factor as matrix products or Gathers. */
+/* Writes a piece of a Resize by a fractional factor, as matrix products or Gathers. */
 void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);
-/* Writes a Custom node: the original node with new operand and result names. */
+/* Writes a Custom node: the original node with the current names of operands and results. */
 gboolean
 cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
-/* Decides which nodes become branches of Ifs. Returns the nodes to write in a valid order; the
- * first Where of an If stands for the whole If. NULL on error. */
+/* Decides which nodes become branches of Ifs. Returns the nodes (CleaveNode) in an order in which
+ * they can be written, where the first Where of an If stands for the whole If. Returns NULL on
+ * error. */
 GPtrArray *cleave_onnx_export_order (CleaveOnnxExport *export, GError **error);
-/* Writes the If that is represented by its first Where. */
+/* Writes the If for which `first`, its first Where, stands. */
 gboolean
 cleave_onnx_export_choice (CleaveOnnxExport *export, const CleaveNode *first, GError **error);
-/* Writes any node that is not part of an If. */
+/* Writes any node that is not in an If. */
 gboolean cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GError **error);

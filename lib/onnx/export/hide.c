@@ -3,9 +3,10 @@
 /* Hides shapes from ONNX Runtime until it runs the model.
  *
  * ONNX Runtime keeps the buffer of a dead value of known shape for the next value of that shape,
- * however late that comes. It frees a value of unknown shape at once. So lists that pass through a
- * Loop of one iteration give each input and each Resize its shape. Constant folding does not
- * evaluate a Loop. The list of each Reshape has a -1. */
+ * even if that value comes much later. It frees the buffer of a value of unknown shape at once. So
+ * the exporter passes lists of extents through a Loop of one iteration, and gives each input and
+ * each Resize its shape by such a list. Constant folding does not evaluate a Loop. The list of each
+ * Reshape has a -1. */
 
 #include "export.h"
 
@@ -22,8 +23,8 @@ find_constant (const Onnx__GraphProto *graph, const char *name)
   return NULL;
 }
 
-/* Adds a list as an initializer of its own. Equal lists are shared elsewhere, but the shared one
- * may be in the body of a loop, where other nodes cannot read it. */
+/* Adds a list of integers as an initializer of its own. Equal lists are shared elsewhere, but a
+ * shared list may be in the body of a Loop, where other nodes cannot read it. */
 static const char *
 add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
 {
@@ -56,7 +57,7 @@ rename_reads (Onnx__GraphProto *graph, GHashTable *names)
     }
 }
 
-/* Moves the nodes from index `first` on to the front. */
+/* Moves the nodes from index `first` on to the begin of the graph. */
 static void
 move_to_front (Onnx__GraphProto *graph, size_t first)
 {
@@ -67,12 +68,13 @@ move_to_front (Onnx__GraphProto *graph, size_t first)
   memcpy (graph->node, moved, n * sizeof *moved);
 }
 
-/* A Loop that returns constant lists unchanged, so that constant folding cannot read them. */
+/* A Loop that returns constant lists unchanged, so that constant folding cannot compute them. */
 typedef struct
 {
   CleaveOnnxExport *export;
-  GPtrArray *lists, *results; /* names of operands (count, condition, lists) and of results */
-  GArray *ranks;              /* guint: length of each list */
+  GPtrArray *lists,
+      *results;  /* names of the Loop's operands (count, condition, lists) and of its results */
+  GArray *ranks; /* guint: length of each list */
 } ShapeLoop;
 
 static void
@@ -98,7 +100,7 @@ shape_loop_init (ShapeLoop *shapes, CleaveOnnxExport *export)
   g_ptr_array_add (shapes->lists, NULL);
 }
 
-/* Passes a list through the Loop; returns the name of the result. */
+/* Passes a list through the Loop. Returns the name of the result. */
 static const char *
 pass_list (ShapeLoop *shapes, const char *list, const char *name, guint rank)
 {
@@ -147,7 +149,7 @@ write_shape_loop (const ShapeLoop *shapes)
   write_body (shapes, loop);
 }
 
-/* A Reshape to write after the Loop. */
+/* A Reshape that is written after the Loop. */
 typedef struct
 {
   const char *operands[2], *to;
@@ -171,7 +173,7 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  /* Inputs with default values come later in the list; they are weights and keep their shapes. */
+  /* inputs with default values come later in the list; they are weights and keep their shapes */
   for (guint i = 0; i < export->graph->inputs->len; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
@@ -191,9 +193,9 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   rename_reads (graph, names);
 }
 
-#define RESIZE_SIZES 3 /* operand index of `sizes` in Resize */
+#define RESIZE_SIZES 3 /* index of operand `sizes` of Resize */
 
-/* Returns the constant sizes of a Resize, or NULL. */
+/* Returns the initializer with the constant sizes of a Resize; NULL if they are not constant. */
 static const Onnx__TensorProto *
 find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
 {
@@ -205,8 +207,8 @@ find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
   return list != NULL && list->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ? list : NULL;
 }
 
-/* Passes sizes of Resizes through the Loop, since they reveal the shapes of all that follows. A
- * Resize requires a list of known length, so a Reshape restores the length. */
+/* Passes the sizes of Resizes through the Loop, since they would reveal the shapes of all later
+ * values. A Resize requires a list of known length, so a Reshape restores the length. */
 static void
 pass_sizes (ShapeLoop *shapes, GArray *shapings)
 {
@@ -253,8 +255,8 @@ hide_known_shapes (CleaveOnnxExport *export)
 
 /* Lists of a Reshape */
 
-/* Replaces the largest dimension of a Reshape's list by -1. Channels are left alone: weights
- * reveal them. */
+/* Replaces the largest dimension in a Reshape's list by -1, but not the channels, which the weights
+ * reveal anyway. */
 static void
 hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 {
@@ -282,7 +284,7 @@ hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 /* Symbolic shapes */
 
 /* Returns whether the runtime may write a node's result over its operand, because it infers that
- * their shapes are equal. */
+ * both have the same shape. */
 static gboolean
 keeps_shape (const CleaveNode *node)
 {
@@ -305,8 +307,8 @@ name_shape (CleaveOnnxExport *export, const char *name, const CleaveTensorType *
   cleave_wire_append (&graph->value_info, &graph->n_value_info, info);
 }
 
-/* Gives each value symbolic dimensions of its own. Results of in-place ops are left out: they share
- * the dimensions of their operands. */
+/* Gives the dimensions of each value new symbolic names. Results of in-place ops are left out: they
+ * have the dimensions of their operands. */
 static void
 name_shapes (CleaveOnnxExport *export)
 {

@@ -25,7 +25,7 @@ typedef struct
   const CleaveNode *node;
 } Work;
 
-/* Adds a node and returns its result: `to`, or a new name if `to` is NULL. */
+/* Adds a node. Returns the name of its result: `to`, or a new name if `to` is NULL. */
 static const char *
 add_op (const Work *work, const char *op, const char *const *operands, guint n, const char *to)
 {
@@ -48,7 +48,7 @@ add_with (const Work *work, const char *op, const char *x, gint64 number, const 
   return add_op (work, op, operands, 2, to);
 }
 
-/* Returns whether some window of dimension `i` reads only padding. */
+/* Returns whether a window reads only padding along dimension `i`. */
 static gboolean
 has_empty_window (const CleaveNode *node, guint i)
 {
@@ -59,7 +59,8 @@ has_empty_window (const CleaveNode *node, guint i)
   for (gint64 o = 0; o < node->results[0].type.shape.dim[2 + i]; o++)
     {
       gint64 at = o * cleave_ints_at (&a->strides, i, 1) - cleave_ints_at (&a->pads, i, 0);
-      gint64 tap = at >= 0 ? 0 : (step - 1 - at) / step; /* first tap after the leading pad */
+      gint64 tap =
+          at >= 0 ? 0 : (step - 1 - at) / step; /* first tap after the padding at the begin */
 
       if (tap >= a->kernel_shape.v[i] || at + tap * step >= extent)
         return TRUE;
@@ -67,7 +68,8 @@ has_empty_window (const CleaveNode *node, guint i)
   return FALSE;
 }
 
-/* Returns whether the pool may have a window of padding only. Its index is -1 in ONNX and here. */
+/* Returns whether a window of the pool may read only padding. Its index is then -1, in ONNX and in
+ * our graph. */
 static gboolean
 may_find_none (const CleaveNode *node)
 {
@@ -88,7 +90,7 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
   Work work = { export, node };
   const char *index = from;
   gboolean none = may_find_none (node);
-  gint64 begin = 0, own = 1, stride = 1; /* strides: own is s_k, stride is S_k */
+  gint64 begin = 0, own = 1, stride = 1; /* strides: `own` is s_k, `stride` is S_k */
 
   for (guint i = x->rank; i-- > 0;)
     {
@@ -112,10 +114,11 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
             (const char *const[]){ add_with (&work, "Less", from, 0, NULL), from, index }, 3, to);
 }
 
-/* MaxUnpool. A MaxPool finds its element in the same channel. So the position within the channel is
- * the same in the whole and in a piece; only the number of preceding channels differs. */
+/* MaxUnpool. A MaxPool finds its element in the same channel, so the position within the channel is
+ * the same in the whole and in a piece. Only the number of preceding channels differs. */
 
-/* Returns the first index of each channel of `x`; a channel has `length` indices. */
+/* Returns a constant with the first index of each channel of `x`. A channel has `length`
+ * indices. */
 static CleaveTensor *
 make_begins (const CleaveShape *x, gint64 length)
 {
@@ -132,8 +135,7 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Returns whether constant indices are positions in the node's own operand, not in the whole value.
- */
+/* Returns whether constant indices count in the node's own operand, not in a larger value. */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {
@@ -148,8 +150,8 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Returns whether indices count in the node's own operand: indices do if they are a graph input, or
- * if a MaxPool that is not split computes them. */
+/* Returns whether the indices from node `maker` count in the reader's own operand. They do if they
+ * are an input of the graph, or if a MaxPool that is not split computes them. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

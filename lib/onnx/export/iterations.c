@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Checks whether nodes are iterations of one body. All iterations must read the same results of
- * their own and of earlier iterations, and outside the same values or slices that advance by
- * equal steps. Nodes after them may read only final states, or a Concat of one result of all
- * iterations. */
+ * their own iteration and of earlier iterations. From outside, they must read the same values, or
+ * slices whose begins advance by equal steps. Nodes after the iterations may read only final
+ * states, or a Concat of one result of all iterations. */
 
 #include "repeats.h"
 
@@ -32,7 +32,7 @@ get_result (const CleaveOnnxList *list, guint node, guint value)
   return i;
 }
 
-/* Returns where an operand of a node comes from. */
+/* Returns the source of an operand of a node in an iteration. */
 static CleaveOnnxRelation
 relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, guint input)
 {
@@ -60,7 +60,7 @@ cleave_onnx_list_relate (const CleaveOnnxList *list,
                  input);
 }
 
-/* Iterations */
+/* Comparing iterations */
 
 static gboolean
 moves_evenly (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node)
@@ -98,8 +98,8 @@ get_state (CleaveOnnxRepeat *repeat, const CleaveOnnxRelation *relation)
   return &g_array_index (repeat->states, CleaveOnnxState, repeat->states->len - 1);
 }
 
-/* Records the initial value that the first iterations read instead of an earlier iteration's
- * result. FALSE if its type differs or if the lag is too large. */
+/* Records the initial value that the first iterations read in place of an earlier iteration's
+ * result. Returns FALSE if its type differs from that result, or if the lag is too large. */
 static gboolean
 add_state (const CleaveOnnxList *list,
            CleaveOnnxRepeat *repeat,
@@ -181,9 +181,10 @@ cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repe
   return TRUE;
 }
 
-/* Readers */
+/* Readers of the iterations */
 
-/* Finds where a Concat reads a result of all iterations in order; FALSE if it does not. */
+/* Finds the operands of a Concat that are one result of all iterations, in order. Returns FALSE if
+ * there are none. */
 static gboolean
 find_stack (const CleaveOnnxList *list,
             const CleaveOnnxRepeat *repeat,
@@ -260,7 +261,7 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* A Loop must also have at least one result. */
+/* Also checks that the Loop has at least one result, as it must. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Numbers the nodes and values of a file, in an order in which strips follow each other. */
+/* Gives numbers to the nodes and values of a file, in an order in which strips follow each
+ * other. */
 
 #include "repeats.h"
 
@@ -29,9 +30,9 @@ cleave_onnx_list_value (const CleaveOnnxList *list, const char *name)
   return GPOINTER_TO_UINT (g_hash_table_lookup (list->ids, name)) - 1;
 }
 
-/* Order */
+/* Order of nodes */
 
-/* Pushes the nodes that compute a node's operands, the last operand first. */
+/* Pushes the nodes that compute the operands of a node, from the last operand to the first. */
 static void
 push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
 {
@@ -44,7 +45,8 @@ push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
     }
 }
 
-/* Slices and Concats only take values apart and join them: they move to their first reader. */
+/* Returns whether a node computes. Slices and Concats only take values apart and join them, so they
+ * move to their first reader. */
 static gboolean
 is_work (const Onnx__NodeProto *node)
 {
@@ -145,7 +147,7 @@ index_uses (CleaveOnnxList *list)
         list->uses[next[list->inputs[k]]++] = i;
 }
 
-/* Types */
+/* Types of values */
 
 static const gint64 *
 get_integers (const CleaveOnnxList *list, guint node, guint input, guint *n)
@@ -173,7 +175,7 @@ cleave_onnx_list_begins (const CleaveOnnxList *list, guint node, guint *n)
   return get_integers (list, node, 1, n);
 }
 
-/* Infers the type of a Slice that the exporter added; its steps are 1. */
+/* Infers the type of the result of a Slice that the exporter added, whose steps are 1. */
 static gboolean
 infer_slice (const CleaveOnnxList *list, guint node, CleaveTensorType *type)
 {
@@ -240,10 +242,11 @@ find_types (CleaveOnnxList *list)
     }
 }
 
-/* Kinds */
+/* Kinds of nodes */
 
-/* Describes a node as text, without its operand names and without where a Slice begins; a
- * Winograd Conv includes its phase. Nodes with equal texts may be iterations of one body. */
+/* Describes a node as text, without its operand names and without the begin of a Slice. For a
+ * Winograd Conv, the text includes the phase. Nodes with equal texts may be iterations of one
+ * body. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {
@@ -320,8 +323,8 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
     {
       guint value = add_value (list, graph->initializer[i]->name);
 
-      /* A default value does not count as a constant: a copy in a body would keep the default if a
-       * caller feeds another value. */
+      /* a default value is not a constant here: a copy of it in a body would keep the default if a
+       * caller feeds another value */
       if (!cleave_onnx_is_default (export, graph->initializer[i]->name))
         list->constants->pdata[value] = graph->initializer[i];
     }

@@ -14,8 +14,9 @@ typedef struct
   const CleaveOnnxList *list;
   const CleaveOnnxRepeat *repeat;
   Onnx__GraphProto *body;
-  GHashTable *names;     /* constant, or key of a state and lag -> name in the body */
-  GPtrArray *given;      /* names of the body's outputs */
+  GHashTable
+      *names; /* maps a constant, or the key of a state and its lag, to the name in the body */
+  GPtrArray *given;      /* char *: names of the body's outputs */
   const char *iteration; /* name of the iteration number */
 } Loop;
 
@@ -42,7 +43,8 @@ get_name (const CleaveOnnxList *list, guint node, guint result)
   return list->nodes[node]->output[result];
 }
 
-/* Returns a key for a result `lag` iterations ago. No value name is "number number number". */
+/* Returns the key of a result of `lag` iterations ago. Values have no names of the form "number
+ * number number". */
 static char *
 key_of (const Loop *loop, guint node, guint result, guint lag)
 {
@@ -58,7 +60,8 @@ add_input (const Loop *loop, const char *name, const CleaveTensorType *type)
                       cleave_onnx_info_new (loop->export, name, type));
 }
 
-/* Adds a body output. Copies the value if the body does not compute it or already outputs it. */
+/* Adds an output of the body. Copies the value if the body does not compute it, or if it is an
+ * output already. */
 static void
 add_output (const Loop *loop, const char *name, const CleaveTensorType *type, gboolean is_made)
 {
@@ -82,7 +85,8 @@ get_type (const Loop *loop, const char *name)
 
 /* Constants */
 
-/* Copies a constant into the body: ONNX Runtime prepacks only weights of the same graph. */
+/* Copies a constant into the body, since ONNX Runtime prepacks only weights of the same graph.
+ * Returns the name of the copy. */
 static const char *
 copy_constant (const Loop *loop, guint value)
 {
@@ -119,7 +123,7 @@ add_numbers (const Loop *loop, const char *name, const gint64 *numbers, guint n)
 
 /* Nodes */
 
-/* Adds nodes that compute first + iteration * step. */
+/* Adds nodes that compute first + iteration * step. Returns the name of the result. */
 static const char *
 add_position (const Loop *loop, const char *name, const gint64 *first, const gint64 *step, guint n)
 {
@@ -133,8 +137,8 @@ add_position (const Loop *loop, const char *name, const gint64 *first, const gin
   return sum;
 }
 
-/* Computes the begins and ends of a Slice from the iteration number if they differ between
- * iterations. */
+/* If the begins and ends of a Slice differ between iterations, adds nodes that compute them from
+ * the iteration number. */
 static void
 move_slice (const Loop *loop, guint at, const char **operands)
 {
@@ -180,7 +184,7 @@ name_operand (const Loop *loop, guint node, guint input)
                               key_of (loop, relation.node, relation.result, relation.lag));
 }
 
-/* Joins the doc strings of the first and last iteration of a node. */
+/* Combines the doc strings of a node's first and last iteration into one. */
 static char *
 join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto *last)
 {
@@ -277,10 +281,10 @@ write_body (Loop *loop)
   loop->export->scope = outer;
 }
 
-/* The loop as a node */
+/* The Loop as a node */
 
-/* Joins a stacked result. The Loop stacks iterations along a new first dimension; a Transpose
- * and a Reshape move it into the Concat's axis. */
+/* Joins the results of all iterations. The Loop stacks them along a new first dimension; a
+ * Transpose and a Reshape move it into the axis of the Concat. */
 static void
 join_iterations (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Replaces repeats by Loops. ONNX Runtime frees the values of a body after each iteration;
- * without Loops it keeps the pieces of all strips allocated. */
+/* Replaces repeats by Loops. ONNX Runtime frees the values of a body after each iteration. Without
+ * Loops, it keeps the memory of the pieces of all strips. */
 
 #include "repeats.h"
 
@@ -27,8 +27,8 @@ collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
         g_hash_table_add (read, graph->node[i]->input[k]);
       for (size_t k = 0; k < graph->node[i]->n_attribute; k++)
         if (graph->node[i]->attribute[k]->g != NULL)
-          collect_reads (graph->node[i]->attribute[k]->g, read); /* calls itself once for each
-                                                                  * nested graph */
+          collect_reads (graph->node[i]->attribute[k]->g,
+                         read); /* calls itself once for each nested graph */
     }
 }
 
@@ -82,7 +82,7 @@ write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray
     }
 }
 
-/* Returns how many nodes the Loops save. */
+/* Returns the number of nodes that the Loops save. */
 static guint
 count_saved (const GPtrArray *repeats)
 {

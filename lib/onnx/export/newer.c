@@ -22,14 +22,14 @@
 
 typedef struct
 {
-  gint64 from, to;   /* opsets */
-  GHashTable *taken; /* names of values that are in use */
-  GPtrArray *nodes;  /* Onnx__NodeProto: the nodes of the graph that is converted */
+  gint64 from, to;   /* opset of the node, and opset to which it is converted */
+  GHashTable *taken; /* set of the names of values in use */
+  GPtrArray *nodes;  /* Onnx__NodeProto: nodes of the graph that is converted */
   Onnx__NodeProto *node;
 } Conversion;
 
-/* Attributes that became operands: lists of integers, or single numbers that are cast to the type
- * of operand 0. */
+/* Kinds of attributes that became operands: lists of integers (LIST), or a number (REAL) or numbers
+ * (REALS) that are cast to the type of operand 0. */
 typedef enum { LIST, REAL, REALS } Kind;
 
 static const struct
@@ -64,7 +64,8 @@ static const struct
   { "Upsample", "scales", 9, 1, REALS },
 };
 
-/* Ops whose older forms have no counterpart, and the first opset of the new form. */
+/* Ops whose older forms have no counterpart in later opsets, and the first opset of the new
+ * form. */
 static const struct
 {
   const char *op;
@@ -94,7 +95,7 @@ fail_form (const Conversion *c, GError **error)
                       c->node->op_type, c->node->name == NULL ? "" : c->node->name, c->from, c->to);
 }
 
-/* Building */
+/* Building nodes */
 
 static Onnx__AttributeProto *
 find (const Onnx__NodeProto *node, const char *name)
@@ -105,7 +106,7 @@ find (const Onnx__NodeProto *node, const char *name)
   return NULL;
 }
 
-/* Removes an attribute and returns it; NULL if there is none. */
+/* Removes an attribute from the node and returns it. Returns NULL if there is none. */
 static Onnx__AttributeProto *
 take (Onnx__NodeProto *node, const char *name)
 {
@@ -180,7 +181,7 @@ new_name (Conversion *c, const char *suffix)
   return name;
 }
 
-/* Adds a node before the one that is converted; returns it. Its result has a new name. */
+/* Adds a node before the one that is converted, and returns it. Its result has a new name. */
 static Onnx__NodeProto *
 add_node (Conversion *c, const char *op, const char *suffix, const char *x, const char *y)
 {
@@ -198,7 +199,7 @@ add_node (Conversion *c, const char *op, const char *suffix, const char *x, cons
   return node;
 }
 
-/* Adds a Constant; returns the name of its value. `rank` is 0 or 1. */
+/* Adds a Constant of rank `rank`, 0 or 1. Returns the name of its value. */
 static const char *
 add_constant (Conversion *c, const char *suffix, int type, guint rank, gconstpointer data, gsize n)
 {
@@ -221,7 +222,7 @@ add_constant (Conversion *c, const char *suffix, int type, guint rank, gconstpoi
   return node->output[0];
 }
 
-/* Conversions */
+/* Conversions of ops */
 
 static void
 move_attr (Conversion *c, const char *name, guint operand, Kind kind)
@@ -251,7 +252,8 @@ move_attr (Conversion *c, const char *name, guint operand, Kind kind)
   onnx__attribute_proto__free_unpacked (attr, NULL);
 }
 
-/* Before opset 13, Softmax, LogSoftmax and Hardmax treat their operand as a matrix. */
+/* Converts Softmax, LogSoftmax and Hardmax, which treat their operand as a matrix before opset
+ * 13. */
 static void
 convert_softmax (Conversion *c)
 {
@@ -272,7 +274,8 @@ convert_softmax (Conversion *c)
   set_input (c->node, 1, shape);
 }
 
-/* Upsample, and the Resize of opset 10: scales are operand 2 instead of 1. */
+/* Converts Upsample, and the Resize of opset 10: scales are operand 2 in the later form, not
+ * operand 1. */
 static void
 convert_resize (Conversion *c)
 {
@@ -304,10 +307,10 @@ replace_string (Onnx__NodeProto *node, const char *name, const char *value)
   add_string (node, name, value);
 }
 
-/* Opset 13 lacks tf_half_pixel_for_nn, whose positions are half an element behind the positions of
- * half_pixel. So the conversion sets half_pixel, whose position is u instead of u + 0.5. It also
- * sets another rounding: floor (u + 0.5) is round_prefer_ceil (u), and round_prefer_floor (u + 0.5)
- * is ceil (u). */
+/* Converts tf_half_pixel_for_nn, which opset 13 lacks. Its positions are half an element after the
+ * positions of half_pixel. So the conversion sets half_pixel, whose position is u in place of u +
+ * 0.5, and another rounding: floor (u + 0.5) is round_prefer_ceil (u), and round_prefer_floor (u +
+ * 0.5) is ceil (u). */
 static gboolean
 convert_positions (Conversion *c, GError **error)
 {
@@ -390,7 +393,8 @@ convert_node (Conversion *c, GError **error)
   return TRUE;
 }
 
-/* Converts the nodes of a graph; those that cannot be converted stay as they are. */
+/* Converts the nodes of a graph. If a node cannot be converted, fails; the remaining nodes stay in
+ * the graph unchanged. */
 static gboolean
 convert_graph (Conversion *c, Onnx__GraphProto *graph, GError **error)
 {

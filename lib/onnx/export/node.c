@@ -12,8 +12,8 @@
 
 #define NO_OPERAND G_MAXUINT
 
-/* Returns the ONNX operand index of one of our attributes; NO_OPERAND if ONNX has an attribute,
- * too. */
+/* Returns the index of the ONNX operand that is an attribute in our op record; NO_OPERAND if it is
+ * an attribute in ONNX, too. */
 static guint
 find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAttr *attr)
 {
@@ -25,7 +25,7 @@ find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAt
                                                                                : NO_OPERAND;
 }
 
-/* Returns whether an ONNX operand is one of our attributes. */
+/* Returns whether an ONNX operand is an attribute in our op record. */
 static gboolean
 is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
 {
@@ -35,8 +35,8 @@ is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
   return FALSE;
 }
 
-/* Lists operand names by ONNX index. Attributes that ONNX has as operands take their index; our
- * operands fill the remaining ones in order. */
+/* Lists the names of operands by ONNX index. An attribute that is an operand in ONNX gets its
+ * index; the operands of our op fill the remaining indices in order. */
 static GPtrArray *
 list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer attrs)
 {
@@ -114,7 +114,7 @@ write_node (CleaveOnnxExport *export,
       }
 }
 
-/* Returns a new name for an intermediate value. */
+/* Returns a new name for an intermediate value of a node. */
 static const char *
 inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix)
 {
@@ -123,8 +123,8 @@ inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix
   return cleave_onnx_name_value (export, name);
 }
 
-/* Layout NHWC: ONNX has only NCHW, so the node stands between two Transposes. They have names of
- * their own: the value behind the second one may have the node's name. */
+/* Adds a Transpose. ONNX has only the layout NCHW, so a node with layout NHWC stands between two
+ * Transposes. They have names of their own: the second one's result may have the node's name. */
 static void
 add_transpose (CleaveOnnxExport *export,
                const char *name,
@@ -166,7 +166,7 @@ export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError *
   return TRUE;
 }
 
-/* Writes the node for the whole result, then a Slice of the part. */
+/* Writes the node for the whole result, then a Slice of the part that the node computes. */
 static gboolean
 write_part (CleaveOnnxExport *export,
             const CleaveNode *node,
@@ -184,10 +184,10 @@ write_part (CleaveOnnxExport *export,
   return TRUE;
 }
 
-/* Resize with a phase (a piece): resizes the whole operand, then slices the result. */
+/* A Resize with a phase, which is a piece: resizes the whole operand, then slices the result. */
 
-/* Sets up the resize of the whole operand: by sizes, or by scales if a scale is not the quotient
- * of the sizes. */
+/* Sets up the Resize of the whole operand: by sizes, or by scales if a scale is not the quotient of
+ * the sizes. */
 static void
 make_whole (const CleaveNode *node, CleaveResizeAttrs *a, CleaveShape *whole)
 {
@@ -230,7 +230,7 @@ export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* OneHot of a part of the depth: writes the whole depth, then slices it. */
+/* Writes a OneHot of a part of the depth: OneHot of the whole depth, then a Slice. */
 static gboolean
 export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -243,7 +243,7 @@ export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* MaxPool of a part of the operand: writes the pool, then converts its indices. */
+/* Writes a MaxPool of a part of an operand: the MaxPool, then the conversion of its indices. */
 static gboolean
 export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -260,10 +260,10 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* DeformConv of a part of its result. ONNX has no negative pads, so a larger result is computed
- * and sliced; offsets and mask are 0 outside the part. */
+/* A DeformConv of a part of its result. ONNX has no negative pads, so a larger result is computed
+ * and then sliced. Offsets and mask are 0 outside the part. */
 
-/* Computes how many positions to add before and after the part, and the pads that result. */
+/* Computes the positions to add before and after the part, and the pads of the larger result. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {
@@ -327,7 +327,7 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, operands, &whole, &range);
 }
 
-/* Writes a node without special attributes. For a Winograd Conv the doc string says so. */
+/* Writes a node without attributes that ONNX lacks; for a Winograd Conv, a line of its doc, too. */
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -341,8 +341,8 @@ export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error
   return TRUE;
 }
 
-/* Attributes, or attribute values, that ONNX does not have, each with the function that writes
- * such a node. */
+/* Attributes, or values of attributes, that ONNX does not have, and the functions that write nodes
+ * with them. */
 static const struct
 {
   const char *attr;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the opset to write, and lists how opsets after CLEAVE_ONNX_OPSET, which our op records
- * follow, express an attribute. ONNX's Changelog.md says what changed when; lib/onnx/upgrade
- * converts in the other direction. */
+/* Chooses the opset of the file. Lists how later opsets than CLEAVE_ONNX_OPSET, which our op
+ * records follow, express an attribute. ONNX's Changelog.md states the changes of each opset.
+ * lib/onnx/upgrade converts in the other direction. */
 
 #include "export.h"
 
 #include <string.h>
 
-/* The IR version that a file has from each opset on. */
+/* The IR version of a file, by the first opset that has it. */
 static const struct
 {
   guint opset;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for repeats. A candidate is a list of consecutive nodes in which each node is of the
- * same kind as the node a fixed distance (the period) later. */
+/* Searches for repeats. A candidate (Stretch) is a range of consecutive nodes in which each node
+ * has the same kind as the node `period` nodes later. */
 
 #include "repeats.h"
 
-/* A loop with fewer iterations or nodes saves less memory than its copies of carried values
- * take. */
+/* Smallest numbers of iterations and of saved nodes of a Loop. A smaller Loop saves less memory
+ * than its copies of carried values take. */
 #define MIN_ITERATIONS 3
 #define MIN_SAVED 8
-/* Maximum number of periods to try. A plan with a dozen segments has no more. */
+/* limit on the periods to try; a plan with a dozen segments has no more */
 #define MAX_PERIODS 64
-/* Maximum number of iterations at the start that may differ because of halos. */
+/* limit on the iterations at the start that may differ because of halos */
 #define MAX_LATE 24
-/* Maximum number of node comparisons per file. A period of 100 nodes takes about 100,000. */
+/* limit on comparisons of nodes per file; a period of 100 nodes takes about 100,000 */
 #define MAX_WORK 200000000
 
 typedef struct
@@ -49,8 +49,8 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Finds the longest repeat that begins at offset `begin` of a candidate. Up to 3 last iterations
- * may be dropped, since other nodes may read them. */
+/* Finds the longest repeat in a candidate that begins at node `begin`, or a few periods later. Up
+ * to 3 iterations at the end may be left out, since other nodes may read their results. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Stretch *stretch, guint begin)
 {
@@ -73,7 +73,7 @@ find_in_phase (Search *search, const Stretch *stretch, guint begin)
   return NULL;
 }
 
-/* Returns the bytes that are carried between iterations. */
+/* Returns the bytes that iterations carry to later iterations. */
 static gint64
 count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
 {
@@ -173,8 +173,8 @@ compare_distances (gconstpointer a, gconstpointer b)
   return x->period < y->period ? -1 : x->period > y->period;
 }
 
-/* Returns the distances between a node and the next similar node. Distances that cover the most
- * nodes come first. */
+/* Returns the distances (guint) between a node and the next node of its kind. Distances that cover
+ * the most nodes come first. */
 static GArray *
 find_distances (const CleaveOnnxList *list)
 {
@@ -208,7 +208,7 @@ compare_begins (gconstpointer a, gconstpointer b)
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Drops a repeat whose Concat lies inside another repeat. */
+/* Removes repeats whose Concat lies within another repeat. */
 static void
 drop_nested (GPtrArray *found)
 {

@@ -25,70 +25,74 @@
  * reader. Strips are adjacent only if the graph's order has them so. */
 typedef enum { CLEAVE_ONNX_AS_READ, CLEAVE_ONNX_AS_THEY_STAND } CleaveOnnxOrder;
 
-/* The nodes of a file, numbered so that operands come first, and their values, numbered too. */
+/* The nodes of a file, with numbers in an order in which operands come before readers, and their
+ * values, with numbers of their own. */
 typedef struct
 {
   CleaveOnnxExport *export;
   Onnx__NodeProto **nodes;
   guint n_nodes;
-  GHashTable *ids;             /* from the name of a value to its number plus 1 */
-  GPtrArray *names;            /* name of each value */
-  GPtrArray *constants;        /* Onnx__TensorProto of each value; NULL: no constant */
-  GArray *makers;              /* guint: node that computes each value; CLEAVE_NO_VALUE: none */
-  guint *first_input, *inputs; /* operands of each node; CLEAVE_NO_VALUE: absent */
-  guint *first_use, *uses;     /* readers of each value, as nodes */
-  CleaveTensorType *types;     /* type of each value; valid where is_known */
+  GHashTable *ids;      /* maps the name of a value to 1 plus its number */
+  GPtrArray *names;     /* indexed by value: its name */
+  GPtrArray *constants; /* indexed by value: its Onnx__TensorProto; NULL: not constant */
+  GArray *makers;       /* guint, indexed by value: node that computes it; CLEAVE_NO_VALUE: none */
+  guint *first_input, *inputs; /* operands of node i: values inputs[first_input[i] … first_input[i +
+                                  1] - 1]; CLEAVE_NO_VALUE: absent */
+  guint *first_use, *uses; /* readers of value v: nodes uses[first_use[v] … first_use[v + 1] - 1] */
+  CleaveTensorType *types; /* indexed by value: its type; valid if `is_known` */
   gboolean *is_known;
-  guint *kinds; /* hash, equal for nodes that differ only in operands and in the begins of Slices */
+  guint *kinds; /* indexed by node: hash that is equal for nodes that differ only in operands and in
+                   the begins of Slices */
 } CleaveOnnxList;
 
-/* Where an operand of a node in an iteration comes from. */
+/* The source of an operand of a node in an iteration. */
 typedef struct
 {
-  gboolean is_made; /* this or an earlier iteration computes the operand; if not, all iterations
-                       read the same value */
-  guint node;       /* position within the period */
+  gboolean is_made; /* this or an earlier iteration computes the operand; FALSE: all iterations read
+                       the same value */
+  guint node;       /* position in the period of the node that computes the operand */
   guint result;
-  guint lag; /* number of iterations before this one; 0: the same iteration */
+  guint lag; /* number of iterations ago; 0: the same iteration */
 } CleaveOnnxRelation;
 
-/* A loop-carried result: later iterations read it. */
+/* A state: a result that later iterations read. */
 typedef struct
 {
   guint node, result;
   guint lag;      /* a later iteration reads the result at most this many iterations after the one
                    * that computes it */
-  guint first[8]; /* first[k]: initial value for lag k + 1 */
+  guint first[8]; /* first[k]: number of the initial value for lag k + 1 */
 } CleaveOnnxState;
 
 #define CLEAVE_ONNX_MAX_LAG 8
 
-/* A result that one Concat after the loop joins over all iterations. */
+/* A result of all iterations that one Concat after the loop joins. */
 typedef struct
 {
   guint node, result;
-  guint reader; /* node number of the Concat */
-  guint input;  /* operand index of iteration 0's result */
+  guint reader; /* number of the Concat */
+  guint input;  /* index of the Concat's operand that is iteration 0's result */
 } CleaveOnnxStack;
 
 typedef struct
 {
   guint begin, period, n_iterations;
-  GArray *states; /* CleaveOnnxState: loop-carried results */
+  GArray *states; /* CleaveOnnxState: results that later iterations read */
   GArray *stacks; /* CleaveOnnxStack: results that are joined after the loop */
 } CleaveOnnxRepeat;
 
 void cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxRepeat, cleave_onnx_repeat_free)
 
-/* Returns FALSE if a node contains a graph (If, Loop): such files are not searched. */
+/* Gives numbers to the nodes and values of a file. Returns FALSE if a node contains a graph (If,
+ * Loop), since such files are not searched. */
 gboolean
 cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnnxOrder order);
 void cleave_onnx_list_clear (CleaveOnnxList *list);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxList, cleave_onnx_list_clear)
 
-/* Returns the constant begins of a Slice, one per sliced axis; NULL if the node is another op or
- * its begins or ends are not constant. */
+/* Returns the constant begins of a Slice, one for each sliced axis, and sets `n` to their number.
+ * Returns NULL if the node is another op, or if its begins or ends are not constant. */
 const gint64 *cleave_onnx_list_begins (const CleaveOnnxList *list, guint node, guint *n);
 CleaveOnnxRelation cleave_onnx_list_relate (const CleaveOnnxList *list,
                                             const CleaveOnnxRepeat *repeat,
@@ -106,13 +110,14 @@ cleave_onnx_list_input (const CleaveOnnxList *list, guint node, guint input)
 }
 guint cleave_onnx_list_value (const CleaveOnnxList *list, const char *name);
 
-/* Returns the node number after the last iteration. */
+/* Returns the number of the node after the last iteration. */
 guint cleave_onnx_repeat_end (const CleaveOnnxRepeat *repeat);
-/* Checks that the nodes are iterations of one body; fills in `states`. */
+/* Checks that the nodes of a repeat are iterations of one body. Fills in `states`. */
 gboolean cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
-/* Checks that nodes outside read only final states and joined results; fills in `stacks`. */
+/* Checks that nodes outside of the repeat read only final states and joined results. Fills in
+ * `stacks`. */
 gboolean cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat);
-/* Returns non-overlapping CleaveOnnxRepeats in order of position. */
+/* Returns the repeats (CleaveOnnxRepeat), which do not overlap, in the order of their begins. */
 GPtrArray *cleave_onnx_find_repeats (const CleaveOnnxList *list);
 
 /* Writes the Loop of a repeat, and the nodes that join the results of its iterations. */

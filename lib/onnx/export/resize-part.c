@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a piece of a Resize by a fractional factor: for each resized dimension a product with a
- * matrix of weights, or a Gather for mode nearest. */
+/* Writes a piece of a Resize by a fractional factor. For each resized dimension, adds a product
+ * with a matrix of weights; for mode nearest, adds a Gather. */
 
 #include "export.h"
 
@@ -18,7 +18,8 @@ typedef struct
   const CleaveNode *node;
   guint rank, d;
   const CleaveResizeAxis *axis;
-  const CleaveResizeTaps *taps; /* source elements and weights of each result element */
+  const CleaveResizeTaps
+      *taps; /* indexed by result element: its source elements and their weights */
 } Part;
 
 static Onnx__NodeProto *
@@ -45,8 +46,8 @@ add_gather (const Part *part, const char *x, const char *to)
       "axis", part->d);
 }
 
-/* Adds the weight matrix: a row per result element, or a column if `is_turned` (for x *
- * weights). */
+/* Adds the matrix of weights. It has a row for each result element, or a column if `is_turned` (for
+ * x * weights). Returns its name. */
 static const char *
 add_weights (const Part *part, gboolean is_turned)
 {
@@ -73,7 +74,7 @@ add_weights (const Part *part, gboolean is_turned)
                                 cleave_tensor_new_copy (&type, bytes, NULL));
 }
 
-/* Returns the equation of a product along one dimension, for example "abcd,zb->azcd". */
+/* Returns the Einsum equation of a product along one dimension, for example "abcd,zb->azcd". */
 static char *
 dup_equation (const Part *part)
 {

@@ -17,7 +17,7 @@ is_taken (const CleaveOnnxExport *export, GHashTable *taken, const char *name)
          g_hash_table_contains (taken, name);
 }
 
-/* Appends the next number that makes the name unique. */
+/* Appends to a name the next number that makes it unique. */
 static char *
 number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
 {
@@ -35,7 +35,7 @@ number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
   return name;
 }
 
-/* Returns a unique name; `is_kept` says that `base` lives as long as the export and need not be
+/* Returns a unique name. `is_kept`: `base` stays valid as long as the export, and need not be
  * copied. */
 static const char *
 make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base, gboolean is_kept)
@@ -73,8 +73,9 @@ cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
 
 /* Nodes */
 
-/* The name of a node of the graph is reserved, and recognized by its address. If the name of an
- * added node is taken, the node gets another name. */
+/* Returns the name for a node that is written. The name of a node of the graph is reserved for it,
+ * and recognized by its address. If the name of an added node is in use, the node gets another
+ * name. */
 static const char *
 name_node (CleaveOnnxExport *export, const char *name)
 {
@@ -178,9 +179,10 @@ cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveT
                       proto);
 }
 
-/* Small constants, shared by contents, and by name if the imported file named them */
+/* Small constants: nodes share them by contents and, if the imported file named them, by name */
 
-/* Largest constant of the graph, in bytes, that an operand which is an attribute here may share. */
+/* Largest constant of the graph, in bytes, that may be shared with an operand that is an attribute
+ * in our op record. */
 #define MAX_SMALL 4096
 
 static GBytes *

@@ -76,7 +76,7 @@ cleave_onnx_attr_free (CleaveOnnxAttr *attr)
 
 /* Types of attributes */
 
-/* Words for messages. Types without an entry are never read. */
+/* Returns a word for a type in messages. Types without a word are never read. */
 static const char *
 type_name (Onnx__AttributeProto__AttributeType type)
 {
@@ -98,7 +98,8 @@ type_name (Onnx__AttributeProto__AttributeType type)
                                                                     : "of an unknown type";
 }
 
-/* Deduces the type from the fields: files of early IR versions do not store it. */
+/* Returns the type of an attribute; deduces it from the fields if the file, of an early IR version,
+ * does not store it. */
 static Onnx__AttributeProto__AttributeType
 find_type (const Onnx__AttributeProto *proto)
 {
@@ -147,8 +148,8 @@ read_strings (CleaveOnnxAttr *attr, const Onnx__AttributeProto *proto, GError **
   return TRUE;
 }
 
-/* Sets a constant attribute from one of its two forms; the other is NULL.  An iteration of a loop
- * reads the constant that the first one decoded. */
+/* Sets a constant attribute from its dense or its sparse form; the other form is NULL. If an
+ * iteration of a loop read the constant before, uses that tensor. */
 static gboolean
 read_constant (CleaveOnnxAttr *attr,
                CleaveOnnxImport *import,
@@ -260,7 +261,8 @@ cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr)
   return TRUE;
 }
 
-/* One function per kind of field. FALSE without an error: the value has another type. */
+/* One function for each kind of field stores an attribute. FALSE without an error: the attribute
+ * has another type. */
 
 typedef gboolean (*Store) (const CleaveOnnxAttr *value,
                            const CleaveAttr *attr,

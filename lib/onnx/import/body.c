@@ -9,11 +9,11 @@
 
 #include <string.h>
 
-/* Maximum number of attributes of a node: they are searched linearly. No op has a tenth of it. */
+/* limit on the attributes of a node, which are searched linearly; no op has a tenth of it */
 #define MAX_ATTRS 256
 
-/* Returns the number of results without trailing ones that nobody reads. All results count if
- * each is a share of the operand (Split) or if the op always computes all. */
+/* Returns the number of results of a node, without trailing results that nothing reads. All results
+ * count if each is a part of the operand (Split), or if the op always computes all of them. */
 static guint
 count_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
@@ -72,8 +72,8 @@ check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error
   return cleave_onnx_node_fail_op (node, error);
 }
 
-/* Explains an undefined operand. Nodes are read in dependency order, so if some node computes
- * the operand, there is a cycle. */
+/* Sets the error for an undefined operand. Nodes are read after the nodes that compute their
+ * operands. So if a node computes the operand, there is a cycle. */
 static gboolean
 fail_undefined (const CleaveOnnxNode *node,
                 const Onnx__GraphProto *graph,
@@ -109,8 +109,9 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
-/* Only some ops may read values that the file stores in another form. 4-bit values have 8 bits
- * here, and 8-bit floats 32 bits, so other ops could leave their range or return the wrong type. */
+/* Fails if an operand is stored in another form in the file and the op must not read it. The tensor
+ * of 4-bit values has 8 bits, and that of 8-bit floats 32 bits, so other ops could exceed the range
+ * or return the wrong type. */
 static gboolean
 check_forms (const CleaveOnnxNode *node, GError **error)
 {
@@ -142,7 +143,7 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 
       if (strcmp (node->op, "Optional") == 0 &&
           proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO)
-        continue; /* the type of an empty optional value, which nothing here depends on */
+        continue; /* the type of an empty optional value; nothing here depends on it */
       attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
 
       if (attr == NULL)
@@ -179,7 +180,7 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
   return TRUE;
 }
 
-/* Keeps the node's doc string. If an upgrade created several nodes, the last one gets it. */
+/* Keeps the doc string of a node. If an upgrade made several nodes, the last of them gets it. */
 static void
 keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
@@ -192,7 +193,7 @@ keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
         node->import->origin, cleave_node_get_name (cleave_result_get_node (made->result)), doc);
 }
 
-/* Keeps the value of a Constant, so that all iterations share one node. */
+/* Keeps the value of a Constant, so that all iterations of a loop share one node. */
 static void
 keep_constant (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
@@ -210,8 +211,8 @@ upgrade (CleaveOnnxNode *node, const char *domain, GError **error)
                                                    : cleave_onnx_upgrade (node, error);
 }
 
-/* An Identity of a sequence or an optional value gives it a second name. Returns whether the node
- * is one. */
+/* If the node is an Identity of a sequence or of an optional value, gives that value a second name
+ * and returns TRUE. */
 static gboolean
 passes_sequence (CleaveOnnxNode *node)
 {
@@ -300,8 +301,8 @@ cleave_onnx_read_node (CleaveOnnxImport *import,
   return good;
 }
 
-/* Returns whether all operands are defined. FALSE for a node with inner graphs, which may read
- * any value. */
+/* Returns whether all operands of a node are defined. Returns FALSE for a node with inner graphs,
+ * which may read any value. */
 static gboolean
 is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
@@ -358,8 +359,8 @@ read_or_defer (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Reads nodes in the order of the file until a node precedes one of its operands, which is rare.
- * From that node on, reads them in a sorted order. */
+/* Reads nodes in the order of the file until a node comes before one of its operands, which is
+ * rare. Reads this node and the following ones in a sorted order. */
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes the dynamic part of the nodes that are dynamic, and outputs of the graph of the values that
- * it reads. */
+/* Makes the dynamic part from the nodes that are dynamic. The values that it reads become outputs
+ * of the graph. */
 
 #include "deferred.h"
 
@@ -15,7 +15,7 @@ typedef struct
 {
   CleaveOnnxImport *import;
   CleaveOnnxDynamic *dynamic;
-  GHashTable *seen; /* names that are on the border already */
+  GHashTable *seen; /* set of the names that were visited */
   GError *error;
 } Border;
 
@@ -103,7 +103,7 @@ find_border (CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic, GError **erro
   return TRUE;
 }
 
-/* The part */
+/* The dynamic part */
 
 static void
 add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
@@ -126,7 +126,7 @@ add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
     }
 }
 
-/* Serializes the nodes, the initializers with strings, and the model's outputs. */
+/* Serializes the dynamic nodes, the initializers with strings, and the model's outputs. */
 static GBytes *
 pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
 {
@@ -163,8 +163,8 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
   return g_bytes_new_take (data, n);
 }
 
-/* Removes the nodes that computed the tensors of sequences for dynamic nodes alone. Static nodes
- * with a result that is read stay, and so do nodes that nothing in the file reads. */
+/* Removes static nodes that only computed tensors of sequences for dynamic nodes. Static nodes with
+ * a result that is read stay, and so do nodes that nothing in the file reads. */
 static void
 remove_items (CleaveOnnxImport *import)
 {
@@ -197,7 +197,7 @@ remove_items (CleaveOnnxImport *import)
     }
 }
 
-/* Removes constants that no node reads: nodes that turned out to be dynamic had added them. */
+/* Removes constants that no node reads. Nodes that turned out to be dynamic had added them. */
 static void
 remove_unread_constants (CleaveOnnxImport *import)
 {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bounds of results whose shapes depend on data: the most bytes that they can take, from the shapes
- * of the operands. For example, NonZero of 1x4x5 gives at most 20 columns of 3 indices, 480 bytes.
- */
+/* Bounds the results whose shapes depend on data: finds the most bytes that they can take, from the
+ * shapes of the operands. For example, NonZero of 1x4x5 returns at most 20 columns of 3 indices,
+ * 480 bytes. */
 
 #include "import.h"
 
 #include <string.h>
 
-/* The type of each operand; NULL: absent or not known. */
+/* Types of the operands; NULL for an operand that is absent or of unknown type. */
 typedef struct
 {
   const CleaveTensorType *operand[4];
-  CleaveTensor *count; /* operand 2 of NonMaxSuppression, if it is constant; or NULL */
+  CleaveTensor *count; /* operand 2 of NonMaxSuppression if it is constant; NULL otherwise */
 } Known;
 
 static double
@@ -33,15 +33,15 @@ bound_operand (const Known *known)
   return (double) cleave_tensor_type_n_bytes (known->operand[0]);
 }
 
-/* The values, and for each slice at most three indices. */
+/* Bounds Unique: as many values as the operand has, and at most three indices for each slice. */
 static double
 bound_unique (const Known *known)
 {
   return bound_operand (known) + 3 * count_elements (known->operand[0]) * sizeof (gint64);
 }
 
-/* Rows of three indices: per batch and class at most as many as there are boxes, or as operand 2
- * says. */
+/* Bounds NonMaxSuppression: rows of three indices, for each batch and class at most as many as
+ * there are boxes, or as operand 2 allows. */
 static double
 bound_nms (const Known *known)
 {

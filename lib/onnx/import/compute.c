@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes an expensive node of the dynamic part by a function of the caller, which has faster
- * kernels than the import. The node becomes a graph of its own. Operands that are stored in
- * the model are constants, so that kernels may pack them and so that a later run finds the same
- * graph. The other operands are inputs. */
+/* Computes an expensive node of the dynamic part with a function of the caller, which has faster
+ * kernels than the import. The node becomes a graph of its own. Operands that are stored in the
+ * model are constants of that graph, so that kernels may pack them and so that a later run finds
+ * the same graph. The other operands are its inputs. */
 
 #include "import.h"
 
 #include "../../ir/evaluate.h"
 #include "../../ir/graph-private.h"
 
-/* Least number of kernel steps for which a node is compiled to a program. The reference kernels
- * take some 10 ms for them, and compiling takes less than 1 ms. */
+/* Smallest number of kernel steps for which a node is compiled to a program. For that work, the
+ * reference kernels take about 10 ms, and compiling takes less than 1 ms. */
 #define MIN_WORK (1 << 22)
 
 gboolean

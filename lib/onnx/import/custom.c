@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Keeps nodes of unknown domains as Custom nodes. Cleave does not know their function; value_info
- * must declare the types of their results. */
+/* Keeps nodes of unknown domains as Custom nodes. Cleave cannot compute them; value_info must
+ * declare the types of their results. */
 
 #include "import.h"
 
@@ -14,7 +14,7 @@ fail (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *what
                       node->name, what);
 }
 
-/* Refuses inner graphs: they could read any value of the model. */
+/* Fails if an attribute is a graph, since inner graphs could read any value of the model. */
 static gboolean
 check_attrs (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -32,7 +32,7 @@ find_type (CleaveOnnxImport *import, const char *name, CleaveTensorType *type, G
   return info != NULL && cleave_onnx_value_info_type (import, info, type, error);
 }
 
-/* Lists the results. An output that nobody reads may have an undeclared type. */
+/* Lists the results in `attrs`. An output that nothing reads may have an undeclared type. */
 static gboolean
 list_outputs (CleaveOnnxNode *node,
               const Onnx__NodeProto *proto,

@@ -7,9 +7,9 @@
 struct CleaveOnnxDeferred
 {
   const Onnx__NodeProto *proto;
-  GBytes *packed; /* a copy of the node from before it was read, if reading may move bytes out of
-                     it; or NULL */
-  guint position; /* in the order of reading */
+  GBytes *packed; /* copy of the node from before it was read, if reading may have moved bytes out
+                     of it; NULL otherwise */
+  guint position; /* index in the order of reading */
   gint64 opset;
   char *value, *reason;
   gboolean is_cause;

@@ -33,7 +33,7 @@ cleave_onnx_begin_dynamic (CleaveOnnxImport *import)
   import->output_names = g_hash_table_new (g_str_hash, g_str_equal);
 }
 
-/* Reads */
+/* Reads of nodes */
 
 typedef struct
 {
@@ -72,7 +72,7 @@ cleave_onnx_pack_node (const Onnx__NodeProto *proto)
   return g_bytes_new_take (data, n);
 }
 
-/* Returns whether reading the node may move bytes of tensors out of it. */
+/* Returns whether reading the node may move the bytes of tensors out of it. */
 static gboolean
 has_tensors (const Onnx__NodeProto *proto)
 {
@@ -146,7 +146,7 @@ typedef struct
 {
   CleaveOnnxImport *import;
   const char *name;
-  GPtrArray *todo; /* CleaveOnnxDeferred: nodes whose reads may be sequences */
+  GPtrArray *todo; /* CleaveOnnxDeferred: nodes whose operands may be sequences */
   gboolean found;
 } Pull;
 
@@ -168,7 +168,7 @@ pull_maker (const char *name, gpointer data)
     g_hash_table_insert (pull->import->dynamic, maker->proto->output[i], maker);
 }
 
-/* Makes the nodes dynamic whose sequences dynamic nodes read. */
+/* Makes those nodes dynamic that make sequences which dynamic nodes read. */
 static void
 pull_makers (CleaveOnnxImport *import)
 {

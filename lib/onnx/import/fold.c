@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constant folding at import, within a budget that is proportional to the size of the file.
- * Shapes and other values that must be constant need far less. Nodes beyond the budget stay in
- * the graph, and so do values that would be larger than the constants that they are computed
- * from. */
+/* Constant folding during the import. Its budget is proportional to the size of the file; shapes
+ * and other values that must be constant need far less. Nodes beyond the budget stay in the graph.
+ * So do nodes whose values would be larger than the constants from which they are computed. */
 
 #include "import.h"
 
 #include "../../ir/evaluate.h"
 #include "../../ir/fixed.h"
 
-/* Largest folded value in bytes, except views. */
+/* limit on the bytes of a folded value that is not a view */
 #define MAX_FOLDED_BYTES (1 << 20)
 
 void
@@ -30,13 +29,14 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
   return TRUE;
 }
 
-/* Maximum number of nodes on the way from a value back to the input that it depends on. */
+/* limit on the nodes between a value and the input that it depends on */
 #define MAX_STEPS 64
-/* Maximum number of elements of an input that may hold shapes rather than data. */
+/* limit on the elements of an input that may hold shapes, not data */
 #define MAX_SHAPE 64
 
-/* Returns the only input that a node depends on, if the input is small enough to hold a shape. NULL
- * if the node depends on none or on several, or if more than MAX_STEPS nodes are between. */
+/* Returns the only input that a node depends on, if the input is small enough to hold a shape.
+ * Returns NULL if the node depends on no input or on several, or if more than MAX_STEPS nodes lie
+ * between. */
 static const CleaveNode *
 find_input (const CleaveNode *node)
 {
@@ -115,7 +115,7 @@ cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands)
   return is_constant (call, operands, TRUE);
 }
 
-/* Returns whether the results are small enough and the budget suffices; takes the work off the
+/* Returns whether the results are small enough and the budget suffices. Subtracts the work from the
  * budget. */
 static gboolean
 is_worth (CleaveOnnxImport *import, const CleaveCall *call, CleaveTensor *const *operands)
@@ -165,7 +165,7 @@ cleave_onnx_fold (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Values of nodes that are not folded, where they must be known */
+/* Values that must be known, of nodes that are not folded */
 
 static CleaveTensor *
 known_value (CleaveOnnxImport *import, const CleaveResult *value)

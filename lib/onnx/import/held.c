@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The tensors that values hold while the dynamic part runs: counts their bytes, and frees them when
- * no later node reads them. */
+/* Counts the values that hold each tensor while the dynamic part runs. Frees the tensors that no
+ * later node reads. */
 
 #include "import.h"
 
@@ -43,7 +43,7 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
   g_clear_pointer (&value->constant, cleave_tensor_unref);
 }
 
-/* Values without a tensor go to the end of the list and leave it. */
+/* Also removes values without a tensor from the end of the list. */
 void
 cleave_onnx_release (CleaveOnnxImport *import, guint first)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads If. If the condition is constant, the nodes of the selected branch become part of the
- * graph. Otherwise the nodes of both branches do, and a Where selects each result; computing
- * both branches is safe, since tensor ops have no side effects. */
+/* Reads If. If the condition is constant, adds the nodes of the selected branch to the graph.
+ * Otherwise adds the nodes of both branches, and a Where that selects each result. Computing both
+ * branches is safe, since tensor ops have no side effects. */
 
 #include "import.h"
 
@@ -50,7 +50,8 @@ check_branch (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Reads the nodes of a branch in a scope of their own; returns its outputs (CleaveOnnxValue). */
+/* Reads the nodes of a branch in a scope of their own. Returns the branch's outputs
+ * (CleaveOnnxValue). */
 static GPtrArray *
 read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *name, GError **error)
 {
@@ -76,7 +77,7 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
 
 /* Both branches, for a condition that is not constant */
 
-/* Makes the condition a scalar if its rank is above `rank`, so that it broadcasts. */
+/* Returns the condition as a scalar if its rank exceeds `rank`, so that it can be broadcast. */
 static CleaveOnnxValue *
 as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError **error)
 {
@@ -87,7 +88,7 @@ as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError 
   return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
 }
 
-/* Returns the least rank of the tensors, including the elements of sequences. */
+/* Returns the smallest rank of the tensors, which include the elements of sequences. */
 static guint
 find_least_rank (const GPtrArray *values)
 {
@@ -109,7 +110,8 @@ static CleaveOnnxValue *choose (CleaveOnnxNode *node,
                                 CleaveOnnxValue *other,
                                 GError **error);
 
-/* Chooses each tensor of two sequences, which must be equally long. A sequence has no sequences. */
+/* Selects each tensor of two sequences, which must have equal lengths. An element of a sequence is
+ * never a sequence. */
 static CleaveOnnxValue *
 choose_items (CleaveOnnxNode *node,
               CleaveOnnxValue *condition,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads a model into a graph. The attribute tables of the op records say which attributes and
+/* Reads a model into a graph. The attribute tables of the op records determine which attributes and
  * constant operands of an ONNX node become fields of our op. */
 
 #include "import.h"
@@ -14,7 +14,7 @@
 #include "texts.h"
 
 #define MAX_IR_VERSION 13
-/* Metadata key: the opset of the imported model, if it is not ours. */
+/* key of the metadata entry with the opset of the imported model, if that differs from our opset */
 #define OPSET "cleave.opset"
 
 /* Setup and cleanup */
@@ -99,7 +99,7 @@ index_infos (const Onnx__GraphProto *graph)
   return infos;
 }
 
-/* Records which nodes of the file share a name: names in our graph are unique. */
+/* Records the names that several nodes of the file share, since names in our graph are unique. */
 static void
 note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
 {
@@ -133,7 +133,7 @@ note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
     cleave_graph_set_shared_names (import->graph, g_steal_pointer (&results));
 }
 
-/* Returns whether the model says that its nodes shall run as they are listed. */
+/* Returns whether the model states that its nodes run in the order in which they are listed. */
 static gboolean
 keeps_order (const Onnx__ModelProto *model)
 {
@@ -193,7 +193,7 @@ read_outputs (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Records the files that the graph came from. `path` is NULL if the model was not read from a
+/* Records the files that the graph was read from. `path` NULL: the model was not read from a
  * file. */
 static void
 note_files (const CleaveOnnxImport *import, const char *path)

@@ -17,7 +17,7 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* Whether a value is optional, and the content of its list if it is. */
+/* Whether a value is optional and, if it is, the contents of its list. */
 typedef enum {
   CLEAVE_ONNX_NOT_OPTIONAL,
   CLEAVE_ONNX_OPTIONAL_EMPTY,
@@ -25,21 +25,21 @@ typedef enum {
   CLEAVE_ONNX_OPTIONAL_SEQUENCE
 } CleaveOnnxOptional;
 
-/* A value of the file. `result`, `constant` or both are set. A constant enters the graph when a
- * node reads it. */
+/* A value of the file. `result`, `constant` or both are set. A constant is added to the graph when
+ * a node reads it. */
 typedef struct
 {
-  char *name; /* NULL: an upgrade created the value */
+  char *name; /* NULL: an upgrade made the value */
   CleaveResult *result;
   CleaveTensor *constant;
-  GPtrArray *items; /* CleaveOnnxValue: the tensors, if the value is a sequence or optional; NULL:
-                     * it is a tensor */
+  GPtrArray *items; /* CleaveOnnxValue: the tensors, if the value is a sequence or is optional;
+                       NULL: the value is a tensor */
   CleaveOnnxOptional optional;
-  gint64 n_padded;     /* channels in the file, if they are in blocks there; else 0. The value here
-                        * is plain, and may have fewer channels: see nchwc.h */
-  CleaveOnnxForm form; /* how the file stores its elements */
-  gboolean is_text;    /* the elements are numbers of strings: see texts.h */
-  gboolean is_stored;  /* the file has its elements */
+  gint64 n_padded; /* number of channels in the file if they are in blocks there, else 0; this value
+                      is not in blocks and may have fewer channels (nchwc.h) */
+  CleaveOnnxForm form; /* form in which the file stores the elements */
+  gboolean is_text;    /* the elements are numbers of strings (texts.h) */
+  gboolean is_stored;  /* the file has the elements, so the value is not computed */
   gboolean is_costly;  /* only constants determine the value, but computing it exceeds the budget */
   gboolean is_kept; /* interpreting: other values refer to this value, so it stays until the end */
   gboolean is_live; /* interpreting: cleave_onnx_release() must not free the value */
@@ -47,13 +47,13 @@ typedef struct
                           iterations */
 } CleaveOnnxValue;
 
-/* A node of the file that is not read into the graph, but becomes part of the dynamic part. */
+/* A node of the file that is not read into the graph, but becomes a node of the dynamic part. */
 typedef struct CleaveOnnxDeferred CleaveOnnxDeferred;
 
-/* The strings of the dynamic part: see texts.h. */
+/* The strings of the dynamic part (texts.h). */
 typedef struct CleaveOnnxTexts CleaveOnnxTexts;
 
-/* Block size and padding of a graph with blocked values: see nchwc.h. */
+/* Block size and padding of a graph with blocked values (nchwc.h). */
 typedef struct CleaveOnnxBlocked CleaveOnnxBlocked;
 #define CLEAVE_ONNX_NCHWC "com.microsoft.nchwc"
 
@@ -64,54 +64,59 @@ typedef struct CleaveOnnxBlocked CleaveOnnxBlocked;
 typedef struct
 {
   CleaveGraph *graph;
-  CleaveOnnxOrigin *origin; /* owned by the graph */
+  CleaveOnnxOrigin
+      *origin; /* parts of the model that do not influence results; the graph owns it */
   CleaveOnnxFolder folder;
   gint64 opset, ir_version;
-  GHashTable *opsets; /* Onnx__NodeProto of a function -> opset of the function, if it differs from
-                         the model's */
+  GHashTable *opsets; /* maps an Onnx__NodeProto of a function to the function's opset, if that
+                         differs from the model's */
   GArray *defaults;   /* CleaveDefault: inputs with a default value */
-  GHashTable *default_index; /* tensor of a default value -> index in `defaults` + 1 */
-  GHashTable *values;        /* name -> CleaveOnnxValue (borrowed), of the innermost scope */
-  GPtrArray *outer;          /* tables like `values` of the enclosing scopes, outermost first */
-  GHashTable *infos;   /* name -> Onnx__ValueInfoProto, for values whose type the model declares */
-  GHashTable *extents; /* name of an input's dimension -> gint64 */
+  GHashTable
+      *default_index; /* maps the tensor of a default value to 1 plus its index in `defaults` */
+  GHashTable *values; /* maps a name to its CleaveOnnxValue (borrowed), for the innermost scope */
+  GPtrArray *outer; /* GHashTable: tables like `values` for the enclosing scopes, outermost first */
+  GHashTable *
+      infos; /* maps a name to its Onnx__ValueInfoProto, for values whose type the model declares */
+  GHashTable *extents; /* maps the name of an input's dimension to its extent (gint64) */
   const Onnx__GraphProto *whole;
-  GHashTable *read;      /* names that a node or output reads; NULL: not computed yet */
-  CleavePool *pool;      /* owns values and their names */
-  GPtrArray *all_values; /* CleaveOnnxValue */
-  GHashTable *values_of; /* CleaveNode -> its computed values (CleaveTensor) */
-  GHashTable *shared;    /* in bodies: TensorProto or Constant node -> its value; NULL: none */
-  gsize n_unrolled;      /* nodes added so far by iterations of loops */
-  struct CleaveOnnxNode *unused; /* a freed node to reuse; NULL: none */
-  double fold_budget;            /* work that constant folding may still do, in kernel steps */
-  CleaveOnnxBlocked *blocked;    /* block size and padding of the graph that is being read; NULL: no
-                                  * blocked values */
-  gint64 block;                  /* channels in a block; 0: not known yet */
+  GHashTable *read;      /* set of the names that a node or output reads; NULL: not collected yet */
+  CleavePool *pool;      /* owner of values and their names */
+  GPtrArray *all_values; /* CleaveOnnxValue: all values, in the order in which they were made */
+  GHashTable *values_of; /* maps a CleaveNode to its computed values (CleaveTensor) */
+  GHashTable *shared; /* in bodies: maps a TensorProto or Constant node to its value; NULL: none */
+  gsize n_unrolled;   /* number of nodes that iterations of loops have added */
+  struct CleaveOnnxNode *unused; /* a freed node that can be reused; NULL: none */
+  double fold_budget;            /* work in kernel steps that constant folding may still do */
+  CleaveOnnxBlocked
+      *blocked; /* block size and padding of the graph that is read; NULL: no blocked values */
+  gint64 block; /* number of channels in a block; 0: not known yet */
 
-  /* The dynamic part; NULL unless the caller asks for one. */
-  GHashTable *dynamic;       /* result of a dynamic node -> CleaveOnnxDeferred (borrowed);
-                              * initializer with strings -> NULL */
-  GPtrArray *deferred;       /* CleaveOnnxDeferred: the dynamic nodes */
-  GHashTable *sequences;     /* name of a sequence -> CleaveOnnxDeferred in `makers` */
+  /* The dynamic part. These tables are NULL unless the caller asks for one. */
+  GHashTable *dynamic; /* maps a result of a dynamic node to its CleaveOnnxDeferred (borrowed), and
+                          an initializer with strings to NULL */
+  GPtrArray *deferred; /* CleaveOnnxDeferred: the dynamic nodes */
+  GHashTable *sequences;     /* maps the name of a sequence to its CleaveOnnxDeferred in `makers` */
   GPtrArray *makers;         /* CleaveOnnxDeferred: nodes that make sequences */
-  GHashTable *output_names;  /* set of names: outputs that the graph has */
-  const char *unknown, *why; /* the value that makes the current node dynamic, or NULL, and the
-                                reason. `why` is NULL unless the node is dynamic */
+  GHashTable *output_names;  /* set of the names of the graph's outputs */
+  const char *unknown, *why; /* `why`: the reason why the current node is dynamic, NULL if it is
+                                not; `unknown`: the value that causes it, or NULL */
 
   /* Interpreting: all values are known, and each node is computed at once (interpret.c). */
   gboolean interprets;
-  GHashTable *holders;    /* tensor -> number of values that hold it; NULL: not counted yet */
-  CleaveOnnxTexts *texts; /* NULL: no string yet */
+  GHashTable
+      *holders; /* maps a tensor to the number of values that hold it; NULL: not counted yet */
+  CleaveOnnxTexts *texts; /* NULL: there was no string yet */
   gint64 live_bytes, peak_bytes, n_calls;
-  CleaveOnnxComputeFunc compute; /* computes expensive nodes; NULL: the reference kernels do */
+  CleaveOnnxComputeFunc compute; /* function of the caller that computes expensive nodes; NULL:
+                                    reference kernels compute them */
   gpointer compute_data;
 } CleaveOnnxImport;
 
 void cleave_onnx_import_clear (CleaveOnnxImport *import);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, cleave_onnx_import_clear)
 
-/* The value of an attribute, from the file, from a constant operand, or from an upgrade. A
- * single number is a list of length 1. */
+/* The value of an attribute, from the file, from a constant operand or from an upgrade. A single
+ * number is a list of length 1. */
 typedef struct
 {
   char *name;
@@ -123,26 +128,27 @@ typedef struct
   CleaveTensor *tensor;
 } CleaveOnnxAttr;
 
-/* A node between the file and the graph. Upgrades modify it. */
+/* A node between the file and the graph. Upgrades change it. */
 typedef struct CleaveOnnxNode
 {
   CleaveOnnxImport *import;
-  const char *op; /* points into the file, or static */
+  const char *op; /* op; points into the file, or to a static text */
   const char *name;
-  const char *doc;     /* NULL: none */
-  GPtrArray *operands; /* CleaveOnnxValue, by ONNX operand index; NULL: absent */
-  GPtrArray *rest;  /* operands that are not attributes in our op; set by cleave_onnx_node_make() */
-  GPtrArray *attrs; /* CleaveOnnxAttr */
-  const char *result; /* name of the first result in the file; NULL: an upgrade added the node */
-  guint n_results;    /* number of results, without trailing ones that nobody reads */
-  guint n_declared;   /* number of results that the file declares */
-  GPtrArray *values;  /* CleaveOnnxValue of each result; NULL until the node is made */
+  const char *doc;     /* doc string; NULL: none */
+  GPtrArray *operands; /* CleaveOnnxValue, indexed by ONNX operand; NULL: absent */
+  GPtrArray *rest;     /* CleaveOnnxValue: operands that are not attributes in our op;
+                          cleave_onnx_node_make() sets it */
+  GPtrArray *attrs;    /* CleaveOnnxAttr */
+  const char *result;  /* name of result 0 in the file; NULL: an upgrade added the node */
+  guint n_results;     /* number of results, without trailing results that nothing reads */
+  guint n_declared;    /* number of results that the file declares */
+  GPtrArray *values;   /* CleaveOnnxValue of each result; NULL until the node is made */
 } CleaveOnnxNode;
 
 /* Values */
 
 CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
-/* Takes ownership of the tensor. */
+/* Returns a value that is constant. Takes ownership of the tensor. */
 CleaveOnnxValue *
 cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
 const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
@@ -152,22 +158,21 @@ cleave_onnx_value_shape (const CleaveOnnxValue *value)
   return &cleave_onnx_value_type (value)->shape;
 }
 
-/* Returns the value as a tensor if only constants determine it, even if the graph computes it with
- * nodes. NULL if it depends on an input, or if computing it exceeds the budget. */
+/* Returns the value as a tensor if only constants determine it, even if nodes of the graph compute
+ * it. Returns NULL if the value depends on an input, or if computing it exceeds the budget. */
 CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Removes nodes that nothing reads because the import used their computed values instead. */
+/* Removes nodes that nothing reads, because the import used their computed values instead. */
 void cleave_onnx_remove_known (CleaveOnnxImport *import);
-/* Hands the default values over to the graph; removes their constants that no node reads. */
+/* Gives the default values to the graph. Removes their constants that no node reads. */
 void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
-/* Notes that a constant decided a shape or an attribute. If it is a default value, the written
- * file fixes it. */
+/* Records that a constant decided a shape or an attribute. If it is a default value, an exported
+ * file fixes the value. */
 void cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant);
-/* Merges the nodes that the exporter wrote for one piece, because ONNX has no single node for
- * it. */
+/* Merges the nodes that the exporter wrote for one piece because ONNX has no single node for it. */
 void cleave_onnx_merge_pieces (CleaveGraph *graph);
-/* Returns the value as a result of the graph; adds a constant if needed. */
+/* Returns the value as a result of the graph. Adds a constant if needed. */
 CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Defines a value in the innermost scope. Fails if its name is defined there already. */
+/* Defines a value in the innermost scope. Fails if the scope has a value of this name. */
 gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
 /* Defines a second name for a value. */
 gboolean cleave_onnx_bind_as (CleaveOnnxImport *import,
@@ -176,7 +181,7 @@ gboolean cleave_onnx_bind_as (CleaveOnnxImport *import,
                               GError **error);
 /* Returns the value with this name from the innermost scope that has it, or NULL. */
 CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
-/* Returns whether some node or output of the file reads a value of this name. */
+/* Returns whether a node or output of the file reads a value named `name`. */
 gboolean cleave_onnx_is_read (CleaveOnnxImport *import, const char *name);
 /* Returns the value that an earlier iteration read from `message`, a TensorProto or a Constant
  * node of a body; NULL if there is none. A tensor can be read only once: reading moves its bytes
@@ -222,123 +227,127 @@ CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *a
 CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
 CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
 void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);
-/* Returns whether the first `n` operands are present; the error names the missing one. */
+/* Returns whether the first `n` operands are present. Sets an error that names the missing one
+ * otherwise. */
 gboolean cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **error);
-/* Sets the error, prefixed with the node's op and name. Returns FALSE. */
+/* Sets the error, which begins with the node's op and name. Returns FALSE. */
 gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Sets the error as cleave_onnx_node_fail() does, and returns NULL. */
+/* Sets the error as cleave_onnx_node_fail() does. Returns NULL. */
 gpointer
 cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Sets the error that the model's opset has no such op, or why the op is not supported. */
+/* Sets the error that the model's opset has no such op, or why Cleave does not support the op.
+ * Returns FALSE. */
 gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
-/* Sets the error that the attribute is unknown. */
+/* Sets the error that the attribute is unknown. Returns FALSE. */
 gboolean
 cleave_onnx_node_fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error);
-/* Fails if the node still has attributes, since those are unknown. */
+/* Fails if the node still has attributes, which are unknown. */
 gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
-/* Creates the node's values: folds the node or adds it to the graph. */
+/* Makes the node's values: folds the node, or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
-/* Removes the nodes after `last` that nothing reads, except constants, which outer values refer
- * to. */
+/* Removes the nodes after `last` that nothing reads, except constants, to which outer values
+ * refer. */
 void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
 
 /* The dynamic part */
 
-/* Calls the function for each name that the node and its inner graphs read. */
+/* Receives a name that the node or one of its inner graphs reads. */
 typedef void (*CleaveOnnxReadFunc) (const char *name, gpointer data);
 void
 cleave_onnx_each_read (const Onnx__NodeProto *proto, CleaveOnnxReadFunc function, gpointer data);
-/* Returns the name of the node: its own, or else that of its first result. */
+/* Returns the name of the node; the name of its first result if it has no name. */
 const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
-/* Lets nodes become dynamic instead of failing. */
+/* Lets nodes become dynamic where they would otherwise cause an error. */
 void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
-/* Returns a result of a dynamic node that the node reads, or NULL. */
+/* Returns the name of a dynamic node's result that the node reads; NULL if there is none. */
 const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
 GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
-/* Keeps a node as it is in the file. Call it before the node is read. */
+/* Keeps a copy of a node of the file. Call this function before the node is read. */
 CleaveOnnxDeferred *
 cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);
 void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
-/* Moves a node to the dynamic part. Takes ownership of `deferred`. `value` is the dynamic value
- * that the node reads. NULL: the import has already noted another reason why the node is dynamic.
- */
+/* Makes a node dynamic. Takes ownership of `deferred`. `value` is the dynamic value that the node
+ * reads; NULL: the import has recorded another reason. */
 void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
-/* Keeps a static node that made a sequence, in case that a dynamic node reads the sequence. Takes
- * ownership of `deferred`. */
+/* Keeps a copy of a static node that made a sequence, for the case that a dynamic node reads the
+ * sequence. Takes ownership of `deferred`. */
 void cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred);
-/* Notes why the node that is being read is dynamic: the end of a sentence that begins with the
- * node. `value` is the value whose contents decide its shapes; NULL: there is no single one. Does
+/* Records why the node that is read is dynamic, as the end of a sentence that begins with the node.
+ * `value` is the value whose contents decide the node's shapes; NULL: there is no single one. Does
  * nothing if nodes cannot be dynamic. */
 void cleave_onnx_note_unknown (CleaveOnnxImport *import,
                                const CleaveOnnxValue *value,
                                const char *format,
                                ...) G_GNUC_PRINTF (3, 4);
-/* Returns the most bytes that the results of a node can take, whatever its operands hold; -1 if no
- * bound is known. */
+/* Returns the most bytes that the results of a node can take, whatever its operands contain; -1 if
+ * no bound is known. */
 gint64 cleave_onnx_bound_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto);
-/* Completes the set of dynamic nodes, after all nodes were read. FALSE if there is none. */
+/* Completes the set of dynamic nodes after all nodes were read. Returns FALSE if there are none. */
 gboolean cleave_onnx_collect_dynamic (CleaveOnnxImport *import);
-/* Makes the dynamic part, and outputs of the values that it reads, after the model's outputs. */
+/* Makes the dynamic part. The values that it reads become outputs of the graph, after the model's
+ * outputs. */
 gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
                                      const Onnx__GraphProto *whole,
                                      GError **error);
 
 /* Interpreting */
 
-/* Count a tensor when a value begins to hold it, and when the value releases it. */
+/* The first function counts a tensor when a value begins to hold it; the second, when the value
+ * releases it. */
 void cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor);
 void cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor);
-/* Computes a node by the function of the caller, as a graph of its own. `operands` has
- * CleaveOnnxValue, or NULL. Returns the results of the node; NULL on error. */
+/* Computes a node with the function of the caller, as a graph of its own. `operands` has
+ * CleaveOnnxValue, or NULL for an absent operand. Returns the results (CleaveTensor); NULL on
+ * error. */
 GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
                                 const CleaveCall *call,
                                 const GPtrArray *operands,
                                 GError **error);
-/* Returns whether a node is worth a graph of its own. */
+/* Returns whether a node takes enough work to be computed as a graph of its own. */
 gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,
                                    const CleaveCall *call,
                                    CleaveTensor *const *operands);
-/* Frees the tensor of a value, unless it is kept or live. */
+/* Frees the tensor of a value, unless `is_kept` or `is_live` of the value is set. */
 void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Frees the tensors of the values from index `first` of `all_values` on, except of those that are
- * kept or live. Does nothing unless the import interprets. */
+/* Frees the tensors of the values from index `first` of `all_values` on, except kept and live ones.
+ * Does nothing unless the import interprets. */
 void cleave_onnx_release (CleaveOnnxImport *import, guint first);
 
 /* Folding */
 
 /* Sets the budget of constant folding, proportional to the size of the model's file. */
 void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
-/* Subtracts `work` from the budget; FALSE if the budget is too small. */
+/* Subtracts `work` from the budget. Returns FALSE if the budget is too small. */
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY                                                                     \
   "takes more work than constant folding may do for a file of this size"
-/* Returns why a value that must be constant is not: the end of an error message. */
+/* Returns why a value that must be constant is not, as the end of an error message. */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
-/* cleave_onnx_is_constant() returns whether all operands (CleaveOnnxValue) are constant;
- * cleave_onnx_could_fold(), whether they would be with an unlimited budget. */
+/* The first function returns whether all operands (CleaveOnnxValue) are constant; the second,
+ * whether they would be with an unlimited budget. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
 /* Computes the node's values from constant operands. Leaves `values` empty if that exceeds the
- * budget, or if the results are too large to keep. */
+ * budget, or if the results are too large. */
 gboolean cleave_onnx_fold (CleaveOnnxNode *node,
                            const CleaveCall *call,
                            const GPtrArray *operands,
                            GError **error);
 
-/* Adds a Reshape; returns its result, or NULL on error. */
+/* Adds a Reshape and returns its result; NULL on error. */
 CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
                                            CleaveOnnxValue *value,
                                            const CleaveShape *shape,
                                            const char *suffix,
                                            GError **error);
 
-/* Adds a node with one result for an upgrade, and returns the result. All operands must be
- * present. NULL on error, or if an operand is NULL because an earlier step failed. Takes
- * ownership of `attr`. */
+/* Adds a node with one result for an upgrade, and returns the result. All operands must be present.
+ * Returns NULL on error, or if an operand is NULL because an earlier step failed. Takes ownership
+ * of `attr`. */
 CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
                                    const char *op,
                                    const char *suffix,
@@ -356,20 +365,21 @@ cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconst
 /* Returns a constant scalar. */
 CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
 
-/* Sets every element to the number. */
+/* Sets every element of the tensor to `number`. */
 void cleave_onnx_fill (CleaveTensor *tensor, double number);
-/* Sets the only value of the node. Returns FALSE if it is NULL. */
+/* Sets the only value of the node. Returns FALSE if `value` is NULL. */
 gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
-/* Sets the values of a node with several results. Returns FALSE if one is NULL. */
+/* Sets the values of a node with several results. Returns FALSE if one of them is NULL. */
 gboolean
 cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
-/* Returns the number of an attribute, or `fallback` if it is absent; `take` also removes it. */
+/* Return the number of an attribute, or `fallback` if it is absent. The second function also
+ * removes the attribute. */
 gint64 cleave_onnx_node_get_int (const CleaveOnnxNode *node, const char *attr, gint64 fallback);
 gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
 double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
 
-/* Reads the numbers of an operand. NULL on error if it is not constant; the error calls it
- * `what`. */
+/* Returns the numbers of a constant operand. Returns NULL if the operand is not constant; the error
+ * names it `what`. */
 CleaveOnnxAttr *cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
                                                guint operand,
                                                const char *what,
@@ -379,13 +389,13 @@ float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
 /* Replaces or adds a string attribute. */
 void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value);
 
-/* Returns NULL if the operand is absent. */
+/* Returns the shape of operand `index`; NULL if it is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
 /* The order of nodes */
 
-/* Returns indices of nodes (guint) in an order in which each comes after its operands; otherwise
- * in the order of the file. */
+/* Returns indices of nodes (guint) in an order in which each node follows the nodes that compute
+ * its operands; apart from that, in the order of the file. */
 GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
 /* Returns whether a node of the graph has a result of this name. */
 gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
@@ -398,17 +408,18 @@ cleave_onnx_is_default_domain (const char *domain)
   return domain == NULL || *domain == '\0' || g_str_equal (domain, "ai.onnx");
 }
 
-/* Checks that all ops are supported. Call it before asking the user for shapes, which would not
- * help a model with an unsupported op. */
+/* Fails if an op is not supported. Call this function before asking the user for shapes, which
+ * would not help for such a model. */
 gboolean
 cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                         const Onnx__GraphProto *proto,
                                         GError **error);
-/* Calls itself for If, Loop and Scan; the depth is bounded by the allowed nesting of messages. */
+/* Reads the nodes of a graph. Calls itself for If, Loop and Scan; the allowed nesting of messages
+ * bounds the depth. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
-/* Reads one node by the opset of its function, or of the model. */
+/* Reads one node by the opset of its function, or else of the model. */
 gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
                                 const Onnx__GraphProto *graph,
                                 size_t index,
@@ -416,52 +427,52 @@ gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
 
 /* Graphs within graphs */
 
-/* Creates the values of an If whose operands are read. */
+/* Makes the values of an If whose operands were read. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Creates the values of a Loop: unrolls all its iterations. */
+/* Makes the values of a Loop by unrolling all its iterations. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Creates the values of a Scan: unrolls all its iterations. */
+/* Makes the values of a Scan by unrolling all its iterations. */
 gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Counts nodes that unrolling adds; FALSE if they are too many. */
+/* Counts the nodes that unrolling adds. Returns FALSE and the error if they are too many. */
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
 gboolean
 cleave_onnx_read_sequence_map (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Returns the graph of an attribute, or NULL. */
+/* Returns the graph of attribute `name`; NULL if there is none. */
 const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
-/* Returns an output of an inner graph whose nodes were read. NULL and an error if it is not
- * defined. */
+/* Returns output `index` of an inner graph whose nodes were read. Returns NULL and the error if it
+ * is not defined. */
 CleaveOnnxValue *cleave_onnx_find_output (CleaveOnnxNode *node,
                                           const Onnx__GraphProto *graph,
                                           guint index,
                                           GError **error);
-/* Adds an Identity: a value of an outer scope keeps its own name. */
+/* Adds an Identity of a value of an outer scope, so that this value keeps its own name. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 
 /* Sequences */
 
-/* Returns whether the importer resolves the op: it reads or makes a list of tensors. */
+/* Returns whether the importer itself runs the op, because it reads or makes a list of tensors. */
 gboolean cleave_onnx_is_sequence_op (const char *op);
-/* Creates the values of a node whose op the importer resolves. */
+/* Makes the values of a node whose op works on sequences. */
 gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
 /* Fails if an operand is a sequence, which only ops of sequences may read. */
 gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 
 /* Channels in blocks, in models that ONNX Runtime optimized for a CPU */
 
-/* Returns the block size and the padding of a graph; NULL if it has no blocked values. Call it
- * after the initializers were read. */
+/* Returns the block size and the padding of a graph; NULL if it has no blocked values. Call this
+ * function after the initializers were read. */
 CleaveOnnxBlocked *cleave_onnx_scan_blocked (CleaveOnnxImport *import,
                                              const Onnx__GraphProto *graph);
 void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
-/* Returns whether a tensor can be blocked weights: dense, float32, rank 4. */
+/* Returns whether a tensor can be weights in blocks: it is dense, float32 and of rank 4. */
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
 /* Takes the same channels of all blocked operands of an element-wise node. Sets `n_padded` to the
- * channels that its result has in the file; 0: no operand is blocked. */
+ * number of channels that its result has in the file; 0: no operand is blocked. */
 gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
-/* Fails if a dynamic node has channels in blocks: the dynamic part keeps nodes as in the file, and
- * the static part gives it plain values. */
+/* Fails if a dynamic node has channels in blocks. The dynamic part has nodes as they are in the
+ * file, but the static part computes values without blocks. */
 gboolean cleave_onnx_check_not_blocked (CleaveOnnxImport *import,
                                         const Onnx__NodeProto *proto,
                                         GError **error);
@@ -474,17 +485,17 @@ cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GEr
 
 /* Upgrades */
 
-/* Adds a node of opset 17 that takes over the attributes of `node`; the op may itself need an
- * upgrade. Returns its result; NULL on error, or if its first operand is NULL. */
+/* Adds a node of opset 17 that takes over the attributes of `node`. Its op may itself need an
+ * upgrade. Returns its result. Returns NULL on error, or if operand 0 is NULL. */
 CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
                                            const char *op,
                                            const char *suffix,
                                            CleaveOnnxValue *const *operands,
                                            guint n_operands,
                                            GError **error);
-/* Returns whether the importer supports an op that has no record of its own. */
+/* Returns whether the importer supports an op that has no op record. */
 gboolean cleave_onnx_upgrade_knows (const char *op);
-/* Brings a node to opset 17 and to the form of our op records. */
+/* Converts a node to opset 17 and to the form of our op records. */
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 
 /* Opsets 1 to 11 */
@@ -510,7 +521,7 @@ gboolean cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error);
 
 /* Opsets 18 to 26 */
 
-/* Returns axes (gint64), counted from 0; all axes if `list` is NULL. NULL on error. */
+/* Returns the axes (gint64), counted from 0; all axes if `list` is NULL. Returns NULL on error. */
 GArray *cleave_onnx_find_axes (CleaveOnnxNode *node,
                                const CleaveOnnxAttr *list,
                                guint rank,
@@ -558,7 +569,7 @@ gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error)
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
 
-/* Resize (resize_11: since opset 11) and RoiAlign */
+/* Resize (resize_11: opset 11 and later) and RoiAlign */
 gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
@@ -568,7 +579,7 @@ gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
 /* Text */
 gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
-/* Forms of normalizations; the first one calls the upgrade for training. */
+/* Forms of normalizations. The first function calls the upgrade for training. */
 gboolean cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error);
 
@@ -585,36 +596,38 @@ gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
 
 /* The graph's inputs */
 
-/* Maximum number of inputs, and of outputs, of a graph: they are searched linearly. */
+/* limit on the inputs, and on the outputs, of a graph, which are searched linearly */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
-/* Checks that a name is present, valid UTF-8 and not too long; the error calls it `what`. */
+/* Fails if a name is missing, too long or not valid UTF-8. The error names it `what`. */
 gboolean cleave_onnx_check_name (const char *name, const char *what, GError **error);
 gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   const Onnx__GraphProto *proto,
                                   const CleaveOnnxOptions *options,
                                   GError **error);
 
-/* Reads the declared type of an inner value. A free dimension that is named like an input's
- * takes that extent. */
+/* Reads the declared type of an inner value. A free dimension with the name of an input's dimension
+ * gets that dimension's extent. */
 gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
                                       const Onnx__ValueInfoProto *info,
                                       CleaveTensorType *type,
                                       GError **error);
-/* Returns the name of dimension `d` of an input, or NULL; `d` is below CLEAVE_MAX_RANK. */
+/* Returns the name of dimension `d` of an input; NULL if it has none. `d` must be below
+ * CLEAVE_MAX_RANK. */
 const char *cleave_onnx_dim_name (const Onnx__ValueInfoProto *info, guint d);
 /* Records the extents of an input's named dimensions. */
 void cleave_onnx_keep_extents (CleaveOnnxImport *import,
                                const Onnx__ValueInfoProto *info,
                                const CleaveShape *shape);
-/* Returns the shape as text, such as "N,3,?,W", if a dimension is free; else NULL. */
+/* Returns the shape as text, such as "N,3,?,W", if a dimension is free; NULL otherwise. */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
 gboolean cleave_onnx_input_type (const CleaveOnnxImport *import,
                                  const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,
                                  CleaveTensorType *type,
                                  GError **error);
-/* Checks the declared element type of an output. A different declared shape is only a warning. */
+/* Fails if the declared element type of an output differs from `type`. A different shape causes
+ * only a warning. */
 gboolean cleave_onnx_check_output (CleaveOnnxImport *import,
                                    const Onnx__ValueInfoProto *info,
                                    const CleaveTensorType *type,

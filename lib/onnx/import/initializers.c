@@ -51,7 +51,7 @@ read_sparse (CleaveOnnxImport *import, Onnx__SparseTensorProto *proto, GError **
   return cleave_onnx_bind (import, value, error);
 }
 
-/* Returns whether an initializer of the model has strings, which the dynamic part keeps. */
+/* Returns whether an initializer of the model has strings, which the dynamic part stores. */
 static gboolean
 is_dynamic (const CleaveOnnxImport *import, const Onnx__TensorProto *proto)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Inlines functions: finds the function of each call, copies its nodes, renames their values, and
- * puts the attributes of the call in their places.
+ * inserts the attributes of the call.
  *
- * Over 400 lines: all of it works on the state of one call. */
+ * Over 400 lines: all functions work on the state of one call. */
 
 #include "inline.h"
 
@@ -14,32 +14,32 @@
 #include "../wire.h"
 #include "import.h"
 
-/* Maximum depth of calls. ONNX forbids recursion; a circle of calls ends here. */
+/* limit on the depth of calls; ONNX forbids recursion, so a cycle of calls ends here */
 #define MAX_CALLS 64
-/* Limits for what calls add to a model. */
+/* limits on the nodes and bytes that calls add to a model */
 #define MAX_NODES (1 << 20)
 #define MAX_BYTES (1 << 30)
 
-/* Maximum numbers of attributes of a call, and of defaults of a function: they are searched
- * linearly. */
+/* limits on the attributes of a call, and on the defaults of a function, which are searched
+ * linearly */
 #define MAX_ATTRS 256
 #define MAX_FIELDS 1024
 
-/* Fields that the schema of libonnx-dev lacks. */
+/* Numbers of fields that the schema of libonnx-dev lacks. */
 #define NODE_OVERLOAD 8
 #define FUNCTION_DEFAULTS 11
 #define FUNCTION_OVERLOAD 13
 
 typedef struct
 {
-  GHashTable *functions; /* identity -> Onnx__FunctionProto */
-  GHashTable *names;     /* names of values of the model */
-  GHashTable *opsets;    /* opsets that the functions need, by domain */
-  gint64 opset;          /* default opset of the model */
+  GHashTable *functions; /* maps the identity of a function to its Onnx__FunctionProto */
+  GHashTable *names;     /* set of the names of values of the model */
+  GHashTable *opsets;    /* maps a domain to the opset that the functions need */
+  gint64 opset;          /* opset of the model's default domain */
   gsize n_nodes, n_bytes;
 } Inliner;
 
-/* One call while its nodes are copied. */
+/* One call whose function's nodes are copied. */
 typedef struct
 {
   Inliner *inliner;
@@ -69,10 +69,10 @@ fail (const Call *call, GError **error, const char *what)
                       call->renaming.prefix, call->function->name, what);
 }
 
-/* Identity */
+/* Identity of functions */
 
-/* Returns the data of a field that the schema does not have, without its length; NULL: it is
- * absent. Looks from field `*at` on, and moves it behind the found one. */
+/* Returns the data of a field that the schema lacks, and its length; NULL if the field is absent.
+ * Begins at unknown field `*at`, and sets it to the field after the one found. */
 static const guint8 *
 find_field (const ProtobufCMessage *message, guint32 tag, guint *at, gsize *n)
 {
@@ -94,7 +94,7 @@ find_field (const ProtobufCMessage *message, guint32 tag, guint *at, gsize *n)
   return NULL;
 }
 
-/* Returns domain, name and overload as one text. */
+/* Returns domain, name and overload of a function or a call as one text. */
 static char *
 make_identity (const char *domain, const char *name, const ProtobufCMessage *message, guint32 tag)
 {
@@ -142,7 +142,7 @@ index_functions (Inliner *inliner, const Onnx__ModelProto *model, GError **error
 
 /* Attributes */
 
-/* Returns a copy of the message, which its caller frees. */
+/* Returns a copy of the message, which the caller frees. */
 static gpointer
 copy_message (Inliner *inliner, const ProtobufCMessage *message)
 {
@@ -154,8 +154,8 @@ copy_message (Inliner *inliner, const ProtobufCMessage *message)
   return protobuf_c_message_unpack (message->descriptor, NULL, n, data);
 }
 
-/* Returns the value of an attribute of the function, which the caller frees: the value that the
- * call gives, or the default. NULL without an error: it has none. */
+/* Returns the value of a function's attribute: the call's value, or else the default. The caller
+ * frees it. NULL without an error: the attribute has no value. */
 static Onnx__AttributeProto *
 find_attribute (const Call *call, const char *name, GError **error)
 {
@@ -179,8 +179,8 @@ find_attribute (const Call *call, const char *name, GError **error)
   return NULL;
 }
 
-/* Replaces attributes that refer to attributes of the function by their values, or removes them if
- * they have none. */
+/* Replaces attributes that refer to attributes of the function by their values. Removes those
+ * without a value. */
 static gboolean
 resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
 {
@@ -228,8 +228,8 @@ make_identity_node (const char *from, const char *to)
   return node;
 }
 
-/* Gives the inputs and outputs of the function the names of the call's operands and results. Adds
- * to `last` an Identity for each output that already has another name. */
+/* Gives the inputs and outputs of the function the names of the call's operands and results. If an
+ * output already has another name, adds an Identity to `last`. */
 static gboolean
 rename_border (const Call *call, GPtrArray *last, GError **error)
 {
@@ -265,7 +265,7 @@ rename_border (const Call *call, GPtrArray *last, GError **error)
   return TRUE;
 }
 
-/* Copies the nodes of the function. Freeing the list does not free the nodes. */
+/* Copies the nodes of the function. Freeing the returned list does not free the nodes. */
 static GPtrArray *
 copy_nodes (Inliner *inliner,
             const Onnx__FunctionProto *function,
@@ -304,7 +304,7 @@ copy_nodes (Inliner *inliner,
   return NULL;
 }
 
-/* Returns the opset that a function states for its nodes, or the caller's if it states none. */
+/* Returns the opset that a function states for its nodes; `otherwise` if it states none. */
 static gint64
 find_opset (const Onnx__FunctionProto *function, gint64 otherwise)
 {
@@ -321,7 +321,8 @@ static gboolean expand (Inliner *inliner,
                         GPtrArray *to,
                         GError **error);
 
-/* Expands the nodes of a graph within the model; on error keeps those that are left. */
+/* Expands the calls among the nodes of a graph within the model. On error, the remaining nodes stay
+ * in the graph. */
 static gboolean
 expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint depth, GError **error)
 {
@@ -342,7 +343,7 @@ expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint dep
 }
 
 /* Adds a node to the list `to`. If the node calls a function, adds the function's nodes instead.
- * Takes ownership of `node`, even if it fails. */
+ * Takes ownership of `node`, even on error. */
 static gboolean
 expand (Inliner *inliner,
         Onnx__NodeProto *node,
@@ -388,7 +389,7 @@ expand (Inliner *inliner,
   return good;
 }
 
-/* Adds to the opsets of the model the opsets of other domains that functions state. */
+/* Adds to the model's opsets the opsets of other domains that functions state. */
 static void
 add_opsets (Onnx__ModelProto *model, const Onnx__FunctionProto *function)
 {

@@ -6,15 +6,15 @@
 
 #include <math.h>
 
-/* One side of a label map, in any of the forms of the opsets. */
+/* The keys or the labels of a map, in any of the forms of the opsets. */
 typedef struct
 {
-  GArray *elements; /* CleaveTextElement */
+  GArray *elements; /* CleaveTextElement, in the order of the map */
   CleaveTextElement fallback;
-  CleaveElement type; /* CLEAVE_NONE for texts */
+  CleaveElement type; /* element type; CLEAVE_NONE for texts */
 } Side;
 
-/* Appends the elements of a tensor attribute. */
+/* Appends the elements of a tensor attribute to `side`. */
 static gboolean
 append_tensor (CleaveOnnxNode *node, const Onnx__TensorProto *proto, Side *side, GError **error)
 {
@@ -130,7 +130,7 @@ read_default (CleaveOnnxNode *node, const Onnx__NodeProto *proto, Side *side, GE
   return good;
 }
 
-/* Reads the map of opset 1: strings to their positions, or back. */
+/* Reads the map of opset 1, from strings to their positions or back. */
 static gboolean
 read_classes (CleaveOnnxNode *node,
               const Onnx__NodeProto *proto,
@@ -154,7 +154,7 @@ read_classes (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Returns the label of an element: that of the first equal key. */
+/* Returns the label of an element: the label of the first equal key. */
 static const CleaveTextElement *
 look_up (const Side *keys, const Side *values, const CleaveTextElement *element)
 {

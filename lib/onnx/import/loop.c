@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads Loop: unrolls it. Its number of iterations and its conditions must be constant. */
+/* Reads Loop by unrolling it. Its number of iterations and its conditions must be constant. */
 
 #include "iterations.h"
 
-/* Body inputs before the states: iteration number and condition. */
+/* number of the body's inputs before the states: iteration number and condition */
 #define N_FIXED 2
 
-/* Reads a constant of one element; `fallback` if the operand is absent. */
+/* Reads a constant of one element into `number`. Sets it to `fallback` if the operand is absent. */
 static gboolean
 read_constant (const CleaveOnnxIterations *loop,
                CleaveOnnxValue *value,
@@ -36,7 +36,7 @@ read_constant (const CleaveOnnxIterations *loop,
   return TRUE;
 }
 
-/* Defines the body's inputs: the iteration number, TRUE as the condition, and the current
+/* Defines the inputs of the body: the iteration number, the condition TRUE, and the current
  * states. */
 static gboolean
 bind_inputs (const CleaveOnnxIterations *loop, gint64 iteration, GError **error)

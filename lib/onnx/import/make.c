@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Turns an upgraded node into a call of our op, and folds it or adds it to the graph. */
+/* Turns an upgraded node into a call of our op, and folds the call or adds it to the graph. */
 
 #include "texts.h"
 
@@ -37,10 +37,11 @@ typedef struct
 {
   CleaveCall call;
   gpointer attrs;
-  GPtrArray *operands;     /* borrowed: `rest` of the node */
-  GPtrArray *constants;    /* attribute, value, attribute, value …: names of constant operands */
-  CleaveTensorType *types; /* types of the operands, then of the results: the array `few`, or
-                            * allocated memory */
+  GPtrArray *operands; /* CleaveOnnxValue, borrowed: `rest` of the node */
+  GPtrArray
+      *constants; /* char *: attribute, value, attribute, value …: names of the constant operands */
+  CleaveTensorType *types; /* types of the operands, then of the results; points to `few` or to
+                              allocated memory */
   CleaveTensorType few[4];
 } Made;
 
@@ -56,7 +57,7 @@ made_clear (Made *made)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Made, made_clear)
 
-/* Returns whether the ONNX operand with this index is the attribute. */
+/* Returns whether the attribute is the ONNX operand `index`. */
 static gboolean
 is_operand (const CleaveAttr *attr, guint index)
 {
@@ -127,7 +128,7 @@ store_operand (const CleaveOnnxNode *node,
   return cleave_onnx_attr_store (value, attr, made->attrs, error) || prefix_node (node, error);
 }
 
-/* Stores operands that our op has as attributes; lists the others in made->operands. */
+/* Stores the operands that are attributes in our op. Lists the others in made->operands. */
 static gboolean
 sort_operands (const CleaveOnnxNode *node, Made *made, GError **error)
 {
@@ -218,8 +219,8 @@ add (CleaveOnnxNode *node, const Made *made, GError **error)
   return TRUE;
 }
 
-/* Returns whether the weights are floats in the file, rather than dequantized or upcast by a
- * node. */
+/* Returns whether the weights are floats in the file, not the result of a node that dequantizes or
+ * upcasts them. */
 static gboolean
 has_plain_weights (const Made *made)
 {

@@ -165,7 +165,8 @@ cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name
   return node;
 }
 
-/* Keeps the node for reuse: allocating its lists is a large part of the cost of a node. */
+/* Keeps the node for reuse, since allocating its lists is a large part of the time of reading a
+ * node. */
 void
 cleave_onnx_node_free (CleaveOnnxNode *node)
 {
@@ -299,8 +300,8 @@ cleave_onnx_note_unknown (CleaveOnnxImport *import,
   import->why = cleave_pool_strdup (import->pool, why);
 }
 
-/* Maximum number of nodes that unrolling may add to a model. A graph of this size loads in about
- * a second. */
+/* limit on the nodes that unrolling may add to a model; a graph of this size loads in about a
+ * second */
 #define MAX_NODES 200000
 
 gboolean
@@ -333,7 +334,7 @@ cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last)
     }
 }
 
-/* Ops that cannot be part of a graph of static tensors, and why. */
+/* Ops that a graph of static tensors cannot have, and the reasons. */
 static const struct
 {
   const char *why;

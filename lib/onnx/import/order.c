@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sorts the nodes of a file. ONNX requires topological order, but some exporters do not keep it. */
+/* Sorts the nodes of a file. ONNX requires a topological order, but some exporters do not keep
+ * it. */
 
 #include "import.h"
 
 typedef struct
 {
-  GHashTable *makers; /* value name -> first node that computes it + 1 */
-  GArray *reads;      /* guint: nodes that compute operands, grouped by reading node */
-  GArray *begins;     /* guint: start of each node's group in `reads`; one more at the end */
-  GArray *stack;      /* Visit: nodes that wait for their operands */
+  GHashTable
+      *makers;    /* maps a value's name to 1 plus the index of the first node that computes it */
+  GArray *reads;  /* guint: nodes that compute operands, grouped by reading node */
+  GArray *begins; /* guint: begin of each node's group in `reads`; one more element holds the end */
+  GArray *stack;  /* Visit: nodes that wait for their operands */
 } Reads;
 
 typedef struct
@@ -62,8 +64,8 @@ index_reads (Reads *reads, const Onnx__GraphProto *proto)
     }
 }
 
-/* Appends a node after the nodes that it depends on. Ignores a dependency cycle: reading the
- * nodes reports it as an undefined operand. */
+/* Appends a node to `order` after the nodes on which it depends. Ignores a cycle of dependencies:
+ * reading the nodes reports it as an undefined operand. */
 static void
 visit (Reads *reads, guint node, gboolean *seen, GArray *order)
 {

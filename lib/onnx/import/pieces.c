@@ -35,8 +35,8 @@ typedef struct
   const CleaveOp *assemble;
   GArray *stack;       /* Part: parts to visit; the last entry is the next one */
   GArray *parts;       /* Part: the parts of the current join */
-  GPtrArray *inner;    /* CleaveNode: joins that the current one absorbs */
-  GHashTable *by;      /* CleaveNode -> its replacement; NULL: it is absorbed */
+  GPtrArray *inner;    /* CleaveNode: joins that the current join absorbs */
+  GHashTable *by;      /* maps a CleaveNode to its replacement; NULL: it is absorbed */
   GHashTable *weights; /* CleaveNode: constants that absorbed nodes read */
 } Merging;
 
@@ -55,7 +55,7 @@ is_join (const CleaveNode *node)
   return (node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_results == 1;
 }
 
-/* Returns whether only one node reads the value and the exporter named it as a part of `outer`. */
+/* Returns whether only one node reads the value, and the exporter named it as a part of `outer`. */
 static gboolean
 is_part_of (const CleaveNode *outer, const CleaveResult *value)
 {
@@ -78,7 +78,7 @@ push_operands (Merging *merging, const CleaveNode *node, const CleaveRange *plac
     }
 }
 
-/* Lists the parts of a join and of the joins that it absorbs. FALSE if it absorbs none. */
+/* Lists the parts of a join and of the joins that it absorbs. Returns FALSE if it absorbs none. */
 static gboolean
 list_parts (Merging *merging, const CleaveNode *node)
 {
@@ -148,7 +148,7 @@ is_ours (const CleaveOp *op, gconstpointer attrs)
   return FALSE;
 }
 
-/* Returns whether the node only takes a box out of its operand; sets `range` to the box. */
+/* Returns whether the node only takes a box out of its operand. Sets `range` to the box. */
 static gboolean
 takes_box (const CleaveNode *node, CleaveRange *range)
 {
@@ -198,8 +198,8 @@ add_part (const Merging *merging, const CleaveNode *node, CleaveChunk *chunk)
                                    chunk->results, 1, g_steal_pointer (&chunk->attrs));
 }
 
-/* Merges a node and the Slice that is its only reader if our op can compute that part directly
- * but ONNX cannot. */
+/* Merges a node and the Slice that is its only reader, if our op can compute that part directly and
+ * ONNX cannot. */
 static void
 merge_part (Merging *merging, CleaveNode *slice)
 {
@@ -232,7 +232,7 @@ merge_part (Merging *merging, CleaveNode *slice)
 
 /* Parts of a Resize */
 
-/* Returns the operand of a matrix product or Gather that is not constant, or NULL. */
+/* Returns the operand of a matrix product or Gather that is not constant; NULL if there is none. */
 static CleaveResult *
 find_resized (const CleaveNode *node)
 {
@@ -314,7 +314,8 @@ merge_input (Merging *merging, CleaveNode *node)
   g_hash_table_insert (merging->by, node, NULL);
 }
 
-/* Moves each replacement to the position of the node that it replaces; removes replaced nodes. */
+/* Moves each replacement to the position of the node that it replaces, and removes the replaced
+ * nodes. */
 static void
 arrange (const Merging *merging, const CleaveNode *last)
 {

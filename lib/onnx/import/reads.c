@@ -2,7 +2,7 @@
 
 #include "import.h"
 
-/* Collects every name that a node or an output reads, also in inner graphs. */
+/* Returns the set of names that a node or an output reads, in inner graphs, too. */
 static GHashTable *
 index_reads (const Onnx__GraphProto *whole)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads Scan: unrolls one iteration per index of the scanned axes, whose extents are known.
+/* Reads Scan by unrolling it: one iteration for each index of the scanned axes, whose extents are
+ * known.
  *
- * Before opset 9 all operands have a leading batch dimension and are scanned along dimension 1;
- * each batch is then a scan of its own. */
+ * Before opset 9, all operands have a leading batch dimension and are scanned along dimension 1.
+ * Each batch is then a Scan of its own. */
 
 #include "iterations.h"
 
@@ -12,8 +13,8 @@ typedef struct
   CleaveOnnxIterations iterations; /* first member: bind_inputs() casts its address to Scan */
   guint n_scanned;
   gint64 extent;
-  GArray *axes, *directions;             /* gint64, for each scanned operand */
-  GArray *given_axes, *given_directions; /* gint64, for each scan output */
+  GArray *axes, *directions;             /* gint64: axis and direction of each scanned operand */
+  GArray *given_axes, *given_directions; /* gint64: axis and direction of each scan output */
 } Scan;
 
 static void
@@ -28,7 +29,7 @@ scan_clear (Scan *scan)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Scan, scan_clear)
 
-/* Reads an attribute that is a list of `n` integers; zeros if it is absent. */
+/* Reads an attribute that is a list of `n` integers. If it is absent, the list has zeros. */
 static gboolean
 read_list (const Scan *scan,
            const Onnx__NodeProto *proto,
@@ -61,7 +62,7 @@ find_number (const Onnx__NodeProto *proto, const char *name)
   return 0;
 }
 
-/* Checks the scanned operands and counts their axes from 0. */
+/* Checks the scanned operands, and counts negative axes from 0. */
 static gboolean
 check_scanned (Scan *scan, GError **error)
 {
@@ -89,7 +90,7 @@ check_scanned (Scan *scan, GError **error)
   return TRUE;
 }
 
-/* Returns the slice of a value at one index of an axis, without that dimension. */
+/* Returns the slice of a value at one index of an axis, without the axis. */
 static CleaveOnnxValue *
 take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at, GError **error)
 {
@@ -106,8 +107,8 @@ take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at
   return cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
 }
 
-/* Returns zeros of a slice's shape. With no elements to scan, an iteration is read only for its
- * types. */
+/* Returns zeros with the shape of a slice. If there are no elements to scan, an iteration is read
+ * only for its types. */
 static CleaveOnnxValue *
 make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GError **error)
 {
@@ -121,7 +122,7 @@ make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GErr
                            cleave_onnx_constant (node, &dims, shape.dim));
 }
 
-/* Returns the slice of an operand that an iteration reads. */
+/* Returns the slice of a scanned operand that an iteration reads. */
 static CleaveOnnxValue *
 take_part (const Scan *scan, guint index, gint64 iteration, GError **error)
 {
@@ -155,7 +156,7 @@ bind_inputs (const CleaveOnnxIterations *iterations, gint64 iteration, GError **
   return TRUE;
 }
 
-/* Reads axes and directions of the scanned operands and of the scan outputs. */
+/* Reads the axes and directions of the scanned operands and of the scan outputs. */
 static gboolean
 read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
 {
@@ -169,7 +170,7 @@ read_attrs (Scan *scan, const Onnx__NodeProto *proto, GError **error)
          read_list (scan, proto, "scan_output_directions", n_given, &scan->given_directions, error);
 }
 
-/* Unrolls the scan. The operands are the initial states, then the scanned operands. */
+/* Unrolls the Scan. Its operands are the initial states, then the scanned operands. */
 static gboolean
 scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -194,7 +195,7 @@ scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
 
 /* Opset 8: batches */
 
-/* Returns the number of batches. -1 on error if the operands differ. */
+/* Returns the number of batches; -1 and the error if the operands differ in it. */
 static gint64
 count_batches (const CleaveOnnxNode *node, GError **error)
 {

@@ -27,8 +27,8 @@ check_body (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Defines the body's inputs: the tensors at a place of the sequences; the same tensor at all places
- * if the operand is a tensor. */
+/* Defines the inputs of the body for index `place` of the sequences. An operand that is a tensor is
+ * the same input for all indices. */
 static gboolean
 bind_inputs (const CleaveOnnxNode *node, const Onnx__GraphProto *body, guint place, GError **error)
 {
@@ -49,7 +49,7 @@ bind_inputs (const CleaveOnnxNode *node, const Onnx__GraphProto *body, guint pla
   return TRUE;
 }
 
-/* Adds each output of the body to its list. */
+/* Adds each output of the body to the list of its result. */
 static gboolean
 take_outputs (CleaveOnnxNode *node,
               const Onnx__GraphProto *body,

@@ -42,7 +42,7 @@ cleave_onnx_check_tensor (const CleaveOnnxNode *node, guint index, GError **erro
   return cleave_onnx_node_fail (node, error, "operand %u must be a tensor", index);
 }
 
-/* The states of a Loop, operands from index 2 on, may be sequences. */
+/* Operands of a Loop from index 2 on are its states, which may be sequences. */
 gboolean
 cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
 {
@@ -60,8 +60,8 @@ cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Reads the position that an operand gives in a list of `n` tensors. Negative positions count from
- * the end. Position `n` is allowed if `last` is 1, not if it is 0. */
+/* Reads a position in a list of `n` tensors from an operand. Negative positions count from the end.
+ * `last` 1: position `n` is allowed; 0: it is not. */
 static gboolean
 read_position (
     CleaveOnnxNode *node, guint operand, guint n, guint last, guint *position, GError **error)
@@ -166,7 +166,8 @@ read_length (CleaveOnnxNode *node, GError **error)
 
 /* The tensors */
 
-/* SequenceAt: the tensor, under the name of the result. A tensor that has a name keeps it. */
+/* Reads SequenceAt: the value is the tensor, with the name of the result. A tensor with a name
+ * keeps it. */
 static gboolean
 read_at (CleaveOnnxNode *node, GError **error)
 {
@@ -185,7 +186,7 @@ read_at (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_pass_on (node, item, error));
 }
 
-/* Adds a dimension of extent 1 to each tensor; returns a new list. */
+/* Adds a dimension of extent 1 to each tensor. Returns a new list. */
 static GPtrArray *
 unsqueeze (CleaveOnnxNode *node, const GPtrArray *items, gint64 axis, GError **error)
 {
@@ -258,7 +259,7 @@ cleave_onnx_is_sequence_op (const char *op)
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
     if (strcmp (ops[i].op, op) == 0)
       return TRUE;
-  return strcmp (op, "SequenceMap") == 0; /* it also has a body, which body.c hands over */
+  return strcmp (op, "SequenceMap") == 0; /* it also has a body, which body.c passes on */
 }
 
 gboolean

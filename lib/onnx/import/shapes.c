@@ -2,8 +2,8 @@
 
 #include "import.h"
 
-/* Types of the graph's inputs, with the free dimensions that the caller fixes; and the check of
- * declared output types. */
+/* Finds the types of the graph's inputs, with extents from the caller for free dimensions, and
+ * checks the declared types of outputs. */
 
 static const Onnx__TensorShapeProto *
 find_shape (const Onnx__ValueInfoProto *info)
@@ -22,7 +22,8 @@ is_fixed (const Onnx__TensorShapeProto__Dimension *dim)
          dim->dim_value >= 0;
 }
 
-/* Returns, for example, "Nx3xHxW"; "?" stands for a free dimension without a name. */
+/* Returns a shape as text, for example "Nx3xHxW". "?" stands for a free dimension without a
+ * name. */
 static char *
 shape_to_string (const Onnx__TensorShapeProto *shape, const char *between)
 {
@@ -68,7 +69,7 @@ check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError 
 
   if (shape == NULL)
     return TRUE;
-  /* Extents may differ from the model's: the ops check whether they allow that. */
+  /* extents may differ from the model's: the ops check whether they allow that */
   if (shape->n_dim == given->rank)
     return TRUE;
   wanted = shape_to_string (shape, "x");
@@ -99,7 +100,8 @@ make_extent (gsize rank, gsize d)
   return d == 0 ? 1 : rank >= 4 && d >= rank - 2 ? 224 : 128;
 }
 
-/* Suggests what to give, as a whole shape and by names of dimensions: " (give its shape, …)". */
+/* Returns a hint how to give the free dimensions, as a whole shape and by their names: " (give its
+ * shape, …)". */
 static char *
 suggest_shape (const CleaveOnnxImport *import, const Onnx__TensorShapeProto *proto)
 {
@@ -218,9 +220,9 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
 }
 
 /* Returns whether the declared shape of an output fits the inferred one. Declared extents do not
- * count if the caller gives shapes: they may hold for other inputs. Some exporters write 0 for
- * an unknown extent. A different rank is accepted if a dimension is free, since users choose
- * those names and nothing checks their number. */
+ * count if the caller gives shapes, as they may hold for other inputs. Some exporters write 0 for
+ * an unknown extent. If a dimension is free, another rank is accepted: users choose the names of
+ * dimensions, and nothing checks their number. */
 static gboolean
 fits_declared (const Onnx__TensorShapeProto *shape,
                const CleaveShape *inferred,

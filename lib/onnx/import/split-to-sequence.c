@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads SplitToSequence: a Split, whose results are the tensors of the sequence. */
+/* Reads SplitToSequence as a Split, whose results are the tensors of the sequence. */
 
 #include "sequences.h"
 
-/* Returns the sizes (gint64) of the tensors: the sizes in the operand, or equal sizes and a
- * remainder, or 1 for each. */
+/* Returns the sizes (gint64) of the tensors: the sizes in the operand; or equal sizes and a
+ * remainder; or 1 for each tensor. */
 static GArray *
 read_sizes (CleaveOnnxNode *node, gint64 extent, GError **error)
 {
@@ -67,7 +67,7 @@ check_sizes (const CleaveOnnxNode *node, const GArray *sizes, gint64 extent, GEr
                                              extent - left, extent);
 }
 
-/* Returns the parts of operand 0, as results of one Split. */
+/* Returns the parts of operand 0 (CleaveOnnxValue), which are results of one Split. */
 static GPtrArray *
 split (CleaveOnnxNode *node, guint axis, const GArray *sizes, GError **error)
 {

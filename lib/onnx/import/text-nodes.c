@@ -12,10 +12,10 @@
 #define ML "ai.onnx.ml"
 #define STRING ONNX__TENSOR_PROTO__DATA_TYPE__STRING
 
-/* Most parts of one string that StringSplit makes. */
+/* limit on the parts of one string that StringSplit makes */
 #define MAX_PARTS (1 << 20)
 
-/* ArrayFeatureExtractor gathers along the last dimension. */
+/* Reads ArrayFeatureExtractor, a Gather along the last dimension. */
 static gboolean
 read_extractor (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, GError **error)
 {
@@ -142,7 +142,7 @@ is_stopword (const Onnx__NodeProto *proto, const char *text)
   return FALSE;
 }
 
-/* Removes stopwords and changes the case. If no word is left, the result is one empty string. */
+/* Reads StringNormalizer: removes stopwords, changes the case. No word left: one empty string. */
 static gboolean
 read_normalizer (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -175,7 +175,7 @@ read_normalizer (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **er
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Joins each string with the one at the same place; operands of one element go with all. */
+/* Reads StringConcat: joins the strings at the same position. A single string joins with all. */
 static gboolean
 read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, GError **error)
 {
@@ -206,7 +206,7 @@ read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, G
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Splits a string at a delimiter, or at white space if that is empty, at most `most` times. */
+/* Splits a string at a delimiter (empty: at white space), at most `most` times. */
 static char **
 split_text (const char *text, const char *delimiter, gint64 most)
 {
@@ -230,8 +230,8 @@ split_text (const char *text, const char *delimiter, gint64 most)
     }
 }
 
-/* Makes the two results of StringSplit: the parts, filled up with empty strings, and their numbers.
- */
+/* Makes the two results of StringSplit: the parts, filled up with empty strings, and the number of
+ * parts of each string. */
 static gboolean
 finish_parts (CleaveOnnxNode *node, CleaveTensor *x, const GPtrArray *lists, GError **error)
 {
@@ -288,7 +288,7 @@ read_split (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return x != NULL && finish_parts (node, x, lists, error);
 }
 
-/* Constant with strings as attributes of their own. */
+/* Reads a Constant whose attribute has strings. */
 static gboolean
 read_constant (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -329,7 +329,7 @@ static const struct
   { "", "StringSplit", read_split },
 };
 
-/* Returns the index of the op of a node in `ops`, or G_MAXUINT. */
+/* Returns the index in `ops` of the op of a node; G_MAXUINT if it is not in the list. */
 static guint
 find_op (const Onnx__NodeProto *proto)
 {
@@ -378,7 +378,7 @@ cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
           cleave_onnx_is_default_domain (proto->domain));
 }
 
-/* Makes the node dynamic. Without a dynamic part, this is an error. */
+/* Makes the node dynamic. Sets an error if the caller asked for no dynamic part. */
 static gboolean
 defer (const CleaveOnnxNode *node, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The table of strings, and the nodes that move strings without looking at them. */
+/* The table of strings, and the nodes that only move strings. */
 
 #include "texts.h"
 
@@ -8,8 +8,8 @@
 
 struct CleaveOnnxTexts
 {
-  GPtrArray *texts;    /* by number; the table owns them */
-  GHashTable *numbers; /* text -> number + 1 */
+  GPtrArray *texts;    /* char *, indexed by number; the table owns the strings */
+  GHashTable *numbers; /* maps a string to 1 plus its number */
 };
 
 void
@@ -157,7 +157,7 @@ cleave_onnx_reads_texts (const CleaveOnnxNode *node)
   return FALSE;
 }
 
-/* Ops that move elements or compare them. */
+/* Ops that move elements or compare them for equality. */
 static const char *const movers[] = { "Compress",
                                       "Concat",
                                       "Equal",

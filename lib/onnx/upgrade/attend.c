@@ -62,8 +62,8 @@ cleave_onnx_causal (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("And", ".local", NULL, early, key);
 }
 
-/* Adds a dimension: n heads become n_groups groups of n / n_groups heads. Returns `x` itself if
- * n_groups is 0 (each query head has its own key head). */
+/* Adds a dimension for groups: n heads become n_groups groups of n / n_groups heads. Returns `x` if
+ * n_groups is 0, as each query head then has its own key head. */
 static CleaveOnnxValue *
 group (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
@@ -81,7 +81,7 @@ group (
 }
 
 /* Adds a dimension of extent 1 to keys or values, since all heads of a group read the same ones.
- * Returns `x` itself if n_groups is 0. */
+ * Returns `x` if n_groups is 0. */
 static CleaveOnnxValue *
 group_of_one (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
@@ -133,7 +133,7 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
   return CLEAVE_ONNX_STEP ("Mul", ".scores.capped", NULL, scores, to);
 }
 
-/* Applies softmax over the keys. A sink is one more score, which belongs to no key; its probability
+/* Applies softmax over the keys. A sink is one more score that belongs to no key; its probability
  * is dropped. */
 static CleaveOnnxValue *
 soften (CleaveOnnxNode *node,

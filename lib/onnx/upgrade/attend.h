@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attention as simpler ops, shared by the upgrades of Attention, MultiHeadAttention,
- * GroupQueryAttention and QAttention. A family reads its operands and attributes into
- * CleaveOnnxAttention; cleave_onnx_attend() then builds the nodes.
+/* Attention as simpler ops, which the upgrades of Attention, MultiHeadAttention,
+ * GroupQueryAttention and QAttention share. An upgrade reads its operands and attributes into
+ * CleaveOnnxAttention; cleave_onnx_attend() then adds the nodes.
  *
- * Shapes: B batch, N query heads, M key and value heads (N is a multiple of M), S queries, T
- * keys, H elements per head, P past keys. */
+ * Shapes: B batch, N query heads, M key and value heads (N is a multiple of M), S queries, T keys,
+ * H elements per head, P past keys. */
 
 #include "contrib.h"
 
-/* Stages of the scores: after Q Kᵀ and scale, after softcap, after masks, after softmax. */
+/* Stages of the scores: after Q Kᵀ and the scale, after softcap, after the masks, after softmax. */
 enum {
   CLEAVE_ONNX_SCORES_MADE,
   CLEAVE_ONNX_SCORES_CAPPED,
@@ -26,13 +26,13 @@ typedef struct
   CleaveOnnxValue *k, *v;   /* B×M×T×H; head i of q reads head i / (N / M) */
   CleaveOnnxValue *allowed; /* bool mask: FALSE adds `filtered` to the score; NULL: all TRUE */
   double filtered;
-  CleaveOnnxValue *causal;  /* bool mask: FALSE adds the lowest float; NULL: all TRUE */
-  CleaveOnnxValue *bias;    /* added to the scores; NULL: none */
-  double scale;             /* 0: 1 / √H */
-  double softcap;           /* 0: none */
-  CleaveOnnxValue *sink;    /* N: scores that belong to no key; NULL: none */
-  CleaveOnnxValue **scores; /* receives the scores of each stage, in groups of heads; NULL: the
-                               scores are not wanted */
+  CleaveOnnxValue *causal; /* bool mask: FALSE adds the lowest float; NULL: all TRUE */
+  CleaveOnnxValue *bias;   /* added to the scores; NULL: none */
+  double scale;            /* factor of the scores; 0: 1 / √H */
+  double softcap;          /* limit of the scores; 0: none */
+  CleaveOnnxValue *sink;   /* N: scores that belong to no key; NULL: none */
+  CleaveOnnxValue *
+      *scores; /* receives the scores of each stage, in groups of heads; NULL: not wanted */
 } CleaveOnnxAttention;
 
 /* Returns the lowest finite number of an element type, the score of a masked key. */
@@ -43,9 +43,9 @@ cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *attention, 
 /* Converts B×S×(N·H) to B×N×S×H. */
 CleaveOnnxValue *cleave_onnx_split_heads (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_heads, const char *suffix, GError **error);
-/* Returns whether key t may be read by query s: its position is not later, and, if `window` is
- * above 0, less than `window` positions earlier. `past` (B×1×1×1; NULL: n_past) keys precede the
- * first query. */
+/* Returns a mask: whether query s may read key t. The position of the key must not be later and, if
+ * `window` exceeds 0, must be less than `window` positions earlier. `past` keys (B×1×1×1; NULL:
+ * n_past) precede query 0. */
 CleaveOnnxValue *cleave_onnx_causal (CleaveOnnxNode *node,
                                      gint64 n_queries,
                                      gint64 n_keys,
@@ -60,13 +60,13 @@ typedef struct
   gint64 n_heads;
   gboolean is_causal;
   CleaveOnnxAttention
-      core; /* its k and v first lack the past keys and values; a later step adds them */
+      core; /* k and v of `core` at first lack the past keys and values, which a later step adds */
   CleaveOnnxValue *past_k, *past_v; /* B×N×P×H; NULL: none */
-  CleaveOnnxValue *mask;            /* the operand of the file; NULL: none */
-  CleaveOnnxValue *y;               /* the first result of the node */
+  CleaveOnnxValue *mask;            /* operand of the file; NULL: none */
+  CleaveOnnxValue *y;               /* result 0 of the node */
 } CleaveOnnxHeads;
 
-/* Takes the attributes from the node; fails on unknown ones. */
+/* Removes the attributes from the node and stores them. Fails on unknown attributes. */
 gboolean cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);
-/* Computes `y`. core.k and core.v become past and new keys and values together. */
+/* Computes `y`. Afterwards, core.k and core.v have the past and the new keys and values. */
 gboolean cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error);

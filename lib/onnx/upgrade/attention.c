@@ -7,7 +7,7 @@
 #include "rotary.h"
 
 enum {
-  Q, /* B×S×(N·H) or B×N×S×H; the same for K and V */
+  Q, /* B×S×(N·H) or B×N×S×H; K and V accordingly */
   K,
   V,
   MASK, /* bool or float, broadcast to B×N×S×T */
@@ -82,7 +82,7 @@ read_masks (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
   return keys != NULL;
 }
 
-/* Splits Q, K and V into heads, and puts the past before K and V. */
+/* Splits Q, K and V into heads, and prepends the past to K and V. */
 static gboolean
 read_heads (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
 {
@@ -112,7 +112,8 @@ find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **err
       past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
 }
 
-/* Returns the scores of a stage as B×N×S×T. `mode` numbers the stages in ONNX Runtime's order. */
+/* Returns the scores of a stage as B×N×S×T. `mode` is the number of the stage in ONNX Runtime's
+ * order. */
 static CleaveOnnxValue *
 find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode, GError **error)
 {

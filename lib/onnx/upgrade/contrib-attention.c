@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention (with projections), QAttention (the same with quantized projections) and
+/* Upgrades Attention (with projections), QAttention (with quantized projections) and
  * MultiHeadAttention (without projections). */
 
 #include "attend.h"
 
-/* Checks that n elements are a multiple of the number of heads. */
+/* Fails if n elements are not a multiple of the number of heads. */
 static gboolean
 check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *what, GError **error)
 {
@@ -39,7 +39,8 @@ half_of_present (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, G
       node, x, &CLEAVE_SHAPE (1, is->dim[0], is->dim[1], is->dim[2], is->dim[3]), suffix, error);
 }
 
-/* Attends with `x`, B×S×(Q, K and V side by side). `widths` are their widths; NULL: equal. */
+/* Computes attention on `x`, B×S×(Q, K and V side by side). `widths` has their widths; NULL:
+ * equal. */
 static gboolean
 attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxHeads *heads,
@@ -147,7 +148,7 @@ q_attention (CleaveOnnxNode *node, GError **error)
 
 /* MultiHeadAttention: the operands are projected already, but without the bias */
 
-/* Returns part `part` of B×L×N×n×H as B×L×(N·H). */
+/* Returns part number `part` of B×L×N×n×H as B×L×(N·H). */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)
@@ -160,7 +161,7 @@ unpack (
       node, packed, &CLEAVE_SHAPE (is.dim[0], is.dim[1], is.dim[2] * is.dim[4]), suffix, error);
 }
 
-/* Finds Q, K and V as B×L×(N·H); K and V may also be B×N×L×H. */
+/* Finds Q, K and V as B×L×(N·H). K and V may also be B×N×L×H in the file. */
 static gboolean
 find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GError **error)
 {
@@ -208,7 +209,8 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
                              error);
 }
 
-/* Adds the operand's part of the bias, which begins at `at`, and splits it into heads: B×N×L×H. */
+/* Adds the operand's part of the bias, which begins at element `*at`, and splits the sum into
+ * heads: B×N×L×H. */
 static CleaveOnnxValue *
 make_heads (CleaveOnnxNode *node,
             CleaveOnnxValue *x,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MatMulNBits and GatherBlockQuantized: weights of 2, 4 or 8 bits, with a scale per block.
+/* Upgrades MatMulNBits and GatherBlockQuantized, whose weights of 2, 4 or 8 bits have a scale for
+ * each block.
  *
- * Each block becomes a row of a matrix of bytes, so that DequantizeLinear of opset 17, which has
- * a scale per row, can express it. Weights of 2 and 4 bits are unpacked to 8 bits. */
+ * Each block becomes a row of a matrix of bytes, so that DequantizeLinear of opset 17, which has a
+ * scale for each row, can express it. Weights of 2 and 4 bits are unpacked to 8 bits. */
 
 #include "contrib.h"
 
@@ -17,7 +18,7 @@
 typedef struct
 {
   gint64 n_bits;
-  gint64 n_rows, n_blocks, n; /* n: elements per block */
+  gint64 n_rows, n_blocks, n; /* `n`: number of elements of a block */
 } Blocks;
 
 static gboolean
@@ -35,9 +36,9 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
 /* The numbers of a tensor that is unpacked when it is first read. */
 typedef struct
 {
-  CleaveTensor *packed; /* NULL: all numbers have the value `number` */
+  CleaveTensor *packed; /* packed bytes; NULL: all numbers equal `number` */
   Blocks blocks;
-  gint64 n, n_padded; /* numbers per row, without and with padding */
+  gint64 n, n_padded; /* number of numbers in a row, without and with padding */
   guint8 number;
 } Packed;
 
@@ -86,8 +87,8 @@ defer (CleaveOnnxNode *node,
   return tensor == NULL ? NULL : cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 
-/* Unpacks a constant to uint8 of this shape, n_rows times n_padded elements: `n` numbers per row,
- * the lowest bits of a byte first, then zeros. NULL on error. */
+/* Unpacks a constant to uint8, n_rows times n_padded elements. A row has `n` numbers, of which the
+ * lowest bits of a byte come first, then zeros. Returns NULL on error. */
 static CleaveOnnxValue *
 unpack (CleaveOnnxNode *node,
         CleaveOnnxValue *packed,
@@ -121,8 +122,8 @@ unpack (CleaveOnnxNode *node,
   return defer (node, shape, fill_unpacked, &p, error);
 }
 
-/* Reads the zero points, n_rows times n_blocks. If absent, they are half of the range; floats stay
- * floats. */
+/* Returns the zero points, n_rows times n_blocks. If the operand is absent, they are the middle of
+ * the range. Floats stay floats. */
 static CleaveOnnxValue *
 read_zeros (CleaveOnnxNode *node,
             CleaveOnnxValue *zeros,
@@ -187,7 +188,8 @@ dequantize (CleaveOnnxNode *node,
                               error);
 }
 
-/* MatMulNBits: B is [N, blocks, bytes]; each row has K elements, and padding up to whole blocks. */
+/* Upgrades MatMulNBits: B is [N, blocks, bytes]. Each row has K elements, and padding up to whole
+ * blocks. */
 static gboolean
 mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
 {
@@ -199,7 +201,7 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
                   *bias = cleave_onnx_node_operand (node, 5), *bytes, *scales, *zeros, *y;
   CleaveElement element = a == NULL ? CLEAVE_FLOAT32 : cleave_onnx_value_type (a)->element;
 
-  cleave_onnx_node_take_int (node, "accuracy_level", 0); /* float32 meets all levels */
+  cleave_onnx_node_take_int (node, "accuracy_level", 0); /* float32 meets every level */
   if (!cleave_onnx_take_only (node, "weight_prepacked", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !check_blocks (node, &b, error) ||
       !cleave_onnx_node_need (node, 3, error) || !cleave_onnx_refuse (node, 4, "g_idx", error))
@@ -226,7 +228,7 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_cast (node, y, element, "", error));
 }
 
-/* GatherBlockQuantized: gathers rows of the table, of its scales and of its zero points */
+/* GatherBlockQuantized gathers rows of the table, of its scales and of its zero points */
 
 static CleaveOnnxValue *
 gather (CleaveOnnxNode *node,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* FusedConv, FusedGemm and FusedMatMul: a product or convolution with the ops that follow it. */
+/* Upgrades FusedConv, FusedGemm and FusedMatMul: a product or convolution, and the ops that follow
+ * it. */
 
 #include "contrib.h"
 
-/* Exchanges the last two dimensions; returns `x` itself if its rank is below 2. */
+/* Exchanges the last two dimensions. Returns `x` if its rank is below 2. */
 static CleaveOnnxValue *
 transpose (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
 {
@@ -40,7 +41,7 @@ fused_mat_mul (CleaveOnnxNode *node, GError **error)
 
 /* Fused activations */
 
-/* Parameters of each activation, in the order of activation_params. */
+/* The parameters of each activation, in the order of activation_params. */
 static const struct
 {
   const char *name, *params[2];
@@ -81,7 +82,7 @@ activate (CleaveOnnxNode *node,
   return cleave_onnx_node_make (made, error) && cleave_onnx_finish (node, made->values->pdata[0]);
 }
 
-/* Builds the op, then the Add of operand `n_operands` if present (Z of a Conv), then the
+/* Adds the op; then the Add of operand `n_operands` if it is present (Z of a Conv); then the
  * activation. */
 static gboolean
 fused (CleaveOnnxNode *node,

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* GroupQueryAttention, the attention of decoders, with a cache of keys and values.
+/* Upgrades GroupQueryAttention, the attention of decoders, with a cache of keys and values.
  *
- * The number of valid keys in the cache may be a computed value, one per batch element. The
- * present keys are then gathered from the cache and the new keys by computed indices. If the
- * numbers are constant, the indices are constant, too, and often amount to a plain Concat. */
+ * The number of valid keys in the cache may be a computed value, one for each batch element. The
+ * present keys are then gathered, by computed indices, from the cache and the new keys. If the
+ * numbers are constant, so are the indices, which then often amount to a Concat. */
 
 #include "attend.h"
 #include "rotary.h"
 
-/* Maximum batch if rows are gathered: each batch element has nodes of its own. */
+/* limit on the batch if rows are gathered, since each batch element has nodes of its own */
 #define MAX_BATCH 1024
 #define MAX_HEADS (1 << 20)
 
 typedef struct
 {
-  gint64 n_heads, n_shared; /* query heads; key and value heads */
+  gint64 n_heads, n_shared; /* number of query heads, and of key and value heads */
   gint64 window;
   gboolean is_causal, has_rotary, interleaved, is_smooth;
   gint64 n_batch, n_new, n_keys; /* B, S, T */
-  gboolean is_prompt;            /* there is no past: the cache is ignored */
+  gboolean is_prompt;            /* there is no past, and the cache is ignored */
   CleaveOnnxValue *last;         /* int64, B: index of the last valid key */
   CleaveOnnxValue *past;         /* int64, B: number of valid keys in the cache; NULL: none */
   CleaveOnnxValue *rows;         /* row of each present key; NULL: not computed yet */
@@ -42,7 +42,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
   g->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   g->core.softcap = cleave_onnx_node_take_real (node, "softcap", 0);
   cleave_onnx_node_take_real (node, "qk_norm_epsilon",
-                              0); /* only used by operands that Cleave refuses */
+                              0); /* only operands that Cleave refuses use it */
   cleave_onnx_node_take_int (node, "kv_cache_bit_width", 0);
   if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
       (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))
@@ -103,8 +103,8 @@ read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
   return parts[0] != NULL && parts[1] != NULL && parts[2] != NULL;
 }
 
-/* Reads the lengths: total_sequence_length decides whether there is a past, seqlens_k how long
- * it is. */
+/* Reads the lengths. total_sequence_length decides whether there is a past; seqlens_k is the length
+ * of the past. */
 static gboolean
 read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -186,8 +186,8 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
 
 /* The cache */
 
-/* Returns for each present key its row in the concatenation of cache, new keys and a row of
- * zeros: B×T. */
+/* Returns, for each present key, its row in the concatenation of the cache, the new keys and a row
+ * of zeros: B×T. */
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **error)
 {
@@ -206,7 +206,7 @@ find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **err
   return CLEAVE_ONNX_STEP ("Where", ".cache.rows", NULL, is_old, at, moved);
 }
 
-/* Returns whether the rows are the constants 0, 1, 2 …, so that no Gather is needed. */
+/* Returns whether the rows are the constants 0, 1, 2 and so on, so that no Gather is needed. */
 static gboolean
 is_count (CleaveOnnxNode *node, CleaveOnnxValue *rows)
 {
@@ -288,7 +288,7 @@ update (CleaveOnnxNode *node,
   return all == NULL ? NULL : gather_rows (node, g, all, g->rows, suffix, error);
 }
 
-/* Checks the shapes of operands that are added to the scores. */
+/* Checks the shapes of the operands that are added to the scores. */
 static gboolean
 check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
 {
@@ -301,7 +301,7 @@ check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
           cleave_onnx_expect (node, "head_sink", g->core.sink, &CLEAVE_SHAPE (g->n_heads), error));
 }
 
-/* Masks keys. If attention is not causal, every query may read every valid key. */
+/* Adds the masks of keys. Without causal attention, every query may read every valid key. */
 static gboolean
 mask_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
 {

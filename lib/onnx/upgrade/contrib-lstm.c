@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DynamicQuantizeLSTM: an LSTM with quantized weights, whose operands are quantized at run time.
- * X is quantized as a whole, so that all its products with W are one MatMul; each hidden state
- * is quantized separately. The time steps are unrolled, like iterations of a loop. */
+/* Upgrades DynamicQuantizeLSTM: an LSTM with quantized weights, whose operands are quantized at run
+ * time. X is quantized as a whole, so that all its products with W are one MatMul. Each hidden
+ * state is quantized separately. The time steps are unrolled like iterations of a loop. */
 
 #include "contrib.h"
 
-/* Operand indices in ONNX Runtime's order. D: directions, I: inputs, H: hidden, N: batch, T:
+/* Operand indices, in ONNX Runtime's order. D: directions, I: inputs, H: hidden, N: batch, T:
  * time. */
 enum {
   X,
@@ -17,14 +17,14 @@ enum {
   INITIAL_H, /* [D, N, H] */
   INITIAL_C,
   P,
-  W_SCALE, /* [D] or [D, 4 H]; each scale is followed by a zero point */
+  W_SCALE, /* [D] or [D, 4 H]; a zero point follows each scale */
   R_SCALE = 10,
 };
 
 static const guint needed[] = { X, W, R, W_SCALE, R_SCALE };
 
 #define N_GATES 4
-#define NODES_OF_STEP 17 /* per direction */
+#define NODES_OF_STEP 17 /* number of nodes that a time step adds, for each direction */
 
 typedef struct
 {
@@ -39,14 +39,14 @@ typedef struct
   CleaveOnnxValue *weights, *scale, *zero_point;
 } Bytes;
 
-/* Results of one direction. `h` has one value per time step. */
+/* The results of one direction. `h` has a value for each time step. */
 typedef struct
 {
   GPtrArray *h;
   CleaveOnnxValue *last_h, *last_c;
 } Direction;
 
-/* Returns element `d` along the first dimension, and removes that dimension. */
+/* Returns element `d` of `x` along dimension 0, without that dimension. */
 static CleaveOnnxValue *
 pick (CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 d, const char *suffix, GError **error)
 {
@@ -54,7 +54,7 @@ pick (CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 d, const char *suffix, GE
                            cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &d));
 }
 
-/* Splits `x` along the axis into parts of the given sizes. */
+/* Splits `x` along the axis into parts of the sizes `sizes`. */
 static gboolean
 cut (CleaveOnnxNode *node,
      CleaveOnnxValue *x,
@@ -118,7 +118,7 @@ multiply (CleaveOnnxNode *node,
   return cleave_onnx_scaled_product (node, integers, quantized[1], bytes->scale, suffix, error);
 }
 
-/* Returns the bias of direction `d`: the sum of both halves of B. */
+/* Returns the bias of direction `d`: the sum of the two halves of B. */
 static CleaveOnnxValue *
 pick_bias (const Lstm *lstm, gint64 d, GError **error)
 {
@@ -131,7 +131,7 @@ pick_bias (const Lstm *lstm, gint64 d, GError **error)
              : NULL;
 }
 
-/* Returns the initial state of direction `d`, [1, N, H]; zeros if it is absent. */
+/* Returns the initial state of direction `d`, [1, N, H]. If the operand is absent, it is zeros. */
 static CleaveOnnxValue *
 pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
 {
@@ -149,7 +149,7 @@ pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
              : NULL;
 }
 
-/* Computes the next h and c from the current ones, and stores them in their place. */
+/* Computes the next h and c from the current ones, and replaces them. */
 static gboolean
 step (CleaveOnnxNode *node,
       gint64 hidden,
@@ -243,7 +243,7 @@ give_results (const Lstm *lstm, const Direction *directions, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ all, last_h, last_c }, 3);
 }
 
-/* Returns the message for the first unsupported attribute or operand, or NULL. */
+/* Returns the message for the first unsupported attribute or operand; NULL if there is none. */
 static const char *
 find_unread (CleaveOnnxNode *node)
 {
@@ -261,8 +261,8 @@ find_unread (CleaveOnnxNode *node)
   return NULL;
 }
 
-/* Returns whether an initial state is absent or [D, N, H]. Checked here because the ops that
- * read it would broadcast other shapes. */
+/* Returns whether an initial state is absent or [D, N, H]. The ops that read it would broadcast
+ * other shapes, so it is checked here. */
 static gboolean
 state_fits (const Lstm *lstm, guint operand)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Activations and normalizations fused with a preceding addition or lookup. */
+/* Upgrades activations and normalizations that are fused with a preceding addition or lookup. */
 
 #include "contrib.h"
 
@@ -14,7 +14,7 @@ sum_of (CleaveOnnxNode *node, guint a, guint b, const char *suffix, GError **err
   return y == NULL ? x : CLEAVE_ONNX_STEP ("Add", suffix, NULL, x, y);
 }
 
-/* Gelu, BiasGelu and FastGelu. The bias may be absent. */
+/* Upgrades Gelu, BiasGelu and FastGelu. The bias may be absent. */
 static gboolean
 gelu (CleaveOnnxNode *node, GError **error)
 {
@@ -33,7 +33,7 @@ quick_gelu (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_swish (node, error);
 }
 
-/* SkipLayerNormalization: X + skip + bias, then the normalization with its scale and bias.
+/* Upgrades SkipLayerNormalization: X + skip + bias, then the normalization with its scale and bias.
  * Result 3 is the sum. */
 static gboolean
 skip_norm (CleaveOnnxNode *node, GError **error)
@@ -78,7 +78,7 @@ embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suff
                            cleave_onnx_node_operand (node, table), ids);
 }
 
-/* Counts the ones in each row of the mask; zeros if there is no mask. */
+/* Returns the number of ones in each row of the mask; zeros if there is no mask. */
 static CleaveOnnxValue *
 count_words (CleaveOnnxNode *node, gint64 n_batch, GError **error)
 {

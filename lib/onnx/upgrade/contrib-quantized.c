@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Quantized ops: each becomes DequantizeLinear of its operands, the float op, and
+/* Upgrades quantized ops: each becomes DequantizeLinear of its operands, the float op, and
  * QuantizeLinear. */
 
 #include "contrib.h"
@@ -26,7 +26,8 @@ dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *a
                            axis, error);
 }
 
-/* Quantizes `y` with operand `scale` and zero point `scale + 1`, as the node's result. */
+/* Quantizes `y` with operand `scale` (the scale) and operand `scale + 1` (the zero point). Sets the
+ * result as the node's value. */
 static gboolean
 quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
 {
@@ -40,7 +41,7 @@ quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
                                                      values[2] == NULL ? 2 : 3, NULL, error));
 }
 
-/* Returns the float op of a QLinear… op. */
+/* Returns the name of the float op of a QLinear… op. */
 static const char *
 real_op (const CleaveOnnxNode *node)
 {
@@ -65,8 +66,8 @@ qlinear_unary (CleaveOnnxNode *node, GError **error)
                    error);
 }
 
-/* Before opset 13, Softmax flattens the dimensions from the axis on. That is supported only
- * where it makes no difference: the axis is the last dimension. */
+/* Upgrades QLinearSoftmax. Before opset 13, Softmax flattens the dimensions from the axis on. This
+ * is supported only for the last axis, where it makes no difference. */
 static gboolean
 qlinear_softmax (CleaveOnnxNode *node, GError **error)
 {
@@ -79,7 +80,7 @@ qlinear_softmax (CleaveOnnxNode *node, GError **error)
   return qlinear_unary (node, error);
 }
 
-/* Operands: condition, then value, scale and zero point of each side. */
+/* Upgrades QLinearWhere. Operands: condition, then value, scale and zero point of each side. */
 static gboolean
 qlinear_where (CleaveOnnxNode *node, GError **error)
 {
@@ -92,7 +93,7 @@ qlinear_where (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 7, error);
 }
 
-/* Transposes between NCHW and NHWC. */
+/* Adds a Transpose between NCHW and NHWC. */
 static CleaveOnnxValue *
 permute (CleaveOnnxNode *node,
          CleaveOnnxValue *x,
@@ -124,7 +125,8 @@ qlinear_pool (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 3, error);
 }
 
-/* QLinearConv of com.microsoft: the op of the default domain, optionally with the layout NHWC. */
+/* Upgrades QLinearConv of com.microsoft: the op of the default domain, with an optional layout
+ * NHWC. */
 static gboolean
 qlinear_conv (CleaveOnnxNode *node, GError **error)
 {
@@ -153,7 +155,8 @@ nhwc_max_pool (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, permute (node, x, TRUE, "", error));
 }
 
-/* Operands: scale and zero point of the result, then value, scale and zero point of each part. */
+/* Upgrades QLinearConcat. Operands: scale and zero point of the result, then value, scale and zero
+ * point of each part. */
 static gboolean
 qlinear_concat (CleaveOnnxNode *node, GError **error)
 {
@@ -180,8 +183,8 @@ qlinear_concat (CleaveOnnxNode *node, GError **error)
 
 /* Matrix products */
 
-/* QGemm. Operands: A, B with scales and zero points; C, whose scale is the product of the scales of
- * A and B; scale and zero point of Y. If Y has no scale, the result is float. */
+/* Upgrades QGemm. Operands: A and B, each with scale and zero point; C, whose scale is the product
+ * of the scales of A and B; scale and zero point of Y. Without a scale, Y is float. */
 static gboolean
 q_gemm (CleaveOnnxNode *node, GError **error)
 {
@@ -235,7 +238,7 @@ cleave_onnx_scaled_product (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
 }
 
-/* Sets the result to the scaled product of integers, plus the bias if it is not NULL. */
+/* Sets the result to the scaled product of integers, plus `bias` unless it is NULL. */
 static gboolean
 finish_product (CleaveOnnxNode *node,
                 CleaveOnnxValue *const *integers,
@@ -300,8 +303,8 @@ dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
                          cleave_onnx_node_operand (node, 4), error);
 }
 
-/* QuantizeLinear and DequantizeLinear of com.microsoft: like the ops of the default domain of
- * opset 21, which have 16-bit integers, in a model of any opset. */
+/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft: ops of the default domain of opset
+ * 21, which have 16-bit integers, in a model of any opset. */
 static gboolean
 quantize_of_21 (CleaveOnnxNode *node, GError **error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps that several families of com.microsoft upgrades share. */
+/* Steps that several upgrades of com.microsoft ops share. */
 
 #include "contrib.h"
 
-/* Maximum number of elements of a constant that an upgrade creates. Without it a small file
- * could request a huge constant. */
+/* Limit on the elements of a constant that an upgrade makes; without it, a small file could request
+ * a huge constant. */
 #define MAX_POSITIONS (1 << 20)
 
 CleaveOnnxValue *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of com.microsoft that ONNX Runtime's optimizer and quantizer write, as standard ops. */
+/* Upgrades the ops of com.microsoft that ONNX Runtime's optimizer and quantizer write to standard
+ * ops. */
 
 #include "contrib.h"
 

@@ -3,8 +3,8 @@
 
 #include "../import/import.h"
 
-/* Upgrades of com.microsoft ops to standard ops, in one table per family (contrib-*.c), and the
- * steps that they are built from. A table ends with a NULL op. */
+/* Upgrades of com.microsoft ops to standard ops. Each family (contrib-*.c) has a table of ops and
+ * functions, which a NULL op ends. The families share the steps below. */
 typedef struct
 {
   const char *op;
@@ -22,8 +22,8 @@ gboolean cleave_onnx_quantize_dynamically (CleaveOnnxNode *node,
                                            const char *suffix,
                                            CleaveOnnxValue **quantized,
                                            GError **error);
-/* Returns the float product of integers: MatMulInteger of A, B and their zero points (which may
- * be absent), times both scales. */
+/* Returns the float product of integers: MatMulInteger of A, B and their zero points, which may be
+ * absent, times the two scales. */
 CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
                                              CleaveOnnxValue *const *integers,
                                              CleaveOnnxValue *a_scale,
@@ -65,22 +65,24 @@ CleaveOnnxValue *cleave_onnx_cast (CleaveOnnxNode *node,
                                    CleaveElement element,
                                    const char *suffix,
                                    GError **error);
-/* Returns a constant of zeros, or of from, from + 1, … Fails above 2^20 elements. */
+/* Returns a constant of zeros, or of from, from + 1, and so on. Fails for more than 2^20
+ * elements. */
 CleaveOnnxValue *
 cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **error);
 CleaveOnnxValue *
 cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error);
 
 #define CLEAVE_ONNX_ANY (-1) /* in shapes of cleave_onnx_expect(): any extent */
-/* Checks that a value is present and has this shape; the error shows the actual shape. */
+/* Fails if a value is absent or has another shape; the error shows the actual shape and names the
+ * value `what`. */
 gboolean cleave_onnx_expect (const CleaveOnnxNode *node,
                              const char *what,
                              const CleaveOnnxValue *value,
                              const CleaveShape *shape,
                              GError **error);
-/* Checks that an operand is absent; fails with `what` as its name. */
+/* Fails if an operand is present; the error names it `what`. */
 gboolean
 cleave_onnx_refuse (const CleaveOnnxNode *node, guint operand, const char *what, GError **error);
-/* Removes an attribute from the node, and checks that it was absent or had this value. */
+/* Removes an attribute from the node. Fails if it is present and differs from `only`. */
 gboolean
 cleave_onnx_take_only (CleaveOnnxNode *node, const char *attr, gint64 only, GError **error);

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Cast: `to` is a string, the name of an element type such as "FLOAT16". */
+/* Upgrades Cast, whose attribute `to` is the name of an element type, such as "FLOAT16". */
 gboolean
 cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -28,8 +28,8 @@ cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Dropout: before opset 10 the mask has the operand's type. ONNX Runtime fills it with zeros
- * before opset 12. */
+/* Upgrades Dropout, whose mask has the operand's type before opset 10. ONNX Runtime fills the mask
+ * with zeros before opset 12. */
 gboolean
 cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -51,7 +51,7 @@ cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish_all (node, values, 2);
 }
 
-/* GlobalLpPool: the exponent p is a float. */
+/* Upgrades GlobalLpPool, whose exponent p is a float. */
 gboolean
 cleave_onnx_upgrade_power_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -69,7 +69,7 @@ cleave_onnx_upgrade_lp_pool_1 (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_power_1 (node, error) && cleave_onnx_upgrade_pool (node, error);
 }
 
-/* Selu: the default constants have five digits. */
+/* Upgrades Selu, whose default constants have five digits. */
 gboolean
 cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -80,8 +80,8 @@ cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Reads a constant operand of any number type as integers. NULL on error, also if one is
- * fractional. */
+/* Reads a constant operand of any number type as integers. Returns NULL on error, also if a number
+ * has a fraction. */
 static CleaveOnnxAttr *
 read_whole_numbers (CleaveOnnxNode *node, guint operand, const char *what, GError **error)
 {
@@ -100,7 +100,7 @@ read_whole_numbers (CleaveOnnxNode *node, guint operand, const char *what, GErro
   return g_steal_pointer (&numbers);
 }
 
-/* Split: the sizes may be an operand, of the same type as the data. */
+/* Upgrades Split, whose sizes may be an operand of the data's type. */
 gboolean
 cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -117,7 +117,7 @@ cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Tile: repeats one axis. Operand 1 is the count, operand 2 the axis. */
+/* Upgrades Tile, which repeats one axis. Operand 1 is the count, operand 2 the axis. */
 gboolean
 cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -145,7 +145,7 @@ cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upsample: scales are two attributes, for height and width. */
+/* Upgrades Upsample, whose scales are two attributes, for height and width. */
 gboolean
 cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error)
 {

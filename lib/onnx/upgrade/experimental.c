@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Experimental ops of opset 1. No later opset has them, but ONNX Runtime still runs them. */
+/* Upgrades experimental ops of opset 1. No later opset has them, but ONNX Runtime still runs
+ * them. */
 
 #include "contrib.h"
 
@@ -79,7 +80,7 @@ cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error)
   return scale_around (node, "Tanh", 1, 1, error);
 }
 
-/* ImageScaler: multiplies by a number and adds a bias per channel. */
+/* Upgrades ImageScaler: multiplies by a number and adds a bias per channel. */
 gboolean
 cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error)
 {
@@ -105,8 +106,8 @@ cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", ".moved", NULL, y, biases));
 }
 
-/* Crop: removes a border [left, top, right, bottom]. With `scale` it keeps [height, width]
- * elements after the left and top border instead. */
+/* Upgrades Crop: removes a border [left, top, right, bottom]. With `scale`, it keeps [height,
+ * width] elements after the left and top border instead. */
 gboolean
 cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error)
 {
@@ -142,7 +143,7 @@ cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error)
                                          cleave_onnx_constant (node, &two, axes)));
 }
 
-/* DynamicSlice: an older name of Slice. */
+/* Upgrades DynamicSlice, an older name of Slice. */
 gboolean
 cleave_onnx_upgrade_dynamic_slice (CleaveOnnxNode *node, GError **error)
 {

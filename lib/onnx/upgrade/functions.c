@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of later opsets as compositions of older ops: activations, normalizations, crops. */
+/* Upgrades ops of later opsets to compositions of older ops: activations, normalizations, crops. */
 
 #include "contrib.h"
 
@@ -101,8 +101,8 @@ cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error)
 
 /* Normalizations */
 
-/* Applies an op with a scale or bias per channel, broadcast over the dimensions after the
- * channels. */
+/* Applies op `op` with an operand that has one element per channel, broadcast over the dimensions
+ * after the channels. */
 static CleaveOnnxValue *
 by_channel (CleaveOnnxNode *node,
             const char *op,
@@ -132,8 +132,8 @@ list_of (CleaveOnnxNode *node, CleaveElement element, gint64 n, double number)
   return cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 
-/* GroupNormalization: an InstanceNormalization whose channels are the groups. Since opset 21
- * scale and bias are per channel instead of per group, and are applied afterwards. */
+/* Upgrades GroupNormalization to an InstanceNormalization whose channels are the groups. From opset
+ * 21 on, scale and bias are per channel, not per group, and are applied afterwards. */
 gboolean
 cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error)
 {
@@ -214,7 +214,7 @@ cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error)
          cleave_onnx_finish (node, cleave_onnx_rms_norm (node, x, scale, axis, epsilon, error));
 }
 
-/* CenterCropPad: takes the middle of each axis, or pads it with zeros on both sides. */
+/* CenterCropPad: takes the middle of each axis, or pads the axis with zeros on both sides. */
 
 typedef struct
 {

@@ -13,7 +13,7 @@ cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **e
   heads->is_causal = cleave_onnx_node_take_int (node, "unidirectional", 0) != 0;
   heads->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   heads->core.filtered = cleave_onnx_node_take_real (node, "mask_filter_value", -10000);
-  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* only used with do_rotary */
+  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* used only with do_rotary */
   if (heads->n_heads < 1)
     return cleave_onnx_node_fail (
         node, error, "num_heads must be at least 1, not %" G_GINT64_FORMAT, heads->n_heads);
@@ -35,8 +35,8 @@ compare (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP (op, suffix, NULL, numbers, limits);
 }
 
-/* Returns which keys are valid, from a mask of B numbers (where the keys end) or 2B numbers
- * (where they end, then where they begin). */
+/* Returns a mask of the valid keys. `mask` has B numbers (where the keys end) or 2B numbers (where
+ * they end, then where they begin). */
 static CleaveOnnxValue *
 allow_by_length (
     CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)
@@ -67,7 +67,7 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   g_autofree char *came = is == NULL ? NULL : cleave_shape_to_string (is);
   CleaveOnnxValue *allowed;
 
-  /* A mask of one column is a placeholder that ONNX Runtime's optimizer writes: no mask. */
+  /* a mask of one column is a placeholder that ONNX Runtime's optimizer writes: there is no mask */
   if (is == NULL || (is->rank == 2 && is->dim[1] == 1 && n_keys != 1 &&
                      (is->dim[0] == 1 || is->dim[0] == n_batch)))
     return TRUE;
@@ -96,7 +96,7 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   return allowed != NULL;
 }
 
-/* Puts the past before `x`, if there is one. */
+/* Prepends the past to `x`. Returns `x` if there is no past. */
 static CleaveOnnxValue *
 append (CleaveOnnxNode *node,
         CleaveOnnxValue *past,
@@ -142,7 +142,7 @@ cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError *
     return FALSE;
   if (heads->is_causal && n_queries > 1)
     {
-      if (n_keys - n_past > n_queries) /* then ONNX Runtime masks no key of the last query */
+      if (n_keys - n_past > n_queries) /* ONNX Runtime then masks no key of the last query */
         return cleave_onnx_node_fail (node, error,
                                       "unidirectional, it must have no more new keys than the %d "
                                       "queries, but has %d",

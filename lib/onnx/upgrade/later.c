@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades of opsets 18 to 26 to the forms of opset 17, which our op records have. */
+/* Upgrades ops of opsets 18 to 26 to the forms of opset 17, which our op records have. */
 
 #include <cleave/cleave-frameworks.h>
 
 #include "contrib.h"
 
-/* With noop_with_empty_axes and no axes a reduction reduces over no dimension: each element is
- * its own sum, and the op becomes an element-wise op. */
+/* With noop_with_empty_axes and without axes, a reduction reduces over no dimension. Each element
+ * is then its own sum, and the op becomes an element-wise op. */
 static const struct
 {
   const char *op, *element_wise;
 } without_axes[] = {
   { "ReduceL1", "Abs" },
-  { "ReduceL2", "Abs" }, /* the root of the square: the absolute value */
+  { "ReduceL2", "Abs" }, /* root of the square */
   { "ReduceSumSquare", "Mul" },
   { "ReduceLogSum", "Log" },
 };
@@ -50,7 +50,8 @@ reduce_nothing (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Since opset 18 all reductions have their axes as an operand, as ReduceSum has since 13. */
+/* Upgrades a reduction. From opset 18 on, the axes of all reductions are an operand, as those of
+ * ReduceSum are from opset 13 on. */
 gboolean
 cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
 {
@@ -70,7 +71,7 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Split with num_outputs: computes the sizes; the last part may be smaller. */
+/* Upgrades Split with num_outputs: computes the sizes, of which the last may be smaller. */
 gboolean
 cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
 {
@@ -124,7 +125,7 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
   return g_steal_pointer (&axes);
 }
 
-/* Pad of some axes: extends the pads to all axes. */
+/* Extends the pads of a Pad that lists only some axes to all axes. */
 static gboolean
 spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
 {
@@ -155,8 +156,8 @@ spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Pads one axis with wrap, by a Gather with indices modulo the extent. A negative pad removes
- * elements first. */
+/* Pads one axis with mode wrap: a Gather with indices modulo the extent. A negative pad first
+ * removes elements. */
 static CleaveOnnxValue *
 wrap_axis (
     CleaveOnnxNode *node, CleaveOnnxValue *x, guint d, gint64 before, gint64 after, GError **error)
@@ -224,7 +225,7 @@ cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
   return wrap (node, x->rank, error);
 }
 
-/* DFT: since opset 20 the axis is an operand. */
+/* Upgrades DFT, whose axis is an operand from opset 20 on. */
 gboolean
 cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -245,8 +246,8 @@ cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* STFT: a real signal may have rank 2, without the dimension of real and imaginary parts. ONNX
- * Runtime accepts it, and PyTorch exported it until 2026. */
+/* Upgrades STFT. A real signal may have rank 2, without the dimension of real and imaginary parts:
+ * ONNX Runtime accepts that, and PyTorch exported it until 2026. */
 gboolean
 cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
 {
@@ -262,7 +263,7 @@ cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
   return value != NULL;
 }
 
-/* GridSample: since opset 20 the modes have other names. */
+/* Upgrades GridSample, whose modes have other names from opset 20 on. */
 gboolean
 cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -276,7 +277,7 @@ cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Cast: drops attributes that concern only 8-bit floats. */
+/* Upgrades Cast: removes attributes that concern only 8-bit floats. */
 gboolean
 cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error)
 {

@@ -39,12 +39,13 @@ typedef struct
 {
   CleaveOnnxImport *import;
   const Onnx__GraphProto *graph;
-  GArray *order;          /* guint: indices of nodes, makers before readers */
-  GHashTable *is_blocked; /* set of names: blocked values */
-  GHashTable *is_stated;  /* set of names: a ReorderOutput states the channels of the value */
+  GArray *order; /* guint: indices of nodes, each after the nodes that compute its operands */
+  GHashTable *is_blocked; /* set of the names of blocked values */
+  GHashTable
+      *is_stated; /* set of the names of values whose number of channels a ReorderOutput states */
   CleaveOnnxBlocked *found;
   gboolean contradicts;    /* the file cannot have this block size */
-  gboolean has_zero_block; /* a convolution has a whole short block of zeros at its end */
+  gboolean has_zero_block; /* a convolution ends with a whole short block of zeros */
 } Scan;
 
 static gboolean
@@ -71,7 +72,7 @@ cleave_onnx_is_filter (const CleaveTensor *weights)
          cleave_tensor_is_dense (weights);
 }
 
-/* Lists the blocked values: results of blocked ops, and of element-wise ops on them. */
+/* Finds the blocked values: results of blocked ops, and of element-wise ops on blocked values. */
 static void
 find_blocked (Scan *scan)
 {
@@ -87,7 +88,7 @@ find_blocked (Scan *scan)
     }
 }
 
-/* Notes that a node reads the first `n` channels of a value. */
+/* Records that a node reads the first `n` channels of a value. */
 static void
 note_read (Scan *scan, const char *name, gint64 n, gboolean is_stated)
 {
@@ -112,7 +113,7 @@ is_zero (const CleaveOnnxFilter *f, const float *w, CleaveSpan outputs, CleaveSp
   return TRUE;
 }
 
-/* Returns the number of input channels up to the last one with a weight that is not 0. */
+/* Returns the number of operand channels up to the last one with a weight that is not 0. */
 static gint64
 count_inputs (const CleaveOnnxFilter *f, const float *w)
 {
@@ -194,7 +195,7 @@ cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked)
   g_free (blocked);
 }
 
-/* Scans with one block size. Returns NULL if the file contradicts it. */
+/* Scans the graph with one block size. Returns NULL if the file contradicts this size. */
 static CleaveOnnxBlocked *
 try_block (Scan *scan, gint64 block)
 {
@@ -211,7 +212,7 @@ try_block (Scan *scan, gint64 block)
   return g_steal_pointer (&scan->found);
 }
 
-/* Returns the block size that ONNX Runtime takes on this machine. */
+/* Returns the block size that ONNX Runtime would use on this machine. */
 static gint64
 find_own_block (void)
 {
@@ -222,8 +223,8 @@ find_own_block (void)
 #endif
 }
 
-/* Returns the scan of the block size that the file has, or that this machine would have given it.
- */
+/* Returns the scan with the block size that the file must have; if both are possible, with the size
+ * that ONNX Runtime uses on this machine. */
 static CleaveOnnxBlocked *
 choose (Scan *scan)
 {

@@ -2,10 +2,11 @@
 
 /* Reads the ops of com.microsoft.nchwc as the standard ops that they stand for:
  *
- *     ReorderInput -> Conv (blocked weights, Sum) -> ReorderOutput    =>    Conv -> Add ->
- * activation
+ *     ReorderInput -> Conv (blocked weights, Sum) -> ReorderOutput
+ *     =>  Conv -> Add -> activation
  *
- * A blocked value of the file is a plain value here, without the channels that are padding. */
+ * The graph has a blocked value of the file without blocks, and without the channels that are
+ * padding. */
 
 #include "nchwc.h"
 
@@ -13,7 +14,7 @@
 
 #include <string.h>
 
-/* Marks the result of the node as blocked. */
+/* Marks the result of the node as blocked in the file, with `n_padded` channels there. */
 static gboolean
 mark (CleaveOnnxNode *node, gint64 n_padded, gboolean good)
 {
@@ -94,7 +95,7 @@ reorder_output (CleaveOnnxNode *node, GError **error)
 
 /* Convolution */
 
-/* Returns plain weights [n, n_inputs, h, w] of the first `n` outputs. */
+/* Returns the weights [n, n_inputs, h, w] of the first `n` result channels, without blocks. */
 static CleaveOnnxValue *
 plain_weights (CleaveOnnxNode *node,
                const CleaveTensor *blocked,
@@ -223,7 +224,7 @@ pool (CleaveOnnxNode *node, GError **error)
   return window (node, node->op, error);
 }
 
-/* Upsample: a Resize by whole factors. */
+/* Reads an Upsample as a Resize by whole factors. */
 static gboolean
 upsample (CleaveOnnxNode *node, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* NonMaxSuppression. The number of selected boxes depends on values, so the operands must be
- * constant, and the import computes the result. */
+/* Computes NonMaxSuppression during the import. The number of selected boxes depends on values, so
+ * the operands must be constant. */
 
 #include "../import/import.h"
 
@@ -20,7 +20,7 @@ typedef struct
   float score;
 } Candidate;
 
-/* The operands, by ONNX index; NULL: absent. */
+/* The operands, indexed by ONNX operand; NULL: absent. */
 typedef struct
 {
   CleaveTensor *operands[SCORE + 1];
@@ -67,7 +67,8 @@ read_operands (Boxes *b, CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Reads an operand of one number. Leaves `number` unchanged if the operand is absent. */
+/* Reads an operand of one number into `number`. Does not change `number` if the operand is
+ * absent. */
 static gboolean
 read_number (const Boxes *b, guint operand, CleaveOnnxNode *node, double *number, GError **error)
 {
@@ -119,7 +120,8 @@ boxes_read (Boxes *b, CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Takes the worst case off the budget: each box is compared with each selected one. */
+/* Subtracts the work of the worst case from the budget: each box is compared with each selected
+ * box. Returns FALSE if the budget is too small. */
 static gboolean
 spend (const Boxes *b, CleaveOnnxNode *node, GError **error)
 {
@@ -149,7 +151,7 @@ box_area (const Box *box)
   return (box->top - box->bottom) * (box->right - box->left);
 }
 
-/* Returns whether the intersection over union of two boxes is above the threshold. */
+/* Returns whether the intersection over union of two boxes exceeds the threshold. */
 static gboolean
 overlap (const Boxes *b, const Box *one, const Box *other)
 {
@@ -162,7 +164,7 @@ overlap (const Boxes *b, const Box *one, const Box *other)
   return area / (box_area (one) + box_area (other) - area) > b->iou;
 }
 
-/* Orders by falling score, then by index. */
+/* Compares candidates: falling scores; equal scores by index. */
 static gint
 compare_candidates (gconstpointer a, gconstpointer b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Forms of BatchNormalization and LayerNormalization that our op records do not have. */
+/* Upgrades forms of BatchNormalization and LayerNormalization that our op records do not have. */
 
 #include "contrib.h"
 
@@ -8,8 +8,8 @@
 
 /* BatchNormalization */
 
-/* Before opset 9 with spatial = 0: each element of an image has its own parameters. y = (x -
- * mean) * (scale / sqrt (variance + epsilon)) + b. */
+/* Upgrades a BatchNormalization before opset 9 with spatial = 0, in which each element of an image
+ * has its own parameters: y = (x - mean) * (scale / sqrt (variance + epsilon)) + b. */
 static gboolean
 normalize_elements (CleaveOnnxNode *node, GError **error)
 {
@@ -35,7 +35,7 @@ normalize_elements (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", "", NULL, y, cleave_onnx_node_operand (node, 2)));
 }
 
-/* An operand of rank 1 is reshaped to a column, [N, 1]: it has one channel. */
+/* Reshapes an operand of rank 1 to a column, [N, 1], which has one channel. */
 gboolean
 cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
 {
@@ -84,7 +84,7 @@ drop_leading_ones (
   return value != NULL;
 }
 
-/* Returns whether a parameter has more dimensions than are normalized and broadcasts to X. */
+/* Returns whether a parameter has more dimensions than are normalized, and broadcasts to X. */
 static gboolean
 reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
 {
@@ -94,7 +94,8 @@ reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
          cleave_shape_equal (x, &both);
 }
 
-/* Adds the normalization with scale 1 and without bias. Takes over the attributes of the node. */
+/* Adds the normalization with scale 1 and without bias. It takes over the attributes of the
+ * node. */
 static CleaveOnnxNode *
 normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
@@ -112,7 +113,7 @@ normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
   return cleave_onnx_node_make (made, error) ? g_steal_pointer (&made) : NULL;
 }
 
-/* Applies scale and bias by separate nodes; computes in float32 if the elements are smaller. */
+/* Applies scale and bias by nodes of their own. Computes in float32 if the elements are smaller. */
 static gboolean
 scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
 {
@@ -141,8 +142,8 @@ scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
                                               made->values->len);
 }
 
-/* Scale and bias may have dimensions that are not normalized. Such parameters get nodes of their
- * own. */
+/* Scale and bias may have dimensions that are not normalized. Nodes of their own then apply
+ * them. */
 gboolean
 cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* AffineGrid (opset 20) as a sum of broadcast products, and TensorScatter (24) as a
+/* Upgrades AffineGrid (opset 20) to a sum of broadcast products, and TensorScatter (opset 24) to a
  * ScatterElements. */
 
 #include "contrib.h"
@@ -9,7 +9,7 @@
 
 /* AffineGrid */
 
-/* Returns the coordinate of element i of n, in [-1, 1]: the center of the element. With
+/* Returns the coordinate of element i of n, from -1 to 1: the center of the element. With
  * align_corners, the first element is at -1 and the last at 1. */
 static double
 find_position (gint64 i, gint64 n, gboolean align_corners)
@@ -19,7 +19,7 @@ find_position (gint64 i, gint64 n, gboolean align_corners)
   return (2 * (double) i + 1) / (double) n - 1;
 }
 
-/* Returns the coordinates along dimension `d` of the grid, with extent 1 in the others. */
+/* Returns the coordinates along dimension `d` of the grid. All other dimensions have extent 1. */
 static CleaveOnnxValue *
 make_positions (CleaveOnnxNode *node,
                 const CleaveShape *grid,
@@ -41,7 +41,8 @@ make_positions (CleaveOnnxNode *node,
   return value;
 }
 
-/* Returns a column of theta, which multiplies one coordinate, or 1 for the last column. */
+/* Returns a column of theta, by which a coordinate is multiplied; the last column is multiplied by
+ * 1. */
 static CleaveOnnxValue *
 take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
 {
@@ -57,7 +58,7 @@ take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
   return cleave_onnx_reshape (node, theta, &shape, shaped, error);
 }
 
-/* Reads the shape of the grid from `size`, [N, C, extents]: it is [N, extents, number of
+/* Reads the shape of the grid from `size`, [N, C, extents]. The shape is [N, extents, number of
  * coordinates]. */
 static gboolean
 read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
@@ -82,8 +83,8 @@ read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
   return TRUE;
 }
 
-/* AffineGrid: the last column of theta, plus each coordinate times its column. The last spatial
- * dimension belongs to the first column. */
+/* Upgrades AffineGrid: the last column of theta, plus each coordinate times its column. The last
+ * spatial dimension belongs to column 0. */
 gboolean
 cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
 {
@@ -119,8 +120,8 @@ cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
 
 /* TensorScatter */
 
-/* Returns the index along the axis that each element of the update is written to, in the
- * update's shape. */
+/* Returns, in the shape of the update, the index along the axis to which each element is
+ * written. */
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node,
            const CleaveShape *update,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QuantizeLinear and DequantizeLinear of opsets 19 to 24: with blocks, with 16-bit scales, and
- * with a result type that is an attribute. */
+/* Upgrades QuantizeLinear and DequantizeLinear of opsets 19 to 24: with blocks, with 16-bit scales,
+ * and with a result type that is an attribute. */
 
 #include "contrib.h"
 
 enum { X, SCALE, ZERO, N_OPERANDS };
 
-/* Adds a zero point of 0 that has the result type `number`, unless there is a zero point. */
+/* If there is no zero point, adds one of 0 with the result type `number`. */
 static gboolean
 make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
 {
@@ -43,8 +43,8 @@ widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
 
 /* Blocks */
 
-/* Reshapes the data to one row per block, or scales and zero points to one number per block. The
- * axis is moved to the end first. */
+/* Reshapes the data to one row for each block, or the scales and zero points to one number for each
+ * block. First moves the axis to the end. */
 static CleaveOnnxValue *
 permute_blocks (CleaveOnnxNode *node,
                 guint operand,
@@ -98,8 +98,8 @@ fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
   return filled != NULL;
 }
 
-/* Applies the op with one scale per block: each block is a row of a matrix, and the scale is per
- * row. Returns the result, or NULL on error. */
+/* Adds the op with one scale for each block: each block is a row of a matrix with a scale per row.
+ * Returns the result, or NULL on error. */
 static CleaveOnnxValue *
 do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
 {
@@ -162,7 +162,7 @@ cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
              node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
 }
 
-/* DequantizeLinear with a 16-bit result: computes in float32 and rounds. */
+/* Adds a DequantizeLinear with a 16-bit result: computes in float32 and rounds. */
 static gboolean
 dequantize_short (CleaveOnnxNode *node, CleaveElement element, gint64 block, GError **error)
 {
@@ -198,7 +198,7 @@ check_zero (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Floats of 8 bits, which the import has as floats of 32 bits: multiplies them by the scale. */
+/* Multiplies 8-bit floats, which are 32-bit floats in the graph, by the scale. */
 static gboolean
 dequantize_float8 (CleaveOnnxNode *node, CleaveElement element, gint64 block, GError **error)
 {
@@ -248,7 +248,7 @@ cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
              node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
 }
 
-/* QLinearMatMul: converts 16-bit scales. */
+/* Upgrades QLinearMatMul: converts 16-bit scales. */
 gboolean
 cleave_onnx_upgrade_qlinear_matmul_21 (CleaveOnnxNode *node, GError **error)
 {

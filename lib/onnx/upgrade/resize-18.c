@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize since opset 18: scales, sizes and region may be given for some axes, sizes may keep the
- * aspect ratio, and shrinking may be antialiased. */
+/* Upgrades Resize from opset 18 on: scales, sizes and region may be given for some axes, sizes may
+ * keep the aspect ratio, and shrinking may be antialiased. */
 
 #include "resize.h"
 
@@ -77,7 +77,8 @@ read_list (CleaveOnnxNode *node, guint operand, const char *what)
              : cleave_onnx_attr_of_tensor (what, value->constant);
 }
 
-/* Returns the fraction of dimension d that the region of tf_crop_and_resize covers; otherwise 1. */
+/* Returns the fraction of dimension d that the region of tf_crop_and_resize covers; 1 for other
+ * modes. */
 static float
 part_of (CleaveOnnxNode *node, guint rank, guint d)
 {
@@ -116,7 +117,7 @@ read_target (CleaveOnnxNode *node, const CleaveShape *x)
   return target;
 }
 
-/* Uses one scale for all axes, the smallest or the largest of those that the sizes give. Extents
+/* Uses one scale for all axes: the smallest or the largest of those that the sizes give. Extents
  * are rounded to the nearest integer, halves up. */
 static gboolean
 keep_proportions (CleaveOnnxNode *node,
@@ -152,7 +153,7 @@ keep_proportions (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Replaces the sizes by the scales of the target. */
+/* Replaces the sizes of the node by the scales of the target. */
 static void
 set_scales (CleaveOnnxNode *node, const CleaveOnnxResizeTarget *target)
 {
@@ -209,7 +210,7 @@ read_settings (CleaveOnnxNode *node, guint rank, CleaveOnnxResize *settings, GEr
   return TRUE;
 }
 
-/* Returns whether a scaled extent is fractional: only then half_pixel_symmetric differs from
+/* Returns whether a scaled extent has a fraction. Only then does half_pixel_symmetric differ from
  * half_pixel. */
 static gboolean
 is_fractional (const CleaveOnnxResizeTarget *target)
@@ -229,8 +230,8 @@ shrinks (const CleaveOnnxResizeTarget *target)
   return FALSE;
 }
 
-/* Decides, from known scales and extents, whether our record can express the node; otherwise
- * builds it from weights. */
+/* Decides, from known scales and extents, whether our op record can express the node. If it cannot,
+ * builds the node from weights. */
 static gboolean
 use_target (CleaveOnnxNode *node,
             const char *policy,

@@ -26,8 +26,8 @@ is_changed (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *targ
   return target->scale[d] != 1 || target->to[d] != target->from[d] || is_cropped (settings, d);
 }
 
-/* Returns the position in the operand of element i along dimension d; float32, as in ONNX
- * Runtime. */
+/* Returns the position in the operand of result element i along dimension d, computed in float32 as
+ * in ONNX Runtime. */
 static float
 find_position (const CleaveOnnxResize *settings,
                const CleaveOnnxResizeTarget *target,
@@ -98,7 +98,7 @@ find_nearest (const CleaveOnnxResize *settings,
   return (gint64) CLAMP (whole, 0, (float) (target->from[d] - 1));
 }
 
-/* Returns the filter at distance x. It is 0 from distance 1 (linear) or 2 (cubic) on. */
+/* Returns the filter's value at distance x. It is 0 from distance 1 (linear) or 2 (cubic) on. */
 static float
 filter_at (const CleaveOnnxResize *settings, float x)
 {
@@ -127,11 +127,11 @@ find_support (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *ta
          find_stretch (settings, target, d);
 }
 
-/* The source elements of one result element, and their weights. */
+/* The source elements of result elements, and their weights. */
 typedef struct
 {
   GArray *at;     /* gint64: indices of the source elements */
-  GArray *weight; /* float: weight of each source element */
+  GArray *weight; /* float: weights of the source elements */
 } Taps;
 
 static void
@@ -150,7 +150,7 @@ taps_clear (Taps *taps)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Taps, taps_clear)
 
-/* Finds the taps of element i. Leaves out weights of 0; the others sum to 1. */
+/* Finds the taps of result element i. Leaves out weights of 0; the weights sum to 1. */
 static void
 find_taps (Taps *taps,
            const CleaveOnnxResize *settings,
@@ -162,7 +162,8 @@ find_taps (Taps *taps,
         support = find_support (settings, target, d), step = 1 / find_stretch (settings, target, d);
   gint64 last = target->from[d] - 1, begin, end;
 
-  center = CLAMP (center, -support - 2, (float) last + support + 3); /* all taps lie before this */
+  center = CLAMP (center, -support - 2,
+                  (float) last + support + 3); /* all taps lie before this position */
   begin = (gint64) floorf (center - support + 0.5f);
   end = (gint64) floorf (center + support + 0.5f);
   g_array_set_size (taps->at, 0);
@@ -182,8 +183,9 @@ find_taps (Taps *taps,
     g_array_index (taps->weight, float, k) *= 1 / sum;
 }
 
-/* Appends the taps, extended to `n`. Extra taps repeat the last element, and its weight is
- * halved each time, which is exact. A weight of 0 would turn an infinite element into NaN. */
+/* Appends the taps of one result element to `all`, extended to `n` taps. Extra taps repeat the last
+ * source element, with the weight halved each time, which is exact. A weight of 0 would turn an
+ * infinite element into NaN. */
 static void
 append_row (Taps *all, const Taps *taps, gint64 n)
 {
@@ -203,7 +205,8 @@ append_row (Taps *all, const Taps *taps, gint64 n)
     }
 }
 
-/* Finds the taps of all elements of dimension d, the same number for each. Returns this number. */
+/* Finds the taps of all result elements of dimension d, equally many for each. Returns their number
+ * for one element. */
 static gint64
 find_all_taps (Taps *all,
                const CleaveOnnxResize *settings,
@@ -227,7 +230,7 @@ find_all_taps (Taps *all,
   return n;
 }
 
-/* Returns a type with one entry per index of dimension d: [to, n, 1, …], or [to, 1, …] if n is
+/* Returns a type with an entry for each index of dimension d: [to, n, 1, …]; or [to, 1, …] if n is
  * 0. */
 static CleaveTensorType
 type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d, gint64 n)
@@ -241,7 +244,7 @@ type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d
   return type;
 }
 
-/* Resamples dimension d: gathers the source elements, multiplies by the weights, sums. */
+/* Resamples dimension d: gathers the source elements, multiplies them by the weights, and sums. */
 static CleaveOnnxValue *
 weigh_axis (CleaveOnnxNode *node,
             const CleaveOnnxResize *settings,
@@ -283,8 +286,8 @@ pick_axis (CleaveOnnxNode *node,
                            cleave_onnx_constant (node, &type, indices));
 }
 
-/* Sets elements whose position lies outside the operand along dimension d to the extrapolation
- * value. */
+/* Sets result elements whose position lies outside the operand along dimension d to the
+ * extrapolation value. */
 static CleaveOnnxValue *
 extrapolate_axis (CleaveOnnxNode *node,
                   const CleaveOnnxResize *settings,
@@ -310,8 +313,8 @@ extrapolate_axis (CleaveOnnxNode *node,
                            x);
 }
 
-/* Converts to an integer type; clamps to the range of 8-bit types. Rounds with antialias, as ONNX
- * Runtime does; otherwise truncates. */
+/* Converts to an integer type, and clamps to the range of 8-bit types. Rounds if `is_rounded` (with
+ * antialias, as ONNX Runtime does); otherwise truncates. */
 static CleaveOnnxValue *
 to_integers (CleaveOnnxNode *node,
              CleaveOnnxValue *x,
@@ -357,8 +360,8 @@ check_resampling (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Builds the node from Gathers, products and sums, the last dimension first. With antialias,
- * ONNX Runtime rounds integers after each dimension. */
+/* Builds the node from Gathers, products and sums, last dimension first. With antialias, ONNX
+ * Runtime rounds integers after each dimension. */
 gboolean
 cleave_onnx_resample (CleaveOnnxNode *node,
                       const CleaveOnnxResize *settings,

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize before opset 18 (Upsample before opset 10), and RoiAlign, which has a similar change. */
+/* Upgrades Resize before opset 18 (Upsample before opset 10), and RoiAlign, which has a similar
+ * change. */
 
 #include "../import/import.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Before opset 11 the specification does not define the nearest element. Such models were made
- * for ONNX Runtime, which takes the floor where a dimension grows and the ceiling where it
- * shrinks. It copies the operand if the shape stays the same. */
+/* The scales of a Resize before opset 11. The specification of these opsets does not define the
+ * nearest element. Such models were made for ONNX Runtime, which takes the floor where a dimension
+ * grows and the ceiling where it shrinks, and copies the operand if the shape stays the same. */
 
 typedef struct
 {
   guint n;
-  gboolean shrinks, enlarges; /* whether an extent shrinks or grows in any dimension */
+  gboolean shrinks, enlarges; /* a dimension shrinks; a dimension grows */
   gboolean stays;             /* all extents stay the same */
   float scale[CLEAVE_MAX_RANK];
 } Scales;
 
-/* Reads the scales. FALSE if they are not constants, one per dimension; a later check reports
- * that. */
+/* Reads the scales. Returns FALSE if they are not constant, or not one per dimension; a later check
+ * reports that. */
 static gboolean
 read_scales (const CleaveOnnxNode *node, Scales *scales)
 {
@@ -55,7 +56,7 @@ set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
 }
 
-/* Adds a node for the dimensions that shrink, since they round differently. */
+/* Adds a Resize for the dimensions that shrink, since these round differently. */
 static gboolean
 shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
 {
@@ -102,10 +103,10 @@ cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* tf_half_pixel_for_nn of opsets 11 and 12: its coordinates are half an element above
- * half_pixel's. */
+/* The positions of tf_half_pixel_for_nn of opsets 11 and 12 are half an element above those of
+ * half_pixel. */
 
-/* For mode nearest, expresses the shift by another rounding mode. */
+/* For mode nearest, expresses the shift of positions by another rounding mode. */
 static gboolean
 shift_nearest (CleaveOnnxNode *node, GError **error)
 {
@@ -124,10 +125,11 @@ shift_nearest (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Number of elements to pad on each side: taps lie at most this far outside. */
+/* Number of elements to pad on each side, since taps lie at most this far outside. */
 #define BORDER 3
 
-/* Returns the constant scales (operand 2) or sizes (3), one per dimension; otherwise NULL. */
+/* Returns the constant scales (operand 2) or sizes (3), one for each dimension; NULL if they are
+ * anything else. */
 static CleaveOnnxAttr *
 read_list (const CleaveOnnxNode *node, guint operand, guint rank)
 {
@@ -141,7 +143,7 @@ read_list (const CleaveOnnxNode *node, guint operand, guint rank)
   return numbers == NULL || numbers->len != rank ? NULL : g_steal_pointer (&list);
 }
 
-/* Coordinates that are shifted by a fraction of an element, in a form that ONNX has: pads of the
+/* Positions that are shifted by a fraction of an element, in a form that ONNX has: pads of the
  * operand, a region of the padded operand, and extents of the result. */
 typedef struct
 {
@@ -192,8 +194,8 @@ read_crop (const CleaveOnnxNode *node, Crop *crop, GError **error)
   return TRUE;
 }
 
-/* For linear and cubic, expresses the shift as a region of the operand. The border is repeated,
- * so that the region lies inside. */
+/* For linear and cubic, expresses the shift of positions as a region of the operand. The border is
+ * repeated, so that the region lies inside. */
 static gboolean
 shift_interpolated (CleaveOnnxNode *node, GError **error)
 {
@@ -223,8 +225,8 @@ shift_interpolated (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Removes the region unless tf_crop_and_resize uses it: files list it, possibly with a wrong
- * length, for other modes, too. */
+/* Removes the region unless tf_crop_and_resize uses it. Files list a region for other modes, too,
+ * perhaps with a wrong length. */
 gboolean
 cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
 {
@@ -241,7 +243,7 @@ cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
   return is_nearest ? shift_nearest (node, error) : shift_interpolated (node, error);
 }
 
-/* RoiAlign before opset 16 has coordinates without the half-pixel offset. */
+/* Upgrades RoiAlign before opset 16, whose coordinates have no half-pixel offset. */
 gboolean
 cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error)
 {

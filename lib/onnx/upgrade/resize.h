@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Resize since opset 18. resize-18.c reads the node into these structs; resize-weights.c builds
- * the forms that our record cannot express. */
+/* Types of the upgrade of Resize from opset 18 on. resize-18.c reads the node into these structs;
+ * resize-weights.c builds the forms that our op record cannot express. */
 
 #include "contrib.h"
 
@@ -10,9 +10,9 @@
 typedef struct
 {
   guint rank;
-  gboolean is_known;   /* scales or sizes are constant, one per dimension */
+  gboolean is_known;   /* scales or sizes are constant, one for each dimension */
   gboolean has_sizes;  /* sizes are given, not scales */
-  gboolean is_rounded; /* an extent differs from the scaled extent, rounded down */
+  gboolean is_rounded; /* an extent differs from the scaled extent rounded down */
   float scale[CLEAVE_MAX_RANK];
   gint64 from[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK];
 } CleaveOnnxResizeTarget;
@@ -21,10 +21,11 @@ typedef struct
 {
   CleaveResizeAttrs attrs;
   gboolean is_symmetric; /* mode half_pixel_symmetric, which the op record lacks */
-  gboolean is_smooth;    /* antialias */
+  gboolean is_smooth;    /* attribute antialias */
 } CleaveOnnxResize;
 
-/* Sets the node's value, computed by Gathers, products with weights and sums. FALSE on error. */
+/* Sets the node's value, computed by Gathers, products with weights and sums. Returns FALSE on
+ * error. */
 gboolean cleave_onnx_resample (CleaveOnnxNode *node,
                                const CleaveOnnxResize *settings,
                                const CleaveOnnxResizeTarget *target,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Rotary embedding: rotates pairs of elements by an angle that depends on the position. */
+/* Adds nodes for rotary embedding, which rotates pairs of elements by an angle that depends on the
+ * position. */
 
 #include "rotary.h"
 #include "attend.h"
@@ -36,7 +37,8 @@ cleave_onnx_rotary_init (CleaveOnnxNode *node,
   return rotary->cos != NULL && rotary->sin != NULL;
 }
 
-/* One rotation. Its nodes have the name of `node`, then the suffix, then a suffix of their own. */
+/* One rotation. The names of its nodes consist of the name of `node`, the suffix, and a suffix of
+ * their own. */
 typedef struct
 {
   CleaveOnnxNode *node;

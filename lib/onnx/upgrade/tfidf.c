@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfIdfVectorizer with weights: counts (TFIDF), or counts limited to 1 (IDF), times the weights. */
+/* Upgrades TfIdfVectorizer with weights: counts (TFIDF), or counts limited to 1 (IDF), times the
+ * weights. */
 
 #include "../import/import.h"
 

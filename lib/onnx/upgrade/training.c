@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of training as compositions of other ops: NegativeLogLikelihoodLoss and
- * SoftmaxCrossEntropyLoss as ONNX defines them, and BatchNormalization with the statistics of
- * its own operand. */
+/* Upgrades ops of training to compositions of other ops: NegativeLogLikelihoodLoss and
+ * SoftmaxCrossEntropyLoss, and BatchNormalization with the statistics of its own operand. */
 
 #include "contrib.h"
 
@@ -22,8 +21,8 @@ integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
 
 typedef struct
 {
-  CleaveOnnxValue *x, *target, *weight; /* weight: NULL if absent */
-  CleaveOnnxValue *ignored;             /* the label to ignore, or NULL */
+  CleaveOnnxValue *x, *target, *weight; /* `weight` NULL: absent */
+  CleaveOnnxValue *ignored;             /* the label to ignore; NULL: none */
   char *reduction;                      /* NULL: mean */
 } Loss;
 
@@ -35,7 +34,7 @@ loss_clear (Loss *loss)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loss, loss_clear)
 
-/* Checks that the labels have the shape of `x` without the dimension of classes. */
+/* Fails unless the labels have the shape of `x` without the dimension of classes. */
 static gboolean
 check_labels (CleaveOnnxNode *node, const CleaveShape *x, const CleaveShape *labels, GError **error)
 {
@@ -92,8 +91,8 @@ reduce (
   return STEP (op, suffix, cleave_onnx_attr_new_int ("keepdims", 0), x);
 }
 
-/* Returns the loss of each label, and sets `weight` to its weight (NULL: 1). An ignored label
- * may be no valid class, so the gathers read class 0 there. */
+/* Returns the loss of each label, and sets `weight` to its weight (NULL: 1). An ignored label may
+ * be no valid class, so the Gathers read class 0 for it. */
 static CleaveOnnxValue *
 weigh (CleaveOnnxNode *node, const Loss *loss, CleaveOnnxValue **weight, GError **error)
 {
@@ -189,7 +188,7 @@ blend (CleaveOnnxNode *node,
                STEP ("Mul", added, NULL, new, cleave_onnx_real (node, element, 1 - momentum)));
 }
 
-/* Returns the mean per channel; the other dimensions stay with extent 1. */
+/* Returns the mean of each channel. The other dimensions stay, with extent 1. */
 static CleaveOnnxValue *
 mean_of_channels (CleaveOnnxNode *node, const char *suffix, CleaveOnnxValue *x, GError **error)
 {
@@ -203,8 +202,8 @@ mean_of_channels (CleaveOnnxNode *node, const char *suffix, CleaveOnnxValue *x, 
   return STEP ("ReduceMean", suffix, cleave_onnx_attr_new_ints ("axes", axes.v, axes.n), x);
 }
 
-/* Adds Y, the running statistics, and before opset 14 the operand's statistics, as far as they
- * are read. */
+/* Adds Y, the running statistics and, before opset 14, the operand's statistics, each only if a
+ * node reads it. */
 static gboolean
 make_training (CleaveOnnxNode *node, double momentum, GError **error)
 {
@@ -232,8 +231,8 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
   return y != NULL;
 }
 
-/* Returns whether the node uses the operand's own statistics. Since opset 14 an attribute says
- * so; earlier, five results do, unless `is_test` of opset 6 is set. */
+/* Returns whether the node uses the statistics of its own operand. From opset 14 on, an attribute
+ * says so. Before, a node with five results does, unless `is_test` of opset 6 is set. */
 static gboolean
 take_training_mode (CleaveOnnxNode *node)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades older forms of ops to opset 17, and forms that our records do not have to those that
- * they have. ONNX's Changelog.md says what changed when.
+/* Upgrades older forms of ops to opset 17, and forms that our op records do not have to forms that
+ * they have. ONNX's Changelog.md states the changes of each opset.
  *
  * Over 400 lines: one small function for each op that changed. */
 
@@ -17,7 +17,7 @@ static const struct
   const char *op, *attr;
   gboolean any;   /* the attribute may have any value */
   gint64 allowed; /* the only allowed value, unless `any` is set */
-  gint64 until;   /* first opset without the attribute; 0: the op tables decide */
+  gint64 until;   /* first opset without the attribute; 0: the tables of the op records decide */
 } ignored[] = {
   { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a memory hint of any op */
   { "Dropout", "is_test", .any = TRUE },
@@ -53,7 +53,7 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
 static const struct
 {
   const char *op, *old, *name;
-  gint64 until; /* first opset with another form */
+  gint64 until; /* first opset in which the attribute has the new name */
 } renamed[] = {
   { "Pad", "paddings", "pads", 2 },
   { "Pad", "value", "constant_value", 11 },
@@ -77,7 +77,7 @@ rename_attrs (CleaveOnnxNode *node)
     }
 }
 
-/* Constant: the value is one of five attributes. */
+/* Upgrades Constant, whose value is one of five attributes. */
 static gboolean
 upgrade_constant (CleaveOnnxNode *node, GError **error)
 {
@@ -107,7 +107,7 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, floats));
 }
 
-/* Size: the type determines it. */
+/* Upgrades Size: the type of the operand determines it. */
 static gboolean
 upgrade_size (CleaveOnnxNode *node, GError **error)
 {
@@ -120,7 +120,7 @@ upgrade_size (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
-/* CastLike: a Cast to the type of the second operand. */
+/* Upgrades CastLike to a Cast to the type of operand 1. */
 static gboolean
 upgrade_cast_like (CleaveOnnxNode *node, GError **error)
 {
@@ -136,7 +136,7 @@ upgrade_cast_like (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_cast_19 (node, error);
 }
 
-/* Concat up to opset 3: the default axis is 1. */
+/* Upgrades Concat up to opset 3, whose default axis is 1. */
 static gboolean
 upgrade_concat (CleaveOnnxNode *node, GError **error)
 {
@@ -145,8 +145,8 @@ upgrade_concat (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Binary ops up to opset 6: the second operand's dimensions begin at `axis` of the first
- * operand. */
+/* Upgrades binary ops up to opset 6: the dimensions of operand 1 begin at dimension `axis` of
+ * operand 0. */
 static gboolean
 upgrade_binary (CleaveOnnxNode *node, GError **error)
 {
@@ -177,7 +177,7 @@ upgrade_binary (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* PRelu up to opset 6: a slope per channel. */
+/* Upgrades PRelu up to opset 6, which has a slope for each channel. */
 static gboolean
 upgrade_prelu (CleaveOnnxNode *node, GError **error)
 {
@@ -198,8 +198,8 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Clip becomes Max and Min if a bound is computed, NaN (which as an attribute means no bound),
- * or an integer that the double attribute cannot hold. */
+/* Upgrades Clip to Max and Min if the attributes cannot hold a bound. It is computed, or it is a
+ * NaN, which would mean no bound as an attribute, or it is an integer that a double cannot hold. */
 
 static gboolean
 is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
@@ -284,7 +284,7 @@ upgrade_scatter (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* OneHot: the depth may be a float. */
+/* Upgrades OneHot, whose depth may be a float. */
 static gboolean
 upgrade_one_hot (CleaveOnnxNode *node, GError **error)
 {
@@ -311,7 +311,7 @@ static const struct
 {
   const char *op;
   gint64 until; /* first opset that does not need the upgrade */
-  gint64 since; /* first opset with the op; 0: any */
+  gint64 since; /* first opset that has the op; 0: any */
   gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
 } upgrades[] = {
   { "Add", 7, 0, upgrade_binary },
@@ -402,12 +402,13 @@ static const struct
   { "AffineGrid", G_MAXINT64, 20, cleave_onnx_upgrade_affine_grid },
   { "TensorScatter", G_MAXINT64, 24, cleave_onnx_upgrade_tensor_scatter },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
-  { "If", 0, 0, NULL },   /* read by if.c */
-  { "Loop", 0, 0, NULL }, /* read by loop.c and scan.c */
+  { "If", 0, 0, NULL },   /* if.c reads it */
+  { "Loop", 0, 0, NULL }, /* loop.c reads it, and scan.c reads Scan */
   { "Scan", 0, 0, NULL },
 };
 
-/* Compares the first letter before the rest: every node searches the table. */
+/* Returns whether entry i of the table is for `op`. Compares the first letter before the rest,
+ * since every node searches the table. */
 static gboolean
 is_of (guint i, const char *op)
 {

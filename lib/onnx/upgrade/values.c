@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Compress, NonZero and Unique. The shapes of their results depend on values, so operands must
- * be constant, and the import computes the results. */
+/* Computes Compress, NonZero and Unique during the import. The shapes of their results depend on
+ * values, so the operands must be constant. */
 
 #include "../import/import.h"
 
 #include "../../ops/lines.h"
 
-/* Maximum number of elements, so that lists of indices fit into a GArray. */
+/* limit on the elements, so that lists of indices fit into a GArray */
 #define MAX_ELEMENTS (1 << 28)
-/* Work per element of Unique's sort, in kernel steps. */
+/* work of Unique's sort per element, in kernel steps */
 #define SORT_WORK 64
 
-/* Returns a constant operand; takes `work` steps per element off the budget. NULL on error. */
+/* Returns a constant operand, and subtracts `work` steps per element from the budget. Returns NULL
+ * on error. */
 static CleaveTensor *
 constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
@@ -91,12 +92,13 @@ cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* NonZero: the indices of all elements that are not 0, one row per dimension. */
+/* Upgrades NonZero: the indices of all elements that are not 0, one row for each dimension. */
 gboolean
 cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
 {
   g_autoptr (CleaveTensor) x = constant_of (node, 0, CLEAVE_MAX_RANK, error);
-  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (gint64)); /* per element */
+  g_autoptr (GArray) found =
+      g_array_new (FALSE, FALSE, sizeof (gint64)); /* gint64: for each element found, its indices */
   g_autoptr (GArray) turned = g_array_new (FALSE, FALSE, sizeof (gint64));
   const CleaveShape *shape;
   gint64 i[CLEAVE_MAX_RANK], at = 0;
@@ -121,12 +123,12 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
 
 typedef struct
 {
-  CleaveView view;   /* the axis is moved to dimension 0 */
+  CleaveView view;   /* view of the operand with the axis as dimension 0 */
   CleaveShape inner; /* shape of a slice without the axis */
   CleaveWide wide;
 } Slices;
 
-/* Compares slices element by element in row-major order, as Unique orders them. */
+/* Compares two slices element by element in row-major order, in which Unique sorts them. */
 static gint
 compare_slices (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -158,7 +160,7 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return order != 0 ? order : (first > second) - (first < second);
 }
 
-/* Views the operand with its axis first, or flat if `axis` is NULL. */
+/* Views the operand with its axis first; flat if `axis` is NULL. */
 static void
 slices_init (Slices *slices, CleaveTensor *x, const gint64 *axis)
 {
@@ -184,7 +186,7 @@ slices_init (Slices *slices, CleaveTensor *x, const gint64 *axis)
       }
 }
 
-/* Groups of equal slices: the first slice of each group, the group of each slice, the size of
+/* Groups of equal slices: the first slice of each group, the group of each slice, and the size of
  * each group. */
 typedef struct
 {
@@ -307,7 +309,7 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* this is reached only if slices are empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* reached only if slices are empty */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Windows of convolutions and pools: resolves kernel_shape, auto_pad and output_shape to
- * explicit pads. */
+/* Converts kernel_shape, auto_pad and output_shape of convolutions and pools to explicit pads. */
 
 #include "../import/import.h"
 
 #include <string.h>
 
-/* The window in each spatial dimension. */
+/* The window along each spatial dimension. */
 typedef struct
 {
   guint n;
@@ -15,8 +14,8 @@ typedef struct
       dilation[CLEAVE_MAX_RANK];
 } Window;
 
-/* Reads a list with one entry per spatial dimension; 1 if it is absent. Entries are below 2^31,
- * so that later products do not overflow. */
+/* Reads a list with an entry for each spatial dimension; all 1 if it is absent. Entries must be
+ * below 2^31, so that later products do not overflow. */
 static gboolean
 read_list (const CleaveOnnxNode *node, const char *name, guint n, gint64 *list, GError **error)
 {
@@ -61,7 +60,7 @@ read_window (const CleaveOnnxNode *node, guint weights, Window *window, GError *
   return TRUE;
 }
 
-/* Removes kernel_shape if it equals the shape of the weights (operand `weights`); fails
+/* Removes kernel_shape if it equals the shape of the weights (operand `weights`). Fails
  * otherwise. */
 static gboolean
 drop_kernel_shape (CleaveOnnxNode *node, guint weights, GError **error)
@@ -111,7 +110,7 @@ take_auto_pad (CleaveOnnxNode *node, AutoPad *mode, GError **error)
                                 attr->string == NULL ? "" : attr->string);
 }
 
-/* Resolves auto_pad: with SAME the result has ceil (extent / stride) elements. */
+/* Converts auto_pad to pads. With SAME, the result has ceil (extent / stride) elements. */
 static gboolean
 resolve_auto_pad (CleaveOnnxNode *node, guint weights, GError **error)
 {
@@ -160,8 +159,8 @@ cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error)
   return resolve_auto_pad (node, 0, error);
 }
 
-/* Finds the spatial extents of a ConvTranspose's result: `output_shape`, which in old files
- * includes N and C, or stride times the operand's extent. */
+/* Finds the spatial extents of a ConvTranspose's result: output_shape, which includes N and C in
+ * old files, or stride times the operand's extent. */
 static gboolean
 read_output_shape (const CleaveOnnxNode *node,
                    const CleaveOnnxAttr *attr,
@@ -187,8 +186,8 @@ read_output_shape (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Sets the pads for the wanted extents. If the result is larger than without pads,
- * output_padding adds the difference. */
+/* Sets the pads with which the result has the extents `out`. If the result must be larger than
+ * without pads, output_padding adds the difference. */
 static gboolean
 fit_output_shape (
     CleaveOnnxNode *node, const Window *window, const gint64 *out, AutoPad mode, GError **error)
