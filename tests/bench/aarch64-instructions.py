@@ -4,9 +4,10 @@
 
 CLEAVE is the command for aarch64; ROOT has the arm64 packages; FOLDER has libonnxruntime.so.1 for arm64, as
 `node_modules/onnxruntime-node/bin/napi-v6/linux/arm64` of the package in npm. Both programs run on one thread in qemu, and
-a plugin counts their instructions. The program counts a process with two runs and one with N runs more, and divides the
-difference by N. So loading a model does not count. Of three counts, it takes the smallest: the start of ONNX Runtime
-differs by a tenth from process to process, so a model of few instructions needs a large N. This is no measurement of time, and nothing here ran on hardware."""
+a plugin counts their instructions. The script counts a process with two runs and a process with N more runs, and divides
+the difference by N. So loading a model does not count. The script takes the smallest of three counts, since the start of
+ONNX Runtime differs by a tenth from process to process. A model of few instructions needs a large N. A number of
+instructions is no time, and no count here is from hardware."""
 
 import argparse
 import math
@@ -19,7 +20,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FEW = 2
 N_TRIES = 3
-# ONNX Runtime reads the processor's description, and fails on that of an x86-64.
+# The description of the processor that ONNX Runtime reads. ONNX Runtime fails if it reads that of an x86-64.
 CPUINFO = '''processor\t: 0
 Features\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs
 CPU implementer\t: 0x41
@@ -51,7 +52,7 @@ def describe_processor(root):
 
 
 def count(qemu, command):
-    """Returns the smallest number of instructions that a command executes."""
+    """Runs a command several times, and returns the smallest number of instructions that a run executes."""
     counts = []
     for _ in range(N_TRIES):
         done = subprocess.run([*qemu, *command], capture_output=True, text=True)

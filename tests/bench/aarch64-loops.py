@@ -17,7 +17,7 @@ MACS = {
     ('fmla', '4s'): 4, ('fmla', '2d'): 2, ('sdot', '4s'): 16, ('udot', '4s'): 16, ('usdot', '4s'): 16, ('sudot', '4s'): 16,
     ('smull', '4s'): 4, ('smull2', '4s'): 4, ('smlal', '4s'): 4, ('smlal2', '4s'): 4,
 }
-# Sixteen independent instructions of a kind run at the peak.
+# An instruction of each kind. Sixteen independent copies of it run at the peak rate of the processor.
 PEAK = {
     'fmla': 'fmla v{0}.4s, v30.4s, v31.4s',
     'sdot': 'sdot v{0}.4s, v30.16b, v31.16b',
@@ -45,7 +45,7 @@ def read_functions(path, objdump):
 
 
 def find_loops(code):
-    """Returns the loops that have no branch but their last instruction."""
+    """Returns the innermost loops: those whose only branch is their last instruction."""
     place = {address: i for i, (address, _) in enumerate(code)}
     for i, (address, text) in enumerate(code):
         target = re.search(r'([0-9a-f]+) <', text)
@@ -67,7 +67,7 @@ def count_macs(loop):
 
 
 def cycles(mca, cpu, lines):
-    """Returns the cycles of an iteration."""
+    """Returns the cycles of one iteration of a loop, as llvm-mca estimates them."""
     source = 'loop:\n' + '\n'.join(re.sub(r'[0-9a-f]+ <[^>]*>', 'loop', line) for line in lines) + '\n'
     command = [mca, '-mtriple=aarch64', f'-mcpu={cpu}', '-mattr=+dotprod,+i8mm,+fullfp16', f'-iterations={N_ITERATIONS}']
     done = subprocess.run(command, input=source, capture_output=True, text=True)

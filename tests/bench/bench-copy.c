@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures copies between views in GB/s, counted as for memcpy: bytes written. Each copy
- * alternates with a memcpy of the same size. Each figure is the best of many runs on one thread.
- * Only prints figures. bench-copy [WORD]: only the lines that contain the word. */
+/* bench-copy [WORD]: measures copies between views in GB/s of bytes written, as for memcpy. Each
+ * copy alternates with a memcpy of the same size. Each figure is the best of many runs on one
+ * thread. No figure makes the program fail. WORD: measures only the lines that contain it. */
 
 #include <stdio.h>
 #include <string.h>
@@ -139,8 +139,8 @@ report_step (gint64 step, CleaveElement element, const char *element_name)
     report (name, &to, &from);
 }
 
-/* A channel shuffle. Operand and result have channels innermost; the result has them in one
- * dimension. */
+/* Measures a channel shuffle. Operand and result have channels innermost in memory. The operand has
+ * two dimensions of channels, the result has one. */
 static void
 report_shuffle (gint64 groups, gint64 channels, gint64 size, CleaveElement element)
 {

@@ -5,9 +5,9 @@
  * network's input nor its last result. Ours is the arena of a program, divided by four since
  * elements are float32.
  *
- * For each point: the least arena of all plans of the frontier with no more MACs. If that is
- * larger than msf-CNN's, fit is also run with the point's limits. With a name, measures that
- * chain only. */
+ * For each point of msf-CNN's table, prints the least arena of all plans of the frontier that have
+ * at most the MACs of the point. If that arena is larger than msf-CNN's, `fit` also runs with the
+ * limits of the point. With the name of a chain as argument, measures that chain alone. */
 
 #include <stdio.h>
 
@@ -63,7 +63,8 @@ get_factor (const CleaveFitTotals *totals, gint64 last_macs)
   return (double) (totals->macs_after + last_macs) / (double) (totals->macs_before + last_macs);
 }
 
-/* Returns the plan with the least memory among those with no more MACs. */
+/* Returns the plan with the least memory among the plans whose MACs are at most `factor` times
+ * those of the unsplit graph. */
 static const CleaveFitTotals *
 find_point (const GPtrArray *plans, double factor, gint64 last_macs)
 {
@@ -89,8 +90,8 @@ add_frontier (GPtrArray *plans, const CleaveGraph *graph, double max_added_macs)
   g_ptr_array_extend_and_steal (plans, g_steal_pointer (&found));
 }
 
-/* The tables of msf-CNN count one byte per element. Here an element is a float, so one of their
- * kilobytes is this number of bytes. */
+/* Bytes of float32 elements for a kilobyte in the tables of msf-CNN, which count one byte per
+ * element. */
 #define BYTES_PER_KILOBYTE (1000 * sizeof (float))
 
 static void
@@ -108,7 +109,8 @@ add_asked (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint6
     g_ptr_array_add (plans, plan);
 }
 
-/* Returns the least memory with no more MACs: of all plans, or of one fitted to these limits. */
+/* Returns the plan with the least memory that has at most the MACs of the point. The candidates are
+ * all plans, and a plan that is fitted to the limits of the point. */
 static const CleaveFitTotals *
 meet_point (GPtrArray *plans, const CleaveGraph *graph, const Point *point, gint64 last_macs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures a large graph: building, validating, ordering and planning a million nodes, and the
- * cost of a step besides its kernel. Only prints figures. */
+/* Measures a graph of a million nodes: the time to build, validate, order and plan it, and the cost
+ * of a step besides its kernel. No figure makes the program fail. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@ seconds (void)
   return (double) g_get_monotonic_time () * 1e-6;
 }
 
-/* Processor time, since other work on the machine would show in wall-clock time. */
+/* Returns the processor time of this process. Wall-clock time would include other work on the
+ * machine. */
 static double
 cpu_seconds (void)
 {

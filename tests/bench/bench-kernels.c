@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures fast kernels in GFLOP/s (or in GB/s read and written, without multiplications).
- * Shapes are from known networks, channels innermost, one thread; each figure is the fastest of
- * many runs. bench-kernels [LEVEL] [WORD] [MILLISECONDS]: a level of x86-64, only the lines that
- * contain the word, and how long each kernel runs. */
+/* bench-kernels [LEVEL] [WORD] [MILLISECONDS]: measures fast kernels in GFLOP/s, or in GB/s read
+ * and written if they multiply nothing. Shapes are from known networks, with channels innermost in
+ * memory. Each figure is the fastest of many runs on one thread.
+ *
+ * LEVEL is a level of x86-64, WORD selects the lines that contain it, and MILLISECONDS is the time
+ * for each kernel. */
 
 #include "site.h"
 
@@ -13,7 +15,7 @@
 #include <string.h>
 
 static const char *level, *wanted;
-/* How long each kernel runs, in seconds. */
+/* Time for the runs of each kernel, in seconds. */
 static double seconds_each = 0.4;
 
 static void
@@ -127,7 +129,7 @@ matmul (gint64 m, gint64 n, gint64 k, gboolean constant)
   matmul_of (CLEAVE_FLOAT32, m, n, k, constant);
 }
 
-/* Counts bytes of operands and result. */
+/* Measures an op in GB/s of its operands and its result. */
 static void
 moved (const char *op,
        gconstpointer attrs,

@@ -16,11 +16,12 @@
 #ifdef __x86_64__
 #include <immintrin.h>
 
-/* Enough chains to hide the latency of an instruction on any core. */
+/* Number of independent chains of instructions: enough to hide the latency of an instruction on any
+ * core. */
 #define N_CHAINS 12
 
-/* Runs chains of one instruction over a register that holds `type`. The empty asm prevents their
- * removal. */
+/* Defines a function that runs N_CHAINS chains of one instruction, n times. `type` is the type of a
+ * register. The empty asm keeps the compiler from removing the chains. */
 #define DEFINE_CHAIN(name, isa, type, start, next)                                                 \
   __attribute__ ((target (isa))) static void name (guint n)                                        \
   {                                                                                                \
@@ -60,8 +61,8 @@ DEFINE_CHAIN (
 DEFINE_CHAIN (div_v1, "sse2", __m128, SET_V1 (3), _mm_div_ps (SET_V1 (2), x))
 DEFINE_CHAIN (sqrt_v1, "sse2", __m128, SET_V1 (3), _mm_sqrt_ps (x))
 
-/* One instruction or a pair of them, on float32 at the three processor levels, and the number of
- * lanes at each level. */
+/* The measured operations on float32, each of one or two instructions, at the three levels v1, v3
+ * and v4. */
 typedef enum { FMA, DIV, SQRT, HALF, N_OPS } Op;
 
 static void (*const chains[N_OPS][3]) (guint n) = {
@@ -93,7 +94,8 @@ best_rate (Op op)
   return (double) n * N_CHAINS * (4 << level) / (double) least * 1e-3;
 }
 
-/* Returns the bytes per lane: four with VNNI, otherwise two, as 16-bit integers. */
+/* Returns the number of products of bytes in a lane of 32 bits: four with VNNI, and two as 16-bit
+ * integers without it. */
 static guint
 bytes_factor (void)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE], started by mpirun. Prints JSON with three times:
- * the least of a run on ranks with one thread each, the least of a run of one process with as many
- * threads, and a prediction. The simulation predicts the time on ranks for the measured network.
- * The model is split and placed for GBIT and LATENCY, so that ranks communicate even if the network
- * is slower. If both are 0, the measured values are used. SHAPE is the shape of the only input.
+/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: mpirun starts it. It prints three times as JSON.
+ * The first two are the shortest run on ranks with one thread each, and the shortest run of one
+ * process with as many threads. The third is the simulated time of a run on the ranks with the
+ * measured network.
  *
- * The cost model is for one processor. The times of steps on this processor are measured in a
- * program that runs all of them, while other ranks sleep. */
+ * The model is split and placed for GBIT and LATENCY, so that ranks send each other messages even
+ * if the real network is slower. If both are 0, the model is placed for the measured network. SHAPE
+ * is the shape of the only input.
+ *
+ * The simulation uses measured times of steps. They are measured in a program that runs all steps
+ * in one process, while the other ranks sleep. */
 
 #include <cleave/cleave-mpi.h>
 #include <cleave/cleave.h>
@@ -115,7 +118,7 @@ make_whole (const char *path, const char *shape)
   return make_bound (graph, (guint) n_ranks);
 }
 
-/* Waits for all ranks. Idle ranks leave their cores free, and threads that have run go to sleep. */
+/* Waits until all ranks call it. Ranks that wait sleep, so their cores are free. */
 static void
 meet (void)
 {
@@ -201,7 +204,7 @@ compare_memory (const Programs *programs)
   return (double) most / (double) count_bytes (&whole);
 }
 
-/* Measures the steps of the same pieces on rank 0, while the others sleep. */
+/* Measures the steps of the split graph on rank 0, while the other ranks sleep. */
 static CleaveProfile *
 profile (const CleaveGraph *graph, guint repeat)
 {

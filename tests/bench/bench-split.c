@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures splitting. Chains and ladders are split from their end and node by node, in time that
- * must be linear in their length; searches look for a split that meets a limit. Only prints
- * figures. */
+/* Measures the time of splits: of chains and ladders, and of searches for a split that meets a
+ * limit. Chains and ladders are split from their end and node by node; the time must be linear in
+ * their length. No figure makes the program fail. */
 
 #include <cleave/cleave.h>
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* Processor time, since other work on the machine would show in wall-clock time. */
+/* Returns the processor time of this process. Wall-clock time would include other work on the
+ * machine. */
 static double
 cpu_seconds (void)
 {
@@ -25,7 +26,7 @@ add_input (CleaveGraph *graph, CleaveTensorType type)
   return cleave_graph_add_input (graph, "x", &type, NULL);
 }
 
-/* x → Relu → Neg → Relu → ... */
+/* Makes x → Relu → Neg → Relu → ... */
 static CleaveGraph *
 make_chain (guint n)
 {
@@ -38,7 +39,8 @@ make_chain (guint n)
   return graph;
 }
 
-/* Two chains with a rung after each step: one diamond after another. */
+/* Makes a ladder: two chains that are joined after each step, so that diamonds follow each other.
+ */
 static CleaveGraph *
 make_ladder (guint n)
 {
@@ -56,7 +58,7 @@ make_ladder (guint n)
   return graph;
 }
 
-/* x → Conv 3x3 → Conv 3x3 → ..., whose strips overlap. */
+/* Makes x → Conv 3x3 → Conv 3x3 → ..., whose strips overlap. */
 static CleaveGraph *
 make_convs (guint n)
 {
@@ -112,7 +114,7 @@ split_each (CleaveGraph *graph)
   return cleave_split_all_nodes (graph, split, NULL, NULL);
 }
 
-/* One node with `n` rows. */
+/* Makes a graph of one node with `n` rows. */
 static CleaveGraph *
 make_node (guint n)
 {
@@ -182,8 +184,8 @@ search_ranges (CleaveNode *node, const CleaveConstraint *limit, GString *why)
   return cleave_search_ranges (&wanted, &least_bytes, why);
 }
 
-/* Measures the search alone, then the whole split, and subtracts the search. Takes the best of
- * several rounds. */
+/* Measures the search alone, and then the whole split. The time to apply the split is the
+ * difference. Each time is the best of several rounds. */
 static Searched
 search (CleaveGraph *(*make) (void), gint64 max_memory)
 {
@@ -256,8 +258,9 @@ make_deep_conv (void)
   return make_conv (512, 14);
 }
 
-/* Searches with budgets from the need of the unsplit node down to the need of a pixel, and with one
- * that nothing can meet. Prints the slowest search and the slowest application last. */
+/* Searches with limits from the bytes of the unsplit node, `most`, down to those of a pixel,
+ * `least`, and with a limit that no split can meet. Prints the slowest search and the slowest
+ * application last. */
 static void
 measure_searches (const char *what, CleaveGraph *(*make) (void), gint64 most, gint64 least)
 {

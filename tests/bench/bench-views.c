@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures splitting and joining 1x256x128x128 float32 along each axis, into few and many parts.
- * Inside a graph, no data is moved; otherwise each part is an input or output of the graph.
- * Compares with memcpy of the same size. All alternate; each figure is the best of the rounds.
- * Only prints figures. With a folder, writes the models there instead, for peers/views.mjs. */
+/* bench-views [FOLDER]: measures splits and joins of 1x256x128x128 float32 along each axis, into
+ * few and many parts. The parts are values inside a graph, of which no data is moved, or inputs or
+ * outputs of the graph. Each measurement alternates with a memcpy of the same size, and each figure
+ * is the best of several rounds. No figure makes the program fail. With FOLDER, it only writes the
+ * models there, for peers/views.mjs. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -60,7 +61,7 @@ add_output (CleaveGraph *graph, CleaveResult *value)
   cleave_graph_add_output (graph, name, value, NULL);
 }
 
-/* Neg on the whole, then Relu on each part. */
+/* Makes a Neg of the whole value, a Split of its result, and a Relu of each part. */
 static CleaveGraph *
 make_inside (guint axis, guint n_parts)
 {
@@ -183,8 +184,8 @@ measure (guint axis, guint n_parts, char *to, const char *from)
           stats.copied_bytes, (in - out) * 1e3 / (n_parts + 1));
 }
 
-/* Measures the overhead per node in runs on tiny parts. One graph is a chain of nodes. In the other
- * one, the nodes read parts of a Split, and a Concat joins their results. */
+/* Measures the overhead of a node, in runs on tiny values. One graph is a chain of nodes. In the
+ * other graph, the nodes read parts of a Split, and a Concat joins their results. */
 static void
 measure_nodes (void)
 {

@@ -24,7 +24,7 @@ try:
     import onnx
     from onnx import helper, numpy_helper
 except ImportError:
-    # Another Python may come before the one that Debian's package is for.
+    # Debian's Python has python3-onnx. PATH may begin with another Python.
     if sys.executable != '/usr/bin/python3' and os.path.exists('/usr/bin/python3'):
         os.execv('/usr/bin/python3', ['/usr/bin/python3'] + sys.argv)
     print('SKIP census: python3-onnx is not installed')
@@ -38,19 +38,20 @@ TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8'
           'int64': ('int64', 7), 'bool': ('bool', 9)}
 CONV_INPUTS = 8
 OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
-# Runs for about this many milliseconds, within bounds: the least time of a step is then stable.
+# Each node runs for about RUN_MS milliseconds, from MIN_RUNS to MAX_RUNS times. The least time of a step is then stable.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
-# A larger share of the limit is more than memory can deliver, so the I/O binding moved nothing.
+# Number of measurements of a cell, of which the best counts.
 TRIES = 3
-# GB/s above this exceed the memory bandwidth, so the I/O binding moved nothing.
+# A view with more than this many times the limit moved nothing: no memory is as fast.
 IN_PLACE = 5
-# Ops that run at compile time, that only Cleave has, or in which networks spend no time.
+# Ops that need no line in the table: ops that run when the program is made, ops that only Cleave has, and ops in which
+# networks spend no time.
 WITHOUT_LINE = {'constant_of_shape', 'range', 'shape', 'input', 'constant', 'assemble', 'custom', 'eye_like', 'hann_window',
                 'hamming_window', 'blackman_window', 'mel_weight_matrix', 'tfidf_vectorizer', 'det', 'dft', 'stft', 'max_roi_pool', 'max_unpool'}
 
 
 def legal(op, operands, element):
-    """Returns whether ONNX's schema allows this type for all operands of the tested type. False for an op that is newer
+    """Returns whether ONNX's schema allows this type for all operands of the tested type. Returns False if the op is newer
     than this python3-onnx."""
     if not onnx.defs.has(op):
         return False
@@ -94,7 +95,7 @@ def make_model(op, operands, attrs, element, path):
 
 
 def measure_limits(program):
-    """Returns the best of several runs, since other processes may use the machine."""
+    """Returns the limits of the core: the best of several measurements, since other processes may use the machine."""
     found = [json.loads(subprocess.run([program], capture_output=True, text=True, check=True).stdout) for _ in range(4)]
     best = [[size, max(one['copy_gbps'][i][1] for one in found)] for i, (size, _) in enumerate(found[0]['copy_gbps'])]
     return dict(found[0], float32_gflops=max(one['float32_gflops'] for one in found), copy_gbps=best)
@@ -112,7 +113,7 @@ def instructions(limits, work, element, counts):
     lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
     operand, result, halves = counts
     div, sqrt, half = (limits['units'][unit] for unit in ('div', 'sqrt', 'half'))
-    # A 32-bit integer division is a division of doubles, half as many per register.
+    # A division of 32-bit integers is a division of doubles, of which a register has half as many.
     div *= 2 if element == 'int32' else 1
     return operand * work.each / lanes + result * (work.plain / lanes + work.wide + work.div * div + work.sqrt * sqrt) + halves * half / 2
 

@@ -55,7 +55,7 @@ IMAGE, ROWS = (1, 96, 56, 56), (1, 196, 768)
 SHAPES = {'image': IMAGE, 'rows': ROWS}
 F32 = 'float32'
 
-# Instructions per element: a polynomial with float32 precision, and the range reduction before it.
+# Vector instructions per element of each op: for functions, a range reduction and a polynomial with float32 precision.
 UNARY = {
     'Relu': 1, 'LeakyRelu': 2, 'Elu': 12, 'Selu': 12, 'Celu': 12, 'ThresholdedRelu': 1, 'HardSigmoid': 2, 'HardSwish': 3, 'Shrink': 2,
     'Sigmoid': Work(10, div=1), 'Tanh': Work(10, div=1), 'Exp': 11, 'Log': 14, 'Sqrt': Work(sqrt=1), 'Reciprocal': Work(div=1),
@@ -139,7 +139,7 @@ def products():
     yield 'Einsum', 'heads, scores', [X(1, 128, 12, 64), X(1, 128, 12, 64)], dict(equation='bqhd,bkhd->bhqk'), 0
     for op, gates in (('RNN', 1), ('GRU', 3), ('LSTM', 4)):
         weights = [W(1, gates * 256, 80), W(1, gates * 256, 256), W(1, 2 * gates * 256)]
-        again = 49 * 4 * gates * 256 * 256  # each step reads the weights of the state
+        again = 49 * 4 * gates * 256 * 256  # bytes of the weights R that each step but the first reads again
         yield op, '50 steps of 256', [X(50, 1, 80), *weights], dict(hidden_size=256), Work(reads=again)
 
 
@@ -238,7 +238,7 @@ class Case(typing.NamedTuple):
     operands: list
     attrs: dict
     work: Work
-    widens: bool  # float16 is converted to compute with it
+    widens: bool  # the kernel converts float16 to float32 to compute
 
 
 def cases():

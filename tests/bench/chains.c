@@ -91,7 +91,8 @@ typedef struct
   guint n;
 } Builder;
 
-/* Uniform weights, scaled so that values neither grow nor vanish. */
+/* Adds uniform random weights, scaled so that values neither grow nor vanish from layer to layer.
+ */
 static CleaveResult *
 add_weights (Builder *b, const char *what, CleaveTensorType type, gint64 fan_in)
 {

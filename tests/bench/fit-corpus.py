@@ -35,10 +35,11 @@ EXCLUDE = ['--exclude-inputs', '--inputs-apart']
 # The comparison lists at most this many slow runs.
 LISTED_RUNS = 40
 
-# A run may wait. So it is killed only after this many times its limit of processor seconds, in seconds of the clock.
+# A run is killed after PATIENCE times its limit of processor seconds, in seconds of the clock, since it may have to wait for
+# a processor.
 PATIENCE = 20
 
-# A goal: a network of at most 500 nodes is searched within 0.3 processor seconds.
+# A goal: the search for a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.
 SMALL_NODES, SMALL_SECONDS = 500, 0.3
 
 # Times are summarized by the number of nodes: more than the first number, at most the second.

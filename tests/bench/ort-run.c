@@ -63,7 +63,8 @@ check (void *status)
   exit (1);
 }
 
-/* Bytes of an element, by ONNX's number of its type; 0: not supported. */
+/* Returns the bytes of an element. `type` is ONNX's number of the element type. Returns 0 if the
+ * program does not support the type. */
 static size_t
 element_size (int type)
 {
@@ -72,7 +73,8 @@ element_size (int type)
   return type >= 0 && (size_t) type < sizeof sizes / sizeof *sizes ? sizes[type] : 0;
 }
 
-/* Sets the extents of an input that an argument gives. */
+/* Sets `extents` to the shape that the arguments give for an input. Leaves it unchanged if they
+ * give none. */
 static void
 take_shape (const char *name, char **arguments, int64_t *extents, size_t rank)
 {

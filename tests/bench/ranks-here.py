@@ -3,9 +3,9 @@
 """ranks-here.py BENCH_RANKS BENCH_MODEL [FOLDER] [--repeat N]: compares two ranks with one thread each on this machine
 with one process with two threads.
 
-Both alternate, and the least time of each counts. The models are the convolutions of VGG-16, DenseNet-121 with
-random weights, and the text detector that tests/peers/fetch.sh downloaded to FOLDER, at 640 x 640. With chrt, all of
-it runs before other processes on the machine. Exits with 77 without mpirun."""
+Runs on ranks alternate with runs of one process, and the script takes the shortest time of each. The models are the
+convolutions of VGG-16, DenseNet-121 with random weights, and the text detector that tests/peers/fetch.sh downloaded to
+FOLDER, at 640 x 640. If there is chrt, all runs have priority over other processes. Exits with 77 without mpirun."""
 
 import argparse
 import json
@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import networks  # noqa: E402
 
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
-MEASURED = ['0', '0']  # placed for the network measured between the ranks
+MEASURED = ['0', '0']  # GBIT and LATENCY of bench-ranks: the model is placed for the measured network
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', OMPI_MCA_mpi_yield_when_idle='1',
                    OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_hwloc_base_binding_policy='none')
 

@@ -3,9 +3,10 @@
 """ranks-net.py BENCH_RANKS MODEL.onnx ... [--repeat N]: runs two ranks in two network namespaces, with links of three
 bandwidths between them.
 
-Prints the time of a run there, the simulated time, and for how many of the bandwidths they agree within 15 %. No
-figure makes it fail: both ranks need a core of their own. With chrt they run before other processes on the machine,
-for some seconds at each bandwidth. Needs root, ip, tc with tbf, and mpirun; exits with 77 without them."""
+Prints the measured time of a run and the simulated time, and for how many of the bandwidths the two agree within 15 %.
+No figure makes the script fail, since each rank needs a core of its own. If there is chrt, the ranks have priority over
+other processes, for some seconds at each bandwidth. Needs root, ip, tc with tbf, and mpirun; exits with 77 without
+them."""
 
 import argparse
 import contextlib
@@ -16,14 +17,15 @@ import subprocess
 import sys
 import tempfile
 
-# Bandwidths, with the burst that tbf passes at once: 0.1 ms, or two frames. A real link has no burst. With a burst of
-# 0.4 ms, 64 KiB sent after a pause arrived in 0.26 ms at 1 Gbit/s; a link takes 0.54 ms.
+# Bandwidths, and for each the burst of tbf: the bytes that tbf passes at once after a pause. A burst is 0.1 ms of the
+# bandwidth, or two frames. A real link has no burst: it takes 0.54 ms for 64 KiB at 1 Gbit/s. With a burst of 0.4 ms, tbf
+# took 0.26 ms.
 RATES = {'200mbit': '4kb', '500mbit': '6kb', '1gbit': '12kb'}
-PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: slower networks would keep all nodes on one rank
+PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: for a slower network, all nodes would be placed on one rank
 SPACES = ['cleave-a', 'cleave-b']
 LINK = 'veth0'
 ADDRESSES = ['10.77.0.1', '10.77.0.2']
-BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # otherwise ranks on one host read each other's memory
+BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # without it, the ranks would read each other's memory, since they are on one host
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
 
 # Replaces ssh: starts Open MPI's daemon in the namespace of its address, with a folder of its own, as on another host.

@@ -3,9 +3,9 @@
 """ranks-sweep.py CLEAVE FOLDER [MODEL.onnx[:SHAPE] ...] [--only NAME]: runs models on 1 to 4 ranks with 1 and 2
 threads, in shared memory and over TCP only.
 
-Models are the real ones that tests/peers/fetch.sh downloaded to FOLDER, and the given ones. Each run must have the
-outputs of one process, bit for bit, and send the planned messages and bytes. Nodes are placed for a very fast
-network, so that they are sent wherever that helps. Fails if a run fails. Exits with 77 without mpirun."""
+The models are those that tests/peers/fetch.sh downloaded to FOLDER, and the given MODELs. Each run must have the outputs
+of one process, bit for bit, and send the planned messages and bytes. Nodes are placed for a very fast network, so that
+ranks send many values. Fails if a run fails. Exits with 77 without mpirun."""
 
 import argparse
 import json
@@ -21,7 +21,8 @@ ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROO
                    OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_hwloc_base_binding_policy='none')
 
 
-# "1,3,8,8" is the shape of the only input. In "x=1,8;n:5;m!6", n and m are values.
+# Returns the options for a text of models.txt. "1,3,8,8" is the shape of the only input. In "x=1,8;n:5;m!6", x has a shape,
+# and n and m have values.
 def shape_options(text):
     options = []
     for one in text.split(';'):

@@ -19,14 +19,14 @@ const list = (options.set ? [options.set] : ['used', 'held']).flatMap((set) => c
 if (list.length === 0) throw new Error(`no network in ${dir}: make them with classes/make.py`);
 
 const mean = (rows, of) => `**${geometricMean(rows.map(of)).toFixed(2)}**`;
-// The share of the total time in steps that ran on the reference kernels.
+// Returns the share of the total time that steps on reference kernels took.
 function referenceShare(command, model) {
   const { steps } = here(command, model, 1, 5, ['--profile']).run;
   const time = (some) => some.reduce((sum, step) => sum + step.nanoseconds, 0);
   return time(steps.filter((step) => step.reference)) / time(steps);
 }
 
-// The result of measure() with times combined from steps.
+// Returns the result of measure(), with times that are combined from the least times of steps and nodes.
 async function measureSteps(model, threads) {
   const ours = [], theirs = [], repeat = 30;
   for (let round = 0; round < rounds; round++) {

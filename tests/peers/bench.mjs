@@ -18,14 +18,14 @@ const made = mkdtempSync(join(tmpdir(), 'cleave-bench-'));
 const tool = (name, ...args) => call(join(build, 'tests/bench', `bench-${name}`), ...args);
 const mb = (bytes) => (bytes / 1e6).toFixed(2);
 
-// The processor's name alone may stand for several generations.
+// Returns the processor with family, model and vector instructions, since one name may stand for several generations.
 function processor() {
   const info = readFileSync('/proc/cpuinfo', 'utf8'), field = (name) => info.match(new RegExp(`^${name}\\s*: (.*)$`, 'm'))?.[1] ?? '';
   const vectors = /avx512f/.test(field('flags')) ? 'AVX-512' : /avx2/.test(field('flags')) ? 'AVX2' : 'no AVX2';
   return `${cpus()[0].model.trim()} (family ${field('cpu family')}, model ${field('model')}, ${vectors})`;
 }
 
-// The models of the zoo with one input, and generated ones: MobileNetV2 and VGG-16 with random weights.
+// Returns the models of the zoo that have one input, and MobileNetV2 and VGG-16 with random weights.
 function zoo() {
   const list = models(['first', 'test', 'bench']).filter((model) => model.inputs.length === 1).map((model) => ({ ...model, file: resolve(folder, `${model.name}.onnx`) }));
   const det = list.find((model) => model.name === 'det');
@@ -46,7 +46,7 @@ function latencyTable(results, threads) {
   console.log(`| geometric mean | | | **${geometricMean(rows.map((r) => r.ratio)).toFixed(2)}** | | | **${geometricMean(rows.map((r) => r.medianRatio)).toFixed(2)}** | |`);
 }
 
-// Models above 5 ms.
+// Prints the table of two threads against one, for models that take more than 5 ms.
 function threadsTable(results) {
   console.log('\n## Two threads against one\n\nModels that take more than 5 ms. To exclude other processes of the machine, each step counts with the least time');
   console.log('of many runs; the schedule\'s waits are added. More work: the time of all steps with two threads, relative to one.');
@@ -81,7 +81,7 @@ function compileTable(list, notes) {
     }
 }
 
-// Models made by python3-onnx: networks of each class, and nodes of each op.
+// Prints the tables of models that python3-onnx writes: networks of each class, and nodes of each op.
 function madeTables() {
   const here = (path) => fileURLToPath(new URL(path, import.meta.url)), networks = join(made, 'classes');
   try {

@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { cleave, difference, feedsOf, inputsOf, makeFeeds, onnxRuntime, readOutputs, session } from './peer.mjs';
 import { classFiles } from './measure.mjs';
 
-// Tolerances, relative to the largest value of an output. ONNX Runtime's optimizer changes the rounding of quantized
-// networks, so it is disabled for them. If a sum is close to a half, it may be rounded either way, which is one
-// quantization step; the coarsest result has fourteen steps.
+// Tolerances, relative to the largest value of an output. ONNX Runtime's optimizer is disabled for quantized networks, since
+// it changes their rounding. A sum that is close to the middle between two integers may be rounded up or down. The results
+// then differ by one quantization step, which is at most 1/14 of the largest value.
 const tolerance = 1e-4;
 const roundedTolerance = { 'qdq-efficientnet': 0.08, 'qlinear-residual': 0.03, 'qlinear-inverted': 0.03 };
 const quantized = /^(qdq|qlinear)/;

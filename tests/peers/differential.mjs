@@ -15,7 +15,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'cleave-differential-'));
 const arrays = { float32: Float32Array, float64: Float64Array, int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array,
   int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array, bool: Uint8Array, float16: Uint16Array };
 const tolerances = { float32: 1e-4, float64: 1e-9, float16: 5e-3 };
-// One unit, for quotients near the middle between two integers.
+// Element types whose results may differ by 1, since a quotient may be near the middle between two integers.
 const near = new Set(['int8', 'uint8']);
 const counts = {}, skipped = {};
 let passed = 0, failed = 0;
@@ -32,7 +32,7 @@ function read(bytes, { type, at, size }) {
 
 const number = (type, value) => type === 'float16' ? half(value) : Number(value);
 
-// Returns why they differ, or nothing.
+// Returns the reason why two tensors differ, or undefined if they agree.
 function compare(type, got, want, quantized) {
   if (got.length !== want.length) return `${got.length} elements, not ${want.length}`;
   const finite = Array.from(want, (v) => number(type, v)).filter(Number.isFinite).map(Math.abs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// dynamic.mjs CLEAVE FOLDER: runs the models of ../help/dynamic_models.py, whose shapes depend on data, with Cleave and with
-// ONNX Runtime, each on several inputs, and what Cleave writes of them with ONNX Runtime, and compares shapes and values.
-// Floats may differ by `tolerance` of the largest value.
+// dynamic.mjs CLEAVE FOLDER: runs the models of ../help/dynamic_models.py, whose shapes depend on data, in Cleave and in ONNX
+// Runtime, each on several inputs. Also runs the files that Cleave writes for these models in ONNX Runtime. Compares shapes
+// and values. Floats may differ by `tolerance` of the largest value.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -31,7 +31,7 @@ function judge(what, got, want) {
   }
 }
 
-// Smooth values around a mean that differs from input to input, so that other elements pass a threshold.
+// Returns smooth values around a mean that depends on the seed, so that other elements are above a threshold.
 function makeValues(shape, seed) {
   const n = shape.reduce((a, b) => a * b, 1);
   return Float32Array.from({ length: n }, (_, i) => Math.sin(i * (0.7 + seed) + seed) + (seed - 1) * 0.4);

@@ -57,7 +57,7 @@ function half(bits) {
 
 const number = (type, value) => type === 'float16' ? half(value) : Number(value);
 
-// Returns why two tensors differ, or nothing. `loosely`: a NaN equals any number.
+// Returns the reason why two tensors differ, or undefined if they agree. `loosely`: a NaN equals any number.
 function compare(got, want, loosely) {
   if (`${got.dims}` !== `${want.dims}`) return `shape ${got.dims}, not ${want.dims}`;
   if (got.type !== want.type) return `${got.type}, not ${want.type}`;
@@ -72,7 +72,7 @@ function compare(got, want, loosely) {
 
 const tensor = ({ type, dims, data }) => new ort.Tensor(type, data, dims);
 
-// Returns { results } or { error } of a file in ONNX Runtime.
+// Runs a file in ONNX Runtime. Returns { results } or { error }.
 async function peerRun(path, feeds) {
   let peer;
   try {
@@ -95,7 +95,7 @@ const hasNoKernel = (error) => new RegExp('Could not find an implementation|not.
 // Returns a message without numbers and without the names of files and nodes.
 const reason = (error) => error.replace(/Load model from \S+ failed:/, '').replace(/Name:'[^']*'/g, '').replace(/\((\w|\.)*\) Op /g, '').replace(/-?[0-9]+/g, '#');
 
-// Compares the results of a file with each of `wanted`; returns why none matches.
+// Compares the results of a file with each of `wanted`. Returns undefined if one matches, else the reason why none does.
 function judge({ results, error }, wanted, model, loosely) {
   if (error) return error;
   if (model.text?.startsWith('special values')) return undefined;
@@ -153,7 +153,8 @@ async function check(model) {
     if (i % Number(parts) === part) await checkForm(model, forms[i], original, wanted);
 }
 
-// An operator test, with its inputs in order. `fixes` makes some inputs constants: integers, or all but the first.
+// Reads an operator test of ONNX, with its inputs in order. Its `fixes` make some inputs constants: the integers, or all inputs
+// but the first.
 async function readOperatorTest(group, name) {
   const folder = join(data, group, name), set = join(folder, 'test_data_set_0');
   const path = join(folder, 'model.onnx');

@@ -29,7 +29,7 @@ function list() {
 
 const shapeOf = (model) => (model.shape ? ['--shape', model.shape.join(',')] : []);
 
-// Bytes of inputs and outputs, which no split reduces.
+// Returns the bytes of the inputs and outputs of a model, which no split reduces.
 function borders(model) {
   const info = JSON.parse(call(command, 'info', model.file, ...shapeOf(model), '--json'));
   const size = { float64: 8, int64: 8, uint64: 8, float32: 4, int32: 4, uint32: 4, float16: 2, bfloat16: 2, int16: 2, uint16: 2 };
@@ -49,7 +49,7 @@ function fitOne(model) {
   return { model, report, borders: borders(model), fitted: { name: model.name, file: out } };
 }
 
-// The least of several rounds, in which both alternate.
+// Measures the whole and the fitted model in alternating rounds, and takes the least latency of each.
 function measure(result) {
   const before = [], after = [];
   const repeat = Math.max(3, Math.min(50, Math.ceil(150 / here(command, result.model, 1, 2, ['--as-is']).min)));
@@ -73,7 +73,7 @@ function table(results) {
 
 process.env.MALLOC_MMAP_THRESHOLD_ = '65536'; // bytes: larger blocks are mapped
 
-// The least of several rounds, each in a process of its own.
+// Returns the least growth and the least latency of several rounds, each in a process of its own.
 function grow(model, arena) {
   const all = Array.from({ length: rounds }, () => JSON.parse(call(process.execPath, latency, folder, model.file, model.shape?.join(',') ?? '-', '1', '5', arena)));
   return { growth: Math.min(...all.map((one) => one.growth)), min: Math.min(...all.map((one) => one.min)) };

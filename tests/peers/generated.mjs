@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// generated.mjs CLEAVE FOLDER: runs the models of generated.py with Cleave and with ONNX Runtime, and what Cleave writes of them
-// with ONNX Runtime, and compares the outputs.  Floats may differ by `tolerance` of the largest value.
+// generated.mjs CLEAVE FOLDER: runs the models of generated.py in Cleave and in ONNX Runtime. Also runs the files that Cleave
+// writes for these models in ONNX Runtime. Compares the outputs. Floats may differ by `tolerance` of the largest value.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';

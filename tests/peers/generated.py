@@ -17,7 +17,7 @@ def call(function, inputs, outputs, name, **attributes):
     return node(function, inputs, outputs, name, **attributes) + block(7, DOMAIN)
 
 
-# An attribute that takes its value from an attribute of the function.
+# Returns an attribute of a node that takes its value from the attribute `to` of the function.
 def refer(name, to, kind):
     return block(5, block(1, name) + block(21, to) + number(20, kind))
 
@@ -26,7 +26,7 @@ def opset(domain, version):
     return block(1, domain) + number(2, version)
 
 
-# `attributes` are names; `defaults` are AttributeProtos as node() makes them, without the field.
+# Returns a FunctionProto. `attributes` are names of attributes without default; `defaults` are AttributeProtos.
 def function(name, inputs, outputs, nodes, attributes=(), defaults=(), version=17):
     return (block(1, name) + b''.join(block(4, i) for i in inputs) + b''.join(block(5, o) for o in outputs) +
             b''.join(block(6, a) for a in attributes) + b''.join(block(7, n) for n in nodes) +

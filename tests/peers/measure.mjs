@@ -19,7 +19,7 @@ export function classFiles(folder, set) {
     .map((name) => ({ name: basename(name, '.onnx'), set, file: resolve(folder, set, name) }));
 }
 
-// A model without `shape` has no free dimension.
+// Runs a model in Cleave. Returns its latencies, and the report as `run`. A model without `shape` has no free dimension.
 export function here(command, model, threads, repeat, more = []) {
   const shape = model.shape ? ['--shape', model.shape.join(',')] : [];
   const run = JSON.parse(call(command, 'run', model.file, ...shape, '--threads', threads, '--repeat', repeat, '--json', ...more));

@@ -26,7 +26,8 @@ function must(args) {
   return run;
 }
 
-// A pass that stands for a pipeline has a line with it; a pass with options has a line for each.
+// The passes without options. In the list of passes, a name that stands for a pipeline is followed by a line with the pipeline,
+// and a pass with options by a line for each option.
 const single = must(['opt', '--list-passes']).out.split(/\n(?=\S)/).filter((text) => text.trim().split('\n').length === 2)
   .map((text) => text.split('\n')[0]);
 const fired = Object.fromEntries(single.map((name) => [name, { models: [], lines: 0 }]));
@@ -46,7 +47,8 @@ function tryPasses(model, path, args) {
   }
 }
 
-// The least times within a third of a second of runs.
+// Returns cells of the table: the median latencies of two models in alternating rounds, and the median and middle half
+// of their ratios. Each round runs a model for about a third of a second.
 function race(model, paths) {
   const time = (path, repeat) => JSON.parse(call(process.execPath, latency, folder, path, model.text ?? '-', 1, repeat)).min;
   const repeat = Math.max(5, Math.min(1000, Math.ceil(330 / time(paths[0], 5)))), times = [[], []];
@@ -78,7 +80,7 @@ function countNodes(bytes) {
   return n;
 }
 
-// Returns the model after ONNX Runtime's optimizer.
+// Returns the number of nodes of a model after ONNX Runtime's optimizer.
 async function countRun(path) {
   const optimized = join(scratch, 'optimized.onnx');
   await (await session(ort, path, 1, { optimizedModelFilePath: optimized })).release?.();

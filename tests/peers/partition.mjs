@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// partition.mjs CLEAVE FOLDER DIFFERENTIAL [N [FIRST]]: takes real models and N random ones apart with `cleave partition`, runs each
-// part in a session of ONNX Runtime of its own, in the order of the schedule, and compares with ONNX Runtime's run of the whole.
+// partition.mjs CLEAVE FOLDER DIFFERENTIAL [N [FIRST]]: cuts real models and N random models into parts with `cleave partition`.
+// Runs each part in ONNX Runtime, in the order of the schedule, and compares the outputs with those of the whole model there.
 //
-// Floats may differ by `tolerance` of the largest value, since the kernels there depend on the neighbors of a node.  Results of
-// random models may also be those of Cleave: some kernels there are wrong, and are not used where the whole is folded.
+// Floats may differ by `tolerance` of the largest value, since ONNX Runtime chooses kernels by the neighbors of a node. The
+// results of random models may also be those of Cleave: some kernels of ONNX Runtime are wrong, and do not run where it folds
+// the nodes of the whole model.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -32,7 +33,7 @@ async function runParts(parts, schedule, feeds) {
   return Object.fromEntries(schedule.outputs.map(({ name, value }) => [name, values[value]]));
 }
 
-// The most bytes of a part of the whole model.
+// Returns the bytes of the whole model as a single part.
 function wholeBytes(path, args) {
   const run = cleave(command, ['partition', path, ...args, '--parts', '1', '-d', join(scratch, 'one')]);
   if (run.status !== 0) throw new Error(run.error);
@@ -40,7 +41,7 @@ function wholeBytes(path, args) {
   return part.weight_bytes + part.arena_bytes;
 }
 
-// Whether a model runs there if nothing is folded away: some ops and attributes have no kernel.
+// Returns whether a model runs in ONNX Runtime if no node is folded: some ops and attributes have no kernel there.
 async function runsAsWritten(path) {
   try {
     await session(ort, path, 1, { ...quiet, graphOptimizationLevel: 'disabled' });
@@ -50,7 +51,7 @@ async function runsAsWritten(path) {
   }
 }
 
-// Takes a model apart, and compares each output with that of one of the runs of the whole.
+// Cuts a model into parts, runs them, and compares each output with those in `wants`. It must equal one of them.
 async function check(what, path, args, cut, feeds, ...wants) {
   const parts = join(scratch, 'parts');
   rmSync(parts, { recursive: true, force: true });
@@ -82,8 +83,8 @@ async function checkModel(model) {
 const arrays = { float32: Float32Array, float64: Float64Array, int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array,
   int32: Int32Array, uint32: Uint32Array, int64: BigInt64Array, uint64: BigUint64Array, bool: Uint8Array };
 
-// A random model is compared if ONNX Runtime runs it as Cleave writes it, and if no value is
-// special: its kernels multiply these with padding.
+// Checks a random model. Skips it if ONNX Runtime cannot run the file that Cleave writes for it, or if a value is special,
+// since ONNX Runtime's kernels multiply special values by padding.
 async function checkRandom(made, seed) {
   const { text, inputs, outputs } = JSON.parse(readFileSync(join(made, `${seed}.json`)));
   const bytes = readFileSync(join(made, `${seed}.bin`)), path = join(made, `${seed}.onnx`);
@@ -95,7 +96,7 @@ async function checkRandom(made, seed) {
   try {
     want = await (await session(ort, path, 1, quiet)).run(feeds);
   } catch {
-    return; // it has no kernel there
+    return; // ONNX Runtime has no kernel for a node
   }
   if ([...Object.values(want), ...Object.values(own)].some(({ data }) => data.some((v) => !Number.isFinite(Number(v))))) return;
   const nBytes = wholeBytes(path, []);

@@ -51,10 +51,10 @@ export function makeValues(shape) {
   return data;
 }
 
-// The inputs of a model with fixed shapes, as reported by its session.
+// Returns the inputs that a session reports, for a model with fixed shapes.
 export const inputsOf = (peer) => peer.inputMetadata.map(({ name, type, shape }) => ({ name, type, shape: shape.map(Number) }));
 
-// Integers are word indices or masks: 0 and 1.
+// Returns the elements of an input. Integers are word indices or masks, so they are 0 and 1.
 export function makeData(type, shape, value) {
   if (type === 'float32') return makeValues(shape);
   const n = shape.reduce((a, b) => a * b, 1);
@@ -87,7 +87,7 @@ export function inputArgs(model, folder) {
   });
 }
 
-// A model written by cleave has no inputs for fixed values.
+// Returns the feeds for the inputs that a session has. A model that Cleave wrote has no inputs for fixed values.
 export const feedsOf = (peer, feeds) => Object.fromEntries(peer.inputNames.map((name) => [name, feeds[name]]));
 
 export function cleave(command, args, timeout = 300000) {

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { cleave, difference, feedsOf, inputArgs, makeFeeds, models, onnxRuntime, readOutputs, session } from './peer.mjs';
 
 const tolerance = 1e-4;
-// The large ones compute in float16, or round to bytes between all convolutions, so one step grows on the way. Other
-// optimization levels change ONNX Runtime's own results of the first by 1e-3, and the last bit of the input changes
-// those of the other by 0.26.
+// The tolerance for large models. One of them computes in float16, and one rounds to bytes between all convolutions, so a
+// difference of one step grows from layer to layer. Another optimization level changes ONNX Runtime's results of the first
+// by 1e-3. A change of the last bit of the input changes those of the second by 0.26.
 const largeTolerance = 0.1, largeTimeout = 2 * 3600 * 1000;
 const [command, folder, zoos = 'first,test,bench,refuse'] = process.argv.slice(2);
 const ort = onnxRuntime(folder);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# run.sh SCRIPT CLEAVE FOLDER [...]: downloads into FOLDER, then runs SCRIPT.mjs. Exits with 77 and the reason if it
-# cannot.
+# run.sh SCRIPT CLEAVE FOLDER [...]: downloads the models and ONNX Runtime into FOLDER, and runs SCRIPT.mjs. If that is not
+# possible, prints the reason and exits with 77.
 set -eu
 script=$(cd "$(dirname "$0")" && pwd)/$1.mjs
 shift

@@ -4,8 +4,8 @@
 // whole are compared bit for bit, and ONNX Runtime runs the exported file (tolerance 1e-4 of an output's largest value).
 // Ends with a table of the share of each model's MACs in parallel subgraphs.
 //
-// A stage ends where the number of rows decreases: at a node that a node with fewer rows reads, but none with as many;
-// and at the last nodes with rows.
+// A stage ends where the number of rows decreases: at a node that a node with fewer rows reads, and no node with as many rows.
+// The last nodes with rows end a stage too.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -78,7 +78,7 @@ async function checkModel(model) {
   return stages.length;
 }
 
-// For each model and number of bands, the split with the largest parallel share.
+// Prints, for each model and number of bands, the split with the largest share of MACs in parallel subgraphs.
 function printShares() {
   const percent = (part) => `${(100 * part).toFixed(1)} %`;
   console.log('| model | bands | halo | from | nodes split | MACs in parallel | MACs | peak |\n|---|---|---|---|---|---|---|---|');

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inputsOf, makeFeeds, onnxRuntime } from './peer.mjs';
 
-// Microseconds to start a step, and to notice that another thread is done.
+// Microseconds to start a step (`begin`), and until a thread sees that another thread has finished a step (`handover`).
 const begin = 0.06, handover = 0.3;
 
-// `alone`: the least time of each step when one thread runs all steps is known, too.
+// Returns the steps of a traced run. With `alone`, also runs all steps on one thread, and takes the least time of each step.
 function trace(command, model, threads, repeat, alone = false) {
   const folder = mkdtempSync(join(tmpdir(), 'cleave-steps-')), file = join(folder, 'trace.json');
   const printed = execFileSync(command, ['run', model.file, ...(model.shape ? ['--shape', model.shape.join(',')] : []), '--threads', `${threads}`, '--repeat', `${repeat}`, '--trace', file, '--json', ...(alone ? ['--profile'] : [])],
@@ -48,7 +48,7 @@ export function leastOfSteps(command, model, threads, rounds, repeat, alone) {
   return { latency: replay(steps, threads) / 1000, work: steps.reduce((sum, step) => sum + step.us, 0) / 1000 };
 }
 
-// Does the same for ONNX Runtime: sums the least time of each node, since it runs them one after another.
+// Returns the latency in ms of ONNX Runtime, estimated as the sum of the least times of all nodes, which run one after another.
 export async function leastOfNodes(folder, model, threads, repeat) {
   const scratch = mkdtempSync(join(tmpdir(), 'cleave-nodes-')), ort = onnxRuntime(folder), least = new Map();
   const peer = await ort.InferenceSession.create(model.file, { executionProviders: ['cpu'], intraOpNumThreads: threads, interOpNumThreads: 1,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // tails.mjs CLEAVE FOLDER DIFFERENTIAL [N [FIRST]]: appends nodes whose shapes depend on data to N random models of the
-// differential fuzzer. Runs the longer models with Cleave, whole and split. ONNX Runtime runs the appended nodes alone, on the
-// values that the random model has in Cleave: another rounding of these values could select other elements.
+// differential fuzzer. Runs the resulting models in Cleave, whole and split. ONNX Runtime runs the appended nodes alone, on the
+// values that Cleave computes for the random model, since values with another rounding could select other elements.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -47,7 +47,7 @@ function valueInfo(name, type, dims) {
   return Buffer.concat([block(1, name), block(2, block(1, Buffer.concat([number(1, type), shape])))]);
 }
 
-// Returns [field, bytes with the key, bytes without it] of each field.
+// Yields [number, bytes with the key, bytes without the key] for each field of a message.
 function* fields(bytes) {
   for (let at = 0; at < bytes.length;) {
     const begin = at;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // views.mjs BENCH FOLDER: measures splits and joins of 1x256x128x128 float32 in ONNX Runtime and in Cleave, with each
 // part an output or input of the graph. BENCH is tests/bench/bench-views, which writes the models and measures Cleave.
-// One thread, alternating rounds, the best of each.
+// Each figure is the best of several rounds on one thread, in which the two alternate.
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -19,8 +19,8 @@ spawnSync(bench, [models]);
 
 const tensor = (dims) => new ort.Tensor('float32', new Float32Array(dims.reduce((a, b) => a * b, 1)).fill(1), dims);
 
-// Milliseconds of the fastest run of the node alone, from ONNX Runtime's own profile: the overhead of a session call
-// from JavaScript is not the operator's.
+// Returns the milliseconds of the fastest run of the node, from ONNX Runtime's profile, without the overhead of a call from
+// JavaScript.
 async function there(what, axis, parts) {
   const path = join(models, `${what}-${axis}-${parts}.onnx`);
   const peer = await ort.InferenceSession.create(path, { executionProviders: ['cpu'], intraOpNumThreads: 1,

@@ -55,8 +55,8 @@ def backbone(net, x, width, depths, block):
 
 
 def neck(net, levels, block, depth, reduce):
-    """Path aggregation: down the pyramid by resizing, and up again by strided convolutions. With `reduce`, a 1x1 convolution
-    comes before each join (YOLOv5), otherwise none (YOLOv8)."""
+    """Path aggregation: from the smallest level to the largest by Resizes, and back by strided convolutions. With `reduce`, a
+    1x1 convolution precedes each join, as in YOLOv5. Without it, there is none, as in YOLOv8."""
     (x, n), laterals = levels[-1], []
     for skip, m in reversed(levels[:-1]):
         if reduce:
@@ -134,8 +134,8 @@ def residual(net, x, n_in, n_out, stride=1):
 
 
 def hourglass(net, x, widths, depth):
-    """Returns the sum of two branches of x [N, widths[0], H, W]. One is at full size; the other one goes a step down,
-    through the inner hourglass and a step up."""
+    """Returns the sum of two branches of x [N, widths[0], H, W]. One branch keeps the size. The other branch halves the
+    size, goes through the inner hourglass, and doubles the size."""
     n, m = widths[:2]
     branch = x
     for _ in range(depth):
@@ -146,7 +146,7 @@ def hourglass(net, x, widths, depth):
 
 
 def peaks(net, heat):
-    """Sets each value to zero that is not the maximum of its 3x3 neighborhood."""
+    """Returns `heat` with 0 in place of each value that is not the maximum of its 3x3 neighborhood."""
     return net.op('Mul', heat, net.op('Cast', net.op('Equal', net.pool(heat, 3, 1), heat), to=1))
 
 

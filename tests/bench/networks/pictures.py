@@ -69,7 +69,7 @@ def high_resolution(net, size, widths, n_modules, n_points):
 
 
 def join(net, branches, widths, to):
-    """Returns the sum of all branches at the resolution of one of them."""
+    """Returns the sum of all branches at the resolution of branch `to`."""
     parts = []
     for i, x in enumerate(branches):
         if i > to:

@@ -5,7 +5,7 @@ import numpy as np
 
 
 def conv_along(net, x, n_in, n_out, kernel=1, rank=1, before=0, after=0, **how):
-    """Adds a convolution along the last of `rank` spatial axes. A value with two of them has one row: [N, C, 1, T]."""
+    """Adds a convolution along the last of `rank` spatial axes. With two spatial axes, a value has one row: [N, C, 1, T]."""
     rows = [1] * (rank - 1)
     return net.conv(x, n_in, n_out, (*rows, kernel), rank=rank, pads=[*[0] * (rank - 1), before, *[0] * (rank - 1), after], **how)
 
@@ -162,7 +162,7 @@ def octaves(net, wave, length, n_bins, n_octaves, kernel, hop):
 
 
 def shifted(net, x, shift, n_rows):
-    """Returns x [N, C, rows, T] moved by some rows, with zeros in the free rows."""
+    """Returns x [N, C, rows, T] moved by `shift` rows, with zeros in the rows that become free."""
     if shift == 0:
         return x
     part = net.slice(x, max(0, shift), min(n_rows, n_rows + shift), 2)

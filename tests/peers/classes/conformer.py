@@ -8,7 +8,7 @@ def feed_forward(net, x, width):
 
 
 def convolve(net, x, width, kernel):
-    """A gated linear unit, then a depthwise convolution along the sequence."""
+    """Adds a gated linear unit, and then a depthwise convolution along the sequence."""
     y = net.conv(net.transpose(net.layer_norm(x, width), 0, 2, 1), width, 2 * width, rank=1)
     y, gate = net.split(y, [width, width], 1)
     y = net.conv(net.op('Mul', y, net.op('Sigmoid', gate)), width, width, kernel, group=width, rank=1)

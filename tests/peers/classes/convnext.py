@@ -7,7 +7,7 @@ def norm_channels(net, x, n):
 
 
 def block(net, x, n, as_convs):
-    """as_convs: the linear layers are 1x1 convolutions, and only the normalization has channels last."""
+    """Adds a block. If `as_convs`, the linear layers are 1x1 convolutions, and only the normalization has channels last."""
     y = net.conv(x, n, n, 7, group=n)
     if as_convs:
         y = net.gelu(net.conv(norm_channels(net, y, n), n, 4 * n, gain=1.5))

@@ -21,7 +21,7 @@ def partial(net, x, n_in, n, n_blocks, by_split):
 
 
 def pyramid(net, x, n, parallel):
-    """Poolings of 5, 9 and 13; in a row they are three of 5."""
+    """Adds poolings with windows of 5, 9 and 13: beside each other if `parallel`, else as three consecutive poolings of 5."""
     x = conv(net, x, n, n // 2)
     parts = [x]
     for kernel in (5, 9, 13):
@@ -47,7 +47,7 @@ def silu_detector(net, size, width, blocks, by_split, parallel):
 
 
 def center_point(net, size, width, depths, transposed):
-    """Residual encoder, three steps up, heads of heat, offset and size; peaks by a pooling."""
+    """A residual encoder, three steps of upsampling, and heads for heat, offset and size. A pooling finds the peaks of heat."""
     x, n = net.conv_relu(net.input('x', [1, 3, *size]), 3, width, 7, stride=2), width
     for i, depth in enumerate(depths):
         for j in range(depth):

@@ -26,8 +26,8 @@ def inverted(net, x, n_in, n, stride):
 
 
 def by_patches(net, x, n, size, back):
-    """Rearranges pixels [1, n, size, size] to [4, rows, n]: one matrix for each position in a patch of 2 x 2. `back`:
-    the reverse."""
+    """Rearranges pixels [1, n, size, size] to [4, rows, n]: one matrix for each position in a patch of 2 x 2. If `back`,
+    rearranges the matrices to pixels."""
     half = size // 2
     if back:
         x = net.reshape(net.transpose(net.reshape(x, 1, 4, half ** 2, n), 0, 3, 2, 1), n * half, half, 2, 2)

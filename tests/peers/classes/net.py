@@ -11,7 +11,7 @@ TYPES = {'float32': TensorProto.FLOAT, 'int64': TensorProto.INT64, 'uint8': Tens
 
 
 class Net:
-    """Each method adds nodes and returns the name of their value."""
+    """A network. Each method adds nodes and returns the name of the value that they compute."""
 
     def __init__(self, name, seed, opset=13):
         self.name, self.opset = name, opset
@@ -23,7 +23,7 @@ class Net:
         return name
 
     def output(self, value, shape=None):
-        """`shape` is needed if ONNX's own inference does not find it."""
+        """Makes a value an output. `shape` is needed if ONNX's shape inference does not find it."""
         self.outputs.append(helper.make_tensor_value_info(value, TensorProto.FLOAT, shape))
 
     def constant(self, values, element=np.float32):
@@ -132,7 +132,7 @@ class Net:
         return self.op('Split', x, self.ints(*sizes), n_results=len(sizes), axis=axis)
 
     def layer_norm(self, x, n):
-        """One op if the opset has it, otherwise the ops that exporters write for it."""
+        """Adds a LayerNormalization, or, before opset 17, the ops that exporters write for it."""
         scale, shift = self.bias(n, 0.8, 1.2), self.bias(n)
         if self.opset >= 17:
             return self.op('LayerNormalization', x, scale, shift, axis=-1, epsilon=1e-5)
@@ -142,7 +142,7 @@ class Net:
         return self.op('Add', self.op('Mul', self.op('Div', centered, deviation), scale), shift)
 
     def gelu(self, x):
-        """Uses the error function."""
+        """Adds a Gelu with the error function."""
         erf = self.op('Erf', self.op('Div', x, self.constant(np.sqrt(2.0))))
         return self.op('Mul', self.op('Mul', x, self.op('Add', erf, self.constant(1.0))), self.constant(0.5))
 
@@ -165,7 +165,7 @@ class Net:
         return self.op('MatMul', self.op('Softmax', scores, axis=-1), v)
 
     def self_attention(self, x, n_rows, width, n_heads, batch=1, mask=None, fused=True):
-        """fused: one product computes queries, keys and values."""
+        """Adds self-attention. If `fused`, one product computes queries, keys and values."""
         n = width // n_heads
         if fused:
             qkv = self.reshape(self.linear(x, width, 3 * width), batch, n_rows, 3, n_heads, n)

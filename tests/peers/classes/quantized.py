@@ -11,7 +11,8 @@ MOST = 63
 
 
 class Quantized:
-    """Values are (name, scale, zero point). All are within about ±6, or from 0 to 12 after a Relu."""
+    """A network of bytes. A value is (name, scale, zero point). All values are within about ±6, or from 0 to 12 after a
+    Relu."""
 
     def __init__(self, net, form, signed):
         self.net, self.form = net, form
@@ -55,7 +56,7 @@ class Quantized:
         return self.quantize(net.op('Relu', y) if relu else y, relu)
 
     def pool(self, x):
-        """A maximum does not depend on scale and zero point."""
+        """Adds a MaxPool, whose result has the scale and the zero point of its operand."""
         how = dict(kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
         if self.form == 'QLinear':
             return self.net.op('MaxPool', x[0], **how), *x[1:]
@@ -105,7 +106,7 @@ def inverted(net, form, signed, size, stages, factor):
 
 
 def product(net, x, n_in, n_out, gain=1.0):
-    """Dynamic quantization: the scale of the operand is computed at run time."""
+    """Adds a product with dynamic quantization: nodes compute the scale of the operand in each run."""
     w = net.random.standard_normal((n_in, n_out)) * (gain / np.sqrt(n_in))
     ws = np.abs(w).max() / MOST
     y, scale, zero = net.op('DynamicQuantizeLinear', x, n_results=3)

@@ -30,7 +30,8 @@ def down_unit(net, x, n_in, n, size):
 
 
 def shufflenet(net, size, stages, groups):
-    """groups: 0 for halves; stages: (units, channels)."""
+    """groups: number of groups, or 0 for ShuffleNetV2, in which half of the channels stay unchanged. stages: (units,
+    channels)."""
     n_in = 24
     x = net.pool(net.conv_relu(net.input('x', [1, 3, size, size]), 3, n_in, 3, stride=2), 3)
     size //= 4

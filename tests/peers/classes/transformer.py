@@ -113,7 +113,7 @@ def rotate(net, x, n_rows, n):
 
 
 def llama(net, n_rows, width, n_heads, n_shared, n_hidden, n_layers):
-    """n_shared heads read the same keys and values."""
+    """A decoder with rotary positions, in which each `n_shared` heads read the same keys and values."""
     n, n_keys = width // n_heads, n_heads // n_shared
 
     def heads(x, count):
