@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Brings attributes that a caller or a file gives to their normal form, by the op's attribute
- * table: fills in defaults, makes axes positive, checks minima and enums. Fails with the legal
+ * table: fills in defaults, makes axes positive, checks minima and enums. Errors name the legal
  * values. */
 
 #include "op.h"

@@ -30,7 +30,7 @@ typedef enum {
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
                                           row by row; may extend beyond that result */
   CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
-                                        * strip while    the moved value dies */
+                                        * strip while the moved value dies */
 } CleaveAssignmentFlags;
 
 typedef struct

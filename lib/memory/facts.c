@@ -8,8 +8,9 @@
 struct _CleaveGraphFacts
 {
   CleavePool *pool;
-  CleaveJoinFacts **joins; /* indexed by node id; NULL: not computed yet */
-  CleaveViewFacts **views; /* indexed by node id, an array by result; NULL: not computed yet */
+  CleaveJoinFacts **joins; /* facts of each join, indexed by node id; NULL: not computed yet */
+  CleaveViewFacts **views; /* facts of each result of a view, indexed by node id, then by result;
+                            * NULL: not computed yet */
   guint *position;         /* indexed by node id: position in the graph's list */
   guint *first_value;      /* indexed by position: index of the node's first result */
   CleaveMemoryOrder *orders;

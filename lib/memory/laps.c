@@ -339,7 +339,7 @@ overlay_best (Lapping *l, guint over)
   g_array_append_val (l->alive, over);
 }
 
-/* Moves the values in buffers that were moved into others. */
+/* Moves each value of a buffer that was moved into another buffer. */
 static void
 move_values (const Lapping *l)
 {

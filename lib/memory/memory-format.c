@@ -180,8 +180,8 @@ keeps_dims (const CleaveShape *x, const CleaveShape *y)
   return i == y->rank;
 }
 
-/* Returns the order on the other side of the Reshape. Its dimensions of extent 1 are outermost, so
- * that values stacked along them stay contiguous. */
+/* Returns the order on the other side of the Reshape. In this order, dimensions of extent 1 are
+ * outermost, so that values stacked along them stay contiguous. */
 static CleaveMemoryOrder
 past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShape *to)
 {

@@ -140,8 +140,8 @@ add_candidate (Finding *f, GPtrArray *order)
   return candidate;
 }
 
-/* Adds an order without measuring it, if a lower bound shows that it cannot beat the best one. The
- * bound takes at most a fifth of the time of a measurement. */
+/* Adds an order without measuring it, if a lower bound shows that its peak is not below that of the
+ * best order so far. The bound takes at most a fifth of the time of a measurement. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
 {
@@ -181,7 +181,7 @@ is_known (const Finding *f, const GPtrArray *order)
   return FALSE;
 }
 
-/* Measures an order that was derived from the best one; NULL: nothing to do. */
+/* Measures an order that was derived from the best order; NULL: nothing to do. */
 static void
 add_variant (Finding *f, GPtrArray *order)
 {

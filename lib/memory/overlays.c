@@ -28,8 +28,9 @@ is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const
          (maker->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Returns whether a value's buffer holds only this value and those that overwrite it. That excludes
- * joins, whose other operands come earlier, and outputs, which may be in the caller's memory. */
+/* Returns whether a value's buffer holds only this value and values that overwrite it. That
+ * excludes joins, whose other operands come earlier, and outputs, which may be in the caller's
+ * memory. */
 static gboolean
 is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {

@@ -86,7 +86,8 @@ find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
 }
 
 /* Follows an operand of the group through element-wise calls to the main call, or to the last call
- * if there is no main one. Returns FALSE if it is read more than once or moved on the way. */
+ * if there is no main call. Returns FALSE if several calls read a value on the way, or if a call
+ * changes its shape. */
 static gboolean
 follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
 {

@@ -210,8 +210,8 @@ measure (const CleaveBody *body, const gint64 *weights, const CleaveShape *tile,
   return fits;
 }
 
-/* Halves the first dimension that makes tiles much smaller, or else the one that makes them
- * smallest. Returns FALSE if no dimension can be halved. */
+/* Halves the first dimension that makes tiles much smaller. If there is none, halves the dimension
+ * that makes tiles smallest. Returns FALSE if no dimension can be halved. */
 static gboolean
 cut (const CleaveBody *body,
      const gint64 *weights,

@@ -65,7 +65,7 @@ is_free (const CleaveStorage *storage,
 }
 
 /* Notes the join that an operand is stored in or copied to. A staged operand is copied once, into
- * the last of its joins; earlier joins are boxes of that one. */
+ * the last of its joins; earlier joins are boxes of that last join. */
 static void
 join_to (CleaveAssignment *assignment, guint whole, guint part)
 {
@@ -245,8 +245,8 @@ has_parts_that_stay (const CleaveStorage *storage,
   return find_box (storage, x, ranges, &box);
 }
 
-/* Returns whether x is an operand of a join that it may be moved into. It may not if an operand of
- * an earlier join already lies in x, or if moving x would add a copy. */
+/* Returns whether a join reads x. Then x should move into the join instead of being overwritten,
+ * since the join would otherwise copy x. */
 static gboolean
 is_part (const CleaveAssignment *x)
 {

@@ -19,8 +19,8 @@ typedef struct
   GArray *stack; /* Visit: nodes that are entered, or must be visited */
   GPtrArray *order;
   gboolean *seen;       /* indexed by node id: whether the walk has entered the node */
-  const gint64 *weight; /* indexed by node id; the walk visits the heaviest operand first; NULL:
-                           operands in their own order */
+  const gint64 *weight; /* weight of each node, indexed by node id; the walk visits the heaviest
+                         * operand first; NULL: the walk visits operands in their own order */
 } Walk;
 
 static void

@@ -35,8 +35,8 @@ cleave_conv_could_be_winograd (const CleaveCall *call)
 }
 
 /* Smallest numbers of channels and tiles for which Winograd's algorithm is faster (measured). With
- * fewer, the transforms and the reading of 16 factors instead of 9 weights cost more than it saves.
- */
+ * fewer, the transforms and the reading of 16 factors instead of 9 weights cost more than the
+ * algorithm saves. */
 #define MIN_CHANNELS 24
 #define MIN_TILES 12
 

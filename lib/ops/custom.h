@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Custom ops: nodes of other domains than ONNX's, whose meaning Cleave does not know. They are
- * written to the file as they were read, and cannot be split or run. */
+/* Custom ops: nodes of other domains than ONNX's, whose meaning Cleave does not know. The exporter
+ * writes them as the importer read them; they cannot be split or run. */
 
 #include "../ir/op.h"
 
@@ -10,7 +10,7 @@ typedef struct
 {
   char *op;           /* the operator of the node in the file, "domain:op" */
   GArray *outputs;    /* gint64: for each output of the node in the file, the element type, the rank
-                       * and the    extents; or only CLEAVE_NONE for an output that is absent */
+                       * and the extents; or only CLEAVE_NONE for an output that is absent */
   CleaveTensor *node; /* the serialized NodeProto */
 } CleaveCustomAttrs;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DepthToSpace makes blocks of f by f pixels of f * f channels of a pixel; SpaceToDepth is the
+/* DepthToSpace turns f * f channels of a pixel into a block of f by f pixels. SpaceToDepth is the
  * inverse. Both are NCHW, as in ONNX. */
 
 #include "../ir/copy.h"

@@ -65,8 +65,9 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
 
 /* Parsing. Nothing is allocated, since kernels parse the equation, too */
 
-/* Parses one term, up to a comma or an arrow. Its ellipsis has `n_ellipsis` dimensions; or, if
- * `rank` is not NULL, the dimensions of this rank that have no letter. */
+/* Parses one term, up to a comma or an arrow. If `rank` is NULL, an ellipsis stands for
+ * `n_ellipsis` dimensions. Otherwise it stands for the dimensions of an operand of rank `*rank`
+ * that have no letter. */
 static gboolean
 read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *term, GError **error)
 {

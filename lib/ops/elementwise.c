@@ -115,8 +115,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Fast kernels serve operands with the same type, except for float64; powers of 16-bit floats with
- * float32 exponents; and comparisons of any type. */
+/* Fast kernels serve operands that all have the same type other than float64; powers of 16-bit
+ * floats with float32 exponents; and comparisons of any type. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -383,8 +383,8 @@ static const char *const binary_results[] = { "C", NULL };
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
 #define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
 
-/* `since` of each set of element types. Ops for integers only, the bitwise ones, came in opset 18.
- */
+/* The `since` of an op record, by the set of element types in elementwise.def. The ops that have
+ * only integers are the bitwise ops, which came in opset 18. */
 #define SINCE_FLOAT NULL
 #define SINCE_SIGNED NULL
 #define SINCE_NUMBER NULL
@@ -393,7 +393,8 @@ static const char *const binary_results[] = { "C", NULL };
 #define SINCE_BOOL NULL
 #define SINCE_ANY NULL
 
-/* KIND_… (struct of the attributes, further flags) */
+/* KIND_… (P, more): fields of the records of a kind. P is the struct of the attributes, `more`
+ * further flags. */
 #define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
 #define KIND_TEST(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, .flags = (more), \

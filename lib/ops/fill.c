@@ -36,7 +36,8 @@ infer_fill (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Sets no map, since there is no operand. It exists because an op without maps cannot be split. */
+/* Sets no map, since there is no operand. The function exists because an op without maps cannot be
+ * split. */
 static void
 maps_fill (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {

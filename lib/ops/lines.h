@@ -88,5 +88,5 @@ gboolean cleave_lines_init_dims (CleaveLines *lines,
                                  const CleaveView *const *views,
                                  guint n_views,
                                  guint dims);
-/* Moves to the next line. Returns FALSE after the last one, and is at the first line again. */
+/* Moves to the next line. After the last line, returns FALSE and moves back to the first line. */
 gboolean cleave_lines_next (CleaveLines *lines);

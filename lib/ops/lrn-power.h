@@ -5,8 +5,9 @@
 
 #include <glib.h>
 
-/* Computes the powers by which LRN divides, in place. The exponents 0.75 and 0.5, which networks
- * use, are square roots, each rounded: pow() takes ten times as long. */
+/* Replaces n sums by their powers with the exponent `beta`, by which LRN divides. The exponents
+ * 0.75 and 0.5, which networks use, are square roots, each rounded: pow() takes ten times as long.
+ */
 static inline void
 cleave_lrn_powers (double *v, gint64 n, double beta)
 {

@@ -51,7 +51,8 @@ side_of (const Places *p, guint operand)
   return is_of_b ? CLEAVE_MATMUL_B : CLEAVE_MATMUL_A;
 }
 
-/* Returns the extent of the dimension of y that only this side has, or 1 if it has none. */
+/* Returns the extent of the dimension of y that comes from this side alone, or 1 if there is none.
+ */
 static gint64
 own_extent (const CleaveMatmulDims *dims, CleaveMatmulSide side, const CleaveShape *y)
 {

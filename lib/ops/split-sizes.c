@@ -20,7 +20,7 @@ cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error)
   return TRUE;
 }
 
-/* Returns a list as text, "1, 2, 2", without what exceeds 16 entries. */
+/* Returns a list as text, "1, 2, 2". Writes only the first 16 entries of a longer list. */
 static char *
 list_to_string (const gint64 *list, guint n)
 {

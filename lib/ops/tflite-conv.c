@@ -47,7 +47,8 @@ check_elements (const CleaveCall *call, GError **error)
          cleave_call_check_element (call, Y_ZERO, CLEAVE_ELEMENTS_TFLITE, error);
 }
 
-/* Checks the operands for each of `channels` of the result, and the bounds. */
+/* Checks the operands that have an entry for each of `channels` channels of the result. Checks the
+ * bounds. */
 static gboolean
 check_channels (const CleaveCall *call, gint64 channels, End end, GError **error)
 {

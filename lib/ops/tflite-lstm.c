@@ -25,7 +25,7 @@ enum { X, W, R, B, INITIAL_H, INITIAL_C };
 enum { Y, LAST_H, LAST_C };
 enum { INPUT, FORGET, CELL, OUTPUT, N_GATES };
 
-/* Returns the dimension of time in x and y; batch is the other one of the first two dimensions. */
+/* Returns the dimension of time in x and y. Batch is the other of the first two dimensions. */
 static guint
 time_of (const CleaveTfliteLstmAttrs *a)
 {

@@ -106,8 +106,8 @@ add_tap (CleaveElement element, gconstpointer x, gint64 stride, gint64 n, gint32
     ADD_UP (gint16);
 }
 
-/* Adds up the taps of `n` channels of the result element at `out`, a place in the spatial
- * dimensions; returns the number of taps. `x` begins at the first of these channels. */
+/* Adds up the taps of `n` channels of the result element at `out`, an index in the spatial
+ * dimensions. Returns the number of taps. `x` begins at the first of these channels. */
 static gint64
 add_taps (const CleaveWindow *windows,
           const CleaveDims *dims,
