@@ -212,7 +212,7 @@ write_box (const Large *l, Agraph_t *box, double left, double top, double width,
   set_numbers (box, "lp", NULL, label, 2);
 }
 
-/* Writes the curve of an edge: from the bottom of the upper box to the top of the lower one, in
+/* Writes the curve of an edge: from the bottom of the upper box to the top of the lower box, in
  * either direction. The tip of the arrow comes first, as Graphviz demands. */
 static void
 write_edge (const Large *l, Agedge_t *edge, guint from, guint to)

@@ -111,7 +111,8 @@ is_same (const CleaveNode *a, const CleaveNode *b)
          a->operands[0].result->type.element == b->operands[0].result->type.element;
 }
 
-/* Returns the node that dequantizes all moved operands in the same way; NULL if there is none. */
+/* Returns a DequantizeLinear with the parameters that all moved operands share; NULL if they
+ * differ. */
 static const CleaveNode *
 find_dequantize (const Sinking *s, const CleaveNode *node)
 {

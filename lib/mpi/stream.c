@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Runs several programs of one placement at once on all ranks. Each program runs on a thread of its
- * own, with its own memory and messages (a lane). While one program waits for a message, another
- * computes. */
+ * own, with its own memory and messages; a Lane is one program with its thread. While one program
+ * waits for a message, another computes. */
 
 #include "rank-program.h"
 
@@ -36,7 +36,8 @@ has_failed (Streaming *s, CleaveRankProgram *program)
   return failure != NULL;
 }
 
-/* Stores the first error and frees later ones; takes ownership. */
+/* Takes ownership of `error`. Stores it if it is the first error of the stream, or else frees it.
+ */
 static void
 note_failure (Streaming *s, GError *error)
 {

@@ -136,8 +136,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
                                  error);
 }
 
-/* Sets maps. Element o of the result reads operand elements (o + pad - reach) / stride to
- * (o + pad) / stride. */
+/* Sets maps. Element o of the result reads operand elements (o + pad - dilation * (kernel - 1)) /
+ * stride to (o + pad) / stride. */
 void
 cleave_conv_transpose_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {

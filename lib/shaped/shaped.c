@@ -2,12 +2,12 @@
 
 /* Chooses the program for the shapes of a run.
  *
- *     largest shape: tokens [512,64]. The program for it is compiled at the beginning.
+ *     largest shape: tokens [512,64]. Its program is compiled at the beginning.
  *
- *     tokens      program, if no row depends on another one      otherwise
- *     [512,64]    that for 512                                   that for 512
- *     [300,64]    that for 512, padded                           one for 300
- *     [100,64]    one for 128, padded                            one for 100 */
+ *     tokens      program, if no row depends on another row     otherwise
+ *     [512,64]    program for 512                               program for 512
+ *     [300,64]    program for 512, padded                       program for 300
+ *     [100,64]    program for 128, padded                       program for 100 */
 
 #include <cleave/cleave-shaped.h>
 

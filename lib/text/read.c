@@ -172,7 +172,8 @@ parse_output (Text *text, GError **error)
          cleave_reader_fail_with (reader, begin, wrong, error);
 }
 
-/* Creates the graph. Reads the name of the graph first, which must be known then. */
+/* Creates the graph. Reads the name of the graph first, since a graph gets its name when it is
+ * created. */
 static gboolean
 parse_head (Text *text, GError **error)
 {

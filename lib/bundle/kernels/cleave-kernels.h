@@ -501,7 +501,7 @@ typedef struct
   int32_t channels;
 } CleaveMeanF32;
 
-/* An element-wise function of float, with its numbers. */
+/* An element-wise function of float, with its parameters a and b. */
 typedef struct
 {
   int32_t channels;

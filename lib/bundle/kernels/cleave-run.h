@@ -50,7 +50,7 @@ typedef struct
 {
   uint16_t first, end; /* first layer, and layer after the last */
   uint16_t images, bands;
-  uint16_t is_upward;      /* the rows are computed from the last one to the first one */
+  uint16_t is_upward;      /* the rows are computed from the last row to the first */
   const uint16_t *columns; /* first column and column after the last, for each layer in each band;
                             * NULL: all columns */
 } CleaveSegment;
