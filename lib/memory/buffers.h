@@ -68,7 +68,7 @@ typedef struct
 
 typedef struct
 {
-  guint value;       /* the root, for which the buffer was made */
+  guint value;       /* index of the root: the value for which the buffer was made */
   gint64 n_bytes;    /* rounded up to CLEAVE_BUFFER_ALIGNMENT */
   guint first, last; /* first and last step that reads or writes the buffer */
 } CleaveBuffer;

@@ -26,7 +26,7 @@ typedef struct
 
 typedef struct
 {
-  const guint *position; /* indexed by node id, as all arrays below */
+  const guint *position; /* position of each node, indexed by node id, as all arrays below */
   guint *n_seen;         /* number of uses of a node by the current group */
   gboolean *cheap;
   guint *number;          /* indexed by node id: index of its call in the group */

@@ -20,7 +20,7 @@ typedef struct
   CleaveNode **nodes; /* indexed by node id, as all arrays below: the node in `to` that computes the
                        * same, or NULL */
   CleaveResult **bytes;  /* the 8-bit value in `to` of a value that is dequantized later */
-  const CleaveNode **by; /* indexed by node id: the DequantizeLinear that reads its result */
+  const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: none */
   Wanted *wanted; /* the kind of readers of the node's result, also through data movement; BY_NONE
                    * if a reader wants floats */
   guint n_moved;

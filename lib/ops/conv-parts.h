@@ -77,7 +77,7 @@ typedef struct
 {
   CleaveDims dims;
   CleaveWindow windows[CLEAVE_MAX_RANK];
-  gint64 n_in, n_out; /* number of channels of a group, in X and in the result */
+  gint64 n_in, n_out; /* numbers of channels of a group, in X and in the result */
   gboolean is_transposed;
 } CleaveConvWalk;
 

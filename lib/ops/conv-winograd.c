@@ -97,7 +97,7 @@ typedef struct
   const CleaveConvAttrs *attrs;
   const CleaveView *x, *w, *y;
   const CleaveView *bias; /* bias of each channel of the result; NULL: no bias */
-  gint64 n_in, n_out;     /* number of channels of a group, in X and in the result */
+  gint64 n_in, n_out;     /* numbers of channels of a group, in X and in the result */
   float *factors;         /* 16 for each channel of the result and input channel of its group */
   float *image;           /* a transformed tile for each input channel of a group */
 } Walk;

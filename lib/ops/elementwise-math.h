@@ -275,7 +275,7 @@ static inline float cleave_f32_tan (float a) { return (float) tan ((double) a); 
                                                                                                    \
     return cleave_##t##_select (size > 0, cleave_##t##_copysign (1, a), size);                     \
   }                                                                                                \
-  /* Return the first operand that is NaN, if any; of two equal operands, the first. */            \
+  /* Return the larger or the smaller operand: the first NaN, or the first of equal operands. */   \
   static inline T cleave_##t##_max (T a, T b)                                                      \
   {                                                                                                \
     return cleave_##t##_select ((a >= b) | (a != a), a, b);                                        \

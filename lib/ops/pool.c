@@ -290,7 +290,7 @@ store_lowest (CleaveElement element, gpointer at)
     cleave_real_store (element, at, -INFINITY);
 }
 
-/* Copies the bits of the maximum. */
+/* Finds the maximum of a window, and copies its bits to result 0. */
 static void
 make_max (Window *w, const CleaveView *results, const gint64 *at)
 {

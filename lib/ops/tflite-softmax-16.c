@@ -49,7 +49,7 @@ interpolate (const CleaveView *table, gint32 x)
 typedef struct
 {
   const CleaveTfliteRescaleAttrs *attrs;
-  const CleaveView *tables[3]; /* indexed by operand */
+  const CleaveView *tables[3]; /* views of the tables, indexed by operand */
   const gint16 *x;
   gint16 *y;
   gint64 n, x_step, y_step;

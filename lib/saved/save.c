@@ -18,7 +18,7 @@ typedef struct
   GPtrArray *constants; /* CleaveTensor, numbered by the index= of the text */
   GPtrArray *tensors;   /* CleaveTensor: tensors of which each constant is the whole or a slice */
   GHashTable *index;    /* from a tensor to its index in `tensors` + 1 */
-  GPtrArray *blocks;    /* GBytes, each aligned to CLEAVE_SAVED_LINE */
+  GPtrArray *blocks;    /* GBytes: data blocks, each at a multiple of CLEAVE_SAVED_LINE */
   guint64 n_data;
 } Saving;
 

@@ -8,7 +8,7 @@
 /* A program and the graph that it was made of. */
 typedef struct
 {
-  GArray *types; /* CleaveTensorType: of the inputs */
+  GArray *types; /* CleaveTensorType: types of the inputs */
   CleaveGraph *graph;
   CleaveProgram *program;
   GPtrArray *inputs, *outputs; /* CleaveTensor: memory for padded runs; NULL: none yet */

@@ -5,8 +5,8 @@
  *     run    rows that a Compress keeps    program of the MatMul behind it
  *     1      200                           compiled for 200
  *     2      90                            compiled for 90: 200 would be more than twice as many
- *     3      200                           the one for 200
- *     4      150                           the one for 200, padded */
+ *     3      200                           program for 200
+ *     4      150                           program for 200, padded */
 
 #include "dynamic-program.h"
 
@@ -16,9 +16,10 @@
 #include "prefix.h"
 #include "types.h"
 
-/* Number of programs that are kept. A search looks at all of them. */
+/* Largest number of programs that are kept. A search looks at each program. */
 #define MAX_PROGRAMS 64
-/* Number of bytes that the kept programs may take. The last one stays if it takes more. */
+/* Number of bytes that all kept programs may take. A single program is kept even if it takes more.
+ */
 #define MAX_BYTES ((gint64) 1 << 29)
 /* A program runs smaller inputs if it has at most this many times their elements. */
 #define MAX_PADDING 2

@@ -31,8 +31,8 @@
 /* Shapes of inputs that occurred, and the program for them. */
 typedef struct
 {
-  GArray *types;              /* CleaveTensorType: of the inputs */
-  GArray *results;            /* CleaveTensorType: of the outputs of the graph */
+  GArray *types;              /* CleaveTensorType: types of the inputs */
+  GArray *results;            /* CleaveTensorType: types of the outputs of the graph */
   CleaveOnnxDynamic *dynamic; /* NULL: none */
   CleaveCompiled *compiled;   /* a program in `all`, which owns it */
 } Size;

@@ -20,7 +20,7 @@
 
 typedef struct
 {
-  const char *file; /* NULL: all constants are in the text */
+  const char *file; /* name of the file for constants; NULL: all are in the text */
   GByteArray *bytes;
 } Data;
 

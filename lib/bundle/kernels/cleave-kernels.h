@@ -440,7 +440,7 @@ typedef struct
 typedef struct
 {
   CleaveAxis axes[3]; /* in the order rows, columns, channels */
-  int32_t channels;   /* channels of the result */
+  int32_t channels;   /* number of channels of the result */
   int16_t size;       /* bytes of an element */
   uint8_t fill[8];    /* the bytes of the element that fills */
 } CleaveMove;
@@ -543,7 +543,7 @@ typedef struct
 /* A recurrent layer of int8, see cleave_lstm_row_s8(). The biases have the zero points. */
 typedef struct
 {
-  const int8_t *w, *r; /* [gate][unit][input], [gate][unit][unit] */
+  const int8_t *w, *r; /* w[gate][unit][input], r[gate][unit][unit] */
   const int32_t *biases, *r_biases;
   const int8_t *h; /* constant initial state h, if has_start is 0 */
   const int16_t *c;
@@ -588,7 +588,7 @@ typedef struct
 {
   const void *table;
   int32_t n, bytes; /* number of rows, and bytes of a row */
-  int32_t columns;  /* columns of the result */
+  int32_t columns;  /* number of columns of the result */
   int32_t index_bytes;
 } CleaveEmbed;
 
@@ -615,7 +615,7 @@ typedef struct
 typedef struct
 {
   const float *weights, *bias; /* bias: NULL if there is none */
-  int32_t rows, columns;       /* size of the operand */
+  int32_t rows, columns;       /* extents of the operand */
   int32_t pad[2];
   int32_t phase[2]; /* 1: the first tile begins before index 0 */
   int32_t in, out;  /* numbers of channels of a group, in the operand and in the result */
@@ -652,8 +652,8 @@ typedef struct
 {
   int32_t n_digits, first; /* first: index in the operand of element 0 */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
-  int32_t columns, channels;       /* sizes of the result */
-  int32_t row_elements, x_columns; /* sizes of the operand */
+  int32_t columns, channels;       /* numbers of columns and channels of the result */
+  int32_t row_elements, x_columns; /* elements of a row, and columns, of the operand */
   int32_t size;                    /* bytes of an element */
 } CleaveReorder;
 

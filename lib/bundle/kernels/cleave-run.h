@@ -18,8 +18,8 @@ typedef struct
   uint32_t offset; /* bytes from the begin of the arena, the input or the output */
   uint32_t pixel_bytes;
   uint16_t rows, columns;
-  uint16_t capacity; /* rows in memory */
-  uint16_t width;    /* columns in memory */
+  uint16_t capacity; /* number of rows in memory */
+  uint16_t width;    /* number of columns in memory */
   uint8_t place;
   uint8_t port;       /* index of the arena, of the input or of the output */
   uint8_t is_ring;    /* the memory of the value has the columns of one band */
