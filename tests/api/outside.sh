@@ -19,7 +19,7 @@ export LD_LIBRARY_PATH
 unset CLEAVE_MODULE_DIR CLEAVE_DEBUG
 cd "$root"
 
-# A program.
+# Compiles and runs a program.
 # shellcheck disable=SC2086
 cc -std=gnu11 -Wall -Wextra -Werror "$docs/example.c" -o program $flags
 ./program before.dot after.dot >/dev/null
@@ -28,11 +28,12 @@ if [ -e "$lib/cleave/libcleave-render.so" ]; then
   ./program before.svg after.svg >/dev/null
   [ -s after.svg ]
 fi
-# Types in the public headers, and GCancellable.
+# The public headers use types of GObject, and GCancellable of GIO.
 others=$(pkg-config --print-requires cleave | sort | tr '\n' ' ')
 [ "$others" = 'gio-2.0 gobject-2.0 ' ] || { echo "cleave.pc requires $others"; exit 1; }
 
-# A module. Its pass creates nodes; the command names, lists, checks, prints and bisects it like a pass of the library.
+# Compiles a module with a pass that creates nodes. The command names, lists, checks, prints and bisects the pass like a
+# pass of the library.
 # shellcheck disable=SC2086
 cc -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -shared -fPIC "$docs/examples/lower-sub.c" -o my-pass.so $flags
 cat >model.cleave <<'END'
@@ -64,7 +65,7 @@ if [ -x "$command" ]; then
   [ "$(grep -c ' = Sub ' small.cleave)" -eq 1 ]
 fi
 
-# A script, for a Python with PyGObject.
+# Runs a script, if Python has PyGObject.
 [ "$typelib" = true ] || { echo 'outside: good, without Python'; exit; }
 cat >script.py <<'END'
 import gi

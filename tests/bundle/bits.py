@@ -29,7 +29,7 @@ def plan(cleave, model, *options):
 
 
 def check(cleave, model, compiler, options, folder):
-    """Writes, compiles and runs one bundle. Returns an error message, or None."""
+    """Writes, compiles and runs a bundle. Returns an error message, or None if the bundle is right."""
     out = os.path.join(folder, 'bundle')
     result = run([cleave, 'bundle', model, '--force', '-o', out, *options])
     if result.returncode != 0:

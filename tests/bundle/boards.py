@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# boards.py CLEAVE: small int8 networks as bundles on emulated boards: the bits of `cleave run`, the stack, and the
-# number of instructions, which is exact and repeatable. Exits with 77 (skipped) where a compiler or QEMU is missing.
+# boards.py CLEAVE: runs small int8 networks as bundles on emulated boards. Compares their bits with those of `cleave run`.
+# Checks the stack and the number of instructions, which is exact and repeatable. Exits with 77 (skipped) where a compiler
+# or QEMU is missing.
 import os
 import subprocess
 import sys
@@ -12,10 +13,10 @@ import emulate
 CLEAVE = sys.argv[1]
 BOARDS = ('M0', 'M4', 'M33', 'RV32')
 STACK = 512
-# Twice the rows may need this factor of instructions. It was 2.0 when this was written.
+# Twice the rows may need at most this many times the instructions. The factor was 2.0 when this was written.
 GROWTH = 2.1
-# Instructions of the network with 16 rows on a Cortex-M4, in plain C and with DSP instructions: 3,400,922 and 2,778,359
-# when this was written, and 3 % more.
+# Limits on the instructions of the network with 16 rows on a Cortex-M4, in plain C and with DSP instructions. The numbers
+# were 3,400,922 and 2,778,359 when this was written; the limits are 3 % higher.
 LIMITS = {'-DCLEAVE_PLAIN_C': 3503000, '': 2862000}
 # Options of the command that must not change the bits, nor cost instructions.
 OPTIONS = [['--kernels', 'dsp'], ['--weights', 'object'], ['--single-file']]
@@ -36,8 +37,8 @@ def conv(name, x, shape, shift, attributes):
 
 
 def network(rows):
-    """Returns a graph with each case of the kernels: a small window, depthwise, 1x1, rows of a window, channels that are
-    no multiple of four, single taps, dilation and groups."""
+    """Returns a graph with each case of the kernels. They are convolutions with a small window, depthwise, 1x1, with rows of a
+    window, with channels that are no multiple of four, with single taps, with dilation and with groups."""
     return '\n'.join([
         'graph boards', f'%x = Input : int8 1x{rows}x16x3  # x', '%zero = Constant value=-5 : int8 scalar  # zero',
         *conv('a', '%x', [8, 3, 3, 3], -8, 'pads=1,1,1,1 min=-128 max=127'),

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Linked with a bundle on an emulated board (emulate.py): measures a call of its run function, RUN
- * (void *arena, const void *io), with the linker option --wrap. Prints the bytes of stack that the
- * call used and, if the board has a CMSDK timer, its value before minus its value after. */
+/* Linked with a bundle on an emulated board (emulate.py): measures a call of the bundle's run
+ * function, RUN (void *arena, const void *io), with the linker option --wrap. Prints the bytes of
+ * stack that the call used and, if the board has a CMSDK timer, its value before minus its value
+ * after. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,8 @@ void NAME (__wrap_, RUN) (void *arena, const void *io);
 static volatile uint32_t *const timer = (volatile uint32_t *) TIMER; /* control, value, reload */
 #endif
 
-/* Fills the stack below this call with a pattern, or returns how many bytes were changed since. */
+/* At the begin, fills the stack below this call with a pattern. Later, returns the number of bytes
+ * that changed since then. */
 static uint32_t __attribute__ ((noinline)) paint_stack (int is_begin)
 {
   volatile unsigned char mark = 0;

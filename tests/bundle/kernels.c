@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Random nodes of each op that a bundle can compute: kernels compute the bits of the op's reference
- * code. The test writes the constants of many nodes as C and compiles them with the kernels. Then
- * it calls the kernels row by row: for parts of a row, with whole operands and with rings, and in
- * place where the layer allows it. */
+/* The kernels of bundles, on random nodes of each op that a bundle can compute. Kernels must
+ * compute the bits of the op's reference code. The test writes the constants of many nodes as C and
+ * compiles them with the kernels. Then the test calls the kernels row by row: for parts of a row,
+ * with whole operands and with rings, and in place where the layer allows that. */
 
 #include "test.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "../../lib/bundle/model.h"
-/* The library has types with these names, too. */
+/* The library has types with these names, so they are renamed in the header of the kernels. */
 #define CleaveCall RowCall
 #define CleaveKernel RowKernel
 #include "../../lib/bundle/kernels/cleave-kernels.h"
@@ -31,7 +31,7 @@ typedef struct
   CleaveBundleModel *model;
   const char *op;
   guint seed;
-  guint first; /* index of the kernel of step 0 in the compiled file */
+  guint first; /* index of the kernel of step 0 in the table of the compiled file */
   GPtrArray *inputs;
   CleaveTensor *result;
 } Case;
@@ -115,7 +115,7 @@ copy_image (const CleaveResult *result, char *dense, char *memory, gboolean to_m
     }
 }
 
-/* Makes a random constant for an operand: a number that is legal there. */
+/* Makes a random constant that is legal for an operand. */
 static CleaveTensor *
 make_constant (const CleaveNode *node, guint operand, GRand *rand)
 {
@@ -149,9 +149,9 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
   return tensor;
 }
 
-/* Makes operands constant: all but the first, or sometimes none of an op that combines A and B. The
- * operands of a join stay inputs, and so do the operands of a node whose first operand is
- * constant. */
+/* Makes operands constant: all except the first. An op that combines A and B sometimes keeps both
+ * as inputs. The operands of a join stay inputs, and so do the operands of a node whose first
+ * operand is constant. */
 static void
 fix_operands (CleaveGraph *graph, CleaveNode *node, GRand *rand)
 {
@@ -174,7 +174,7 @@ fix_operands (CleaveGraph *graph, CleaveNode *node, GRand *rand)
     }
 }
 
-/* Makes a case of a random node; NULL if a bundle cannot compute the node. */
+/* Makes a case of a random node. Returns NULL if a bundle cannot compute the node. */
 static Case *
 case_new (const CleaveRandomOp *maker, guint seed)
 {
@@ -342,7 +342,7 @@ copy_ring (GRand *rand,
   capacity = CLAMP (capacity + g_rand_int_range (rand, 0, 3), 1, MAX (value->image.rows, 1));
   first = MAX (columns.begin - g_rand_int_range (rand, 0, 2), 0);
   width = MAX (columns.end - first, 1);
-  ring = g_malloc ((gsize) (capacity * width * pixel + 1)); /* not NULL */
+  ring = g_malloc ((gsize) (capacity * width * pixel + 1)); /* + 1: not NULL */
   fill_garbage (rand, ring, capacity * width * pixel);
   for (gint64 r = MAX (end - capacity, 0); r < end; r++)
     memcpy (ring + r % capacity * width * pixel,
@@ -464,7 +464,7 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
   for (guint i = 0; i < n; i++)
     {
       const CleaveBundleValue *value = cleave_bundle_value (c->model, i);
-      char *bytes = g_malloc0 ((gsize) cleave_bundle_value_bytes (value) + 1); /* not NULL */
+      char *bytes = g_malloc0 ((gsize) cleave_bundle_value_bytes (value) + 1); /* + 1: not NULL */
 
       fill_garbage (rand, bytes, cleave_bundle_value_bytes (value));
       for (guint j = 0; j < c->inputs->len; j++)
@@ -489,9 +489,9 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
     }
 }
 
-/* Returns whether a bundle computes only some nodes of an op, which special makers make. The random
- * powers have other exponents. The other ops are views or have a batch in a graph that has no node
- * that reads images with channels first. */
+/* Returns whether random nodes of an op cannot be in a bundle, so that special generators make the
+ * nodes. Random powers have exponents without kernels. The other ops are views or have a batch, in
+ * a graph without a node that reads images with channels first. */
 static gboolean
 is_special (const char *op)
 {
@@ -500,8 +500,8 @@ is_special (const char *op)
   return g_strv_contains (names, op);
 }
 
-/* Checks random nodes of ops. Each maker must make nodes that a bundle can compute, if there is a
- * record of its op. Nodes of special ops are made by special makers only. */
+/* Checks random nodes of ops. Each generator must make nodes that a bundle can compute, if there is
+ * a record of its op. Only special generators make nodes of special ops. */
 static void
 check_makers (const CleaveRandomOp *makers, gboolean are_special)
 {
@@ -535,7 +535,8 @@ check_makers (const CleaveRandomOp *makers, gboolean are_special)
   cleave_assert (g_spawn_command_line_sync (clean, NULL, NULL, NULL, NULL));
 }
 
-/* Convolutions with more channels than the random ops have: blocks of four channels and of one. */
+/* Makes a convolution with more channels than the random ops have, so that there are blocks of four
+ * channels and of one. */
 static CleaveNode *
 make_large_conv (CleaveGraph *graph, GRand *rand)
 {
@@ -574,7 +575,7 @@ make_large_conv (CleaveGraph *graph, GRand *rand)
                            7, 1, &a, NULL);
 }
 
-/* Powers with constant exponents that have kernels. */
+/* Makes a power with a constant exponent that has a kernel. */
 static CleaveNode *
 make_power (CleaveGraph *graph, GRand *rand)
 {
@@ -590,7 +591,7 @@ make_power (CleaveGraph *graph, GRand *rand)
                            2, 1, NULL, NULL);
 }
 
-/* Adds a pooling, which says that images of this rank have their channels first. */
+/* Adds a pooling, from which a bundle knows that images of this rank have their channels first. */
 static void
 add_pooling (CleaveGraph *graph, CleaveResult *x)
 {
@@ -636,7 +637,7 @@ make_image_flatten (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("Flatten"), "flatten", &x, 1, 1, &a, NULL);
 }
 
-/* Drops a spatial dimension of an image. */
+/* Makes a Squeeze that drops a spatial dimension of an image. */
 static CleaveNode *
 make_image_squeeze (CleaveGraph *graph, GRand *rand)
 {
@@ -651,7 +652,7 @@ make_image_squeeze (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("Squeeze"), "squeeze", &x, 1, 1, &a, NULL);
 }
 
-/* Makes an image of a matrix. */
+/* Makes an Unsqueeze that makes an image of a matrix. */
 static CleaveNode *
 make_image_unsqueeze (CleaveGraph *graph, GRand *rand)
 {
@@ -665,7 +666,8 @@ make_image_unsqueeze (CleaveGraph *graph, GRand *rand)
   return node;
 }
 
-/* Convolutions of floats by Winograd's algorithm, with tiles that begin at either phase. */
+/* Makes a convolution of floats by Winograd's algorithm. Tiles begin at even and at odd
+ * positions. */
 static CleaveNode *
 make_winograd (CleaveGraph *graph, GRand *rand)
 {
@@ -686,7 +688,7 @@ make_winograd (CleaveGraph *graph, GRand *rand)
       3, 1, &a, NULL);
 }
 
-/* A join of parts of which some are constant, along any dimension of an image of the batch 1. */
+/* Makes a join of parts, some of them constant, along any dimension of an image of the batch 1. */
 static CleaveNode *
 make_constant_parts (CleaveGraph *graph, GRand *rand)
 {
@@ -714,8 +716,8 @@ make_constant_parts (CleaveGraph *graph, GRand *rand)
   return cleave_graph_add (graph, cleave_op_lookup ("Concat"), "concat", parts, n, 1, &a, NULL);
 }
 
-/* Rows of a constant table, selected by indices at run time: in range, below 0, and out of range.
- */
+/* Makes a Gather of rows of a constant table, by indices of the run: in range, below 0, and out of
+ * range. */
 static CleaveNode *
 make_embedding (CleaveGraph *graph, GRand *rand)
 {

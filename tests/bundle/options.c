@@ -19,7 +19,7 @@ make (const CleaveGraph *graph, const char *const *options)
   return bundle;
 }
 
-/* Returns the message with which a bundle is refused. */
+/* Asserts that a bundle is refused. Returns the message. */
 static char *
 refuse (const CleaveGraph *graph, const char *const *options)
 {
@@ -82,7 +82,7 @@ parse (const char *text)
   return graph;
 }
 
-/* Two models in one program must not define the same symbol. */
+/* Two models that are linked into one program must not define the same symbol. */
 START_TEST (single_files_of_two_models_link_into_one_program)
 {
   static const char *const first[] = { "single-file", "name=first", NULL };
@@ -217,7 +217,7 @@ END_TEST
 
 /* Zero points */
 
-/* Weights lose their zero points when the bundle is made. The differences have 9 bits. */
+/* The bundle stores the differences of weights and their zero points, which have 9 bits. */
 START_TEST (zero_points_of_weights_are_subtracted)
 {
   static const char *const any[] = { NULL };

@@ -13,7 +13,7 @@ static const NetworkConv stem = { 8, 1, { 3, 3 }, { 2, 2 }, { 1, 1 }, { 0, 0, 1,
 static const NetworkConv depthwise = { 8, 8, { 3, 3 }, { 1, 1 }, { 1, 1 }, { 1, 1, 1, 1 } };
 static const NetworkConv pointwise = { 16, 1, { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0, 0, 0 } };
 
-/* 96x96x3 -> convolution 48x48x8 -> depthwise -> 1x1, 16 channels. */
+/* Makes the chain input 96x96x3 -> convolution 48x48x8 -> depthwise -> 1x1 with 16 channels. */
 static CleaveGraph *
 make_chain (void)
 {
@@ -28,7 +28,7 @@ make_chain (void)
   return graph;
 }
 
-/* `n` depthwise convolutions of 20x20x8. */
+/* Makes a chain of `n` depthwise convolutions on images of 20x20x8. */
 static CleaveGraph *
 make_row (guint n)
 {
@@ -63,7 +63,8 @@ START_TEST (rings_have_the_rows_that_their_readers_need)
                             .n_outputs = 1 };
   g_autoptr (CleaveBundle) bundle = make (graph, &o);
 
-  /* 3 input rows of 96x3, 3 rows of 48x8 for the depthwise, 1 row of 48x8. */
+  /* The arena holds 3 rows of 96x3 of the input, 3 rows of 48x8 for the depthwise convolution, and
+   * 1 row of 48x8 for the 1x1 convolution. */
   ck_assert_int_eq (bundle->stats.arena_bytes, 3 * 96 * 3 + 3 * 48 * 8 + 48 * 8);
   ck_assert_uint_eq (bundle->stats.n_segments, 1);
 }
@@ -92,8 +93,9 @@ START_TEST (a_chain_of_overlays_moves_to_and_fro)
 }
 END_TEST
 
-/* Counts the overlays that begin after the value that they overwrite. A kernel that works in place
- * writes a row from its begin on, so such a row must not overlap the row under it. */
+/* Counts the overlays that begin at a higher address than the value that they overwrite. A kernel
+ * that works in place writes a row from its begin on, so a row of such an overlay must not overlap
+ * the row of the operand. */
 static guint
 check_upward_ends (const CleaveBundle *bundle)
 {
@@ -169,7 +171,8 @@ make_vectors (guint32 seed)
   return graph;
 }
 
-/* Counts the ends of a bundle of vectors over the value that they may overlay. */
+/* Counts the results that are computed in place. Asserts that none of them begins inside of its
+ * operand. */
 static guint
 check_vectors (const CleaveBundle *bundle)
 {
@@ -373,7 +376,7 @@ START_TEST (rings_are_the_same_if_they_come_from_the_run_of_a_longer_segment)
 }
 END_TEST
 
-/* Returns the message with which a bundle is refused. */
+/* Asserts that a bundle is refused with this code. Returns the message. */
 static char *
 refuse (const CleaveGraph *graph, const CleaveBundleOptions *options, CleaveError code)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bundles of random networks, compiled by the C compiler and run: the bits of a program, no byte
- * written outside of the arena. */
+/* Bundles of random networks, compiled by the C compiler and run. They must compute the bits of a
+ * program, and write no byte outside of the arena. */
 
 #include "networks.h"
 #include "test.h"
@@ -26,7 +26,7 @@ count (const char *plan, Seen *seen)
   seen->rows += strstr (plan, "rows of the caller") != NULL;
 }
 
-/* Plans and checks one bundle. */
+/* Makes, runs and checks a bundle. */
 static CleaveBundleStats
 check (const CleaveGraph *graph, guint32 seed, CleaveBundleOptions options, Seen *seen)
 {
@@ -77,8 +77,9 @@ START_TEST (bundles_of_random_networks_have_the_bits_of_a_program)
 }
 END_TEST
 
-/* Graphs whose values a bundle sees in another way than their readers: images of a batch that are
- * joined, mixed or computed as one, sequences, and lines of any dimensions. */
+/* Graphs whose values have other shapes in a bundle than in the graph. They have images of a batch
+ * that are joined, mixed or computed as one image, sequences, and normalizations along any
+ * dimensions. */
 static const char *const texts[] = {
   /* The parts of a Concat share memory in each image of the batch. */
   "%x = Input : float32 9x1x1x24\n%a = Input : float32 9x1x1x24\n"
@@ -93,7 +94,7 @@ static const char *const texts[] = {
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
   "output %y\n",
-  /* kernels and headers of one name, each needed by the other one's kernel too */
+  /* kernels with a header of the same name, which other kernels of the bundle include, too */
   "%x = Input : float32 1x4x4x5\n%y = Log %x\noutput %y\n",
   "%x = Input : float32 1x4x4x5\n%a = Softmax %x axis=3\n%b = LogSoftmax %x axis=3\n"
   "%c = Log %a\noutput %b\noutput %c\n",

@@ -30,7 +30,7 @@ make (const CleaveGraph *graph, const char *const *options)
   return bundle;
 }
 
-/* A recurrent cell, h_next = tanh (W x + U h), and a line of the last four inputs. */
+/* A recurrent cell, h_next = tanh (W x + U h), and a queue of the last four inputs. */
 static const char cell[] = "graph cell\n"
                            "%x = Input : float32 1x8  # x\n"
                            "%h = Input : float32 1x8  # h\n"

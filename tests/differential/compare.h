@@ -10,8 +10,8 @@
 
 /* Returns whether the outputs have the types that the trial expects. */
 gboolean compare_types (const Trial *trial, const CleaveGraph *graph, GString *what);
-/* Returns (transfer full) the outputs. NULL: there is no program; or, if `what` begins with '!',
- * it wrote into its inputs. */
+/* Returns (transfer full) the outputs. Returns NULL if no program can be made. Also returns NULL if
+ * the program wrote into its inputs; then `what` begins with '!'. */
 GPtrArray *compare_run (const Trial *trial,
                         const CleaveGraph *graph,
                         guint n_threads,
@@ -19,14 +19,15 @@ GPtrArray *compare_run (const Trial *trial,
                         guint poison,
                         GString *what);
 gboolean compare_outputs (const Trial *trial, GPtrArray *got, GPtrArray *expected, GString *what);
-/* Returns (transfer full) the outputs of a model with a tail: runs its static part, whose graph is
- * given, and its dynamic part. NULL as compare_run() does. */
+/* Returns (transfer full) the outputs of a model with a tail: runs its static part, which is
+ * `graph`, and its dynamic part. Returns NULL as compare_run() does. */
 GPtrArray *compare_run_tail (const Trial *trial,
                              const CleaveGraph *graph,
                              guint n_threads,
                              gboolean reference,
                              guint poison,
                              GString *what);
-/* Returns (transfer full) the outputs of a model whose inputs are constants: no shape of the tail
- * depends on data then. NULL: the import refuses it, since that takes too much work. */
+/* Returns (transfer full) the outputs of a model whose inputs become constants, so that no shape of
+ * the tail depends on data. Returns NULL if the import refuses the model because it is too much
+ * work. */
 GPtrArray *compare_fold_tail (const Trial *trial, GBytes *model);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Counts of tried ops and ways. Workers and their parent share one in memory. */
+/* Counts of tried ops and ways. Each worker shares one with the parent process. */
 
 #include <glib.h>
 
@@ -22,8 +22,9 @@ typedef struct
   } ways[COUNT_WAYS];
 } Counts;
 
-/* Returns the index of an op in the tables; ops that no table has share one index. */
+/* Returns the index of an op in the tables. Ops that no table has share an index. */
 guint counts_op (const char *name);
 void counts_way (Counts *counts, const char *name, gboolean refused);
-/* Prints lines of words and numbers, separated by tabs, that can be summed. */
+/* Prints the counts as lines: a kind, a name and numbers, separated by tabs. The lines of several
+ * runs can be added up. */
 void counts_print (const Counts *counts, GString *out);

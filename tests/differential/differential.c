@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Differential fuzzing: random models, each computed in several ways that must all give the same
- * bits: reference kernels, fast kernels, numbers of threads, splits, files. Prints shrunk
- * failures and their seeds. */
+/* Differential fuzzing of random models. Each model is computed in several ways, which must all
+ * give the same bits: with reference kernels, with fast kernels, with other numbers of threads,
+ * after splits, and from files. Prints shrunk failures and their seeds. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@ static const GOptionEntry entries[] = {
   { NULL, 0, 0, G_OPTION_ARG_NONE, NULL, NULL, NULL },
 };
 
-/* Generated models are written as ONNX. */
+/* Returns whether an op is in ONNX. Generated models are written as ONNX, so they have no other
+ * ops. */
 static gboolean
 is_in_onnx (const CleaveOp *op)
 {
@@ -84,8 +85,8 @@ judge_one (void)
   return report->verdict != VERDICT_GOOD;
 }
 
-/* Restarts the program with a setting that lets waiting threads yield their core. OpenMP reads
- * the setting when it is loaded. */
+/* Restarts the program with a setting of OpenMP: waiting threads yield their core. OpenMP reads the
+ * setting when it is loaded. */
 static void
 start_again_patient (char **argv)
 {

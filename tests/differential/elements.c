@@ -29,7 +29,7 @@ element_name (guint element)
   return names[element];
 }
 
-/* Truncates instead of rounding: any float16 will do. */
+/* Converts to float16. Truncates instead of rounding, since any random float16 is good enough. */
 static guint16
 to_half (float f)
 {

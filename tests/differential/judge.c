@@ -85,7 +85,8 @@ end (Case *at)
   trial_clear (&at->trial);
 }
 
-/* Runs the graph that one way, such as a pass or a split, has changed. */
+/* Runs the graph after a way, such as a pass or a split, has changed it. Compares the outputs with
+ * those of the reference kernels. */
 static Verdict
 run_way (Case *at, Way *way)
 {
@@ -230,7 +231,7 @@ try_graph (Case *at, Tape *tape)
   return verdict;
 }
 
-/* Every twelfth graph gets a tail. */
+/* Computes the graph in another way. Adds a tail to one of twelve graphs. */
 static Verdict
 try_way (Case *at, Tape *tape)
 {

@@ -9,10 +9,10 @@
 
 typedef enum {
   VERDICT_GOOD,
-  VERDICT_NOT_READ,    /* the library refuses a valid model */
-  VERDICT_NOT_RUN,     /* no program can be made from an imported graph */
-  VERDICT_WRONG_TYPE,  /* an output has the wrong type */
-  VERDICT_WRONG_BITS,  /* an output has the wrong bits */
+  VERDICT_NOT_READ,    /* the library refused a valid model */
+  VERDICT_NOT_RUN,     /* no program could be made from an imported graph */
+  VERDICT_WRONG_TYPE,  /* an output had the wrong type */
+  VERDICT_WRONG_BITS,  /* an output had the wrong bits */
   VERDICT_WRITES,      /* a run changed an input */
   VERDICT_NOT_CHANGED, /* a change to the graph failed, or made it invalid */
   VERDICT_CRASH,
@@ -20,18 +20,19 @@ typedef enum {
   N_VERDICTS
 } Verdict;
 
-/* The message of a worker to its parent. */
+/* The state of a worker, in memory that it shares with its parent. */
 typedef struct
 {
   guint64 seed;
   guint way;
-  gboolean busy;     /* working on that seed */
+  gboolean busy;     /* the worker is judging `seed` */
   gint64 cpu_before; /* microseconds of processor time at the start of the seed */
   gint64 wall_before;
-  gint64 cpu_seen, wall_seen; /* time at which the parent last saw the processor time grow */
+  gint64 cpu_seen,
+      wall_seen; /* processor time when the parent last saw it grow, and the time then */
   Verdict verdict;
   char message[4096];
-  TapeCopy graph, of_way; /* the tapes, when one graph is judged alone */
+  TapeCopy graph, of_way; /* copies of the tapes, when judge_way() runs */
   Counts counts;
 } Report;
 
@@ -39,7 +40,7 @@ typedef struct
 
 const char *verdict_name (Verdict verdict);
 void judge_tapes (guint64 seed, guint way, Tape *graph, Tape *of_way);
-/* Judges all ways of a seed. */
+/* Makes the graph of a seed and judges N_WAYS ways to compute it. */
 Verdict judge_seed (guint64 seed, Report *report);
-/* Judges one graph with one way, and consumes both tapes. */
+/* Judges a graph with one way. Both are made by the choices of their tapes. */
 Verdict judge_way (Tape *graph, Tape *way, Report *report);

@@ -10,7 +10,7 @@ typedef struct
 {
   const char *op;
   guint elements;
-  const char *alpha, *beta; /* attributes with any value */
+  const char *alpha, *beta; /* names of attributes that may have any value; NULL: none */
 } Unary;
 
 static const Unary unaries[] = {
@@ -66,7 +66,8 @@ grow_test (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* Returns a type that broadcasts with `type`, and may make it larger. */
+/* Returns a type that broadcasts with `type`. Sometimes `type` also becomes larger by the
+ * broadcast. */
 static TrialType
 pick_other (Trial *trial, const TrialType *type, guint element)
 {
@@ -217,7 +218,7 @@ grow_variadic (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* PRelu: the slope broadcasts to x, but not x to the slope. */
+/* Adds a PRelu. The slope broadcasts to x, but not x to the slope. */
 static void
 grow_prelu (Trial *trial, const char *op)
 {

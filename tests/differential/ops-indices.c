@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops that gather and scatter elements by indices that are values. */
+/* Ops that gather and scatter elements by indices that are operands. */
 
 #include "trial.h"
 
 #include "trial-ops.h"
 
-/* Returns existing indices of the type, whatever their range, or new ones within the extent. */
+/* Returns indices of the type: either existing ones, which may be out of range, or new ones, which
+ * are within the extent. */
 static guint
 pick_indices (Trial *trial, const TrialType *type, gint64 extent)
 {
@@ -15,7 +16,8 @@ pick_indices (Trial *trial, const TrialType *type, gint64 extent)
   return use_indices (trial, type, chance (trial, 40) ? -extent : 0, extent - 1);
 }
 
-/* Indices of GatherElements and similar ops are often one per row, expanded. */
+/* Returns indices for GatherElements and similar ops. They are often one index for each row,
+ * expanded. */
 static guint
 pick_expanded (Trial *trial, const TrialType *type, gint64 extent)
 {

@@ -35,7 +35,8 @@ grow_dropout (Trial *trial, const char *op)
     add_out (trial, &type);
 }
 
-/* Returns a shape with the same number of elements: some dimensions merged, some divided. */
+/* Returns a shape with the same number of elements. Some dimensions are merged, some are divided.
+ */
 static TrialType
 pick_shape (Trial *trial, const TrialType *type)
 {
@@ -231,7 +232,7 @@ grow_split (Trial *trial, const char *op)
     }
 }
 
-/* Starts and ends may be out of range or negative; steps may be negative. */
+/* Adds a Slice. Starts and ends may be out of range or negative. Steps may be negative. */
 static void
 grow_slice (Trial *trial, const char *op)
 {
@@ -301,7 +302,7 @@ grow_pad (Trial *trial, const char *op)
   if (mode == 0 && chance (trial, 50))
     value = use_fixed (trial, &(TrialType){ type.element, 0, { 0 } },
                        type.element == I64 || type.element == U64 ? MODE_BETWEEN : MODE_ANY);
-  if (value != 0) /* 64-bit integers that a double represents exactly */
+  if (value != 0) /* limits the numbers to 64-bit integers that a double represents exactly */
     g_array_index (trial->values, TrialValue, value).max = 100;
   add_node (trial, op);
   add_in (trial, x);

@@ -6,8 +6,8 @@
 
 #include "trial-ops.h"
 
-/* Picks a second factor for a matrix of type `a`: its rank and batch dimensions. The result has
- * the element type of the first. Returns FALSE if that is too much work. */
+/* Picks the type `b` of a second factor for a matrix of type `a`: its rank and batch dimensions.
+ * The result has the element type of `a`. Returns FALSE if the product is too much work. */
 static gboolean
 pick_factor (Trial *trial, const TrialType *a, TrialType *b, TrialType *y, gint64 *k)
 {
@@ -145,7 +145,8 @@ grow_qlinear_matmul (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&y) * k);
 }
 
-/* Picks a factor: an integer for integer types. */
+/* Picks a scalar factor, such as the attribute alpha of Gemm. It is an integer for integer types.
+ */
 static double
 pick_factor_of (Trial *trial, guint element)
 {
@@ -191,7 +192,8 @@ grow_gemm (Trial *trial, const char *op)
     add_work (trial, m * k * n);
 }
 
-/* Einsum with any letters for up to three operands. The result has some of them, in any order. */
+/* Adds an Einsum with random letters for up to three operands. The result has some of the letters,
+ * in any order. */
 static void
 grow_einsum (Trial *trial, const char *op)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RNN, GRU and LSTM; and the list of all tables. */
+/* RNN, GRU and LSTM. Also the list of all tables of ops. */
 
 #include "trial.h"
 

@@ -56,7 +56,7 @@ grow_layer_norm (Trial *trial, const char *op)
     add_out (trial, i == 0 ? &type : &mean);
 }
 
-/* Picks some dimensions, in any order. Returns how many. */
+/* Picks some dimensions, in any order. Returns their number. */
 static guint
 pick_axes (Trial *trial, guint rank, gint64 *axes)
 {

@@ -116,7 +116,7 @@ scaled (gint64 extent, float scale)
   return (gint64) floor ((double) ((float) extent * scale));
 }
 
-/* Resize by sizes, or by scales; an extent times its scale is rounded down. */
+/* Adds a Resize by sizes, or by scales. An extent times its scale is rounded down. */
 static void
 grow_resize (Trial *trial, const char *op)
 {

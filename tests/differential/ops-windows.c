@@ -24,7 +24,7 @@ reach (const Window *w, guint i)
   return (w->kernel[i] - 1) * w->dilations[i] + 1;
 }
 
-/* Computes the extents of the result, with explicit pads or with the pads that auto_pad means. */
+/* Computes the extents of the result, with explicit pads or with the pads of auto_pad. */
 static gboolean
 find_out (Window *w, const TrialType *x)
 {
@@ -43,7 +43,7 @@ find_out (Window *w, const TrialType *x)
       if (room < 0)
         return FALSE;
       w->out[i] = (room + (w->ceil ? w->strides[i] - 1 : 0)) / w->strides[i] + 1;
-      /* A window that begins in the padding after the end does not count. */
+      /* A window that begins in the padding at the end does not count. */
       if (w->ceil && (w->out[i] - 1) * w->strides[i] >= in + w->pads[i])
         w->out[i]--;
     }
@@ -116,7 +116,7 @@ n_taps (const Window *w)
   return n;
 }
 
-/* Picks depthwise, a few groups, or one group. */
+/* Picks the number of groups: one for each channel (depthwise), a few, or one. */
 static gint64
 pick_group (Trial *trial, gint64 channels)
 {
@@ -185,7 +185,7 @@ grow_conv (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&result) * n_taps (&w) * type.dim[1] / group);
 }
 
-/* Offsets are slightly larger than a tap distance, or arbitrary. */
+/* Adds a DeformConv. Its offsets are slightly larger than the distance of taps, or arbitrary. */
 static void
 grow_deform_conv (Trial *trial, const char *op)
 {
@@ -233,7 +233,7 @@ grow_deform_conv (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&result) * n_taps (&w) * (8 + type.dim[1] / group));
 }
 
-/* Col2Im: blocks of an image that has the extents of another value. */
+/* Adds a Col2Im. Its image has the extents of another value. */
 static void
 grow_col2im (Trial *trial, const char *op)
 {
@@ -398,7 +398,7 @@ grow_lrn (Trial *trial, const char *op)
   add_out (trial, &type);
 }
 
-/* MaxUnpool: indices of a pooling, or any indices inside the image. */
+/* Adds a MaxUnpool by the indices of a pooling, or by any indices inside of the image. */
 static void
 grow_unpool (Trial *trial, const char *op)
 {

@@ -17,15 +17,15 @@ typedef struct
 {
   GArray *choices; /* guint32 */
   guint position;
-  guint64 state;     /* state of the random generator, for choices beyond the end */
-  gboolean replayed; /* choices beyond the end are 0 */
+  guint64 state;     /* state of the random generator, for new choices */
+  gboolean replayed; /* the choices are given; choices beyond them are 0 */
   TapeCopy *copy;    /* NULL: none */
 } Tape;
 
 void tape_init (Tape *tape, guint64 seed);
 void tape_init_replay (Tape *tape, const guint32 *choices, guint n);
 void tape_clear (Tape *tape);
-/* Returns a number from 0 to n - 1. */
+/* Returns the next choice: a number from 0 to n - 1. */
 guint tape_draw (Tape *tape, guint n);
 gboolean tape_chance (Tape *tape, guint percent);
 /* Returns 64 random bits, from one choice. */

@@ -40,7 +40,7 @@ get_weight (void)
   return weight;
 }
 
-/* Returns an op that can be cut nearly everywhere. */
+/* Returns an op whose result can be cut along nearly every dimension. */
 static const TrialOp *
 pick_deep_op (Trial *trial)
 {
@@ -117,8 +117,8 @@ get_growth (const Trial *trial)
   return trial->large ? 70 : trial->deep ? 95 : 85;
 }
 
-/* About one graph in a hundred is large enough to be split for threads, and for other kernels.
- * One in sixteen can be fitted into less memory. */
+/* Adds nodes and outputs. About one of a hundred graphs is large enough to be split for threads,
+ * and for kernels that need large values. One of sixteen can be fitted into less memory. */
 void
 trial_grow (Trial *trial)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The tables of ops, and helpers that several of them share. */
+/* The tables of ops, and functions that several of the tables use. */
 
 #include "trial.h"
 

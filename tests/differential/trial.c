@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The values and nodes of a trial, and the functions that op tables build them with. */
+/* The values and nodes of a trial, and the functions with which tables of ops make them. */
 
 #include "trial.h"
 
@@ -51,8 +51,8 @@ pick_between (Trial *trial, gint64 min, gint64 max)
   return max <= min ? min : min + pick (trial, max - min + 1);
 }
 
-/* Picks an extent. Simple values come first and likely ones more often; includes odd ones, those
- * near the width of a vector, and 0. */
+/* Picks an extent. Simple choices have the lowest numbers, and common extents are more likely. Odd
+ * extents, extents near the width of a vector, and 0 are possible. */
 gint64
 pick_extent (Trial *trial)
 {
@@ -67,7 +67,7 @@ pick_extent (Trial *trial)
   return extent == 0 && !trial->empty ? 1 : extent;
 }
 
-/* Picks an element type; half of the time the first of the set. */
+/* Picks an element type of a set: in half of the cases the first one. */
 guint
 pick_element (Trial *trial, guint set)
 {
@@ -216,7 +216,7 @@ use_any (Trial *trial, guint set, guint min_rank, guint max_rank)
   return v;
 }
 
-/* Adds an input with batch and channels: a sequence, an image or a volume. */
+/* Adds an input with a batch and channels: a sequence, an image or a volume. */
 void
 add_image (Trial *trial)
 {
@@ -322,7 +322,7 @@ add_node (Trial *trial, const char *op)
   g_array_append_val (trial->nodes, node);
 }
 
-/* Appends to a list. Lists grow so rarely that copying is fine. */
+/* Appends to a list. Lists are short, so copying them each time is fast enough. */
 static void
 append (Trial *trial, guint **list, guint *n, guint value)
 {

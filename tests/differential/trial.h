@@ -51,7 +51,7 @@ typedef struct
 {
   TrialKind kind;
   TrialType type;
-  gpointer data; /* set for INPUT and CONSTANT when the trial is complete */
+  gpointer data; /* the elements of an INPUT or CONSTANT, set when the trial is complete */
   gsize n_bytes;
   guint seed; /* seed of the elements if `data` is not given */
   int mode;
@@ -63,19 +63,19 @@ typedef struct
 typedef struct
 {
   const char *name;
-  char kind; /* type of the attribute: one of i f s I F t */
+  char kind; /* type of the attribute, one of the letters i f s I F t; capitals mean lists */
   gint64 i;
   double f;
   const char *s;
   gint64 *ints;
   float *floats;
-  guint n; /* for a list, its length; for 't', the number of the value that is the tensor */
+  guint n; /* length of a list; for 't', the index of the value that is the tensor */
 } TrialAttr;
 
 typedef struct
 {
   const char *op;
-  guint *in, *out; /* value indices; 0: absent */
+  guint *in, *out; /* indices of values; 0: absent */
   guint n_in, n_out;
   TrialAttr attrs[TRIAL_MAX_ATTRS];
   guint n_attrs;
@@ -91,9 +91,9 @@ typedef struct
   gboolean hostile; /* values may be NaN, infinite, huge or tiny */
   gboolean empty;   /* extents may be 0 */
   gboolean large;   /* enough work for several threads */
-  gboolean deep;    /* a chain of values of some KiB, which strips make smaller */
+  gboolean deep;    /* the graph is a chain of values of some KiB, whose memory strips reduce */
   gboolean qdq;     /* float results are quantized and dequantized */
-  gboolean failed;  /* the current addition is impossible */
+  gboolean failed;  /* the node that is being added is impossible */
   guint tail; /* number of the tail, 1 … TRIAL_N_TAILS: nodes after the others, whose shapes depend
                * on data; 0: none */
   guint tail_of; /* the float32 value that the tail reads */
@@ -101,7 +101,7 @@ typedef struct
 
 #define TRIAL_N_TAILS 6
 
-/* One op of a table. `grow` adds nodes to the trial, or sets `failed`. */
+/* An op of a table. `grow` adds nodes to the trial, or sets `failed`. */
 typedef struct
 {
   const char *op; /* as in ONNX */
@@ -117,8 +117,8 @@ void trial_clear (Trial *trial);
 /* Adds nodes and outputs. */
 void trial_grow (Trial *trial);
 char *trial_print (const Trial *trial);
-/* Returns the bytes of an ONNX model. `all_inputs`: constants become inputs, except those that
- * must be constant. */
+/* Returns the bytes of an ONNX model. If `all_inputs` is TRUE, constants become inputs, except
+ * constants that an op needs. */
 GBytes *trial_write (const Trial *trial, gboolean all_inputs);
 gboolean trial_is_input (const TrialValue *value, gboolean all_inputs);
 
@@ -140,14 +140,14 @@ TrialType type_of (const Trial *trial, guint value);
 TrialType type_make (guint element, guint rank, ...); /* rank extents of type gint64 */
 
 void add_image (Trial *trial);
-/* Returns a value of one of the types, with a rank in this range: an existing one, or a new one. */
+/* Returns an existing or a new value, with one of the types and a rank in this range. */
 guint use_any (Trial *trial, guint set, guint min_rank, guint max_rank);
-/* Returns a value of exactly this type: an existing one, an input, or a constant. */
+/* Returns a value of exactly this type: an existing value, a new input, or a new constant. */
 guint use_type (Trial *trial, const TrialType *type);
 guint use_new (Trial *trial, const TrialType *type, int mode);
-/* Returns integers from min to max, both included. */
+/* Returns a value of integers from min to max, both included. */
 guint use_indices (Trial *trial, const TrialType *type, gint64 min, gint64 max);
-/* Return constants on which the shape of the result depends. */
+/* These functions return constants on which the shape of a result depends. */
 guint use_ints (Trial *trial, const gint64 *v, guint n);
 guint use_int (Trial *trial, gint64 v);
 guint use_floats (Trial *trial, const float *v, guint n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fits: into part of the memory, under limits, for threads, without inputs. Also checks the
- * promises of a plan. */
+/* Fits into a part of the memory, under limits, for threads, and without inputs. Also checks that
+ * the split graph has the figures of the plan. */
 
 #include "way.h"
 
@@ -20,7 +20,7 @@ fail (GString *failure, const char *what, double found, double promised)
   return FALSE;
 }
 
-/* Picks no limit, zero, or a fraction. */
+/* Picks a limit on added work: none, zero, or a fraction. */
 static double
 pick_limit (Way *way)
 {
@@ -35,7 +35,8 @@ pick_options (Way *way)
   CleaveFitOptions options = { .n_threads = chance (way, 25) ? 2 + pick (way, 3) : 1 };
   gint64 n_bytes = cleave_graph_get_peak_bytes_with_threads (way->graph, options.n_threads, NULL);
 
-  /* From two fifths of the memory to nearly all of it; minimum memory in one of five cases. */
+  /* The budget is from two fifths of the memory to nearly all of it. In one of five cases, there is
+   * no budget: the plan has the minimum memory. */
   if (!chance (way, 20))
     options.max_memory = MAX (n_bytes * (19 - (gint64) pick (way, 12)) / 20, 1);
   options.max_added_macs = pick_limit (way);
@@ -49,7 +50,8 @@ pick_options (Way *way)
   return options;
 }
 
-/* Returns whether `after` is within a limit, apart from rounding errors. */
+/* Returns whether `after` exceeds `before` by at most the fraction `limit`, apart from rounding
+ * errors. 0: no limit. */
 static gboolean
 is_within (double before, double after, double limit)
 {
@@ -94,7 +96,7 @@ check_split (const Way *way,
          fail (failure, "bytes", (double) estimate.arena_bytes, (double) t->arena_after);
 }
 
-/* Finds a plan. Returns NULL without an error if there is nothing to fit. */
+/* Returns a plan for random options. Returns NULL without an error if there is nothing to fit. */
 static CleaveFitPlan *
 find_plan (Way *way, CleaveFitOptions *options, GError **error)
 {

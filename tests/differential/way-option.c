@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The five split options, with random numbers. */
+/* Tilings by each of the five split options, with random numbers. */
 
 #include "way.h"
 
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* Up to two dimensions, in any order, mostly given by index. */
+/* Up to two dimensions, in any order. Most are given by index, the others by name. */
 typedef struct
 {
   guint n;
@@ -122,7 +122,7 @@ split_by_weights (Way *way, const Dims *dims)
   return cleave_tiling_by_chunk_weights (dims->text, lists, n, dims->n);
 }
 
-/* Cuts a box in two repeatedly; some parts overlap others. */
+/* Returns a tiling by ranges: cuts the whole in two repeatedly. Some parts overlap others. */
 static CleaveTiling *
 split_by_ranges (Way *way, const CleaveShape *shape)
 {
@@ -148,7 +148,8 @@ split_by_ranges (Way *way, const CleaveShape *shape)
   return cleave_tiling_by_slice_ranges (boxes, n);
 }
 
-/* Sets the order, alignment and least length of chunks: one for all dimensions, or one for each. */
+/* Sets the order, the alignment and the minimum length of chunks, for all dimensions or for each.
+ */
 static void
 restrict_chunks (Way *way, CleaveTiling *split, guint n_dims)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits: of one node, several or all; recursively; for threads and ranks; by limits. */
+/* Splits of one node, of several nodes or of all nodes: recursively, for threads and ranks, and by
+ * limits. */
 
 #include "way.h"
 
@@ -10,7 +11,7 @@
 
 static const char *const halos[] = { "recompute", "carry", "exchange", "carry-narrow" };
 
-/* Returns a node that computes something; later ones are more likely. NULL: there is none. */
+/* Returns a node that is neither an input nor a constant, or NULL. Later nodes are more likely. */
 static CleaveNode *
 pick_node (Way *way)
 {
@@ -50,7 +51,7 @@ count_report (Way *way, CleaveSplitReport *report, const char *name, GError *err
         .whole++;
 }
 
-/* Refuses plans with an odd number of chunks. */
+/* A predicate of a constraint. Returns FALSE for plans with an odd number of chunks. */
 static gboolean
 is_even (const CleavePlan *plan, gpointer data, GString *why)
 {
@@ -60,7 +61,7 @@ is_even (const CleavePlan *plan, gpointer data, GString *why)
   return FALSE;
 }
 
-/* Picks one or more limits. The number of pieces and the search effort are always bounded. */
+/* Picks one or more limits. The number of pieces and the work of the search are always limited. */
 static CleaveConstraint
 pick_constraint (Way *way)
 {
@@ -118,8 +119,8 @@ requests_clear (Requests *requests)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Requests, requests_clear)
 
-/* Adds a request with a tiling. In one of five cases it has a constraint, alone or with a
- * tiling. */
+/* Adds a request to split a node by a tiling. In one of five cases the request has a constraint,
+ * with or without a tiling. */
 static void
 add_request (Way *way, Requests *requests, CleaveNode *node)
 {
@@ -228,7 +229,7 @@ split_by_name (Way *way, GError **error)
                                      error);
 }
 
-/* Splits by limits, with or without a tiling; a node alone or recursively. */
+/* Splits by limits, with or without a tiling: a node alone, or recursively. */
 static CleaveSplitReport *
 split_limited (Way *way, GError **error)
 {

@@ -5,8 +5,8 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* No way changes a larger graph: with chunks of one element it would get ten thousand nodes, and
- * cutting a join of ten thousand parts takes a minute. */
+/* Graphs of more nodes are not changed any more. With chunks of one element, a graph could get ten
+ * thousand nodes, and cutting a join of ten thousand parts takes a minute. */
 #define MAX_NODES 3000
 
 static gboolean
@@ -17,7 +17,8 @@ fail (GString *failure, const char *what, GError *error)
   return FALSE;
 }
 
-/* Writes the graph to a file and reads it. If it cannot be written, it stays unchanged. */
+/* Writes the graph to a file and reads the file. If the graph cannot be written, it is unchanged.
+ */
 static gboolean
 go_through_file (Way *way, GString *failure)
 {

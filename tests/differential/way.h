@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Ways to compute a graph: splits, fits, numbers of threads, kernels, a file in between. */
+/* Ways to compute a graph: after splits or fits, with other numbers of threads or kernels, or after
+ * it was written to a file and read. */
 
 #include <cleave/cleave.h>
 
@@ -17,14 +18,14 @@ typedef struct
   gboolean deep; /* fits are likely to find a plan */
 } Way;
 
-/* Changes the graph. Returns FALSE if that failed; `failure` says why. */
+/* Changes the graph. Returns FALSE if the change failed; `failure` is then the reason. */
 gboolean way_change (Way *way, GString *failure);
-/* Splits something of the graph, or refuses to. */
+/* Splits some nodes of the graph. The library may refuse the split. */
 void way_split (Way *way);
 /* Returns a random tiling of a value of this shape. */
 CleaveTiling *way_pick_split (Way *way, const CleaveShape *shape);
-/* Returns a tiling that leaves the chunks to a search, which needs a constraint. */
+/* Returns a tiling whose chunks a search finds. Such a tiling needs a constraint. */
 CleaveTiling *way_pick_search (Way *way, const CleaveShape *shape);
-/* Fits the graph into part of its memory. Returns FALSE if the plan breaks a promise; `failure`
- * says which. */
+/* Fits the graph into a part of its memory. Returns FALSE if the split graph does not have the
+ * figures of the plan; `failure` then names the figure. */
 gboolean way_fit (Way *way, GString *failure);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The parent never uses OpenMP, since its threads would not exist in a child. */
+/* The parent process never uses OpenMP, since the threads of OpenMP would not exist in a child. */
 
 #include "workers.h"
 
@@ -54,9 +54,9 @@ mark_begin (Report *report)
   report->busy = TRUE;
 }
 
-/* Returns whether a worker hangs: it computes for too long, or waits, so that its processor time
- * stands still. On a busy machine, wall-clock time alone says nothing: a worker may get a fiftieth
- * of a core. */
+/* Returns whether a worker hangs: it computes for too long, or it waits, so that its processor time
+ * does not grow. Wall-clock time alone is no measure, since on a busy machine a worker may get a
+ * fiftieth of a core. */
 static gboolean
 hangs (pid_t pid, Report *report, gint64 hang_after)
 {
@@ -127,7 +127,8 @@ workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after)
   return report->verdict;
 }
 
-/* Runs a few hundred seeds in a worker, so that leaks stay small. */
+/* Judges the seeds of a job in a worker process. It ends after a few hundred seeds, so that leaks
+ * stay small. */
 static void
 work (Job *job)
 {
@@ -167,8 +168,8 @@ tell_failure (const Plan *plan, const Report *report, guint n_failures)
     shrink (report->seed, report->way, report->verdict, plan);
 }
 
-/* Starts the worker of a job, or reports its failure after it ended. Returns TRUE if the job has no
- * seeds left. */
+/* Starts the worker of a job if none runs. If the worker ended with a failure, reports the failure.
+ * Returns TRUE if the job has no seeds left. */
 static gboolean
 attend (const Plan *plan, Job *job, gboolean stop, guint *n_failures)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Worker processes that judge seeds. If one crashes, its parent reports it and starts the next. */
+/* Worker processes that judge seeds. If a worker crashes, its parent reports the seed and starts
+ * another worker. */
 
 #include "judge.h"
 
@@ -18,7 +19,7 @@ typedef struct
 
 /* Returns the number of failures. */
 guint workers_run (const Plan *plan);
-/* Judges one graph with one way in a process of its own. Frees both tapes. */
+/* Judges a graph with one way in a process of its own. Frees both tapes. */
 Verdict workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after);
-/* Allocates memory that processes share. */
+/* Allocates a report in memory that child processes share. */
 Report *workers_new_report (void);
