@@ -46,8 +46,9 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* Three functions define a pooling. `begin` returns the initial value. `step` adds a tap to the value
- * of its row, or the value of a row to the value of the window. `end` returns the final value. */
+/* Three functions define a pooling. `begin` returns the initial value. `step` adds a tap to the
+ * value of its row, or the value of a row to the value of the window. `end` returns the final
+ * value. */
 
 /* Maximum: begins with the first tap, and takes each later tap that is greater or a NaN. */
 static inline CleaveVector
