@@ -47,7 +47,7 @@ bundle_clear (gpointer data)
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
 
-/* The tables have 16 bits for extents. */
+/* Fails if an extent does not fit the 16 bits that the tables have for extents. */
 static gboolean
 check_extents (const CleaveBundleModel *model, GError **error)
 {
@@ -114,8 +114,8 @@ take_plan (CleaveBundle *bundle, GPtrArray *plans, guint index, CleaveBundleLayo
   g_ptr_array_index (plans, index) = NULL;
 }
 
-/* Takes the plan with the fewest MACs whose layout meets the limit; without a limit, the plan with
- * the smallest layout. Returns the bytes of the smallest layout. */
+/* Selects the plan with the fewest MACs whose layout meets the limit; without a limit, the plan
+ * with the smallest layout. Returns the bytes of the smallest layout. */
 static gint64
 try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
 {
@@ -141,7 +141,7 @@ try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
   return least;
 }
 
-/* Takes the plan with the fewest MACs whose buffers fit into the memories. Returns FALSE if there
+/* Selects the plan with the fewest MACs whose buffers fit into the memories. Returns FALSE if there
  * is none. */
 static gboolean
 try_memories (CleaveBundle *bundle, GPtrArray *plans)
@@ -234,7 +234,7 @@ set_memories (CleaveBundle *bundle, const CleaveBundleOptions *o)
     }
 }
 
-/* Makes a bundle with options that were checked, without a plan. */
+/* Makes a bundle without a plan, with options that were checked. */
 static CleaveBundle *
 make (const CleaveGraph *graph, const CleaveBundleOptions *o)
 {

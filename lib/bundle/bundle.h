@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A planned bundle, and the texts of its files. */
+/* A planned bundle, and the functions that make the texts of its files. */
 
 #include "layout.h"
 
 struct _CleaveBundle
 {
   char *name;  /* prefix of functions and files, a C identifier */
-  char *macro; /* the name in capitals, prefix of macros */
-  char *type;  /* the name in camel case, prefix of types */
+  char *macro; /* `name` in capitals, the prefix of macros */
+  char *type;  /* `name` in camel case, the prefix of types */
   gint64 align;
   CleaveBundleKernels kernels;
   gboolean is_single_file, has_object_weights;
-  guint n_memories; /* 0: one arena */
-  char **memories;  /* names */
+  guint n_memories; /* number of memories; 0: one arena */
+  char **memories;  /* names of the memories */
   gint64 *memory_sizes;
   CleaveBundleModel *model;
   CleaveBundlePlan *plan;
@@ -22,7 +22,7 @@ struct _CleaveBundle
   CleaveBundleStats stats;
 };
 
-/* Return the text of a file. */
+/* Return the text of the header, and of the source file. */
 char *cleave_bundle_make_header (const CleaveBundle *bundle);
 char *cleave_bundle_make_source (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights (const CleaveBundle *bundle);
@@ -30,39 +30,40 @@ char *cleave_bundle_make_weights_header (const CleaveBundle *bundle);
 char *cleave_bundle_make_kernels (const CleaveBundle *bundle);
 char *cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file);
 char *cleave_bundle_make_weights_object (const CleaveBundle *bundle);
-/* Returns the text of a C file with all tables, weights and kernels. Only the functions of the
- * header of the bundle are visible outside. */
+/* Returns the text of one C file with all tables, weights and kernels. Only the functions in the
+ * bundle's header are visible outside the file. */
 char *cleave_bundle_make_single (const CleaveBundle *bundle);
 char *cleave_bundle_make_readme (const CleaveBundle *bundle);
-/* Runs the graph on random inputs to get the values that the test expects. */
+/* Returns the text of the test. Runs the graph on random inputs to get the values that the test
+ * expects. Returns NULL on error. */
 char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 
-/* Append parts of the C files, without license and includes. */
+/* Append parts of the C files, without license and includes */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
-/* `longest`: layers of the longest segment. */
+/* Appends the run function. `longest`: number of layers of the longest segment. */
 void cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out);
 /* Appends the parameters of the run function: "void *arena, const NetIo *io". */
 void cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out);
-/* Appends the plan as a comment. */
+/* Appends the plan as a C comment. */
 void cleave_bundle_append_plan (const CleaveBundle *bundle, GString *out);
 
-/* Appends the elements of an array as C, in lines. */
+/* Appends the n elements of an array of type `type` as C, in lines. */
 void cleave_bundle_print_elements (GString *out, const char *type, gconstpointer data, gsize n);
 
-/* Returns a C identifier: other characters than letters and digits become '_'. */
+/* Returns `text` as a C identifier: characters other than letters and digits become '_'. */
 char *cleave_bundle_dup_identifier (const char *text);
 /* Returns an identifier in camel case, such as "PersonDetect" for "person_detect". */
 char *cleave_bundle_dup_type_name (const char *identifier);
 /* Returns the C type of the elements of an input or output. */
 const char *cleave_bundle_element_type (CleaveElement element);
-/* Returns the name of an input or output as a C identifier. */
+/* Return the name of input or output `i` as a C identifier. */
 char *cleave_bundle_dup_input_name (const CleaveBundle *bundle, guint i);
 char *cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i);
-/* Returns the name of a memory as a C identifier: "arena" if there is one. */
+/* Returns the name of memory `i` as a C identifier; "arena" if there is only one memory. */
 char *cleave_bundle_dup_memory_name (const CleaveBundle *bundle, guint i);
 guint cleave_bundle_count_memories (const CleaveBundle *bundle);
-/* Returns the value of an input or output, resolved to the base of views. */
+/* Return the value of input or output `i`; if it is a view, the base of the view. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);
 /* Returns whether a function of the caller supplies the rows of an input. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds which value the end of a segment overlays, and the lag between the two. A run finds them
+/* Finds the value that the end of a segment overlays, and the lag between the two. A run finds both
  * for all segments with this end at once, wherever the segment begins. */
 
 #include <string.h>
 
 #include "flow-parts.h"
 
-/* Returns whether the end of a segment that begins at step `first` may overlay a value: the value
- * comes from outside and dies here, and each byte is read once. */
+/* Returns whether the end of a segment that begins at step `first` may overlay a value. The value
+ * must come from outside the segment, die in it, and each byte must be read once. */
 static gboolean
 may_overlay (const CleaveBundleFlow *flow, guint first, const CleaveBundleValue *value)
 {
@@ -23,8 +23,8 @@ find_base (const CleaveBundleFlow *flow, guint s, guint operand)
   return cleave_bundle_value (flow->model, get_step (flow, s)->operands[operand])->base;
 }
 
-/* Returns the largest value that the end may overlay if the segment begins at step `first`, or
- * CLEAVE_BUNDLE_NONE. */
+/* Returns the largest value that the end may overlay if the segment begins at step `first`;
+ * CLEAVE_BUNDLE_NONE if there is none. */
 static guint
 choose_value (const CleaveBundleFlow *flow, guint first)
 {
@@ -46,7 +46,7 @@ choose_value (const CleaveBundleFlow *flow, guint first)
   return chosen;
 }
 
-/* Lists the operands of a step that read a value. Returns their number. */
+/* Lists the operands of step `s` that read a value. Returns their number. */
 static guint
 list_readers (CleaveBundleFlow *flow, guint s, guint value)
 {
@@ -64,7 +64,7 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
 }
 
 /* Adds the segment that begins at step `first` to the last group, or makes a new group. The readers
- * of a group are the last ones of the list, so a new group of the same value begins with them. */
+ * of a group are at the end of the list, so a new group of the same value begins with them. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {

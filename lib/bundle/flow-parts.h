@@ -38,7 +38,8 @@ get_made (const CleaveBundleFlow *flow, guint s)
   return &flow->made[s - flow->segment.first];
 }
 
-/* Returns the step of the segment that produces an operand, or CLEAVE_BUNDLE_NONE. */
+/* Returns the step of the segment that produces an operand; CLEAVE_BUNDLE_NONE if no step of the
+ * segment does. */
 static inline guint
 find_producer (const CleaveBundleFlow *flow, const CleaveBundleStep *step, guint operand)
 {
@@ -48,7 +49,7 @@ find_producer (const CleaveBundleFlow *flow, const CleaveBundleStep *step, guint
                                                                           : producer;
 }
 
-/* Returns whether a step may write a row over the same row of an operand. */
+/* Returns whether step `s` may write each row over the same row of an operand. */
 static inline gboolean
 is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -57,8 +58,8 @@ is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
   return !step->is_sum && (step->layer->in_place >> operand & 1);
 }
 
-/* Returns the first and the last row of an operand that row number `next` of a step needs. Rows are
- * counted in the order in which they are computed. */
+/* Returns the first and the last row of an operand that row number `next` of step `s` needs. Rows
+ * are numbered in the order in which they are computed. */
 static inline CleaveSpan
 find_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
 {
@@ -73,8 +74,8 @@ find_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
   return (CleaveSpan){ extent - span.end, extent - span.begin };
 }
 
-/* Returns the oldest row of an operand that a step still needs, or G_MAXINT64. `next` is the number
- * of the next row that the step computes. */
+/* Returns the oldest row of an operand that step `s` still needs; G_MAXINT64 if it needs none.
+ * `next` is the number of the next row that the step computes. */
 static inline gint64
 find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
 {
@@ -83,18 +84,18 @@ find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 ne
   return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
 }
 
-/* Sets the slots of the segment. Returns FALSE if these steps cannot be a segment. */
+/* Initializes the slots of the segment. Returns FALSE if these steps cannot be a segment. */
 gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
-/* Sets which values of the segment are whole, the columns of the bands, and which steps share
- * memory. Returns FALSE if the segment cannot have more than one band. */
+/* Determines the values of the segment that are whole, the columns of the bands, and the steps that
+ * share memory. Returns FALSE if the segment cannot have more than one band. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
-/* Lists the overlays of all segments that begin inside of the segment. */
+/* Lists the overlays of all segments that begin at a step of this segment and have its end. */
 void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);
-/* Accounts for the write of the next row of step `s` over the values under the end. */
+/* Updates the lags for the write of the next row of step `s` over the overlaid values. */
 void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
-/* Skips rows if the loop is in a steady state. The rows of step `target` are computed, and no step
- * waits for another one. */
+/* Skips rows if the loop is in a steady state. Only rows of step `target` are requested, and no
+ * step waits for another one. */
 void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
-/* Runs the loop of the segment without computing. Sets the rows of rings in the slots: those of
- * each step are the rows that the memory has if no earlier step uses it. */
+/* Runs the loop of the segment without computing. Sets the rows of rings in the slots: for each
+ * step, the rows of its memory if no earlier step uses that memory. */
 void cleave_bundle_flow_run_rows (CleaveBundleFlow *flow);

@@ -4,7 +4,7 @@
 
 #include "flow-parts.h"
 
-/* Returns the oldest row of a step's result that another step of the segment still needs. */
+/* Returns the oldest row of the result of step `p` that another step of the segment still needs. */
 static gint64
 find_oldest_needed (const CleaveBundleFlow *flow, guint p)
 {
@@ -24,9 +24,9 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
   return oldest;
 }
 
-/* Enlarges the rings that step `p`, which has just computed a row, is in. If steps a, b and c share
- * memory, it is a ring of a if the segment begins at a or before, else a ring of b or c. The first
- * step of a ring has its newest row. */
+/* Enlarges the rings that contain the rows of step `p`, which has just computed a row. If steps a,
+ * b and c share memory, the memory is a ring of a if the segment begins at a or before, else a ring
+ * of b or c. The first step of a ring has its newest row. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {
@@ -48,7 +48,8 @@ grow_rings (CleaveBundleFlow *flow, guint p)
     }
 }
 
-/* Returns the step that must compute a row before step `s` can compute its next one, or `s`. */
+/* Returns the step that must compute a row before step `s` can compute its next row; `s` if there
+ * is none. */
 static guint
 find_missing (const CleaveBundleFlow *flow, guint s)
 {

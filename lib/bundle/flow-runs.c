@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lays out segments. The rows come from the run of a longer segment with the same end, or of the
- * same segment with another number of bands.
+/* Lays out segments. The rows of rings come from a run of this segment or from an earlier run. That
+ * run was of a longer segment with the same end, or of the same segment with another number of
+ * bands.
  *
- * The rows of rings do not depend on where the segment begins, nor on the columns of bands, if the
- * same steps share memory. The planner asks for shorter segments first. So if a segment is one step
- * longer than the last run, a segment of 4 times its length is run. */
+ * The rows of rings depend neither on the first step of the segment nor on the columns of bands, if
+ * the same steps share memory. The planner asks for shorter segments first. So if a segment is one
+ * step longer than the last run, a segment of 4 times its length is run. */
 
 #include <string.h>
 
@@ -43,7 +44,7 @@ take_rows (CleaveBundleFlow *flow, const CleaveBundleRun *run)
       get_slot (flow, s)->capacity = run->capacity[s - run->first];
 }
 
-/* Keeps the rows of the segment that ran last. */
+/* Stores the rows of the segment that ran last. */
 static void
 keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
 {
@@ -72,7 +73,7 @@ keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
     }
 }
 
-/* Sets the slots of the segment with another first step. */
+/* Initializes the slots of the segment with another first step. */
 static gboolean
 begin_at (CleaveBundleFlow *flow, guint first)
 {
@@ -80,8 +81,8 @@ begin_at (CleaveBundleFlow *flow, guint first)
   return cleave_bundle_flow_begin (flow);
 }
 
-/* Begins a run at step `first` or, if these steps cannot be a segment, at the first step after it
- * with which they can. If some steps can be a segment, so can fewer of them. */
+/* Begins a run at step `first`. If the steps from there cannot be a segment, begins at the first
+ * later step with which they can. (If some steps can be a segment, fewer of them can, too.) */
 static void
 begin_early (CleaveBundleFlow *flow, guint first)
 {
@@ -102,7 +103,7 @@ begin_early (CleaveBundleFlow *flow, guint first)
     g_assert_not_reached ();
 }
 
-/* Returns where a run for the segment begins. */
+/* Returns the step at which a run for the segment begins. */
 static guint
 find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {
@@ -114,7 +115,7 @@ find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
   return g->end > n ? g->end - n : 0;
 }
 
-/* Sets the rows of rings, and how far the end lies before the value under it. */
+/* Sets the rows of rings, and the lag of the end. */
 static void
 set_rows (CleaveBundleFlow *flow)
 {

@@ -21,8 +21,8 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns whether a step after the segment reads a value of the segment, except for the value of
- * the last step. */
+/* Returns whether a step after the segment reads a value of the segment other than the last
+ * step's. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)
 {
@@ -93,7 +93,8 @@ set_bands (CleaveBundleFlow *flow)
 
 /* Sharing */
 
-/* Returns whether row r of a step needs exactly row r of an operand, with the same columns. */
+/* Returns whether row r of step `s` needs exactly row r of an operand, which step `p` computes,
+ * with the same columns. */
 static gboolean
 is_same_place (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {
@@ -114,9 +115,9 @@ count_readers (const CleaveBundleFlow *flow, guint p)
   return flow->model->first_reader[value + 1] - flow->model->first_reader[value];
 }
 
-/* Returns whether a step can write its rows over the rows of an operand that no other step reads.
- * If its result is whole, each image of a batch has bytes of its own, which a ring does not have.
- */
+/* Returns whether step `s` can write its rows over the rows of an operand from step `p`, because no
+ * other step reads the operand. If the result of s is whole, each image of a batch has bytes of its
+ * own, which a ring does not have, so it cannot. */
 static gboolean
 can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {
@@ -126,9 +127,9 @@ can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
          count_readers (flow, p) == 1 && get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA;
 }
 
-/* Lets steps share memory, and links the steps that do. If the result of one is whole, so is the
- * memory of all. Of several operands, a step writes over the one that was computed last: so the
- * choice does not depend on where the segment begins. */
+/* Lets steps share memory, and links the steps that do. If one of their results is whole, their
+ * memory holds a whole value. If a step could overwrite several operands, it overwrites the one
+ * that was computed last, so that the choice does not depend on the first step of the segment. */
 static void
 share_slots (CleaveBundleFlow *flow)
 {

@@ -23,11 +23,11 @@
 
 #include "flow-parts.h"
 
-/* The longest period that is found, in rows of the last step. */
+/* limit on the period, in rows of the last step */
 #define MAX_PERIOD 16
 
-/* Returns the rows of an operand that row number `next` of a step needs, in the order in which they
- * are computed. The rows may lie outside of the operand. */
+/* Returns the rows of an operand that row number `next` of step `s` needs, numbered in the order in
+ * which they are computed. The rows may lie outside the operand. */
 static CleaveSpan
 find_free_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
 {
@@ -48,7 +48,7 @@ get_advance (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) - flow->mark[s - flow->segment.first];
 }
 
-/* Returns whether a step reads a value that the end of a segment overlays. */
+/* Returns whether an operand of step `s` is a value that the end of a segment overlays. */
 static gboolean
 reads_overlaid (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -61,9 +61,9 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* Returns whether the operand of a step that computed rows advances with the step, or is complete.
- * Also, the first window since the mark must end inside of the operand. If the end overlays the
- * operand, this window must begin inside of it, too. */
+/* Returns whether an operand of a step that computed rows advances with the step, or is complete.
+ * The first window since the mark must also end inside the operand. If the end of the segment
+ * overlays the operand, this window must begin inside it, too. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -84,9 +84,9 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* Returns whether the state of a step that computed no rows stays the same for an operand. Either
- * the step is complete, or it needs a row that existed at the mark, or rows that do not exist yet.
- */
+/* Returns whether the state of a step that computed no rows stays the same for an operand. It does
+ * if the step is complete, or needs a row that existed at the mark, or needs rows that do not exist
+ * yet. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -99,7 +99,8 @@ waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
   return begin < flow->mark[p - flow->segment.first] || begin >= *get_made (flow, p);
 }
 
-/* Returns whether the segment has the same state as when flow->mark was set, some rows further. */
+/* Returns whether the segment is in the same state as when flow->mark was set, some rows
+ * further. */
 static gboolean
 is_steady (const CleaveBundleFlow *flow)
 {
@@ -110,7 +111,7 @@ is_steady (const CleaveBundleFlow *flow)
   return TRUE;
 }
 
-/* Returns the number of rows of a step, at most `rows`, whose windows end inside of an operand. */
+/* Returns the number of rows of a step, at most `rows`, whose windows end inside an operand. */
 static gint64
 find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
 {
@@ -130,8 +131,8 @@ find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
   return low;
 }
 
-/* Returns after how many periods a step that computes no rows needs a row of an operand that
- * advances. */
+/* Returns the number of periods after which a step that computes no rows needs a row of an operand
+ * that advances. */
 static gint64
 count_periods_apart (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -160,7 +161,7 @@ count_periods (const CleaveBundleFlow *flow)
           n = MIN (n, count_periods_apart (flow, s, i));
         else if (get_step (flow, s)->rows[i].stride != 0)
           limit = find_limit (flow, s, i, limit);
-      /* The step looks one row ahead of the rows that it has computed. */
+      /* the step looks one row ahead of the rows that it has computed */
       if (rows > 0)
         n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
     }

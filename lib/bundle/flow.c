@@ -2,7 +2,7 @@
 
 #include "flow-parts.h"
 
-/* The largest number of bands of a segment. */
+/* limit on the number of bands of a segment */
 #define MAX_BANDS 64
 
 void
@@ -46,7 +46,7 @@ cleave_bundle_flow_clear (CleaveBundleFlow *flow)
   g_free (flow->overlaid);
 }
 
-/* Returns whether each view that the segment reads comes from outside. */
+/* Returns whether all views that the segment reads are of values from outside the segment. */
 static gboolean
 has_no_inner_views (const CleaveBundleFlow *flow)
 {
@@ -62,7 +62,8 @@ has_no_inner_views (const CleaveBundleFlow *flow)
   return TRUE;
 }
 
-/* All images of the steps of a segment run one after the other, so their numbers must agree. */
+/* Returns whether all steps of a segment have the same number of images, as they must: the images
+ * run one after the other. */
 static gboolean
 has_one_batch (const CleaveBundleFlow *flow)
 {
@@ -81,8 +82,8 @@ cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner)
   return CLEAVE_BUNDLE_NONE;
 }
 
-/* Returns whether the caller supplies rows of the segment: each whole row once, the first one
- * first. */
+/* Returns whether a step of the segment reads rows of an input from the caller. The caller supplies
+ * each row whole, once and in order, so the segment can have neither bands nor upward rows. */
 static gboolean
 has_rows_of_caller (const CleaveBundleFlow *flow)
 {
@@ -101,7 +102,8 @@ has_sum (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
-/* The result is complete only in the last row of the sum. */
+/* Returns whether a step that sums rows has a whole result. Such steps cannot be a segment, since a
+ * sum is complete only in the last row. */
 static gboolean
 has_whole_sum (const CleaveBundleFlow *flow)
 {

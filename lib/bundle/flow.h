@@ -18,15 +18,15 @@
 
 #include "model.h"
 
-/* The result of a step inside a segment. */
+/* The result of a step inside a segment, and its memory. */
 typedef struct
 {
-  gboolean is_whole;  /* read after the segment, or an output */
-  guint shares;       /* the step of the segment whose memory this step uses, often its own */
-  guint before, next; /* the steps before and after it that use the same memory;
-                         CLEAVE_BUNDLE_NONE: there is none */
-  gint64 capacity;    /* rows in memory; only for steps that use their own memory */
-  gint64 columns;     /* columns in memory */
+  gboolean is_whole; /* read after the segment, or an output of the graph */
+  guint shares; /* index of the step of the segment whose memory this step uses; often this step */
+  guint before,
+      next; /* steps before and after this one that use the same memory; CLEAVE_BUNDLE_NONE: none */
+  gint64 capacity; /* number of rows in memory; only for steps that use their own memory */
+  gint64 columns;  /* number of columns in memory */
 } CleaveBundleSlot;
 
 /* The end of a segment may overlay a value that dies in the segment. It begins `lag` bytes or more
@@ -40,19 +40,19 @@ typedef struct
 typedef struct
 {
   guint end, value; /* indices of the two values; CLEAVE_BUNDLE_NONE: there is no overlay */
-  gint64 lag; /* the lag in bytes; below 0 if the end of the segment may begin after the value */
+  gint64 lag; /* the lag in bytes; negative if the end of the segment may begin after the value */
 } CleaveBundleOverlay;
 
 typedef struct
 {
-  guint first, end; /* steps */
+  guint first, end; /* steps [first, end) */
   guint n_bands;
   gboolean is_upward;
   gint64 ring_bytes, macs;
   CleaveBundleOverlay overlay;
 } CleaveBundleSegment;
 
-/* The longest segment that the planner tries, in steps. It bounds the time of the search. */
+/* Limit on the steps of a segment, which bounds the time of the search. */
 #define CLEAVE_BUNDLE_MAX_STEPS 96
 
 /* The rows of all segments that end at one step, from one run of the longest of these segments.
@@ -63,59 +63,64 @@ typedef struct
  * the same order whether the earlier steps are in the segment or not. See flow-runs.c. */
 typedef struct
 {
-  guint first, end; /* the longest segment; `end` is 0 if there was no run */
-  guint *next;      /* CleaveBundleSlot.next of each step, counted from `first` */
-  gint64 *capacity; /* rows of each step's memory if no earlier step of the segment uses it */
-  CleaveBundleOverlay *overlays; /* of the segments that begin at each step; only for one band */
+  guint first, end; /* steps of the longest segment; `end` is 0 if there was no run */
+  guint *next;      /* indexed by step minus `first`: CleaveBundleSlot.next of the step */
+  gint64 *capacity; /* indexed by step minus `first`: rows of its memory if no earlier step of the
+                       segment uses it */
+  CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
+                                    begins there; only for one band */
 } CleaveBundleRun;
 
-/* The overlays of the segments that begin at steps [first, end) of a run. These segments have the
- * same overlay: the value under the end and the operands that read it are the same. */
+/* The overlay of the segments that begin at steps [first, end) of a run. For all of them, the value
+ * under the end and the operands that read it are the same. */
 typedef struct
 {
   guint first, end;
   CleaveBundleOverlay overlay;
-  guint first_reader, n_readers; /* indices of the operands that read the value */
+  guint first_reader, n_readers; /* index in the list of readers of the first reader of the value,
+                                    and number of readers */
 } CleaveBundleOverlayGroup;
 
-/* Computes segments of a model. */
+/* State for laying out segments of a model. */
 typedef struct
 {
   const CleaveBundleModel *model;
   gint64 align;
   CleaveBundleSegment segment;
-  CleaveBundleSlot *slots; /* slots of the steps from segment.first on */
+  CleaveBundleSlot *slots; /* indexed by step minus segment.first */
   CleaveSpan *columns;     /* columns of a step in a band: columns[band * n_steps + step - first] */
-  gint64 *made;            /* rows that a step has computed */
-  gint64 *mark; /* copy of `made` from when step `target` had computed `marked_row` rows; see
-                   flow-steady.c */
+  gint64 *made; /* indexed by step minus segment.first: number of rows that the step has computed */
+  gint64 *mark; /* copy of `made` from when step `target` had computed `marked_row` rows
+                   (flow-steady.c) */
   gint64 marked_row;
-  gint64 n_skipped;   /* rows of the targets of all segments that were skipped */
-  gint64 n_runs;      /* runs of rows of a segment */
-  gboolean walks_all; /* skip no rows and use no earlier run, to test flow-steady.c, flow-runs.c */
-  guint *asker;       /* the step that asked a step for rows */
-  CleaveBundleRun runs[3]; /* the last run downward, downward in bands, and upward */
-  GArray *overlays;        /* CleaveBundleOverlayGroup: the overlays of the current run */
-  GArray *readers;         /* CleaveBundleReader: readers of the groups' values */
-  guint8 *overlaid;        /* bit i is set if a group's value is operand i of a step */
+  gint64 n_skipped;   /* number of skipped rows of target steps, over all segments */
+  gint64 n_runs;      /* number of runs of rows of a segment */
+  gboolean walks_all; /* for tests of flow-steady.c and flow-runs.c: skip no rows, and use no
+                         earlier run */
+  guint *asker; /* indexed by step minus segment.first: the step that asked this step for rows */
+  CleaveBundleRun runs[3]; /* the last runs: downward, downward in bands, and upward */
+  GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */
+  GArray *readers;         /* CleaveBundleReader: readers of the values of the groups */
+  guint8 *overlaid;        /* indexed by step: bit i is set if operand i is a value of a group */
   guint end_slot;          /* the step whose memory the end uses */
 } CleaveBundleFlow;
 
 void cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);
 void cleave_bundle_flow_clear (CleaveBundleFlow *flow);
 
-/* Lays out the segment of steps [first, end) in a number of bands. Returns FALSE if these steps
+/* Lays out the segment of steps [first, end) in `n_bands` bands. Returns FALSE if these steps
  * cannot be a segment. */
 gboolean cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands);
-/* Returns the step with a whole result that uses the memory of step `owner`, or
- * CLEAVE_BUNDLE_NONE. */
+/* Returns the step with a whole result that uses the memory of step `owner`; CLEAVE_BUNDLE_NONE if
+ * there is none. */
 guint cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner);
-/* Lays out the segment for rows that are computed upward, in one band. */
+/* Lays out the segment for rows that are computed upward, from the last to the first, in one
+ * band. */
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
-/* Lays out a segment again that cleave_bundle_flow_run() could lay out. */
+/* Lays out a segment again that cleave_bundle_flow_run() has laid out before. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);
-/* Returns whether a value that is produced by a step before `end` is read by a later step or is an
- * output. */
+/* Returns whether a step from `end` on reads a value that an earlier step produces, or the value is
+ * an output. */
 static inline gboolean
 cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end)
 {

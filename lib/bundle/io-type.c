@@ -52,8 +52,8 @@ read_scale (const CleaveNode *node, guint scale, guint zero)
   return read;
 }
 
-/* Returns the scale that the constants of a node give operand 0 or the result. In ops of ONNX, they
- * are named after it: x, x_scale, x_zero_point. */
+/* Returns the scale of operand 0 or of the result, from the constants of a node. In ops of ONNX,
+ * their names begin with the name of the value: x, x_scale, x_zero_point. */
 static CleaveBundleQuantization
 find_scale (const CleaveNode *node, const char *value)
 {
@@ -121,8 +121,8 @@ set_operand (CleaveOperand *operand, CleaveResult *result)
 
 /* Inputs */
 
-/* Returns the element type that all readers of an input convert it to, with one scale, or an
- * error. */
+/* Finds the element type to which all readers of an input convert it, with one scale. Fails if
+ * there is none. */
 static gboolean
 find_conversion (const CleaveResult *input, CleaveBundleQuantization *scale, CleaveElement *to)
 {
@@ -144,7 +144,7 @@ find_conversion (const CleaveResult *input, CleaveBundleQuantization *scale, Cle
   return scale->is_known;
 }
 
-/* Replaces a float input by the integers that its readers convert it to. */
+/* Replaces a float input by an input of the integers to which its readers convert it. */
 static gboolean
 quantize_input (CleaveGraph *graph,
                 CleaveResult *input,
@@ -193,7 +193,7 @@ add_conversion (CleaveGraph *graph,
                 GError **error)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };
-  gint64 zero = scale->zero; /* little-endian: its first bytes are the narrow integer */
+  gint64 zero = scale->zero; /* little-endian: the first bytes are the narrow integer */
   CleaveResult *operands[] = { x, add_scalar (graph, CLEAVE_FLOAT32, &scale->scale, error), NULL };
 
   if (operands[1] == NULL || (operands[2] = add_scalar (graph, element, &zero, error)) == NULL)
@@ -202,7 +202,7 @@ add_conversion (CleaveGraph *graph,
                            error);
 }
 
-/* Lets the caller supply an input of integers as floats. */
+/* Replaces an input of integers by a float input, which a QuantizeLinear converts. */
 static gboolean
 dequantize_input (CleaveGraph *graph,
                   CleaveResult *input,

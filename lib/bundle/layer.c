@@ -60,7 +60,7 @@ cleave_bundle_layer_free (CleaveBundleLayer *layer)
 static void
 set_text (char **field, const char *text)
 {
-  char *copy = g_strdup (text); /* `text` may be the old text */
+  char *copy = g_strdup (text); /* a copy, since `text` may be the old text */
 
   g_free (*field);
   *field = copy;
@@ -131,8 +131,8 @@ cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 ze
   layer->zero = zero;
 }
 
-/* Returns the element type and the contents as one key, so that only equal arrays of one type
- * share a name. */
+/* Returns the element type and the contents of an array as one key, so that only equal arrays of
+ * one type share a name. */
 static GBytes *
 make_key (const char *type, gconstpointer data, gsize n_bytes)
 {

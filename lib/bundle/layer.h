@@ -9,27 +9,27 @@
 typedef struct
 {
   char *prefix;      /* prefix of the names of the arrays */
-  GArray *arrays;    /* CleaveBundleArray: each distinct array once */
-  GHashTable *names; /* from the contents of an array to its index + 1 */
+  GArray *arrays;    /* CleaveBundleArray: each different array once */
+  GHashTable *names; /* maps the contents of an array to 1 plus its index */
 } CleaveBundlePool;
 
 typedef struct
 {
   char *name, *type;
-  char *expression; /* C expression for the address; with a cast if bytes are stored in words */
+  char *expression; /* C expression for the address; has a cast if bytes are stored in words */
   GBytes *bytes;
   gsize n_elements;
 } CleaveBundleArray;
 
-/* A layer that computes the steps of a sequence one after the other. The bytes are of one column,
- * which is a sequence of the batch. */
+/* A layer that computes the steps of a sequence one after the other. Numbers of bytes are for one
+ * column, which is a sequence of the batch. */
 typedef struct
 {
   gint64 steps, columns;
-  guint x, h, c; /* operands: the sequence and the initial states */
+  guint x, h, c; /* indices of the operands: the sequence and the initial states */
   gsize h_bytes, c_bytes;
-  gsize state_bytes;       /* of the state in memory, from step to step */
-  gboolean is_batch_first; /* the batch is the first dimension of x, and the steps the second one */
+  gsize state_bytes;       /* bytes of the state that is kept from step to step */
+  gboolean is_batch_first; /* dimension 0 of x is the batch, and dimension 1 the steps */
 } CleaveBundleRecurrent;
 
 struct _CleaveBundleLayer
@@ -41,10 +41,11 @@ struct _CleaveBundleLayer
   gsize sum_pixel_bytes;
   gboolean has_float_scales;
   gboolean is_folded, is_flat;
-  CleaveBundleRecurrent recurrent; /* steps 0: not recurrent */
-  guint in_place;                  /* a bit for each variable operand */
-  guint slot;                      /* the operand of the node that is the first variable operand */
-  guint zero_operand; /* the operand of the node with the zero point `zero`, plus 1; 0: none */
+  CleaveBundleRecurrent recurrent; /* n_steps 0: the layer is not recurrent */
+  guint in_place; /* a bit for each variable operand that the result may overwrite */
+  guint slot;     /* index among the node's operands of the first variable operand */
+  guint
+      zero_operand; /* 1 plus the index of the node's operand with the zero point `zero`; 0: none */
   gint64 zero;
 };
 
@@ -53,7 +54,7 @@ void cleave_bundle_pool_free (CleaveBundlePool *pool);
 CleaveBundleLayer *cleave_bundle_layer_new (CleaveBundlePool *pool);
 void cleave_bundle_layer_free (CleaveBundleLayer *layer);
 /* Makes a layer recurrent. Kernel `sums` computes the state after step call->row of operand 0. Row
- * 0 begins with the states in operand 1, or with constants. The kernel of the layer copies h of a
+ * 0 begins with the states in operand 1, or with constants. The layer's own kernel copies h of a
  * step, or h and c, from the state. */
 void cleave_bundle_layer_set_recurrent (CleaveBundleLayer *layer,
                                         const char *sums,

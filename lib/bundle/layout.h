@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Places the rings and the whole values of a plan in one arena. */
+/* The layout of a plan: places of the rings and the whole values in the arena, or in several
+ * memories. */
 
 #include "place.h"
 #include "plan.h"
@@ -11,16 +12,16 @@ typedef struct
   gint64 n_bytes;       /* bytes of the arena, or of all memories */
   gint64 *memory_bytes; /* bytes of each memory; without memories, the bytes of the arena */
   GArray *buffers;      /* CleaveBundleBuffer: memory of the values, with its place */
-  GHashTable *offsets;  /* index of the buffer + 1, by value */
+  GHashTable *offsets;  /* maps a value to 1 plus the index of its buffer */
 } CleaveBundleLayout;
 
-/* Returns NULL if the memories are too small. */
+/* Places the buffers of a plan. Returns NULL if the memories are too small. */
 CleaveBundleLayout *cleave_bundle_layout_new (const CleaveBundleModel *model,
                                               const CleaveBundlePlan *plan,
                                               const CleaveBundleMemories *memories,
                                               gint64 align);
 void cleave_bundle_layout_free (CleaveBundleLayout *layout);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveBundleLayout, cleave_bundle_layout_free)
-/* Returns the buffer of a value that is in the arena and owns its memory. */
+/* Returns the buffer of a value that is in the arena and is not a view. */
 const CleaveBundleBuffer *cleave_bundle_layout_buffer (const CleaveBundleLayout *layout,
                                                        guint value);

@@ -15,29 +15,29 @@ typedef struct
 {
   CleaveBundleModel *model;
   const CleaveBundleOptions *options;
-  GHashTable *values; /* index + 1 of a value by CleaveResult */
+  GHashTable *values; /* maps a CleaveResult to 1 plus the index of its value */
 } CleaveBundleBuilder;
 
-/* Adds a value, and returns its index. */
+/* Adds a value for a result, and returns the value's index. */
 guint cleave_bundle_add_value (CleaveBundleBuilder *b, const CleaveResult *result);
 /* Returns the index of the value of a result. */
 guint cleave_bundle_find_value (CleaveBundleBuilder *b, const CleaveResult *result);
-/* Appends a step that computes a value. */
+/* Appends a step that computes value `result`. */
 void cleave_bundle_append_step (CleaveBundleBuilder *b, CleaveBundleStep *step, guint result);
 /* Lists the states that the options name. */
 gboolean cleave_bundle_find_states (CleaveBundleBuilder *b, GError **error);
-/* Sets the value of each state before the first run. */
+/* Sets the value that each state has before the first run. */
 void cleave_bundle_set_starts (CleaveBundleModel *model);
 /* Adds the values of inputs, and the steps that read rows from the caller. */
 void cleave_bundle_add_inputs (CleaveBundleBuilder *b);
 /* Marks the outputs, and the last reader of each value. */
 gboolean cleave_bundle_mark_readers (CleaveBundleBuilder *b, GError **error);
-/* Adds a value that has the bytes of value `x`, as another image. */
+/* Adds a value that is a view of value `x`, with another image. */
 guint cleave_bundle_add_image (CleaveBundleBuilder *b,
                                const CleaveResult *result,
                                guint x,
                                const CleaveBundleImage *image);
-/* Sets the value of a result. */
+/* Makes `value` the value of a result. */
 void cleave_bundle_set_value (CleaveBundleBuilder *b, const CleaveResult *result, guint value);
 /* Adds the steps of a recurrent node. */
 gboolean cleave_bundle_add_recurrent (CleaveBundleBuilder *b,

@@ -2,7 +2,7 @@
 
 #include "model-parts.h"
 
-#define MAX_NAMED 8 /* refused nodes that a message names after the first one */
+#define MAX_NAMED 8 /* number of refused nodes that a message names after the first */
 
 /* Values */
 
@@ -27,8 +27,8 @@ add_view (CleaveBundleBuilder *b, const CleaveNode *node)
     cleave_bundle_add_image (b, &node->results[0], x, &image);
 }
 
-/* Returns the image that the kernel of a layer sees: the rows of all images as one image, or the
- * rows of an image as one row. */
+/* Returns the image that the kernel of a layer gets: the rows of all images as one image (folded),
+ * or the rows of an image as one row (flat). */
 static CleaveBundleImage
 fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
 {
@@ -45,7 +45,7 @@ fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
   return image;
 }
 
-/* Lets a step see the first n operands as its kernel does. */
+/* Replaces the first n operands of a step by views with the images that its kernel gets. */
 static void
 fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
 {
@@ -67,7 +67,7 @@ fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
     }
 }
 
-/* Adds the value that a step computes. */
+/* Adds the value that a step computes, and returns its index. */
 static guint
 add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleStep *step)
 {
@@ -78,7 +78,7 @@ add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleSt
   return y;
 }
 
-/* Lets the readers of a step's result see its own image. */
+/* Gives the readers of a step's result a view with the result's own image. */
 static void
 unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
 {
@@ -97,8 +97,9 @@ only_index (void)
   return cleave_dim_map_whole (1);
 }
 
-/* Returns the map of a dimension of an operand. It must follow dimension `from` of the result or be
- * fixed; a map that follows another dimension needs all that it can reach. */
+/* Returns the map of an operand's dimension `dim`. If it follows dimension `from` of the result, or
+ * is constant, returns the op's map. If it follows another dimension, returns a map that reads
+ * every index that it can need. */
 static CleaveDimMap
 find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
 {
@@ -170,8 +171,8 @@ describe (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
   return TRUE;
 }
 
-/* Adds the step that sums up the rows of operand 0 of another step, and lets that step read the
- * last sum. */
+/* Adds the step that sums the rows of operand 0 of another step, and lets that step read the last
+ * sum. */
 static void
 add_sums (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step)
 {
@@ -202,7 +203,7 @@ add_sums (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
   step->macs = 0;
 }
 
-/* Adds a node as one step, or two. */
+/* Adds the step of a node; two steps if a sum comes first. */
 static gboolean
 add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
@@ -229,7 +230,7 @@ add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 }
 
 /* Adds a node whose operands are parts of its result, such as a Concat. Each part is a step, which
- * writes the part into the rows that the steps before it have begun. */
+ * writes the part into the rows that earlier steps have begun. */
 static gboolean
 add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
@@ -284,7 +285,7 @@ add_node (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   return node->op->flags & CLEAVE_OP_JOIN ? add_join (b, node, error) : add_step (b, node, error);
 }
 
-/* Names a node that was refused after the first one. */
+/* Appends the name of a node that was refused after the first one. */
 static void
 name_refused (const CleaveNode *node, guint n, GString *names)
 {
@@ -292,8 +293,8 @@ name_refused (const CleaveNode *node, guint n, GString *names)
     g_string_append_printf (names, "%s%s '%s'", n == 1 ? "" : ", ", node->op->name, node->name);
 }
 
-/* Adds all nodes. Fails with the reason why the first refused node is refused, and with the names
- * of others, so that all of them can be changed at once. */
+/* Adds all nodes. Fails with the reason for the first refused node and the names of other refused
+ * nodes, so that all of them can be changed at once. */
 static gboolean
 add_nodes (CleaveBundleBuilder *b, const GPtrArray *order, GError **error)
 {
@@ -309,7 +310,7 @@ add_nodes (CleaveBundleBuilder *b, const GPtrArray *order, GError **error)
         continue;
       if (n++ > 0)
         name_refused (node, n - 1, others);
-      for (guint r = 0; r < node->n_results; r++) /* the nodes behind it are checked, too */
+      for (guint r = 0; r < node->n_results; r++) /* nodes that read its results are checked, too */
         cleave_bundle_add_value (b, &node->results[r]);
     }
   if (n == 0)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The graph as a bundle sees it: values that lie in memory as rows of pixels, and steps that
- * compute them row by row. The planner (plan.h) groups steps into segments; the writer prints both.
+/* The graph in the form that a bundle needs: values that lie in memory as rows of pixels, and steps
+ * that compute them row by row. The planner (plan.h) groups steps into segments. The writers print
+ * both.
  *
- * A value may be a view of another one: the result of a Reshape has the bytes of its operand, with
- * other rows. A view can be read when its base is whole. */
+ * A value may be a view of another value. For example, the result of a Reshape has the bytes of its
+ * operand, with other rows. A view can be read when its base is whole. */
 
 #include <cleave/cleave-bundle.h>
 
@@ -15,58 +16,57 @@
 #define CLEAVE_BUNDLE_MAX_OPERANDS 2
 #define CLEAVE_BUNDLE_NONE G_MAXUINT
 
-/* Where a value lies during a run. */
+/* The place of a value during a run. */
 typedef enum {
   CLEAVE_BUNDLE_ARENA,
-  CLEAVE_BUNDLE_INPUT,  /* in memory of the caller, which a run does not write */
-  CLEAVE_BUNDLE_OUTPUT, /* in memory of the caller */
+  CLEAVE_BUNDLE_INPUT,  /* memory of the caller, which a run does not write */
+  CLEAVE_BUNDLE_OUTPUT, /* memory of the caller */
 } CleaveBundlePlace;
 
 typedef struct
 {
   const CleaveResult *result;
   CleaveBundleImage image;
-  guint base;        /* index of this value; for a view, index of the value that has the bytes */
-  guint producer;    /* the step that computes the value; CLEAVE_BUNDLE_NONE: it is an input of the
-                        graph */
+  guint base;        /* index of this value; for a view, index of the value that owns the bytes */
+  guint producer;    /* step that computes the value; CLEAVE_BUNDLE_NONE: an input of the graph */
   guint last_reader; /* last step that reads this value or a view of it; the number of steps for an
                         output of the graph in the arena */
   CleaveBundlePlace place; /* place of the base */
-  guint port;              /* index of the input or output if it is in memory of the caller */
+  guint port; /* index of the input or output, if the value is in memory of the caller */
 } CleaveBundleValue;
 
 typedef struct
 {
-  const CleaveNode *node; /* NULL: reads rows of an input from the caller */
-  guint result;           /* value */
+  const CleaveNode *node; /* NULL: the step reads rows of an input from the caller */
+  guint result;           /* index of the value that the step computes */
   guint n_operands;
-  guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* values */
-  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS]; /* index of each variable operand among the operands of
-                                              the node */
+  guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* indices of values */
+  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* index among the node's operands of each variable
+                                                 operand */
   CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
   CleaveBundleLayer *layer;
-  const char *kernel; /* a function; NULL: reads rows of an input from the caller */
-  gboolean is_sum; /* each row of the result is the sum of the rows of operand 0 up to that row; the
-                      next step reads the last row */
+  const char *kernel; /* kernel function; NULL: the step reads rows of an input from the caller */
+  gboolean is_sum; /* row r of the result is the sum of rows 0 … r of operand 0; the next step reads
+                      the last row */
   gboolean mixes_images; /* an image of the result needs several images of an operand */
   gint64 macs;
 } CleaveBundleStep;
 
-/* An operand of a step. */
+/* A reader: operand number `operand` of step `step`. */
 typedef struct
 {
   guint step, operand;
 } CleaveBundleReader;
 
-/* An input whose value is an output of the run before. */
+/* A state: an input whose value is an output of the run before. */
 typedef struct
 {
-  guint input, output;    /* indices of the ports */
-  gint64 offset, n_bytes; /* in the memory of states */
-  gint64 start;           /* each element in the first run */
+  guint input, output;    /* indices of the input and the output */
+  gint64 offset, n_bytes; /* place in the memory of states, in bytes */
+  gint64 start;           /* value of each element in the first run */
 } CleaveBundleKept;
 
-/* The real number of an integer of an input or output is (integer - zero) * scale. */
+/* Quantization of an input or output: the real number of an integer is (integer - zero) * scale. */
 typedef struct
 {
   gboolean is_known;
@@ -77,18 +77,21 @@ typedef struct
 typedef struct
 {
   CleaveGraph *graph;
-  GArray *values;              /* CleaveBundleValue: operands and results of the steps */
-  GArray *steps;               /* CleaveBundleStep, in the order of a run */
-  guint *outputs;              /* values of the outputs of the graph */
-  CleaveBundleReader *readers; /* readers of all values, value after value, in the order of a run */
-  guint *first_reader;         /* index of the first reader of each value, and of the end */
+  GArray *values; /* CleaveBundleValue: operands and results of the steps */
+  GArray *steps;  /* CleaveBundleStep, in the order of a run */
+  guint *outputs; /* indices of the values that are outputs of the graph */
+  CleaveBundleReader
+      *readers;        /* readers of all values, value after value, each in the order of a run */
+  guint *first_reader; /* index in `readers` of each value's first reader; one more element holds
+                          the end */
   CleaveBundlePool *pool;
-  GArray *states;     /* CleaveBundleKept: values that are kept from run to run */
-  gint64 state_bytes; /* bytes of all states */
-  CleaveBundleQuantization *input_scales, *output_scales; /* by index of the port */
+  GArray *states;                                         /* CleaveBundleKept: the states */
+  gint64 state_bytes;                                     /* bytes of all states */
+  CleaveBundleQuantization *input_scales, *output_scales; /* indexed by input and by output */
 } CleaveBundleModel;
 
-/* Lowers a graph. Fails with the name of the first node that a bundle cannot compute. */
+/* Lowers a graph to values and steps. Fails with the name of the first node that a bundle cannot
+ * compute. */
 CleaveBundleModel *
 cleave_bundle_model_new (CleaveGraph *graph, const CleaveBundleOptions *options, GError **error);
 void cleave_bundle_model_free (CleaveBundleModel *model);
@@ -112,39 +115,41 @@ cleave_bundle_row_bytes (const CleaveBundleValue *value)
   return value->image.columns * (gint64) value->image.pixel_bytes;
 }
 
-/* The bytes of all images of a value. */
+/* Returns the bytes of all images of a value. */
 static inline gint64
 cleave_bundle_value_bytes (const CleaveBundleValue *value)
 {
   return value->image.images * value->image.rows * cleave_bundle_row_bytes (value);
 }
 
-/* Sets the lists of readers. */
+/* Sets `readers` and `first_reader`. */
 void cleave_bundle_list_readers (CleaveBundleModel *model);
-/* Returns the rows of an operand that row `row` of a step's result needs, clipped. */
+/* Returns the rows of an operand that row `row` of a step's result needs, clipped to the
+ * operand. */
 CleaveSpan cleave_bundle_step_rows (const CleaveBundleModel *model,
                                     const CleaveBundleStep *step,
                                     guint operand,
                                     gint64 row);
-/* Returns the columns of an operand that some columns of a step's result need, clipped. */
+/* Returns the columns of an operand that `columns` of a step's result need, clipped to the
+ * operand. */
 CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
                                        const CleaveBundleStep *step,
                                        guint operand,
                                        CleaveSpan columns);
 
-/* Returns whether a step reads a value, or it is an output. */
+/* Returns whether a step reads a value, or the value is an output. */
 gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
 /* Returns whether result 0 of a node has the bytes of operand 0 in memory, as for a Reshape. */
 gboolean cleave_bundle_is_view (const CleaveNode *node);
-/* Returns whether the bytes of a value are in the order of its logical shape, in which dimensions
- * of extent 1 do not count. */
+/* Returns whether the bytes of a value are in row-major order of its logical shape. Dimensions of
+ * extent 1 do not count. */
 gboolean cleave_bundle_is_row_major (const CleaveResult *value);
-/* Replaces nodes for which there are no kernels by others with the same bits. */
+/* Replaces nodes for which there are no kernels by nodes with the same bits. */
 gboolean cleave_bundle_prepare (CleaveGraph *graph, GError **error);
-/* Changes the types of inputs and outputs that are no states, and sets their scales. */
+/* Changes the element types of inputs and outputs that are not states, and sets their scales. */
 gboolean
 cleave_bundle_set_io_type (CleaveBundleModel *model, CleaveBundleIoType type, GError **error);
-/* Returns the state of which a port is the input or the output, or NULL. */
+/* Returns the state of which a port is the input or the output; NULL if there is none. */
 const CleaveBundleKept *
 cleave_bundle_find_kept (const CleaveBundleModel *model, guint port, gboolean is_input);
 /* Computes all nodes that depend on constants alone, and makes constants dense. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Names, types and values of inputs and outputs in the C files. */
+/* Returns names, types and values of inputs and outputs for the C files. */
 
 #include "bundle.h"
 

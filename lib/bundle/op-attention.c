@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of transformers: LayerNormalization, the product of two variables, rows of a constant table
- * that indices select. */
+/* Records of ops of transformers: LayerNormalization, the product of two variables, and a Gather of
+ * rows of a constant table. */
 
 #include "op-help.h"
 #include "ops.h"
 
 /* LayerNormalization */
 
-/* Adds a parameter, broadcast to the n elements that are normalized together. */
+/* Adds a parameter, broadcast to the n elements that are normalized together. Returns its C
+ * expression. */
 static const char *
 add_parameter (const CleaveNode *node, guint operand, gint64 n, CleaveBundleLayer *layer)
 {

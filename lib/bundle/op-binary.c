@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element-wise ops of two operands: TfliteAdd, TfliteSub, TfliteMul, of int8 and int16. */
+/* Records of element-wise ops with two operands: TfliteAdd, TfliteSub and TfliteMul of int8 and
+ * int16. */
 
 #include <cleave/cleave-tflite.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions and matrix products of float32. kernels/cleave-kernels.h
- * describes the order of the weights. */
+/* Records of convolutions and matrix products of float32. kernels/cleave-kernels.h describes the
+ * order of the weights. */
 
 #include "../ops/conv-parts.h"
 #include "../ops/winograd.h"
@@ -13,11 +13,12 @@ enum { X, W, B };
 /* The sizes of a convolution. */
 typedef struct
 {
-  gint64 groups, in, out; /* channels of a group */
+  gint64 groups, in, out; /* number of groups, and channels of a group in x and in the result */
   gint64 taps;
 } Sizes;
 
-/* Adds weights, which are [channel of the result][channel of a group][tap] with these strides. */
+/* Adds weights, which are [channel of the result][channel of a group][tap] with these strides.
+ * Returns their C expression. */
 static const char *
 add_weights (const Sizes *s, const float *w, const gint64 *strides, CleaveBundleLayer *layer)
 {
@@ -60,7 +61,7 @@ set_conv (const Sizes *s,
   cleave_bundle_layer_set_params (layer, "CleaveConvF32", fields);
 }
 
-/* Stores the factors of 9 weights, n elements apart. */
+/* Stores the factors of 9 weights; adjacent factors are n elements apart. */
 static void
 store_factors (const float *w, float *to, gint64 n)
 {
@@ -72,7 +73,7 @@ store_factors (const float *w, float *to, gint64 n)
 }
 
 /* Adds the factors of the 16 products, from weights [channel of the result][channel of a group][9].
- */
+ * Returns their C expression. */
 static const char *
 add_factors (const Sizes *s, const float *w, CleaveBundleLayer *layer)
 {
@@ -173,8 +174,8 @@ describe_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GError **e
   return TRUE;
 }
 
-/* Sets a product of pixels with a matrix, whose element [k][n] is at k * stride_k + n * stride_n.
- */
+/* Describes a product of pixels with a matrix, whose element [k][n] is at k * stride_k + n *
+ * stride_n. */
 static void
 set_product (const CleaveNode *node,
              const Sizes *s,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions and products of integers: TfliteConv, TfliteConvTranspose, QLinearConv and
- * QLinearMatMul. Convolutions and products of int8 have kernels of their own (op-conv.c);
+/* Records of convolutions and products of integers: TfliteConv, TfliteConvTranspose, QLinearConv
+ * and QLinearMatMul. For most convolutions and products of int8, op-conv.c selects a kernel.
  * kernels/conv-integer.c computes all others. */
 
 #include <cleave/cleave-tflite.h>
@@ -35,15 +35,15 @@ count_weights (const CleaveBundleConv *conv)
   return count_channels (conv) * conv->in * conv->kernel[0] * conv->kernel[1];
 }
 
-/* The operands of a node, as indices. */
+/* The indices of operands of a node. */
 typedef struct
 {
-  guint w, w_zero, bias; /* G_MAXUINT: there is none */
+  guint w, w_zero, bias; /* G_MAXUINT: absent */
 } Operands;
 
-/* Copies weights and bias. The weight of channel c, channel i of its group and a tap is at c *
- * strides[0] + i * strides[1] + tap. In a transposed convolution, the weights of two groups are
- * `group` apart. */
+/* Copies weights and bias. The weight of result channel c, channel i of its group and a tap is at c
+ * * strides[0] + i * strides[1] + tap. In a transposed convolution, the weights of adjacent groups
+ * are `group` apart. */
 static gboolean
 read_weights (const CleaveNode *node,
               const Operands *at,
@@ -87,7 +87,7 @@ fits_bytes (const CleaveBundleConv *conv)
   return TRUE;
 }
 
-/* Adds the arrays for kernels/conv-integer.c, and prints their fields. */
+/* Adds the arrays for kernels/conv-integer.c, and prints the fields that refer to them. */
 static void
 add_arrays (const CleaveBundleConv *conv, CleaveBundleLayer *layer, GString *fields)
 {
@@ -115,7 +115,7 @@ add_arrays (const CleaveBundleConv *conv, CleaveBundleLayer *layer, GString *fie
       is_of_bytes ? 1 : 2);
 }
 
-/* Sets the kernel for all element types. */
+/* Describes a layer with the kernel for all element types. */
 static gboolean
 set_integer (const CleaveNode *node,
              const CleaveBundleConv *conv,
@@ -158,7 +158,7 @@ set_conv (const CleaveNode *node,
   return set_integer (node, conv, layer, error);
 }
 
-/* Ops of TensorFlow Lite: the scale is in fixed point */
+/* Ops of TensorFlow Lite, whose scales are in fixed point */
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 

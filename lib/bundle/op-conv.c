@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of int8 for kernels/conv-s8.c and kernels/depthwise-s8.c, which describe the order
- * of the weights. */
+/* Describes convolutions of int8 for kernels/conv-s8.c and kernels/depthwise-s8.c. These files
+ * describe the order of the weights. */
 
 #include "op-conv.h"
 
-#define GATHERED 40 /* CONV_S8_GATHERED in kernels/conv-s8.c */
+#define GATHERED 40 /* the value of CONV_S8_GATHERED in kernels/conv-s8.c */
 
 gboolean
 cleave_bundle_print_conv_slide (const CleaveNode *node,
@@ -28,9 +28,9 @@ cleave_bundle_print_conv_slide (const CleaveNode *node,
 /* The geometry of a convolution. */
 typedef struct
 {
-  gint64 groups, in, out; /* channels of a group */
-  gint64 kernel[2];       /* rows and columns */
-  gint64 line;            /* taps of a line of weights in kernels/conv-s8.c */
+  gint64 groups, in, out; /* number of groups, and channels of a group in x and in the result */
+  gint64 kernel[2];       /* numbers of rows and columns of taps */
+  gint64 line;            /* number of taps of a line of weights in kernels/conv-s8.c */
   gboolean is_depthwise;
 } Geometry;
 
@@ -53,8 +53,8 @@ find_geometry (const CleaveBundleConv *conv)
   return g;
 }
 
-/* Returns the begin of a sum, modulo 2^32: the bias of a channel, minus x_zero times all its
- * weights unless the kernel subtracts x_zero from x. */
+/* Returns the initial value of a channel's sum, modulo 2^32: the bias, minus x_zero times the sum
+ * of the channel's weights. If the kernel subtracts x_zero from x, only the bias. */
 static gint32
 begin_sum (const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint64 channel)
 {
@@ -80,7 +80,7 @@ add_depthwise_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       g_byte_array_append (to, (const guint8 *) &w[c * taps + tap], 1);
 }
 
-/* Appends one line of weights of the `n` channels from `channel` on, which begins at a tap. */
+/* Appends one line of weights of the `n` channels from `channel` on, which begins at tap `tap`. */
 static void
 add_line (const Geometry *g, const gint8 *w, gint64 channel, gint64 n, gint64 tap, GByteArray *to)
 {
@@ -112,7 +112,7 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       }
 }
 
-/* Adds the weights, sums and shifts, and prints their fields. */
+/* Adds the weights, sums and shifts, and prints the fields that refer to them. */
 static void
 add_arrays (const CleaveBundleConv *conv,
             const Geometry *g,

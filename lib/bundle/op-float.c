@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element-wise ops of float32. On bytes, a function of one operand is a table. */
+/* Records of element-wise ops of float32. On bytes, a function of one operand is a table. */
 
 #include "op-help.h"
 #include "ops.h"
@@ -203,7 +203,7 @@ describe_min (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
   return describe_binary (node, "min", layer, error);
 }
 
-/* Describes a power with a constant exponent, as a product or a square root. */
+/* Describes a power with a constant exponent as a product or a square root. */
 static gboolean
 describe_pow (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {

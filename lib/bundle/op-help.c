@@ -67,7 +67,7 @@ cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GErro
                              G_MAXINT32, multiplier);
 }
 
-/* Appends a pair of numbers, one for a dimension that does not exist. */
+/* Appends a pair of numbers. A dimension that does not exist gets `missing`. */
 static gboolean
 print_pair (const CleaveNode *node,
             const char *name,
@@ -135,7 +135,7 @@ cleave_bundle_need_element (const CleaveNode *node,
                              cleave_element_get_name (found));
 }
 
-/* Returns the C type of an array of elements. */
+/* Returns the C type of the elements of an array. */
 static const char *
 array_type (CleaveElement element)
 {
@@ -146,7 +146,7 @@ array_type (CleaveElement element)
   return size == 8 ? "int64_t" : size == 4 ? "int32_t" : size == 2 ? "int16_t" : "int8_t";
 }
 
-/* Copies a constant to the order of memory of the result's images. */
+/* Returns a copy of a constant in the memory order of the result's images. */
 static gpointer
 copy_constant (const CleaveNode *node, guint operand, const gint64 *extents, const gint *dims)
 {

@@ -5,21 +5,21 @@
 
 #include "op.h"
 
-/* Sets an error that names the node, and returns FALSE. */
+/* Sets an error that names the node. Returns FALSE. */
 gboolean cleave_bundle_fail (const CleaveNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 
-/* Fails unless the operands first … end - 1 are constants or absent. `names` says what they are:
- * "weights and scales". */
+/* Fails unless operands first … end - 1 are constant or absent. The error names them `names`, such
+ * as "weights and scales". */
 gboolean cleave_bundle_need_constants (
     const CleaveNode *node, guint first, guint end, const char *names, GError **error);
 
-/* Returns element `i` of a constant operand of integers, which has one element for all `i` or one
- * for each; 0 if it is absent. */
+/* Returns element `i` of a constant operand of integers; its only element if it has one; 0 if the
+ * operand is absent. */
 gint64 cleave_bundle_integer (const CleaveNode *node, guint operand, gint64 i);
 
 /* Appends the fields of a CleaveSlide as an initializer. `kernel` is indexed by spatial dimension.
- * Fails if a bundle cannot hold a number, or if x has more than two spatial dimensions. */
+ * Fails if a number does not fit the fields, or if x has more than two spatial dimensions. */
 gboolean cleave_bundle_print_slide (const CleaveNode *node,
                                     const gint64 *kernel,
                                     const CleaveInts *strides,
@@ -28,9 +28,10 @@ gboolean cleave_bundle_print_slide (const CleaveNode *node,
                                     GString *fields,
                                     GError **error);
 
-/* Returns the shift of cleave_scale() in kernels/cleave-kernels.h for a shift of fixed-point.h. */
+/* Returns the shift for cleave_scale() in kernels/cleave-kernels.h that equals a shift of
+ * fixed-point.h. */
 gint cleave_bundle_shift (gint64 shift);
-/* Fails if a multiplier is negative: cleave_scale() is exact for others. */
+/* Fails if a multiplier is negative, since cleave_scale() is exact for others only. */
 gboolean cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GError **error);
 
 /* Fails unless an operand has this element type. */
@@ -45,16 +46,17 @@ gboolean cleave_bundle_print_operand (const CleaveNode *node,
                                       CleaveBundleLayer *layer,
                                       GString *fields,
                                       GError **error);
-/* Lets the result overwrite each variable operand that has its shape and size of elements. */
+/* Lets the result overwrite each variable operand with the same shape and size of elements. */
 void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer);
 
 /* Returns a tensor of int32 with the shape of operand 0. */
 CleaveTensor *cleave_bundle_new_integers (const CleaveNode *node);
-/* Runs the reference code of an op that moves elements, with `x` in place of operand 0, to find
- * where elements come from. The other operands are constants. Returns the result, of int32 too. */
+/* Runs the reference code of an op that moves elements, with `x` in place of operand 0, to find the
+ * sources of elements. The other operands must be constant. Returns the result, which has int32,
+ * too. */
 CleaveTensor *cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *x);
 
-/* Describes a node that copies elements, by a table of the sources for each dimension. */
+/* Describes a node that copies elements, with a table of the sources for each dimension. */
 gboolean
 cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TfliteLstm of int8. recurrent.c makes steps of it. */
+/* Record of TfliteLstm of int8. recurrent.c makes its steps. */
 
 #include <cleave/cleave-tflite.h>
 
@@ -11,8 +11,8 @@
 enum { X, W, R, B, INITIAL_H, INITIAL_C };
 #define N_GATES 4
 
-/* Returns the biases minus the zero point times the sum of each row of weights. Sums wrap around.
- */
+/* Returns the C expression of the biases, minus the zero point times the sum of each row of
+ * weights. Sums wrap around. */
 static const char *
 add_biases (
     const CleaveNode *node, guint weights, guint bias, gint64 zero, CleaveBundleLayer *layer)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops that copy elements: Pad, Slice, Tile and Expand, Resize to nearest neighbors; Concat;
- * Transpose; DepthToSpace. */
+/* Records of ops that copy elements: Pad, Slice, Tile, Expand and Resize to nearest neighbors;
+ * Concat; Transpose; DepthToSpace. */
 
 #include <string.h>
 
@@ -12,17 +12,17 @@
 
 #define FILLED (-1)
 #define UNKNOWN (-2)
-#define FAR (1 << 24) /* larger than the extents that a bundle can hold */
+#define FAR (1 << 24) /* larger than the extents that a bundle can have */
 
-/* For each index of each dimension of the result: the index of the operand that is copied there, or
- * FILLED. */
+/* For each index of each dimension of the result: the index of the operand from which elements are
+ * copied, or FILLED. */
 typedef struct
 {
   gint64 *at[CLEAVE_MAX_RANK];
-  gsize filled; /* offset of an element that is filled, in bytes; G_MAXSIZE: there is none */
+  gsize filled; /* byte offset of an element that is filled; G_MAXSIZE: none */
 } Sources;
 
-/* Runs the op on an operand whose elements are `base` plus their index in dimension `d`. */
+/* Runs the op on an operand whose elements are `base` plus their index along dimension `d`. */
 static CleaveTensor *
 run_on_indices (const CleaveNode *node, guint d, gint32 base)
 {
@@ -35,7 +35,7 @@ run_on_indices (const CleaveNode *node, guint d, gint32 base)
   return cleave_bundle_run_on (node, x);
 }
 
-/* Finds the sources in one dimension. Returns FALSE if they depend on other dimensions. */
+/* Finds the sources along one dimension. Returns FALSE if they depend on other dimensions. */
 static gboolean
 find_sources_in (const CleaveNode *node, guint d, Sources *sources)
 {
@@ -96,7 +96,7 @@ print_axis (const gint64 *at, gint64 n, gint64 extent, CleaveBundleLayer *layer,
                           extent);
 }
 
-/* Prints the element with which the op fills, by computing the node on zeros. */
+/* Prints the element with which the op fills, found by computing the node on zeros. */
 static void
 print_fill (const CleaveNode *node, gsize at, GString *fields)
 {
@@ -128,8 +128,8 @@ print_fill (const CleaveNode *node, gsize at, GString *fields)
   g_string_append (fields, "}");
 }
 
-/* Returns whether the op's map of a dimension has the source of each index. The maps of Pad have no
- * elements that are repeated at a border. */
+/* Returns whether the op's map of a dimension gives the source of each index. The maps of Pad lack
+ * the elements that are repeated at a border. */
 static gboolean
 are_mapped (const CleaveNode *node, guint d, const gint64 *at)
 {
@@ -163,7 +163,7 @@ mixes_images (const CleaveNode *node, const Sources *sources)
   return FALSE;
 }
 
-/* Returns whether rows or columns come from places outside of the op's maps. */
+/* Returns whether rows or columns come from positions outside the op's maps. */
 static gboolean
 mirrors (const CleaveNode *node, const Sources *sources)
 {
@@ -248,7 +248,7 @@ describe_resize (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   return cleave_bundle_describe_move (node, layer, error);
 }
 
-/* Adds a constant of one image in the order of memory. */
+/* Adds a constant of one image in memory order. Returns its C expression. */
 static const char *
 add_image (const CleaveResult *x, CleaveBundleLayer *layer)
 {
@@ -272,8 +272,8 @@ add_image (const CleaveResult *x, CleaveBundleLayer *layer)
   return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
 }
 
-/* Finds the row at which a part begins if the images of parts follow each other, and `before`
- * indices of the dimension come first. Returns FALSE if the images of parts alternate. */
+/* Finds the row at which a part begins, if the images of the parts follow each other and `before`
+ * indices of the dimension come before the part. Returns FALSE if the images of parts alternate. */
 static gboolean
 find_image_place (const CleaveNode *node, gint64 before, CleaveBundleLayer *layer, gint64 *row)
 {

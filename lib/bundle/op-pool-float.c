@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Poolings, means and normalizations of float32. */
+/* Records of poolings, means and normalizations of float32. */
 
 #include <math.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Poolings: TfliteAveragePool and MaxPool. */
+/* Records of poolings: TfliteAveragePool and MaxPool. */
 
 #include <cleave/cleave-tflite.h>
 
 #include "op-help.h"
 #include "ops.h"
 
-/* Sets the constants of a pooling. */
+/* Sets the constants of a pooling. `low` and `high` are the bounds of the result. */
 static gboolean
 set_pool (const CleaveNode *node,
           const CleavePoolAttrs *a,
@@ -29,7 +29,7 @@ set_pool (const CleaveNode *node,
   return TRUE;
 }
 
-/* Returns whether a window has all rows of the operand. */
+/* Returns whether each window covers all rows of the operand. */
 static gboolean
 has_all_rows (const CleaveNode *node, const CleavePoolAttrs *a)
 {

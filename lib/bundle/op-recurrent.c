@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RNN, GRU and LSTM of float32 in one direction; prepare-recurrent.c rewrites the other directions.
- * recurrent.c makes steps of them. */
+/* Records of RNN, GRU and LSTM of float32 in the forward direction. prepare-recurrent.c rewrites
+ * other directions. recurrent.c makes the steps. */
 
 #include <math.h>
 
@@ -27,7 +27,7 @@ has (const CleaveNode *node, guint operand)
   return operand < node->n_operands && node->operands[operand].result != NULL;
 }
 
-/* Returns the C name of an activation function, or NULL. */
+/* Returns the C name of an activation function; NULL if there is no kernel for it. */
 static const char *
 find_activation (CleaveActivation activation)
 {
@@ -102,7 +102,7 @@ add_constant (const CleaveNode *node, guint operand, CleaveBundleLayer *layer)
 }
 
 /* Prints the biases: the sums of the biases of W and R. A GRU that resets R h adds the biases of R
- * to R h. */
+ * to R h instead. */
 static void
 print_biases (const CleaveNode *node, gint64 rows, CleaveBundleLayer *layer, GString *fields)
 {

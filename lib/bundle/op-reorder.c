@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops whose result has elements of the operand in another order: Reshape, Flatten, Squeeze,
- * Unsqueeze, and others with constant indices. Ops that keep the order of memory are views instead
- * (views.c).
+/* Records of ops whose result has the elements of the operand in another order: Reshape, Flatten,
+ * Squeeze, Unsqueeze, and others with constant indices. Ops that keep the memory order are views
+ * instead (views.c).
  *
- * The op's reference code is run on indices. The order is then written as digits, as the order of
+ * The op's reference code is run on indices. The order is then written as digits, the order of
  * nested loops: 0 1 2 6 7 8 3 4 5 9 10 11 are the digits 2, 2, 3 with the steps 3, 6, 1. */
 
 #include <string.h>
@@ -20,8 +20,8 @@ typedef struct
   gint64 extent, step;
 } Digit;
 
-/* Returns the offset in the operand of each element of the result, in the order of the result's
- * memory. */
+/* Returns the offset in the operand of each element of the result, in the memory order of the
+ * result. */
 static gint32 *
 find_order (const CleaveNode *node)
 {
@@ -43,7 +43,7 @@ find_order (const CleaveNode *node)
   return order;
 }
 
-/* Returns whether all runs of `extent` elements have the step of the first one. */
+/* Returns whether all groups of `extent` elements have the steps of the first group. */
 static gboolean
 is_digit (const gint32 *order, gint64 n, gint64 extent)
 {
@@ -53,7 +53,7 @@ is_digit (const gint32 *order, gint64 n, gint64 extent)
   return TRUE;
 }
 
-/* Takes the lowest digit off an order of n elements, in place. Returns its extent, or 1 if there is
+/* Removes the lowest digit from an order of n elements, in place. Returns its extent; 1 if there is
  * none. */
 static gint64
 take_digit (gint32 *order, gint64 n, gint64 *step)
@@ -70,7 +70,7 @@ take_digit (gint32 *order, gint64 n, gint64 *step)
   return extent;
 }
 
-/* Sets the digits, the highest one first. Returns their number, or 0 if there are too many. */
+/* Sets the digits, the highest first. Returns their number; 0 if there are too many. */
 static guint
 find_digits (gint32 *order, gint64 n, Digit *digits)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize and TfliteResizeBilinear that interpolate along rows and columns. */
+/* Records of Resize and TfliteResizeBilinear that interpolate along rows and columns. */
 
 #include <cleave/cleave-tflite.h>
 
@@ -8,7 +8,7 @@
 #include "op-help.h"
 #include "ops.h"
 
-/* Adds the taps of each index of a dimension and prints their arrays. */
+/* Adds the taps of each index of a dimension, and prints the fields that refer to them. */
 static gint64
 add_taps (const CleaveResizeAttrs *a,
           gint dim,
@@ -48,8 +48,8 @@ add_taps (const CleaveResizeAttrs *a,
   return most;
 }
 
-/* Returns whether a dimension stays as it is. Extents that are equal are not enough: scales can
- * move the elements. */
+/* Returns whether a dimension does not change. Equal extents are not enough, since scales can move
+ * the elements. */
 static gboolean
 is_unchanged (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of any element type: conversions, comparisons, choices, and indices of extremes. */
+/* Records of ops of any element type: conversions, comparisons, selections, and indices of
+ * extremes. */
 
 #include "op-help.h"
 #include "ops.h"
 
-/* Returns the C name of an element type, or NULL and an error. */
+/* Returns the C name of an element type; NULL and the error if there is none. */
 static const char *
 find_type (const CleaveNode *node, CleaveElement element, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ops of one operand of int8: TfliteSum, TfliteSoftmax, TfliteLookup, TfliteRescale; and
- * conversions: TfliteQuantize and DequantizeLinear. */
+/* Records of ops with one operand of int8: TfliteSum, TfliteSoftmax, TfliteLookup, TfliteRescale;
+ * and of conversions: TfliteQuantize and DequantizeLinear. */
 
 #include <cleave/cleave-tflite.h>
 
@@ -81,7 +81,7 @@ describe_softmax (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
   return TRUE;
 }
 
-/* Sets a table that maps the bits of each byte of x to an element of the result. */
+/* Describes a table that maps each byte of x to an element of the result. */
 static void
 set_lookup (const CleaveNode *node, CleaveBundleLayer *layer, const guint8 *table)
 {
@@ -133,7 +133,7 @@ cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, 
   return TRUE;
 }
 
-/* Describes a table if the elements are bytes; otherwise a kernel that computes each element. */
+/* Describes a table if the elements are bytes; otherwise, a kernel that computes each element. */
 static gboolean
 describe_rescale (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -168,7 +168,7 @@ describe_rescale (const CleaveNode *node, CleaveBundleLayer *layer, GError **err
   return TRUE;
 }
 
-/* Sets the kernel of a conversion, whose scales and zero points are of the channels. */
+/* Describes a conversion with the scales and zero points of the channels. */
 static void
 set_conversion (const CleaveNode *node,
                 CleaveBundleLayer *layer,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The list of all ops that a bundle can compute. */
+/* The list of the records of all ops that a bundle can compute. */
 
 #include "ops.h"
 

@@ -103,5 +103,5 @@ extern const CleaveBundleOp cleave_bundle_op_reduce_l1;
 extern const CleaveBundleOp cleave_bundle_op_reduce_l2;
 extern const CleaveBundleOp cleave_bundle_op_reduce_sum_square;
 
-/* Returns whether there is a record of an op. */
+/* Returns whether a bundle has a record of an op. */
 gboolean cleave_bundle_op_has (const char *op);

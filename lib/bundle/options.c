@@ -44,7 +44,7 @@ check_entries (const CleaveGraph *graph,
   return TRUE;
 }
 
-/* Names become parameters of a C function, beside `state` and `io`. */
+/* Checks the memories. Their names become parameters of a C function, besides `state` and `io`. */
 static gboolean
 check_memories (const CleaveBundleOptions *o, GError **error)
 {

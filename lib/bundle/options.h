@@ -5,10 +5,10 @@
 
 #include <cleave/cleave-bundle.h>
 
-/* The run function has a parameter for each memory. */
+/* limit on the number of memories, each of which is a parameter of the run function */
 #define CLEAVE_BUNDLE_MAX_MEMORIES 4
 
-/* Fails with a message that names a wrong option. */
+/* Fails if an option is wrong; the error names the option. */
 gboolean cleave_bundle_check_options (const CleaveGraph *graph,
                                       const CleaveBundleOptions *options,
                                       GError **error);

@@ -14,10 +14,10 @@
 
 #include "../ir/align.h"
 
-/* The number of orders of placement that are tried before the best one is taken. Plans of chains
- * are placed at their lower bound by the first one. */
+/* Limit on the orders of placement that are tried, of which the best is used. For plans of chains,
+ * the first order reaches the lower bound. */
 #define MAX_ORDERS 2000
-/* The number of orders for several memories, where the bound seldom ends the search. */
+/* the limit for several memories, where the bound seldom ends the search */
 #define MAX_ORDERS_OF_MEMORIES 200
 
 gint64
@@ -46,9 +46,9 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
   return end->over == value->value && end->first == value->last;
 }
 
-/* Returns whether an end lies far enough before the value under it, or after it. A kernel that
- * works in place writes a row from its begin on. So a row may lie after the row under it only if
- * they do not overlap. */
+/* Returns whether an end lies far enough before the value that it overlays, or after it. A kernel
+ * that works in place writes a row from the begin of the row on. So a row may lie after the row
+ * under it only if the two do not overlap. */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {
@@ -67,7 +67,7 @@ may_be_at (const CleaveBundleBuffer *a, const CleaveBundleBuffer *b)
   return (is_overlay (a, b) && has_lag (a, b)) || (is_overlay (b, a) && has_lag (b, a));
 }
 
-/* Returns whether a buffer lies in one memory. */
+/* Returns whether a buffer lies within one memory. */
 static gboolean
 is_inside (const CleaveBundleBuffer *buffer, const CleaveBundleMemories *memories)
 {
@@ -120,7 +120,8 @@ align_up (gint64 offset, gint64 align)
   return cleave_align_up (MAX (offset, 0), align);
 }
 
-/* Returns the offset of `buffer`, one of an end and the value under it, that just keeps the lag. */
+/* Returns the offset nearest to `other` at which `buffer` keeps the lag. One of the two is an end,
+ * and the other one the value that it overlays. */
 static gint64
 find_overlaid_offset (const CleaveBundleBuffer *buffer,
                       const CleaveBundleBuffer *other,
@@ -161,7 +162,7 @@ place (const CleaveBundlePlacement *p,
   return best < G_MAXINT64;
 }
 
-/* Collects the buffers that are in use at the same time as `buffer`. */
+/* Collects the buffers that are in use at the same time as `buffer`. Returns their number. */
 static guint
 find_neighbors (const CleaveBundleBuffer *buffer,
                 CleaveBundleBuffer *const *placed,
@@ -179,7 +180,7 @@ find_neighbors (const CleaveBundleBuffer *buffer,
 /* The costs of a placement. */
 typedef struct
 {
-  gint64 accesses; /* accesses to memories, each times the index of the memory */
+  gint64 accesses; /* accesses to memories, each multiplied by the index of the memory */
   gint64 n_bytes;  /* bytes of the arena, or of all memories */
 } Cost;
 
@@ -189,7 +190,7 @@ is_less_or_equal (const Cost *a, const Cost *b)
   return a->accesses != b->accesses ? a->accesses < b->accesses : a->n_bytes <= b->n_bytes;
 }
 
-/* Adds a buffer to the costs. `ends` are the ends of the buffers in each memory. */
+/* Adds a buffer to the costs. `ends` has the end of the buffers in each memory. */
 static void
 add_cost (const CleaveBundlePlacement *p,
           const CleaveBundleBuffer *buffer,
@@ -204,7 +205,7 @@ add_cost (const CleaveBundlePlacement *p,
   ends[memory] = MAX (ends[memory], end);
 }
 
-/* Places `n` buffers one after the other, as `order` lists them. Returns FALSE if a buffer has no
+/* Places `n` buffers one after the other, in the order `order`. Returns FALSE if a buffer has no
  * place. */
 static gboolean
 place_all (const CleaveBundlePlacement *p, CleaveBundleBuffer **order, guint n, Cost *cost)
@@ -233,7 +234,7 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* Whole values first: rings of one segment fill the gaps. */
+/* Compares buffers: whole values come first, since rings of one segment fill the gaps. */
 static int
 compare_spans (gconstpointer a, gconstpointer b)
 {
@@ -244,7 +245,7 @@ compare_spans (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Buffers that are accessed often for their size come first. */
+/* Compares buffers: those with many accesses for their size come first. */
 static int
 compare_densities (gconstpointer a, gconstpointer b)
 {
@@ -256,7 +257,7 @@ compare_densities (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Swaps two buffers of an order, by a fixed sequence of numbers. */
+/* Swaps two buffers of an order, chosen by a fixed sequence of pseudorandom numbers. */
 static void
 shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
 {
@@ -275,7 +276,8 @@ shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
     }
 }
 
-/* Sets order number `trial`: the buffers sorted in some ways, then the best order with changes. */
+/* Sets order number `trial`. The first orders sort the buffers in different ways; later orders are
+ * the best order with changes. */
 static void
 set_order (CleaveBundleBuffer **order,
            CleaveBundleBuffer *const *best,

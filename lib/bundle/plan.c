@@ -2,24 +2,25 @@
 
 #include "plan.h"
 
-/* The most plans that are kept for each position and state. It bounds the time of the search if
+/* Limit on the plans that are kept for each position and state. It bounds the time of the search if
  * many MACs may be added: the best plans differ by 2 % or more. */
 #define MAX_LABELS 48
 
 /* Numbers of bands that are tried for each segment. */
 static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* How the end of the last segment of a plan overlays a value. In a chain of segments, each end may
- * overlay the one before. The direction must then change each time: else each end would begin
- * further down than the one before, or further up. So the direction is part of the state. */
+/* The direction in which the end of a plan's last segment overlays a value. In a chain of segments,
+ * each end may overlay the end before. The direction must then alternate, since each end would
+ * otherwise begin further down than the one before, or further up. So the direction is part of the
+ * state of the search. */
 typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 
-/* The best way to compute the steps before a position. */
+/* A label: the best way to compute the steps before a position. */
 typedef struct
 {
   gint64 peak_bytes, macs;
   CleaveBundleSegment segment; /* the last segment */
-  State state_before;          /* state and label at the begin of the segment */
+  State state_before;          /* state at the begin of the segment, and index of the label there */
   guint before;
 } Label;
 
@@ -28,9 +29,9 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
-  gint64 max_bytes;   /* bytes of the plan in which each layer is whole: no plan needs more */
-  gint64 *macs_after; /* MACs of the steps from a position on, in the graph */
-  GArray **labels; /* labels for each position and state, sorted by rising MACs and falling bytes */
+  gint64 max_bytes;   /* bytes of the plan in which each layer is whole; no plan needs more */
+  gint64 *macs_after; /* indexed by position: MACs of the graph's steps from there on */
+  GArray **labels; /* Label: for each position and state, sorted by rising MACs and falling bytes */
 } Search;
 
 static GArray *
@@ -75,7 +76,7 @@ count_whole (const Search *s, const CleaveBundleSegment *g)
   return n_bytes;
 }
 
-/* Returns the bytes that are saved if the end of a segment overlays a value that dies. */
+/* Returns the bytes that an overlay of the end over a value saves. */
 static gint64
 count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
 {
@@ -90,8 +91,8 @@ count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
   return end + value - MAX (end, cleave_align_up (both, s->align));
 }
 
-/* Removes the label that saves the fewest bytes compared with the label before it. The first label
- * (fewest MACs) and the last one (fewest bytes) stay. */
+/* Removes the label that saves the fewest bytes compared with the label before it. Keeps the first
+ * label (fewest MACs) and the last (fewest bytes). */
 static void
 thin_out (GArray *labels)
 {
@@ -106,7 +107,7 @@ thin_out (GArray *labels)
   g_array_remove_index (labels, least);
 }
 
-/* Adds a label unless another one is as good, and removes those that are worse. */
+/* Adds a label unless another label is as good. Removes labels that are worse. */
 static void
 add_label (GArray *labels, const Label *label)
 {
@@ -122,7 +123,7 @@ add_label (GArray *labels, const Label *label)
   g_array_insert_val (labels, at, *label);
 }
 
-/* Adds a label, and keeps their number in bounds. */
+/* Adds a label, and limits the number of labels to MAX_LABELS. */
 static void
 add_bounded (GArray *labels, const Label *label)
 {
@@ -131,8 +132,8 @@ add_bounded (GArray *labels, const Label *label)
     thin_out (labels);
 }
 
-/* Returns whether the end of a segment cannot overlay its value: that value is the end of the
- * segment before, and overlays another value in the same direction. */
+/* Returns whether the end of a segment cannot overlay its value, because the value is the end of
+ * the segment before, which overlays another value in the same direction. */
 static gboolean
 is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
 {
@@ -140,7 +141,7 @@ is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
          before->segment.overlay.end == g->overlay.value;
 }
 
-/* Continues a plan by a segment. */
+/* Adds a label for a plan that is continued by a segment. */
 static void
 extend (
     Search *s, const CleaveBundleSegment *g, gint64 n_bytes, gint64 saved, State state, guint index)
@@ -158,7 +159,7 @@ extend (
     add_bounded (get_labels (s, g->end, after), &label);
 }
 
-/* Continues all plans up to a segment by it. */
+/* Continues all plans up to the begin of a segment by the segment. */
 static void
 extend_all (Search *s, const CleaveBundleSegment *g)
 {
@@ -193,7 +194,7 @@ search_end (Search *s, guint end)
           break;
       if (cleave_bundle_flow_run_upward (&s->flow, first, end))
         extend_all (s, &s->flow.segment);
-      /* A longer segment has more rings, so it exceeds the limit too. */
+      /* a longer segment has more rings, so it exceeds the limit, too */
       if (least < G_MAXINT64 && least > s->max_bytes)
         break;
     }
@@ -245,7 +246,8 @@ make_plan (const Search *s, State state, guint index)
   return plan;
 }
 
-/* Tries each step as a segment, and a sum with the step that reads it. */
+/* Makes segments of one step each, but of a sum together with the step that reads it. Returns the
+ * bytes of the plan that consists of them. */
 static gint64
 search_unsplit (Search *s)
 {
@@ -276,7 +278,7 @@ compare_plans (gconstpointer a, gconstpointer b)
   return x->peak_bytes < y->peak_bytes ? -1 : x->peak_bytes > y->peak_bytes;
 }
 
-/* Returns the plans of all states that no other dominates. */
+/* Returns the plans (CleaveBundlePlan) of all states that no other plan dominates. */
 static GPtrArray *
 list_plans (const Search *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Inputs and outputs of the graph, and where they lie. */
+/* Adds inputs and outputs of the graph, and sets their places. */
 
 #include "model-parts.h"
 
@@ -69,7 +69,7 @@ fail (const CleaveOutput *output, GError **error, const char *why)
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "output '%s': %s", output->name, why);
 }
 
-/* Marks the value of output `i`, and sets its place. */
+/* Marks the value of output `i` as an output, and sets its place. */
 static gboolean
 mark_output (CleaveBundleBuilder *b, guint i, GError **error)
 {

@@ -31,7 +31,7 @@ transpose (CleaveGraph *graph, const CleaveNode *like, CleaveResult *x, GError *
   return add (graph, "Transpose", like, &x, 1, &a, error);
 }
 
-/* Multiplies a value by a number, unless that is 1. */
+/* Multiplies a value by a number, unless the number is 1. */
 static CleaveResult *
 scale (CleaveGraph *graph, const CleaveNode *like, CleaveResult *x, double factor, GError **error)
 {

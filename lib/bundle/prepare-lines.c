@@ -29,7 +29,8 @@ add (CleaveGraph *graph,
   return node == NULL ? NULL : &node->results[0];
 }
 
-/* Adds a Reshape, in place of one that computes x. */
+/* Returns x with shape `shape`. Skips Reshapes that compute x, and adds a Reshape if the shapes
+ * differ. */
 static CleaveResult *
 reshape (CleaveGraph *graph,
          const CleaveNode *like,
@@ -48,12 +49,12 @@ reshape (CleaveGraph *graph,
   return cleave_graph_add_reshape (graph, like->name, x, &ints, error);
 }
 
-/* The dimensions of a mask become the last ones of a value. */
+/* The permutation that makes the dimensions of a mask the last dimensions of a value, and back. */
 typedef struct
 {
   CleaveTransposeAttrs to, from; /* permutations */
   gboolean is_permuted;
-  CleaveShape shape;  /* after the permutation */
+  CleaveShape shape;  /* shape after the permutation */
   CleaveShape matrix; /* [product of the other dimensions, product of the dimensions of the mask] */
 } Lines;
 
@@ -88,7 +89,8 @@ to_matrix (CleaveGraph *graph, const CleaveNode *node, const Lines *lines, GErro
   return x == NULL ? NULL : reshape (graph, node, x, &lines->matrix, error);
 }
 
-/* Replaces the uses of a node by a matrix with the elements of its result. */
+/* Replaces the uses of a node by a matrix with the elements of its result, in the result's
+ * shape. */
 static gboolean
 from_matrix (
     CleaveGraph *graph, CleaveNode *node, const Lines *lines, CleaveResult *y, GError **error)
@@ -113,8 +115,8 @@ cleave_bundle_prepare_softmax (CleaveGraph *graph, CleaveNode *node, GError **er
   return y != NULL && from_matrix (graph, node, &lines, y, error);
 }
 
-/* Replaces a node that reduces dimensions of a mask by one with the attributes `a`, which reduces
- * dimension 1 of a matrix. */
+/* Replaces a node that reduces the dimensions of a mask by a node with the attributes `a`, which
+ * reduces dimension 1 of a matrix. */
 static gboolean
 reduce (CleaveGraph *graph, CleaveNode *node, guint axes, gconstpointer a, GError **error)
 {
@@ -188,8 +190,8 @@ cleave_bundle_prepare_layer_norm (CleaveGraph *graph, CleaveNode *node, GError *
 
 /* Stacks of matrices */
 
-/* Returns a stack with a batch of these extents: [1, ..., matrices, rows, columns], of a rank whose
- * channels are last. A matrix of a constant stays a matrix. */
+/* Returns a stack of matrices with a batch of these extents: [1, …, matrices, rows, columns], of a
+ * rank whose channels are last. A constant matrix stays a matrix. */
 static CleaveResult *
 stack (CleaveGraph *graph,
        const CleaveNode *node,
@@ -226,7 +228,7 @@ stack (CleaveGraph *graph,
   return reshape (graph, node, x, &to, error);
 }
 
-/* Replaces a MatMul by a MatMul of other operands, with the shape of its result. */
+/* Replaces a MatMul by a MatMul of other operands, reshaped to the result's shape. */
 static gboolean
 replace_by_product (CleaveGraph *graph, CleaveNode *node, CleaveResult **operands, GError **error)
 {
@@ -241,7 +243,7 @@ replace_by_product (CleaveGraph *graph, CleaveNode *node, CleaveResult **operand
   return y != NULL;
 }
 
-/* A product with one matrix B: all rows of A are one matrix. */
+/* Rewrites a product with a single matrix B: all rows of A become one matrix. */
 static gboolean
 join_rows (CleaveGraph *graph, CleaveNode *node, GError **error)
 {

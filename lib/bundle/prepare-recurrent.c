@@ -31,7 +31,7 @@ reverse (CleaveGraph *graph, CleaveResult *x, guint dim, GError **error)
   return cleave_graph_add_slice (graph, x->node->name, x, &a, error);
 }
 
-/* Sets the operands of one direction. */
+/* Sets the operands of the node of one direction. */
 static gboolean
 set_operands (CleaveGraph *graph,
               const CleaveNode *node,

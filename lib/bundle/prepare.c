@@ -37,7 +37,7 @@ slice_split (CleaveGraph *graph, CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* Returns the node with keepdims = 1 that takes the place of a node, or NULL on error. */
+/* Returns a node like `node` but with keepdims = 1, followed by a Squeeze; NULL on error. */
 static CleaveNode *
 keep_dims (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
@@ -58,7 +58,7 @@ keep_dims (CleaveGraph *graph, CleaveNode *node, GError **error)
   return reduced;
 }
 
-/* Replaces a node of many operands by a chain of nodes of two. */
+/* Replaces a node with many operands by a chain of nodes with two operands. */
 static gboolean
 chain (CleaveGraph *graph, CleaveNode *node, const char *op, GError **error)
 {
@@ -78,7 +78,7 @@ chain (CleaveGraph *graph, CleaveNode *node, const char *op, GError **error)
   return TRUE;
 }
 
-/* Returns whether a bundle has a kernel for a node as it is. */
+/* Returns whether a bundle has a kernel for a node without a rewrite. */
 static gboolean
 is_computed (const CleaveNode *node)
 {
@@ -105,7 +105,7 @@ is_computed (const CleaveNode *node)
   return is_ok;
 }
 
-/* Rewrites a node that no kernel can compute as it is. */
+/* Rewrites a node that no kernel can compute. */
 static gboolean
 rewrite (CleaveGraph *graph, CleaveNode *node, GError **error)
 {

@@ -2,7 +2,7 @@
 
 #include "bundle.h"
 
-/* Returns "conv (3 rows), …": the steps of a segment, with the rows of their rings. */
+/* Appends the steps of a segment with the rows of their rings: "conv (3 rows), …". */
 static void
 print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The readers of values, and the rows and columns of operands that a step needs. */
+/* Lists the readers of values, and finds the rows and columns of operands that a step needs. */
 
 #include "model.h"
 

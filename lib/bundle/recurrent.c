@@ -19,7 +19,7 @@ typedef struct
   const CleaveNode *node;
   CleaveBundleLayer *layer;
   const CleaveBundleRecurrent *recurrent;
-  gboolean has_all_steps, has_cell; /* of the end */
+  gboolean has_all_steps, has_cell; /* the end has all steps; the end has the cell state */
 } Lowering;
 
 gboolean
@@ -53,7 +53,7 @@ make_image (gint64 rows, gint64 columns, gsize pixel_bytes)
                               .pixel_bytes = pixel_bytes };
 }
 
-/* Returns the value of an operand with these rows, columns and bytes. */
+/* Returns the value of an operand with `rows` rows, as a sequence. */
 static guint
 find_operand (const Lowering *l, guint operand, gint64 rows)
 {
@@ -84,7 +84,7 @@ add_operand (CleaveBundleStep *step, guint slot, guint value, CleaveDimMap rows)
   step->columns[i] = cleave_dim_map_same (0);
 }
 
-/* Adds a step that computes rows of `pixel_bytes` a column, and returns its value. */
+/* Adds a step that computes `rows` rows of `pixel_bytes` bytes per column. Returns its value. */
 static guint
 add_step (const Lowering *l, CleaveBundleStep *step, guint result, gint64 rows, gsize pixel_bytes)
 {
@@ -97,7 +97,7 @@ add_step (const Lowering *l, CleaveBundleStep *step, guint result, gint64 rows, 
   return y;
 }
 
-/* Adds the step that joins the initial states. */
+/* Adds the step that joins the initial states. Returns its value. */
 static guint
 add_start (const Lowering *l)
 {
@@ -134,7 +134,8 @@ add_start (const Lowering *l)
   return add_step (l, &step, Y, 1, bytes[0] + bytes[1]);
 }
 
-/* Adds the steps that compute the state and copy the end from it. Returns the value of the end. */
+/* Adds the steps that compute the state, and that copy the end from it. Returns the value of the
+ * end. */
 static guint
 add_end (const Lowering *l, gboolean has_start)
 {
@@ -157,7 +158,7 @@ add_end (const Lowering *l, gboolean has_start)
                    recurrent->h_bytes + (l->has_cell ? recurrent->c_bytes : 0));
 }
 
-/* Adds the step that copies a result from the end. */
+/* Adds the step that copies a result from the end. Returns its value. */
 static guint
 add_part (const Lowering *l, guint end, guint result)
 {
@@ -204,7 +205,7 @@ check (const Lowering *l, GError **error)
   return TRUE;
 }
 
-/* Sets the value of each result that is used. */
+/* Sets the value of each result that has users. */
 static void
 add_results (const Lowering *l, guint end)
 {

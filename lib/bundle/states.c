@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pairs of an input and the output that is its value in the next run. Such an input lies in memory
- * that the caller keeps from run to run. At the end of a run, the bundle copies the output there.
- * Before the first run, a state is zero: the zero point, if it is a quantized value. */
+/* Pairs an input with the output that is its value in the next run. Such an input lies in memory
+ * that the caller keeps from run to run. At the end of a run, the bundle copies the output to that
+ * memory. Before the first run, a state is zero; for a quantized value, its zero point. */
 
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 #define NEXT "_next"
 
-/* Each state begins at a multiple of this number of bytes: the largest alignment of elements. */
+/* alignment of a state in bytes: the largest alignment of elements */
 #define STATE_ALIGN 8
 
 static gboolean
@@ -80,7 +80,7 @@ add (CleaveBundleBuilder *b, guint input, guint output, GError **error)
   return TRUE;
 }
 
-/* Adds each pair of an input and an output with its name and "_next". */
+/* Adds each pair of an input and the output with the input's name plus "_next". */
 static gboolean
 add_all (CleaveBundleBuilder *b, GError **error)
 {
@@ -137,7 +137,8 @@ contains (const GArray *values, guint value)
   return FALSE;
 }
 
-/* Adds the values that have the bytes of `value`, and itself, unless they are in the list. */
+/* Adds to `values` the value `value` and the values that have its bytes, unless the list has
+ * them. */
 static void
 add_views (const CleaveBundleModel *model, guint value, GArray *values)
 {
@@ -147,7 +148,7 @@ add_views (const CleaveBundleModel *model, guint value, GArray *values)
 }
 
 /* Returns the zero point of a value: the zero point of the first layer that computes with it.
- * Layers that move elements are passed; their results come later in the list of values. */
+ * Passes layers that only move elements; their results come later in the list of values. */
 static gint64
 find_zero (const CleaveBundleModel *model, guint value)
 {

@@ -7,7 +7,7 @@
 #include <cleave/cleave-program.h>
 #include <string.h>
 
-/* Runs of a bundle with states. */
+/* number of runs of a bundle with states */
 #define RUNS_WITH_STATES 4
 
 /* Inputs */
@@ -40,7 +40,8 @@ fill (CleaveTensor *tensor, guint32 *seed)
 
 /* Order of memory */
 
-/* Copies the elements of a tensor to the order in which a bundle has them: channels innermost. */
+/* Returns the elements of a tensor in the order in which a bundle stores them: channels
+ * innermost. */
 static gpointer
 copy_in_memory_order (CleaveTensor *tensor, const CleaveResult *value)
 {
@@ -115,7 +116,7 @@ add_ports (CleaveBundleRuns *r, GError **error)
   return TRUE;
 }
 
-/* Sets the inputs of a run: random numbers, and the states of the run before. */
+/* Sets the inputs of a run: random numbers, and the states that the run before computed. */
 static void
 set_inputs (CleaveBundleRuns *r, guint run, guint32 *seed)
 {

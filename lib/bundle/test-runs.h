@@ -3,16 +3,16 @@
 
 #include "bundle.h"
 
-/* The values of inputs and outputs in all runs, as a bundle has them in memory. */
+/* The values of inputs and outputs in all runs, in the memory order of the bundle. */
 typedef struct
 {
   const CleaveBundle *bundle;
   guint n_runs;
-  GPtrArray *inputs, *outputs;           /* CleaveTensor of the last run */
-  GPtrArray *input_bytes, *output_bytes; /* GByteArray of all runs */
+  GPtrArray *inputs, *outputs;           /* CleaveTensor: values of the last run */
+  GPtrArray *input_bytes, *output_bytes; /* GByteArray: values of all runs */
 } CleaveBundleRuns;
 
-/* Runs a program of the graph of a bundle on random inputs, several times if it has states. */
+/* Runs a program of the bundle's graph on random inputs; several times if the bundle has states. */
 gboolean
 cleave_bundle_runs_init (CleaveBundleRuns *runs, const CleaveBundle *bundle, GError **error);
 void cleave_bundle_runs_clear (CleaveBundleRuns *runs);

@@ -9,14 +9,14 @@
 
 #include "../ir/error.h"
 
-/* Options, and the arrays that they point to. */
+/* Options, and the arrays to which they point. */
 typedef struct
 {
   CleaveBundleOptions options;
   GArray *inputs, *outputs; /* CleaveBundleIo: places of inputs and outputs */
-  GArray *memories;         /* CleaveBundleMemory: the memories of the device */
+  GArray *memories;         /* CleaveBundleMemory: memories of the device */
   GArray *states;           /* CleaveBundleState: pairs of an input and an output */
-  GPtrArray *names;         /* owns the names in the entries of these arrays */
+  GPtrArray *names;         /* owner of the names in the entries of these arrays */
 } Texts;
 
 static void
@@ -31,7 +31,8 @@ texts_clear (Texts *t)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
-/* Finds a text in a list that ends with NULL, and sets its index. */
+/* Sets `index` to the index of a text in the list `words`, which ends with NULL. Fails if the list
+ * does not have the text. */
 static gboolean
 choose (
     const char *option, const char *text, const char *const *words, guint *index, GError **error)
@@ -55,7 +56,8 @@ choose (
                       text);
 }
 
-/* Splits [NAME=]VALUE at the last '='. The name belongs to the list of names. */
+/* Splits [NAME=]VALUE at the last '='. Returns the name, which the list of names owns, and sets
+ * `value`. */
 static const char *
 split_pair (Texts *t, const char *text, const char **value)
 {
@@ -97,7 +99,7 @@ parse_memory (Texts *t, const char *text, GError **error)
   return TRUE;
 }
 
-/* INPUT=OUTPUT, INPUT, or "all". */
+/* Parses INPUT=OUTPUT, INPUT or "all". */
 static void
 parse_state (Texts *t, const char *text)
 {

@@ -2,7 +2,8 @@
 
 #include "model.h"
 
-/* Lists the dimensions of extent above 1 in the order of memory, outermost first. */
+/* Lists the dimensions with extent above 1 in memory order, outermost first. Returns their
+ * number. */
 static guint
 list_memory_order (const CleaveResult *value, guint *dims)
 {

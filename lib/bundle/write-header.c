@@ -7,7 +7,7 @@
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 
-/* Writes a comment on the order of memory, and macros with the sizes of one input or output. */
+/* Writes a comment on the memory order, and macros with the sizes, of one input or output. */
 static void
 print_port (const CleaveBundle *bundle,
             const char *name,
@@ -109,7 +109,7 @@ print_io (const CleaveBundle *bundle, GString *out)
   g_string_append_printf (out, "  void *user_data;\n} %sIo;\n", bundle->type);
 }
 
-/* Writes the sizes and places of the inputs and outputs that are no states. */
+/* Writes the sizes and places of the inputs and outputs that are not states. */
 static void
 print_ports (const CleaveBundle *bundle, GString *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the kernels of a bundle, the file that has everything, and the README. */
+/* Writes the kernels of a bundle, the single file with everything, and the README. */
 
 #include "bundle.h"
 
@@ -75,7 +75,7 @@ choose_dsp (const char *text, gboolean has_dsp)
   return g_string_free (out, FALSE);
 }
 
-/* Returns the text of a kernel file, with the instructions that the options choose. */
+/* Returns the text of a kernel file, for the instructions that the options select. */
 static char *
 dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
 {
@@ -89,8 +89,8 @@ dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
 
 /* Kernels */
 
-/* Appends the text of a file without its first line, the license. A header that a kernel includes
- * is appended in place of the first include of it. */
+/* Appends the text of a file without its first line, the license. The first include of a header is
+ * replaced by the text of the header. */
 static void
 append_kernel (const CleaveBundle *bundle,
                GString *out,
@@ -118,7 +118,7 @@ append_kernel (const CleaveBundle *bundle,
     }
 }
 
-/* Appends the loop and the kernels, without the headers of a bundle. */
+/* Appends the loop and the kernels, without the bundle's headers. */
 static void
 append_kernels (const CleaveBundle *bundle, GString *out)
 {
@@ -175,8 +175,8 @@ cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
 
 /* One file */
 
-/* Appends a text whose functions become static. Declarations of them, and includes of other files
- * of the bundle, are left out. */
+/* Appends a text whose functions become static. Leaves out declarations of these functions, and
+ * includes of other files of the bundle. */
 static void
 append_static (GString *out, const char *text)
 {
@@ -222,7 +222,7 @@ cleave_bundle_make_single (const CleaveBundle *bundle)
 
 /* README */
 
-/* Returns the names of the source files, without the name of the test, separated by blanks. */
+/* Returns the names of the source files, except the test, separated by blanks. */
 static char *
 dup_sources (const CleaveBundle *bundle)
 {

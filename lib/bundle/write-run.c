@@ -4,7 +4,8 @@
 
 #include "bundle.h"
 
-/* Writes the function that passes rows on to the caller's functions. */
+/* Writes the function that gets rows from the caller's functions. Returns FALSE if no input is read
+ * by rows. */
 static gboolean
 print_read_row (const CleaveBundle *bundle, GString *out)
 {
@@ -68,7 +69,8 @@ cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out)
   g_string_append_printf (out, "const %sIo *io", bundle->type);
 }
 
-/* Writes the declarations of the run function. */
+/* Writes the declarations of variables of the run function. `longest`: layers of the longest
+ * segment. */
 static void
 print_variables (const CleaveBundle *bundle, guint longest, GString *out)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a C program that runs a bundle on random inputs and compares the outputs, bit for bit,
- * with the outputs of a program of the graph. A bundle with states runs several times. */
+/* Writes a C program that runs a bundle on random inputs, and compares the outputs bit for bit with
+ * those of a program of the graph. A bundle with states runs several times. */
 
 #include "test-runs.h"
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 
-/* The pattern of the bytes around the arena, which a run must not change. */
+/* number of bytes with a pattern around the arena, which a run must not change */
 #define GUARD_BYTES 64
 
 /* Arrays */
@@ -33,7 +33,7 @@ print_data (const CleaveBundleRuns *r,
   g_string_append (out, "\n};\n\n");
 }
 
-/* Returns whether the caller has the input: it is no state. */
+/* Returns whether the caller supplies an input, which is not a state. */
 static gboolean
 is_given (const CleaveBundle *bundle, guint i)
 {
@@ -129,8 +129,8 @@ print_set_up (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Appends the address of output `i`, or returns FALSE if the output is an input in memory of its
- * own, which has its value before the run. */
+/* Appends the address of output `i`. Returns FALSE if the output is an input in memory of its own,
+ * which keeps its value. */
 static gboolean
 print_output (const CleaveBundle *bundle, guint i, GString *out)
 {
@@ -167,7 +167,7 @@ print_checks (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Returns the names of the arrays of memory: arenas, and the state. */
+/* Returns the names of the arrays of memory (char *): arenas, and the state. */
 static GPtrArray *
 list_memories (const CleaveBundle *bundle)
 {
@@ -180,8 +180,8 @@ list_memories (const CleaveBundle *bundle)
   return names;
 }
 
-/* Appends a text for each array of memory. In the text, {name} is its name, and {size} the macro of
- * its size. */
+/* Appends a text for each array of memory. In the text, {name} stands for its name, and {size} for
+ * the macro of its size. */
 static void
 print_each (const CleaveBundle *bundle, const char *text, GString *out)
 {

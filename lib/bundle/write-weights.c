@@ -11,7 +11,7 @@
 
 #define PER_LINE 8
 
-/* Floats are written in hexadecimal, so that no bit is lost. */
+/* Appends a float in hexadecimal, so that no bit is lost. */
 static void
 print_float (GString *out, double value)
 {
@@ -88,7 +88,7 @@ get_array (const CleaveBundle *bundle, guint i)
   return &g_array_index (bundle->model->pool->arrays, CleaveBundleArray, i);
 }
 
-/* Arrays of bytes are written as words, which compilers read in half the time. */
+/* Returns whether an array of bytes is written as words, which compilers read in half the time. */
 static gboolean
 is_of_bytes (const CleaveBundleArray *array)
 {
@@ -140,7 +140,7 @@ print_words (GString *out, const CleaveBundleArray *array)
     }
 }
 
-/* Appends "const int32_t net_a0[3]". */
+/* Appends the declarator of an array: "const int32_t net_a0[3]". */
 static void
 print_declarator (const CleaveBundleArray *array, GString *out)
 {

@@ -8,7 +8,7 @@
 
 /* Tables */
 
-/* The memory of a value, as the tables have it. */
+/* The memory of a value, as the tables describe it. */
 typedef struct
 {
   gint64 offset, capacity, width;
@@ -38,7 +38,7 @@ whole_memory (const CleaveBundle *bundle, guint value)
   return memory;
 }
 
-/* Returns the memory of the results of a segment's steps. */
+/* Sets `memory` of the results of a segment's steps. */
 static void
 set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *memory)
 {
@@ -122,12 +122,12 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
-/* Texts of the table `reaches`: dimension maps from rows of a result to the rows of an operand that
- * they need. Equal maps are stored once. */
+/* Texts of the table `reaches`: dimension maps from the rows of a result to the rows of an operand
+ * that they need. Equal maps are stored once. */
 typedef struct
 {
   GString *text;
-  GHashTable *indices; /* from the text of a map to its index in the table */
+  GHashTable *indices; /* maps the text of a map to its index in the table */
 } Reaches;
 
 /* Returns the table index of a dimension map of rows, and adds the map if it is new. */
@@ -213,7 +213,7 @@ print_columns (const CleaveBundleFlow *flow, guint index, GString *out)
   g_string_append (out, "\n};\n\n");
 }
 
-/* Returns the length of the longest segment. */
+/* Writes the table of segments. Returns the number of layers of the longest segment. */
 static guint
 print_segments (const CleaveBundle *bundle, GString *out)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Calls of subgraphs: the operators of the subgraph become nodes of the graph. */
+/* Reads calls of subgraphs: the operators of the subgraph become nodes of the graph. */
 
 #include "calls.h"
 
 #include "../ir/graph-private.h"
 
-#define MAX_DEPTH 16 /* subgraphs that call each other */
+#define MAX_DEPTH 16 /* limit on the nesting of calls of subgraphs */
 
 void
 cleave_tflite_clear_value (gpointer data)
@@ -48,7 +48,7 @@ cleave_tflite_value_type (const CleaveTfliteValue *value)
                                : cleave_tensor_get_type (value->constant);
 }
 
-/* Gives the inputs of the subgraph that is entered their values. */
+/* Gives the inputs of the called subgraph their values. */
 static gboolean
 bind_inputs (CleaveTfliteImport *import, const GArray *inputs, GError **error)
 {
@@ -78,7 +78,7 @@ bind_inputs (CleaveTfliteImport *import, const GArray *inputs, GError **error)
   return TRUE;
 }
 
-/* Uses the constants that earlier calls of the subgraph have read. */
+/* Gives the tensors of the subgraph the constants that earlier calls of it have read. */
 static void
 recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
 {
@@ -93,7 +93,7 @@ recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
     }
 }
 
-/* Keeps the constants of the file that this call has read. */
+/* Stores the constants of the file that this call has read, for later calls. */
 static void
 remember_constants (const CleaveTfliteImport *import, CleaveResult **shared)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Values of constants. They share the bytes of the file where these can be used as they are. */
+/* Reads values of constants. They share the bytes of the file where these need no conversion. */
 
 #include "import.h"
 
 #include <string.h>
 
-#define TYPE_INT4 17 /* TensorType of the schema: two elements in a byte, the low half first */
+#define TYPE_INT4 17 /* TensorType of the schema: a byte has two elements, the low half first */
 
-/* Unpacks elements of 4 bits with a sign. */
+/* Unpacks signed 4-bit elements to int8. */
 static CleaveTensor *
 unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {
@@ -29,7 +29,8 @@ unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **e
   return unpacked;
 }
 
-/* Copies integers of uint8 to int8: flipping the highest bit subtracts 128. Takes the tensor. */
+/* Converts uint8 to int8 by flipping the highest bit, which subtracts 128. Takes ownership of
+ * `from`. */
 static CleaveTensor *
 make_signed (CleaveTfliteImport *import, CleaveTensor *from, GError **error)
 {
@@ -51,7 +52,7 @@ make_signed (CleaveTfliteImport *import, CleaveTensor *from, GError **error)
   return copy;
 }
 
-/* Copies bools, so that each is 0 or 1. */
+/* Copies bools, so that each element is 0 or 1. */
 static CleaveTensor *
 copy_bools (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {
@@ -67,7 +68,7 @@ copy_bools (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError
   return copy;
 }
 
-/* Returns a tensor on the bytes of the file, or a copy if they are not aligned. */
+/* Returns a tensor that shares the bytes of the file; a copy if they are not aligned. */
 static CleaveTensor *
 share (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {
@@ -90,7 +91,7 @@ expected_bytes (const CleaveTfliteTensor *tensor)
   return (gsize) (tensor->type_code == TYPE_INT4 ? n / 2 + n % 2 : n);
 }
 
-/* Reads the integers of the file, which are unsigned if the integers of the tensor are. */
+/* Reads the value of a tensor. Integers that are unsigned in the file stay unsigned. */
 static CleaveTensor *
 read_value (CleaveTfliteImport *import, guint tensor, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Comparisons of integers with a scale. Operands of int8 are brought to units of 2^-8, as int32.
- * Operands of int16 must have one scale, and are compared as they are. */
+/* Converts comparisons of integers with a scale. Operands of int8 are converted to int32 in units
+ * of 2^-8. Operands of int16 must have one scale, and are compared directly. */
 
 #include "convert.h"
 
@@ -9,7 +9,7 @@
 
 #define TABLE_SIZE 256
 
-/* Finds operands of int16; fails unless they have one scale. */
+/* Finds two operands of int16. Fails unless they have the same scale. */
 static gboolean
 find_words (CleaveTfliteImport *import, CleaveResult **a, CleaveResult **b, GError **error)
 {

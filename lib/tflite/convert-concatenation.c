@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* CONCATENATION. Parts of integers have the scale of the result, except for parts of uint8. */
+/* Converts CONCATENATION. Parts of integers have the scale of the result, except parts of uint8. */
 
 #include <math.h>
 
 #include "convert.h"
 
-/* Finds part `i` of a CONCATENATION in the scale of the result. Parts of uint8 may have scales of
- * their own: x * (scale / y_scale) + bias in float32, rounded to the nearest integer, ties away
- * from zero, as a table. Source: ConcatenationWithScaling of reference/concatenation.h. */
+/* Finds part `i` of a CONCATENATION, converted to the scale of the result. Only parts of uint8 may
+ * have scales of their own: a table of x * (scale / y_scale) + bias in float32, rounded to the
+ * nearest integer, ties away from zero. Source: ConcatenationWithScaling of
+ * reference/concatenation.h. */
 static gboolean
 find_part (CleaveTfliteImport *import, guint i, CleaveResult **part, GError **error)
 {

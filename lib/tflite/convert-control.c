@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Operators that call subgraphs: IF, WHILE and CALL_ONCE.
+/* Converts operators that call subgraphs: IF, WHILE and CALL_ONCE.
  *
  * The operators of a called subgraph become nodes of the graph. If the condition of an IF is
- * constant, one branch does; otherwise both do, and a Where selects each result. A WHILE is
- * unrolled, so constants alone must determine its number of iterations. CALL_ONCE sets variables
- * before the first run, so its nodes are computed at import. */
+ * constant, one branch becomes nodes; otherwise both do, and a Where selects each result. A WHILE
+ * is unrolled, so only constants may determine its number of iterations. CALL_ONCE sets variables
+ * before the first run, so the import computes its nodes. */
 
 #include "calls.h"
 
@@ -14,7 +14,7 @@
 enum { IF_THEN, IF_ELSE };
 enum { WHILE_CONDITION, WHILE_BODY };
 
-/* Returns the inputs of the operator from input `first` on. */
+/* Returns the inputs of the operator (CleaveTfliteValue), from input `first` on. */
 static GArray *
 read_inputs (CleaveTfliteImport *import, guint first, GError **error)
 {
@@ -27,7 +27,7 @@ read_inputs (CleaveTfliteImport *import, guint first, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* Makes values the outputs of the operator. */
+/* Makes `values` the outputs of the operator. */
 static gboolean
 set_outputs (CleaveTfliteImport *import, const GArray *values, GError **error)
 {
@@ -49,7 +49,8 @@ set_outputs (CleaveTfliteImport *import, const GArray *values, GError **error)
   return TRUE;
 }
 
-/* Reads a condition: one bool. Returns whether it is constant. */
+/* Reads a condition, one bool. Sets `known` to whether it is constant and, if it is,
+ * `condition`. */
 static gboolean
 read_condition (const CleaveTfliteValue *value,
                 gboolean *condition,
@@ -67,9 +68,9 @@ read_condition (const CleaveTfliteValue *value,
   return TRUE;
 }
 
-/* IF, with a condition that is computed */
+/* IF with a condition that is computed */
 
-/* The values of the variables at one time; NULL: not known yet. */
+/* Returns the current values of all variables; NULL for a variable that is not read or set yet. */
 static GPtrArray *
 save_states (const CleaveTfliteImport *import)
 {
@@ -93,7 +94,7 @@ restore_states (CleaveTfliteImport *import, const GPtrArray *saved)
     g_array_index (import->states, CleaveTfliteState, i).next = saved_state (saved, i);
 }
 
-/* Selects a value; `name` is for the node. NULL on error. */
+/* Adds a Where that selects a value. `name` is the name of the node. Returns NULL on error. */
 static CleaveResult *
 select_value (CleaveTfliteImport *import,
               const char *name,
@@ -114,7 +115,7 @@ select_value (CleaveTfliteImport *import,
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Returns the value of an output of a branch. NULL on error. */
+/* Returns the value of output `i` of a branch; NULL on error. */
 static CleaveResult *
 branch_output (CleaveTfliteImport *import, const GArray *outputs, guint i, GError **error)
 {
@@ -153,8 +154,8 @@ select_outputs (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Selects the values of variables after the IF. A branch that neither reads nor assigns a variable
- * keeps the value before the IF. */
+/* Selects the values of variables after the IF. If a branch neither reads nor sets a variable, its
+ * value is the one before the IF. */
 static gboolean
 select_states (CleaveTfliteImport *import,
                CleaveResult *condition,
@@ -182,8 +183,8 @@ select_states (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Makes a condition of one element a scalar, which broadcasts to all shapes. The node has the name
- * of the condition, since another node computes output 0. */
+/* Returns a condition of one element as a scalar, which can be broadcast to all shapes. The node
+ * gets the name of the condition, since another node computes output 0. */
 static CleaveResult *
 as_scalar (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
 {
@@ -198,7 +199,7 @@ as_scalar (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Adds both branches. */
+/* Adds the nodes of both branches and selects the outputs. */
 static gboolean
 add_branches (CleaveTfliteImport *import,
               CleaveResult *condition,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* CONV_3D on floats: x is [N, D, H, W, C], and the weights are [D, H, W, I / group, O]. */
+/* Converts CONV_3D on floats. In the file, x is [N, D, H, W, C] and the weights are [D, H, W, I /
+ * group, O]. */
 
 #include "convert.h"
 
 enum { X, W, B };
 enum { PADDING, STRIDE_D, STRIDE_W, STRIDE_H, ACTIVATION, DILATION_D, DILATION_W, DILATION_H };
 
-/* Reads strides and dilations. The options have W before H. */
+/* Reads strides and dilations. The file's options have W before H. */
 static gboolean
 read_options (CleaveTfliteImport *import, CleaveConvAttrs *a, gint64 *padding, GError **error)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions and matrix products with constant weights.
+/* Converts convolutions and matrix products with constant weights.
  *
  * Weights of CONV_2D are [O, KH, KW, I / group] in the file, weights of DEPTHWISE_CONV_2D are [1,
- * KH, KW, O]; weights in the IR are [O, I / group, KH, KW]. FULLY_CONNECTED on integers is a
- * convolution with one tap: x [M, K] is read as [1, M, K], and the weights [N, K] as [N, K, 1]. */
+ * KH, KW, O]. Weights in the graph are [O, I / group, KH, KW]. FULLY_CONNECTED on integers becomes
+ * a convolution with one tap: x [M, K] is read as [1, M, K], and the weights [N, K] as [N, K,
+ * 1]. */
 
 #include "convert.h"
 
@@ -14,11 +15,11 @@ enum { CONV_ACTIVATION = 3, CONV_DILATION_W, CONV_DILATION_H };
 enum { DEPTHWISE_ACTIVATION = 4, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H };
 enum { FULLY_CONNECTED_ACTIVATION, FULLY_CONNECTED_FORMAT };
 
-/* A convolution of the file. */
+/* A convolution of the file, and the attributes for the graph. */
 typedef struct
 {
   gboolean is_depthwise;
-  guint activation; /* field of the options */
+  guint activation; /* index of the options field with the activation */
   CleaveResult *x, *w, *b;
   CleaveConvAttrs attrs;
 } Conv;
@@ -118,9 +119,9 @@ cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error)
   return convert_floats (import, TRUE, error);
 }
 
-/* Integers. */
+/* Integers */
 
-/* Checks the scales of the weights: one, or one for each of `channels`. */
+/* Checks that the weights have one scale, or one for each of `channels`. */
 static gboolean
 check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError **error)
 {
@@ -138,7 +139,7 @@ check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError
 }
 
 /* Adds multipliers and shifts. FULLY_CONNECTED with one scale multiplies the scales of x and w in
- * float32, as the reference kernel does; all others multiply in float64. */
+ * float32, as the reference kernel does; all other operators multiply in float64. */
 static gboolean
 add_factors (CleaveTfliteImport *import,
              const CleaveTfliteQuantization *w,
@@ -195,7 +196,7 @@ cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Adds a TfliteConv of x, w and b, whose geometry is in `c`. */
+/* Adds a TfliteConv of x, w and b, with the geometry of `c`. */
 static CleaveResult *
 add_integer_conv (
     CleaveTfliteImport *import, const Conv *c, gint64 axis, gboolean is_product, GError **error)
@@ -236,7 +237,7 @@ cleave_tflite_convert_integer_depthwise (CleaveTfliteImport *import, GError **er
 
 /* FULLY_CONNECTED */
 
-/* Reads the operands; sets the number of rows of x. */
+/* Reads the operands of FULLY_CONNECTED. Sets `rows` to the number of rows of x. */
 static gboolean
 read_product (CleaveTfliteImport *import, Conv *c, gint64 *rows, GError **error)
 {

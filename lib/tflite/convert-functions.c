@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ELU, EXP, GELU, LOG and HARD_SWISH on int8, as tables of 256 values. */
+/* Converts ELU, EXP, GELU, LOG and HARD_SWISH on int8 to tables of 256 values. */
 
 #include <math.h>
 
@@ -8,8 +8,8 @@
 
 #include "../ops/tflite.h"
 
-/* Functions of real numbers: the real value of x, the function in float32, and the nearest integer,
- * ties away from zero. */
+/* Functions of real numbers. Each computes the real value of x, the function in float32, and the
+ * nearest integer, ties away from zero. */
 
 static gint64
 real_function (const CleaveTfliteFunction *f, gint32 x)
@@ -47,7 +47,8 @@ cleave_tflite_convert_integer_exp (CleaveTfliteImport *import, GError **error)
   return set_real_function (import, expf, error);
 }
 
-/* 0 and numbers below have no logarithm: the result is the smallest integer. */
+/* Returns the logarithm. For 0 and negative numbers, returns a number that becomes the smallest
+ * integer. */
 static float
 logarithm (float x)
 {
@@ -81,7 +82,7 @@ cleave_tflite_convert_integer_gelu (CleaveTfliteImport *import, GError **error)
          set_real_function (import, approximate != 0 ? approximate_gelu : gelu, error);
 }
 
-/* HARD_SWISH: x * clamp (x / 6 + 1/2, 0, 1), in 16-bit integers. */
+/* Computes HARD_SWISH, x * clamp (x / 6 + 1/2, 0, 1), in 16-bit integers. */
 
 static gint32
 product_16 (gint32 a, gint32 b)
@@ -116,7 +117,7 @@ hard_swish (const CleaveTfliteFunction *f, gint32 x)
   return cleave_fixed_shift_right (r, CLAMP (-f->gain_shift, 0, 31)) + f->y.zero;
 }
 
-/* Reduces a multiplier to 16 bits. */
+/* Returns a multiplier rounded to 16 bits. */
 static gint32
 reduce (gint32 multiplier)
 {

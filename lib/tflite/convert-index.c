@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Operators that place elements by indices, and operators whose result depends on shapes alone.
- * Integers keep their scale. */
+/* Converts operators that place elements by indices, and operators whose result depends on shapes
+ * alone. Integers keep their scale. */
 
 #include <math.h>
 #include <string.h>
@@ -15,7 +15,7 @@ find_moved (CleaveTfliteImport *import, CleaveResult **x, GError **error)
          cleave_tflite_find_result (import, 0, x, error);
 }
 
-/* REVERSE_V2: a Slice with the step -1. */
+/* Converts REVERSE_V2 to a Slice with step -1. */
 gboolean
 cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error)
 {
@@ -34,8 +34,8 @@ cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Adds a Gather along dimension `d`, whose border repeats the elements behind it, the last one
- * included. */
+/* Adds a Gather that extends dimension `d` by `begin` and `end` elements, which mirror x at its
+ * edges, edge elements included. */
 static CleaveResult *
 mirror (
     CleaveTfliteImport *import, CleaveResult *x, guint d, gint64 begin, gint64 end, GError **error)
@@ -76,7 +76,7 @@ cleave_tflite_add_mirrored (CleaveTfliteImport *import,
   return x;
 }
 
-/* REVERSE_SEQUENCE */
+/* Converts REVERSE_SEQUENCE. */
 gboolean
 cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **error)
 {
@@ -99,7 +99,7 @@ cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **err
                             error);
 }
 
-/* EMBEDDING_LOOKUP: rows of input 1, which may be weights of int8. */
+/* Converts EMBEDDING_LOOKUP, which takes rows of input 1. Input 1 may be weights of int8. */
 gboolean
 cleave_tflite_convert_embedding_lookup (CleaveTfliteImport *import, GError **error)
 {
@@ -143,7 +143,7 @@ cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *typ
   return cleave_tflite_add_constant (import, zeros);
 }
 
-/* SCATTER_ND adds up the updates of one place. */
+/* Converts SCATTER_ND, which adds the updates of one position. */
 gboolean
 cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error)
 {
@@ -160,7 +160,7 @@ cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add (import, "ScatterND", operands, 3, &attrs, error), error);
 }
 
-/* ZEROS_LIKE */
+/* Converts ZEROS_LIKE. */
 gboolean
 cleave_tflite_convert_zeros_like (CleaveTfliteImport *import, GError **error)
 {
@@ -169,7 +169,7 @@ cleave_tflite_convert_zeros_like (CleaveTfliteImport *import, GError **error)
       error);
 }
 
-/* FILL: input 0 is the shape, which the output has. */
+/* Converts FILL. Input 0 is the shape of the output. */
 gboolean
 cleave_tflite_convert_fill (CleaveTfliteImport *import, GError **error)
 {
@@ -186,7 +186,7 @@ cleave_tflite_convert_fill (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add_unary (import, "Expand", value, &attrs, error), error);
 }
 
-/* RANK */
+/* Converts RANK. */
 gboolean
 cleave_tflite_convert_rank (CleaveTfliteImport *import, GError **error)
 {
@@ -196,7 +196,7 @@ cleave_tflite_convert_rank (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tensor_new_copy (&CLEAVE_SCALAR (CLEAVE_INT32), &rank, error), error);
 }
 
-/* Reads a scalar constant of int32, int64 or float32. */
+/* Reads a scalar constant of int32, int64 or float32 into `value`. */
 static gboolean
 read_number (CleaveTfliteImport *import, guint i, double *value, GError **error)
 {
@@ -220,7 +220,7 @@ read_number (CleaveTfliteImport *import, guint i, double *value, GError **error)
   return TRUE;
 }
 
-/* RANGE of constants: element i is start + i * step. */
+/* Converts RANGE of constants: element i is start + i * step. */
 gboolean
 cleave_tflite_convert_range (CleaveTfliteImport *import, GError **error)
 {
@@ -250,8 +250,8 @@ cleave_tflite_convert_range (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set_constant (import, 0, range, error);
 }
 
-/* ONE_HOT: compares each index with the numbers of the new dimension. An index beyond the depth, or
- * below 0, equals none of them. */
+/* Converts ONE_HOT: compares each index with the positions along the new dimension. An index below
+ * 0, or not below the depth, equals none of them. */
 gboolean
 cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error)
 {
@@ -297,7 +297,7 @@ cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error)
       error);
 }
 
-/* TOPK_V2: values and indices of the k largest elements along the last dimension. */
+/* Converts TOPK_V2: values and indices of the k largest elements along the last dimension. */
 gboolean
 cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error)
 {

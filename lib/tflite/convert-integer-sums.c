@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ADD_N and CUMSUM on int8, as ops on int32: the operands have one scale, and a sum in units of
- * half that scale * 2^-20 is rescaled. The sum begins with minus the zero point, as in the
- * reference kernels, and not with 0. Sources: reference/add_n.h and reference/cumsum.h. */
+/* Converts ADD_N and CUMSUM on int8 to ops on int32. The operands have one scale. The sum, in units
+ * of twice that scale times 2^-20, is rescaled. As in the reference kernels, the sum begins with
+ * the negated zero point, not with 0. Sources: reference/add_n.h and reference/cumsum.h. */
 
 #include "convert.h"
 
 #include "../ops/tflite.h"
 
-/* Adds x - zero as int32. */
+/* Adds nodes that compute x - zero as int32. */
 static CleaveResult *
 add_difference (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {
@@ -21,7 +21,7 @@ add_difference (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError
                                    cleave_tflite_add_integer (import, CLEAVE_INT32, zero), error);
 }
 
-/* Rescales a sum of differences to the scale of the output. */
+/* Rescales a sum of differences to the scale of the output, and sets output 0. */
 static gboolean
 set_sum (CleaveTfliteImport *import, CleaveResult *sum, const CleaveTfliteScales *s, GError **error)
 {

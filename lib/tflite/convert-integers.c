@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums, products, reductions and rescalings of integers that stand for real numbers: computes the
- * multipliers as the Prepare functions of the reference kernels do. */
+/* Converts sums, products, reductions and rescalings of integers that stand for real numbers.
+ * Computes the multipliers as the Prepare functions of the reference kernels do. */
 
 #include "convert.h"
 
@@ -12,7 +12,7 @@
 
 enum { A, B, Y };
 
-/* Sets the factor of the result from the ratio that it stands for. */
+/* Sets the fixed-point factor of the result to `ratio`. */
 static gboolean
 set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -25,7 +25,7 @@ set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
   return TRUE;
 }
 
-/* Sets the factors of operands that are brought to one scale, and the factor of the result. */
+/* Sets the factors that convert the operands to one scale, and the factor of the result. */
 static gboolean
 set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -41,8 +41,8 @@ set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor (ratios[Y], a, error);
 }
 
-/* Computes the factors of a sum. The ratios are computed in float64, also for SUB: the golden
- * values of the reference kernels need them. */
+/* Computes the factors of a sum. Computes the ratios in float64 for SUB, too: the golden values of
+ * the reference kernels need this. */
 static gboolean
 read_sum (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -61,15 +61,15 @@ read_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor ((double) scales[A] * (double) scales[B] / (double) scales[Y], a, error);
 }
 
-/* Computes the factor of a quotient; its ratio is computed in float32. */
+/* Computes the factor of a quotient. Computes its ratio in float32. */
 static gboolean
 read_quotient (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
   return set_factor ((double) (scales[A] / (scales[B] * scales[Y])), a, error);
 }
 
-/* Computes the factors of a squared difference. Its operands are brought to one scale, like the
- * operands of a sum. */
+/* Computes the factors of a squared difference, whose operands are converted to one scale as those
+ * of a sum are. */
 static gboolean
 read_squared_difference (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -93,24 +93,24 @@ read_prelu (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
   return read_product (scales, a, error);
 }
 
-/* Computes the factor of BATCH_MATMUL, whose scales are multiplied in float32. */
+/* Computes the factor of BATCH_MATMUL. Multiplies the scales in float32. */
 static gboolean
 read_matrix_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
   return set_factor ((double) (scales[A] * scales[B]) / (double) scales[Y], a, error);
 }
 
-/* An operator of two operands. */
+/* The parameters of an operator with two operands. */
 typedef struct
 {
   const char *op;
   gboolean (*read_factors) (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error);
-  gint64 shift_8, shift_16; /* left shifts of int8 and int16 */
-  gboolean has_activation;  /* the options have an activation, as field 0 */
-  gboolean can_adjoin;      /* the options can transpose the operands */
+  gint64 shift_8, shift_16; /* left shifts of operands of int8 and of int16 */
+  gboolean has_activation;  /* option 0 is an activation */
+  gboolean can_adjoin;      /* options may transpose the operands */
 } Binary;
 
-/* Reads zero points, bounds and factors. */
+/* Reads zero points, bounds and factors of an operator with two operands. */
 static gboolean
 read_binary (CleaveTfliteImport *import,
              const Binary *kind,
@@ -152,7 +152,7 @@ convert_binary (CleaveTfliteImport *import, const Binary *kind, GError **error)
       import, 0, cleave_tflite_add (import, kind->op, operands, 2, &attrs, error), error);
 }
 
-/* Defines the converter of an operator of two operands. */
+/* Defines the converter of an operator with two operands. */
 #define CONVERT(name, ...)                                                                         \
   gboolean cleave_tflite_convert_integer_##name (CleaveTfliteImport *import, GError **error)       \
   {                                                                                                \
@@ -248,7 +248,8 @@ cleave_tflite_set_rescaled (CleaveTfliteImport *import,
              import, 0, cleave_tflite_add_unary (import, "TfliteRescale", x, &attrs, error), error);
 }
 
-/* The ratios of the scales are computed in float32, as TensorFlow Lite does. */
+/* Converts LEAKY_RELU on integers. Computes the ratios of the scales in float32, as TensorFlow Lite
+ * does. */
 gboolean
 cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **error)
 {
@@ -277,9 +278,10 @@ is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
          memcmp (cleave_tensor_get_data (value), bytes, cleave_element_size (element)) == 0;
 }
 
-/* Returns the integers of which x is the DEQUANTIZE, if they have the type and the scale of the
- * output: their QUANTIZE gives them back. NULL if x is another value. float32 has more bits than
- * the integers, unless the scale is so small that products lose some. */
+/* Returns the integers of which x is the DEQUANTIZE, if they have the element type and scale of the
+ * output, so that QUANTIZE would return them. Returns NULL if x is any other value. This is exact
+ * because float32 has more bits than the integers, unless the scale is so small that products lose
+ * bits. */
 static CleaveResult *
 find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteScale *scale)
 {
@@ -298,7 +300,7 @@ find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteS
   return node->operands[INTEGERS].result;
 }
 
-/* QUANTIZE from one scale to another; nothing to do if they are equal. */
+/* Converts QUANTIZE from one scale to another. If the scales are equal, adds no node. */
 static gboolean
 requantize (CleaveTfliteImport *import, GError **error)
 {
@@ -317,7 +319,7 @@ requantize (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set (import, 0, x, error);
 }
 
-/* QUANTIZE of floats, or from one scale to another. */
+/* Converts QUANTIZE of floats, or from one scale to another. */
 gboolean
 cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error)
 {
@@ -339,8 +341,8 @@ cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add_unary (import, "TfliteQuantize", x, &attrs, error), error);
 }
 
-/* DEQUANTIZE: weights of float16 become float32; integers are (x - zero point) * scale, which is
- * exact but for one rounding, as in ONNX. */
+/* Converts DEQUANTIZE. Weights of float16 become float32. Integers become (x - zero point) * scale,
+ * which is exact except for one rounding, as in ONNX. */
 gboolean
 cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* UNIDIRECTIONAL_SEQUENCE_LSTM on floats: the LSTM of ONNX, whose gates are input, output, forget
- * and cell; unrolled if it has a clip of the cell state, which that op lacks. */
+/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM on floats to the LSTM of ONNX, whose gates are input,
+ * output, forget and cell. An LSTM with a clip of the cell state, which ONNX's op lacks, is
+ * unrolled. */
 
 #include "lstm.h"
 
-/* Stacks the constants of the gates in the order of ONNX, in a shape with one direction. */
+/* Concatenates the constants of the gates in the order of ONNX, in a shape with one direction. */
 static CleaveResult *
 stack_gates (CleaveTfliteImport *import,
              guint first,
@@ -29,8 +30,8 @@ stack_gates (CleaveTfliteImport *import,
       error);
 }
 
-/* Converts x to [time, batch, inputs], or a result back to the layout of the file. Uses a Reshape
- * instead of a Transpose if possible, which moves no data. */
+/* Converts x to [time, batch, inputs], or a result back to the layout of the file. Uses a Reshape,
+ * which moves no data, in place of a Transpose if possible. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,
@@ -45,7 +46,7 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Adds the biases of W, in the order of ONNX, and zeros as the biases of R. */
+/* Adds the biases of W in the order of ONNX, and zeros as the biases of R. */
 static CleaveResult *
 add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **error)
 {
@@ -62,7 +63,7 @@ add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **erro
                              error);
 }
 
-/* The results of an LSTM on floats: [time, batch, hidden], and the states, [batch, hidden]. */
+/* The results of an LSTM on floats: y is [time, batch, hidden], the states are [batch, hidden]. */
 typedef struct
 {
   CleaveResult *y, *h, *c;
@@ -101,8 +102,7 @@ add_lstm (CleaveTfliteImport *import,
   return r->y != NULL && r->h != NULL && r->c != NULL;
 }
 
-/* An LSTM with a clip of the cell state, which the LSTM of ONNX lacks, is unrolled: about 16 nodes
- * for each step. */
+/* limit on the steps of an LSTM that is unrolled, which adds about 16 nodes for each step */
 #define MAX_STEPS 512
 
 /* Returns rows [begin, end) of a value along dimension 0. */
@@ -116,7 +116,7 @@ take_rows (CleaveTfliteImport *import, CleaveResult *x, gint64 begin, gint64 end
   return cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
 }
 
-/* Returns gate `g` of the sums, [batch, 4 * hidden], behind its activation. */
+/* Returns gate `g` of the sums, [batch, 4 * hidden], after its activation. */
 static CleaveResult *
 activate_gate (
     CleaveTfliteImport *import, CleaveResult *sums, guint g, gint64 hidden, GError **error)
@@ -129,7 +129,8 @@ activate_gate (
   return cleave_tflite_add_unary (import, g == CELL ? "Tanh" : "Sigmoid", part, NULL, error);
 }
 
-/* Adds a step; updates the states. `sums` holds the products of x and the biases. */
+/* Adds the nodes of a step, and updates the states in `r`. `sums` has the products of x, plus the
+ * biases. */
 static gboolean
 add_step (CleaveTfliteImport *import,
           const CleaveTfliteLstm *l,
@@ -158,7 +159,7 @@ add_step (CleaveTfliteImport *import,
   return r->h != NULL;
 }
 
-/* Stacks the four gates as one matrix or bias. */
+/* Concatenates the four gates to one matrix or bias. */
 static CleaveResult *
 stack_all (CleaveTfliteImport *import, guint first, CleaveResult *const *gates, GError **error)
 {

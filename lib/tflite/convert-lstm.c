@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* UNIDIRECTIONAL_SEQUENCE_LSTM: reads operands and options; adds a TfliteLstm for integers. */
+/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM: reads operands and options. For integers, adds a
+ * TfliteLstm. */
 
 #include "lstm.h"
 
@@ -8,7 +9,7 @@
 
 enum { LSTM_NORMALIZATION = 20, LSTM_N_INPUTS = 24 };
 enum { LSTM_ACTIVATION, LSTM_CELL_CLIP, LSTM_PROJECTION_CLIP, LSTM_TIME_MAJOR };
-/* Checks which inputs are there. */
+/* Fails if an input is missing, or if an input that is not supported is present. */
 static gboolean
 check_lstm_inputs (const CleaveTfliteImport *import, GError **error)
 {
@@ -106,7 +107,7 @@ cleave_tflite_stack_gates (CleaveTfliteImport *import, CleaveResult *const *gate
                              error);
 }
 
-/* Reads the scale of weights, which have no zero point. */
+/* Reads the scale of weights, which must have zero point 0. */
 static gboolean
 read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **error)
 {
@@ -119,7 +120,7 @@ read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **e
          cleave_tflite_refuse (error, "input %u has the zero point %d, it must be 0", i, s.zero);
 }
 
-/* Appends the factor of each gate: inputs `first` and so on are its weights for a value with
+/* Appends the factor of each gate. Inputs from `first` on are the gates' weights for a value with
  * `scale`. Sums are in units of 2^-12. */
 static gboolean
 read_gate_factors (CleaveTfliteImport *import,

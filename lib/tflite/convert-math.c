@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Arithmetic on floats, and on integers that have no scale. */
+/* Converts arithmetic on floats, and on integers that have no scale. */
 
 #include <math.h>
 
 #include "convert.h"
 
-/* Operators of one or two operands that have the meaning of an op of ONNX, by operator code. */
+/* Operators with one or two operands that equal an op of ONNX, by operator code. */
 static const struct
 {
   guint code;
   const char *op;
-  gint activation; /* field of the options that has the number; -1: none */
+  gint activation; /* index of the options field with the activation; -1: none */
 } plain[] = {
   { 0, "Add", 0 },           { 8, "Floor", -1 },
   { 14, "Sigmoid", -1 },     { 18, "Mul", 0 },
@@ -85,7 +85,7 @@ cleave_tflite_add_activation (CleaveTfliteImport *import,
     }
 }
 
-/* Adds an op with attributes on input 0. */
+/* Adds op `op` with attributes on input 0, and sets output 0. */
 static gboolean
 convert_with (CleaveTfliteImport *import, const char *op, gconstpointer attrs, GError **error)
 {
@@ -130,8 +130,8 @@ cleave_tflite_convert_elu (CleaveTfliteImport *import, GError **error)
   return convert_with (import, "Elu", &(CleaveElementwiseAttrs){ .alpha = 1 }, error);
 }
 
-/* GELU: x / 2 * (1 + erf (x / sqrt 2)), or, if `approximate`, x / 2 * (1 + tanh (sqrt (2 / pi) *
- * (x + 0.044715 x^3))). */
+/* Converts GELU: x / 2 * (1 + erf (x / sqrt 2)); with option `approximate`, x / 2 * (1 + tanh (sqrt
+ * (2 / pi) * (x + 0.044715 x^3))). */
 gboolean
 cleave_tflite_convert_gelu (CleaveTfliteImport *import, GError **error)
 {
@@ -165,7 +165,7 @@ cleave_tflite_convert_gelu (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, inner, error);
 }
 
-/* SQUARE and SQUARED_DIFFERENCE. */
+/* Converts SQUARE and SQUARED_DIFFERENCE. */
 gboolean
 cleave_tflite_convert_squared (CleaveTfliteImport *import, GError **error)
 {
@@ -227,7 +227,7 @@ cleave_tflite_convert_log_softmax (CleaveTfliteImport *import, GError **error)
   return convert_with (import, "LogSoftmax", &(CleaveAxisAttrs){ -1 }, error);
 }
 
-/* x / sqrt (max (sum of squares along the last dimension, 1e-12)) */
+/* Converts L2_NORMALIZATION: x / sqrt (max (sum of squares along the last dimension, 1e-12)). */
 gboolean
 cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error)
 {
@@ -275,7 +275,7 @@ cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error)
                             cleave_tflite_add_unary (import, ops[i].op, x, &attrs, error), error);
 }
 
-/* ARG_MAX and ARG_MIN: the first of equal elements. */
+/* Converts ARG_MAX and ARG_MIN, which return the first of equal elements. */
 gboolean
 cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error)
 {

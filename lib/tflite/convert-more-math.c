@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Arithmetic that takes several ops of ONNX, on floats and on integers that have no scale. */
+/* Converts arithmetic that takes several ops of ONNX, on floats and on integers that have no
+ * scale. */
 
 #include "convert.h"
 
-/* ADD_N adds its inputs in order. */
+/* Converts ADD_N, which adds its inputs in order. */
 gboolean
 cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error)
 {
@@ -37,7 +38,8 @@ add_mod (
   return cleave_tflite_add (import, "Mod", (CleaveResult *[]){ a, b }, 2, &attrs, error);
 }
 
-/* FLOOR_DIV: floor (a / b). On integers it is (a - a mod b) / b, whose rest is 0. */
+/* Converts FLOOR_DIV, floor (a / b). On integers, this is (a - a mod b) / b, a division without
+ * remainder. */
 gboolean
 cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error)
 {
@@ -57,8 +59,8 @@ cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* FLOOR_MOD: the rest has the sign of b. On floats, the rest r of fmod has the sign of a: if r * b
- * is negative, b is added. */
+/* Converts FLOOR_MOD, whose remainder has the sign of b. On floats, the remainder r of fmod has the
+ * sign of a; if r * b is negative, b is added. */
 gboolean
 cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error)
 {
@@ -117,7 +119,7 @@ cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* REDUCE_ANY and REDUCE_ALL: the largest and the smallest of 0 and 1. */
+/* Converts REDUCE_ANY and REDUCE_ALL to the largest and the smallest of 0 and 1. */
 gboolean
 cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error)
 {
@@ -141,8 +143,8 @@ cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* LOCAL_RESPONSE_NORMALIZATION: x / (bias + alpha * sum of squares)^beta. The window has `radius`
- * channels on both sides; ONNX divides alpha by the extent of the window. */
+/* Converts LOCAL_RESPONSE_NORMALIZATION: x / (bias + alpha * sum of squares)^beta. The window has
+ * `radius` channels on both sides. ONNX divides alpha by the extent of the window. */
 gboolean
 cleave_tflite_convert_lrn (CleaveTfliteImport *import, GError **error)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* RNN and UNIDIRECTIONAL_SEQUENCE_RNN on floats: the RNN of ONNX. RNN has one step. */
+/* Converts RNN and UNIDIRECTIONAL_SEQUENCE_RNN on floats to the RNN of ONNX. RNN has one step. */
 
 #include "convert.h"
 
 enum { X, W, R, B, H };
 
-/* Operands and options. */
+/* Operands and options of the operator. */
 typedef struct
 {
   gint64 time_major, batch, time, inputs, hidden;
@@ -64,7 +64,7 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Finds weights of floats, or of int8, which are dequantized. */
+/* Finds weights. Weights of int8 are dequantized. */
 static CleaveResult *
 find_weights (CleaveTfliteImport *import, guint i, const CleaveShape *shape, GError **error)
 {
@@ -93,7 +93,7 @@ add_biases (CleaveTfliteImport *import, const Rnn *rnn, GError **error)
                              error);
 }
 
-/* Adds the RNN; NULL on error. */
+/* Adds the RNN. Returns NULL on error. */
 static CleaveNode *
 add_rnn (CleaveTfliteImport *import, const Rnn *rnn, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Operators that move elements: shapes, orders and borders. Integers keep their scale. */
+/* Converts operators that change shapes, orders and borders. Integers keep their scale. */
 
 #include "convert.h"
 
@@ -11,7 +11,7 @@ find_moved (CleaveTfliteImport *import, CleaveResult **x, GError **error)
          cleave_tflite_find_result (import, 0, x, error);
 }
 
-/* RESHAPE, SQUEEZE and EXPAND_DIMS: the shape is that of the output. */
+/* Converts RESHAPE, SQUEEZE and EXPAND_DIMS to a Reshape to the shape of the output. */
 gboolean
 cleave_tflite_convert_reshape (CleaveTfliteImport *import, GError **error)
 {
@@ -61,7 +61,7 @@ read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Reads the value that PADV2 fills the border with: input 2, or the zero point of the output if
+/* Reads the value with which PADV2 fills the border: input 2, or the zero point of the output if
  * input 2 is absent. */
 static gboolean
 read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError **error)
@@ -99,7 +99,8 @@ read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError *
   return TRUE;
 }
 
-/* Leaves a border of zeros around H and W to the readers: convolutions add it themselves. */
+/* Defers a Pad of zeros around H and W: convolutions that read the output add the zeros
+ * themselves. */
 static gboolean
 defer_pad (CleaveTfliteImport *import, const CleaveInts *pads, GError **error)
 {
@@ -118,7 +119,7 @@ defer_pad (CleaveTfliteImport *import, const CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Returns whether the output has the shape of input 0 with its border. */
+/* Returns whether the output has the shape of input 0 plus the border. */
 static gboolean
 is_declared (const CleaveTfliteImport *import, const CleaveInts *pads)
 {
@@ -132,7 +133,7 @@ is_declared (const CleaveTfliteImport *import, const CleaveInts *pads)
   return cleave_tensor_type_equal (&y, &cleave_tflite_output (import, 0)->type);
 }
 
-/* PAD and PADV2 */
+/* Converts PAD and PADV2. */
 gboolean
 cleave_tflite_convert_pad (CleaveTfliteImport *import, GError **error)
 {
@@ -191,7 +192,7 @@ cleave_tflite_convert_broadcast_to (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Reads a block size that divides two extents, or the channels by its square. */
+/* Reads a block size. It must divide two extents, or its square must divide the channels. */
 static gboolean
 read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError **error)
 {
@@ -203,7 +204,7 @@ read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError 
   return TRUE;
 }
 
-/* Reads x in one shape, permutes it, and reads the result in the shape of the output. */
+/* Reshapes x, permutes it, reshapes the result to the shape of the output, and sets output 0. */
 static gboolean
 set_permuted (CleaveTfliteImport *import,
               CleaveResult *x,
@@ -219,7 +220,8 @@ set_permuted (CleaveTfliteImport *import,
       error);
 }
 
-/* [N, H, W, B * B * C] is read as [N, H, W, B, B, C] and becomes [N, H, B, W, B, C]. */
+/* Converts DEPTH_TO_SPACE: [N, H, W, B * B * C] is read as [N, H, W, B, B, C] and becomes [N, H, B,
+ * W, B, C]. */
 gboolean
 cleave_tflite_convert_depth_to_space (CleaveTfliteImport *import, GError **error)
 {
@@ -254,8 +256,8 @@ cleave_tflite_convert_space_to_depth (CleaveTfliteImport *import, GError **error
   return set_permuted (import, x, &s, &perm, error);
 }
 
-/* Reads block sizes of H and W, and borders or crops, [2, 2]. A value [N, H, C], which has block
- * sizes of H alone, becomes [N, H, 1, C]. */
+/* Reads block sizes of H and W, and borders or crops, [2, 2]. A value [N, H, C], with block sizes
+ * of H only, becomes [N, H, 1, C]. */
 static gboolean
 read_blocks (
     CleaveTfliteImport *import, CleaveInts *b, CleaveInts *edges, CleaveResult **x, GError **error)
@@ -283,7 +285,8 @@ read_blocks (
   return *x != NULL;
 }
 
-/* [N, H, W, C], with a border, is read as [N, H, BH, W, BW, C] and becomes [BH, BW, N, H, W, C]. */
+/* Converts SPACE_TO_BATCH_ND: [N, H, W, C] with a border is read as [N, H, BH, W, BW, C] and
+ * becomes [BH, BW, N, H, W, C]. */
 gboolean
 cleave_tflite_convert_space_to_batch (CleaveTfliteImport *import, GError **error)
 {
@@ -310,8 +313,8 @@ cleave_tflite_convert_space_to_batch (CleaveTfliteImport *import, GError **error
   return set_permuted (import, x, &s, &perm, error);
 }
 
-/* [BH * BW * N, H, W, C] is read as [BH, BW, N, H, W, C], becomes [N, H * BH, W * BW, C], and is
- * cropped. */
+/* Converts BATCH_TO_SPACE_ND: [BH * BW * N, H, W, C] is read as [BH, BW, N, H, W, C], becomes [N, H
+ * * BH, W * BW, C], and is cropped. */
 gboolean
 cleave_tflite_convert_batch_to_space (CleaveTfliteImport *import, GError **error)
 {
@@ -341,7 +344,7 @@ cleave_tflite_convert_batch_to_space (CleaveTfliteImport *import, GError **error
   return cleave_tflite_set (import, 0, x, error);
 }
 
-/* SHAPE: a constant, since shapes are static. */
+/* Converts SHAPE to a constant, since shapes are static. */
 gboolean
 cleave_tflite_convert_shape (CleaveTfliteImport *import, GError **error)
 {

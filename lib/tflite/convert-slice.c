@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Operators that take parts of a value, or put parts together. Integers keep their scale. */
+/* Converts operators that take parts of a value, or join parts. Integers keep their scale. */
 
 #include "convert.h"
 
@@ -11,7 +11,7 @@ find_moved (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **erro
          cleave_tflite_find_result (import, i, x, error);
 }
 
-/* SLICE: begins, and sizes; -1 is the rest. */
+/* Converts SLICE, with begins and sizes. Size -1 stands for the rest. */
 gboolean
 cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
 {
@@ -41,11 +41,11 @@ cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* STRIDED_SLICE: begins, ends, strides, and masks with a bit for each of their entries. An entry
- * stands for a dimension of x, unless it is an ellipsis, which stands for all dimensions that are
- * left, or a new dimension of the extent 1. A begin or an end whose bit is set is the edge; a
- * dimension whose shrink bit is set is removed. For example, x [2, 3, 4] [..., new, 1] has the
- * entries ellipsis, new axis, and 1 with a shrink bit; its result is [2, 3, 1]. */
+/* STRIDED_SLICE has begins, ends, strides, and masks with a bit for each of these entries. An entry
+ * stands for a dimension of x. Exceptions are an ellipsis, which stands for all remaining
+ * dimensions, and a new dimension of extent 1. A begin or an end whose bit is set is the edge. A
+ * dimension whose shrink bit is set is removed. Example: x [2, 3, 4] with [..., new, 1] has the
+ * entries ellipsis, new dimension, and 1 with a shrink bit; its result is [2, 3, 1]. */
 
 enum { BEGIN_MASK, END_MASK, ELLIPSIS_MASK, NEW_AXIS_MASK, SHRINK_MASK, OFFSET };
 
@@ -77,7 +77,7 @@ read_entries (CleaveTfliteImport *import, Entries *e, GError **error)
          cleave_tflite_refuse (error, "inputs 1 to 3 must have as many elements");
 }
 
-/* Adds dimension `d`, of which entry `i` takes a part. */
+/* Adds dimension `d`, of which entry `i` takes a part, to the attributes of a Slice. */
 static gboolean
 add_dim (const Entries *e, guint i, guint d, gint64 extent, CleaveSliceAttrs *a, GError **error)
 {
@@ -113,7 +113,7 @@ add_dim (const Entries *e, guint i, guint d, gint64 extent, CleaveSliceAttrs *a,
   return TRUE;
 }
 
-/* Counts the entries that stand for a dimension of x. */
+/* Returns the number of entries that stand for a dimension of x. */
 static guint
 count_dims (const Entries *e)
 {
@@ -136,7 +136,7 @@ add_dims (const Entries *e, const CleaveShape *x, CleaveSliceAttrs *a, GError **
     if (has_bit (e, ELLIPSIS_MASK, i))
       {
         d += x->rank - n;
-        n = x->rank; /* another ellipsis stands for no dimensions */
+        n = x->rank; /* another ellipsis stands for no dimension */
       }
     else if (!has_bit (e, NEW_AXIS_MASK, i))
       {
@@ -166,7 +166,7 @@ cleave_tflite_convert_strided_slice (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, x, error);
 }
 
-/* Adds a Split into parts along an axis, and makes them the outputs. */
+/* Adds a Split into parts along an axis, and makes the parts the outputs. */
 static gboolean
 set_parts (
     CleaveTfliteImport *import, CleaveResult *x, gint64 axis, const gint64 *sizes, GError **error)
@@ -190,7 +190,7 @@ check_axis (const CleaveShape *shape, gint64 *axis, GError **error)
   return TRUE;
 }
 
-/* SPLIT: the axis, then the value. */
+/* Converts SPLIT, whose inputs are the axis and the value. */
 gboolean
 cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error)
 {
@@ -212,7 +212,7 @@ cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error)
   return set_parts (import, x, axis.v[0], sizes, error);
 }
 
-/* SPLIT_V: the value, the sizes, of which one may be -1, and the axis. */
+/* Converts SPLIT_V, whose inputs are the value, the sizes (one may be -1) and the axis. */
 gboolean
 cleave_tflite_convert_split_v (CleaveTfliteImport *import, GError **error)
 {
@@ -239,7 +239,7 @@ cleave_tflite_convert_split_v (CleaveTfliteImport *import, GError **error)
   return set_parts (import, x, axis.v[0], sizes.v, error);
 }
 
-/* PACK: the values, with a new dimension, put together. */
+/* Converts PACK: gives each value a new dimension and joins the values along it. */
 gboolean
 cleave_tflite_convert_pack (CleaveTfliteImport *import, GError **error)
 {
@@ -265,7 +265,7 @@ cleave_tflite_convert_pack (CleaveTfliteImport *import, GError **error)
                             cleave_tflite_add (import, "Concat", parts, n, &concat, error), error);
 }
 
-/* UNPACK: one output for each index of a dimension, which is removed. */
+/* Converts UNPACK: an output for each index of a dimension, which is removed. */
 gboolean
 cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error)
 {
@@ -299,7 +299,8 @@ cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* GATHER along the first dimension behind the batch: a GatherND whose places have one index. */
+/* Adds a GATHER along the first dimension after the batch: a GatherND whose positions have one
+ * index. */
 static CleaveResult *
 gather_batch (
     CleaveTfliteImport *import, CleaveResult *x, CleaveResult *indices, gint64 n, GError **error)
@@ -343,8 +344,8 @@ cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Gives a vector of conditions of SELECT as many dimensions as the values have: a condition for
- * each index of the first one. */
+/* Gives a vector of conditions of SELECT as many dimensions as the values have, so that there is
+ * one condition for each index of dimension 0. */
 static CleaveResult *
 widen (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
 {
@@ -359,7 +360,7 @@ widen (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
   return cleave_tflite_add_reshape (import, condition, &to, error);
 }
 
-/* SELECT and SELECT_V2 */
+/* Converts SELECT and SELECT_V2. */
 gboolean
 cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error)
 {

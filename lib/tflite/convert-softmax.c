@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* SOFTMAX and LOG_SOFTMAX on integers: the tables of their exponentials, logarithms and
- * reciprocals. And L2_NORMALIZATION on int8. */
+/* Converts SOFTMAX and LOG_SOFTMAX on integers, with tables of exponentials, logarithms and
+ * reciprocals, and L2_NORMALIZATION on int8. */
 
 #include <math.h>
 
@@ -29,12 +29,12 @@ check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
                                (double) scale.scale, scale.zero);
 }
 
-/* SOFTMAX on int16: tables of 512 steps, between which the kernel interpolates. An entry is moved
- * by half the error that interpolation has in the middle of its step. */
+/* SOFTMAX on int16: tables of 512 steps, between which the kernel interpolates. Each entry is
+ * shifted by half of the error of interpolation in the middle of its step. */
 
 #define STEPS 512
 
-/* Fills a table with a function of places from `min` to `max`, in units of 2^-15. */
+/* Fills a table with a function at positions from `min` to `max`, in units of 2^-15. */
 static void
 fill_steps (float (*function) (float), float min, float max, gint16 *table)
 {
@@ -95,10 +95,10 @@ convert_softmax_16 (CleaveTfliteImport *import, GError **error)
       error);
 }
 
-#define BITS 5 /* of a difference, before the binary point */
+#define BITS 5 /* bits of a difference before the binary point */
 
-/* Fills the differences of 0 to 255 steps below the maximum, in units of 2^-26. A difference beyond
- * the range of the exponential becomes the smallest int32. */
+/* Fills `table` with the differences of 0 to 255 steps below the maximum, in units of 2^-26. A
+ * difference beyond the range of the exponential becomes the smallest int32. */
 static gboolean
 fill_differences (
     float scale, float beta, gint32 *table, CleaveTfliteFactor *factor, GError **error)
@@ -108,7 +108,7 @@ fill_differences (
   if (!(real > 1))
     return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
                                  (double) scale);
-  /* The largest ratio has the shift 31, which is legal here. */
+  /* the largest ratio has shift 31, which is legal here */
   if (real >= 0x1p30)
     *factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
   else if (!cleave_tflite_read_factor (real, factor, error))
@@ -120,7 +120,7 @@ fill_differences (
   return TRUE;
 }
 
-/* Returns exp of a difference in units of 2^-31. */
+/* Returns exp of a difference, in units of 2^-31. */
 static gint32
 exponential_of (gint32 difference)
 {
@@ -160,7 +160,7 @@ cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **erro
       error);
 }
 
-/* Fails unless input and output are int8 and the output has the scale and the zero point that the
+/* Fails unless input and output are int8, and the output has the scale and zero point that the
  * kernel computes. */
 static gboolean
 check_bytes (CleaveTfliteImport *import, float scale, gint zero, GError **error)
@@ -178,8 +178,8 @@ check_bytes (CleaveTfliteImport *import, float scale, gint zero, GError **error)
              (double) y.scale, y.zero, (double) scale, zero);
 }
 
-/* LOG_SOFTMAX: the exponentials in units of 2^-19, and the factor from a difference in units of
- * 2^-26 back to steps. */
+/* Converts LOG_SOFTMAX on integers: exponentials in units of 2^-19, and the factor from a
+ * difference in units of 2^-26 back to steps. */
 gboolean
 cleave_tflite_convert_integer_log_softmax (CleaveTfliteImport *import, GError **error)
 {

@@ -52,7 +52,7 @@ read_svdf (CleaveTfliteImport *import, Svdf *s, GError **error)
   return TRUE;
 }
 
-/* Sets the next state, given the new results of the filters; returns it as [B, F, M]. */
+/* Sets the next state, given the newest results of the filters. Returns the state as [B, F, M]. */
 static CleaveResult *
 push (CleaveTfliteImport *import, const Svdf *s, CleaveResult *newest, GError **error)
 {
@@ -108,7 +108,7 @@ cleave_tflite_convert_svdf (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add_activation (import, SVDF_ACTIVATION, y, error), error);
 }
 
-/* The scales of the tensors of an SVDF on integers. */
+/* Scales of the tensors of an SVDF on integers. */
 typedef struct
 {
   CleaveTfliteScale x, feature, time, state, y;
@@ -162,8 +162,8 @@ add_product (CleaveTfliteImport *import,
   return cleave_tflite_add (import, "TfliteConv", operands, bias == NULL ? 6 : 7, &attrs, error);
 }
 
-/* Adds the zero point of the state to new results of the filters. The sum wraps around, as in the
- * reference kernel. */
+/* Adds the zero point of the state to the newest results of the filters. The sum wraps around, as
+ * in the reference kernel. */
 static CleaveResult *
 add_zero (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {

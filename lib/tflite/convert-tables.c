@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Functions of one int8 value, as tables of 256 values; on int16 they are ops. */
+/* Converts functions of one int8 value to tables of 256 values. On int16, the functions are ops. */
 
 #include <math.h>
 
@@ -50,7 +50,8 @@ cleave_tflite_read_function (CleaveTfliteImport *import, CleaveTfliteFunction *f
   return TRUE;
 }
 
-/* LOGISTIC and TANH: x in units of 2^-27 (4 bits before the binary point). */
+/* Reads the parameters of LOGISTIC and TANH: the factor that converts x to units of 2^-27 (4 bits
+ * before the binary point). */
 static gboolean
 read_sigmoid (CleaveTfliteImport *import, CleaveTfliteFunction *f, gint32 zero, GError **error)
 {
@@ -91,8 +92,8 @@ tanh_of (const CleaveTfliteFunction *f, gint32 x)
   return cleave_fixed_shift_right (cleave_fixed_tanh (x), 31 - 7);
 }
 
-/* LOGISTIC and TANH on int16: reads the factor that brings x to units of 1 / 12288. A scale of
- * 2^-12, and for TANH of 2^-11, takes no rounding; `max_power` is -12 or -11. */
+/* Reads the factor that converts x to units of 1 / 12288, for LOGISTIC and TANH on int16. A scale
+ * of 2^-12, and for TANH of 2^-11, causes no rounding; `max_power` is -12 or -11. */
 static gboolean
 read_sigmoid_16 (const CleaveTfliteScales *s,
                  gint max_power,
@@ -121,7 +122,7 @@ read_sigmoid_16 (const CleaveTfliteScales *s,
   return TRUE;
 }
 
-/* Adds an op of int16 for LOGISTIC or TANH. */
+/* Adds op `op` on int16 for LOGISTIC or TANH, and sets output 0. */
 static gboolean
 set_sigmoid_16 (CleaveTfliteImport *import, const char *op, gint max_power, GError **error)
 {
@@ -164,7 +165,7 @@ cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set_table (import, &f, tanh_of, error);
 }
 
-/* RELU rescales; the ratio of the scales is computed in float32. */
+/* RELU rescales. The ratio of the scales is computed in float32. */
 
 static gint64
 relu (const CleaveTfliteFunction *f, gint32 x)
@@ -174,7 +175,7 @@ relu (const CleaveTfliteFunction *f, gint32 x)
   return CLAMP (y + f->y.zero, f->min, f->max);
 }
 
-/* Adds a RELU whose real results are `min` to `max`. */
+/* Converts a RELU whose real results are limited to [min, max]. */
 static gboolean
 convert_relu (CleaveTfliteImport *import, float min, float max, GError **error)
 {
@@ -210,7 +211,8 @@ cleave_tflite_convert_integer_relu_0_to_1 (CleaveTfliteImport *import, GError **
   return convert_relu (import, 0, 1, error);
 }
 
-/* RELU6 does not rescale: it clamps to the zero point, and to 6 in units of the scale. */
+/* Converts RELU6, which does not rescale: it clamps to the zero point, and to 6 in units of the
+ * scale. */
 gboolean
 cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
 {
@@ -233,8 +235,8 @@ cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* ABS rescales the distance from the zero point, unless the scales are equal. On int16 it is a
- * TfliteRescale with a negative factor below 0. */
+/* ABS rescales the distance from the zero point, unless the scales are equal. On int16, it becomes
+ * a TfliteRescale with a negative factor below 0. */
 
 static gint64
 absolute (const CleaveTfliteFunction *f, gint32 x)
@@ -257,12 +259,13 @@ cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error)
                         : cleave_tflite_set_table (import, &f, absolute, error);
 }
 
-/* RSQRT: the largest value for the zero point, and for values below it, which have no root. */
+/* Computes RSQRT. The result for the zero point, and for values below it, which have no root, is
+ * the largest value. */
 
 static gint64
 inverse_root (const CleaveTfliteFunction *f, gint32 x)
 {
-  const gint bits = 20; /* bits behind the binary point of the root */
+  const gint bits = 20; /* bits of the root after the binary point */
   gint32 multiplier;
   gint shift;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Transposed convolutions. Weights are [O, KH, KW, I] in the file, [I, O, KH, KW] in the
- * IR. */
+/* Converts transposed convolutions. Weights are [O, KH, KW, I] in the file, and [I, O, KH, KW] in
+ * the graph. */
 
 #include "convert.h"
 
@@ -9,8 +9,8 @@ enum { X, W, B };
 enum { PADDING, STRIDE_W, STRIDE_H };
 enum { TRANSPOSE_SHAPE, TRANSPOSE_W, TRANSPOSE_X, TRANSPOSE_B, TRANSPOSE_ACTIVATION = 3 };
 
-/* Sets the pads, so that the result has the extents of output 0. The sum of the pads of SAME is
- * (in - 1) * stride + kernel - out. */
+/* Sets the pads with which the result has the extents of output 0. With SAME, the sum of a
+ * dimension's pads is (in - 1) * stride + kernel - out. */
 static gboolean
 set_transposed_pads (CleaveTfliteImport *import,
                      const CleaveShape *x,
@@ -40,14 +40,14 @@ set_transposed_pads (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* The operands of a transposed convolution, and its geometry. */
+/* The operands of a transposed convolution, and its attributes. */
 typedef struct
 {
   CleaveResult *x, *w, *b;
   CleaveConvTransposeAttrs attrs;
 } Transposed;
 
-/* Reads the operands; the strides are known. */
+/* Reads the operands. The caller has set the strides. */
 static gboolean
 read_transposed (
     CleaveTfliteImport *import, const guint *inputs, gint64 padding, Transposed *t, GError **error)
@@ -71,7 +71,7 @@ read_transposed (
   return t->w != NULL;
 }
 
-/* Adds a ConvTranspose of floats. */
+/* Adds a ConvTranspose of floats. Returns its result, or NULL on error. */
 static CleaveResult *
 add_floats (CleaveTfliteImport *import, const Transposed *t, GError **error)
 {
@@ -128,8 +128,8 @@ cleave_tflite_convert_integer_transpose_conv (CleaveTfliteImport *import, GError
                             error);
 }
 
-/* The custom operator Convolution2DTransposeBias of MediaPipe. Its options are three 32-bit
- * integers: padding, 1 for SAME and 2 for VALID, and the strides, W before H. */
+/* Converts the custom operator Convolution2DTransposeBias of MediaPipe. Its options are three
+ * 32-bit integers: padding (1 for SAME, 2 for VALID), and the strides, W before H. */
 gboolean
 cleave_tflite_convert_transpose_conv_bias (CleaveTfliteImport *import, GError **error)
 {

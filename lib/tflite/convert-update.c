@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* DYNAMIC_UPDATE_SLICE at a constant place, and SEGMENT_SUM with constant segments. */
+/* Converts DYNAMIC_UPDATE_SLICE at a constant position, and SEGMENT_SUM with constant segments. */
 
 #include "convert.h"
 
 #include <string.h>
 
-/* Returns elements [begin, end) of x along dimension `d`; of the dimensions before it, the ranges
- * of the update. */
+/* Returns elements [begin, end) of x along dimension `d`. Along the dimensions before d, takes the
+ * ranges of the update; along later ones, everything. */
 static CleaveResult *
 take (CleaveTfliteImport *import,
       CleaveResult *x,
@@ -30,7 +30,7 @@ take (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
 }
 
-/* Reads the place of the update, and moves it inside the operand. */
+/* Reads the position of the update, and moves it so that the update lies inside the operand. */
 static gboolean
 read_starts (CleaveTfliteImport *import, CleaveInts *starts, GError **error)
 {
@@ -56,8 +56,8 @@ read_starts (CleaveTfliteImport *import, CleaveInts *starts, GError **error)
   return TRUE;
 }
 
-/* DYNAMIC_UPDATE_SLICE: joins the update with the elements before and behind it, along each
- * dimension, from the last one to the first. */
+/* Converts DYNAMIC_UPDATE_SLICE: joins the update with the elements before and after it along each
+ * dimension, from the last dimension to the first. */
 gboolean
 cleave_tflite_convert_update_slice (CleaveTfliteImport *import, GError **error)
 {
@@ -92,7 +92,7 @@ cleave_tflite_convert_update_slice (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* SEGMENT_SUM: row i of the result is the sum of the rows of x whose segment is i. */
+/* Converts SEGMENT_SUM: row i of the result is the sum of the rows of x whose segment is i. */
 gboolean
 cleave_tflite_convert_segment_sum (CleaveTfliteImport *import, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Variables that VAR_HANDLE names. Handles of one container and name are one variable. Its value
- * before a run is an input of the graph, its value after the run is an output. */
+/* Converts variables that VAR_HANDLE names. Handles of one container and name are one variable. The
+ * value of a variable before a run is an input of the graph, its value after the run an output. */
 
 #include "convert.h"
 
@@ -45,7 +45,7 @@ cleave_tflite_convert_var_handle (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Finds the variable that input 0 is a handle of. */
+/* Returns the variable of which input 0 is a handle. */
 static CleaveTfliteState *
 find_variable (CleaveTfliteImport *import, GError **error)
 {
@@ -96,8 +96,8 @@ cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set (import, 0, state->next, error);
 }
 
-/* Returns whether all elements are the zero point of input 1, the value of a variable that nothing
- * has set. */
+/* Returns whether all elements of a value equal the zero point of input 1, which is the value of a
+ * variable that is not set yet. */
 static gboolean
 is_zero (const CleaveTfliteImport *import, CleaveTensor *value)
 {
@@ -114,7 +114,7 @@ is_zero (const CleaveTfliteImport *import, CleaveTensor *value)
   return TRUE;
 }
 
-/* Sets the value before the first run. */
+/* Sets the value of a variable before the first run. */
 static gboolean
 set_initial (CleaveTfliteImport *import, CleaveTfliteState *state, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The operators that are supported, by operator code. */
+/* The list of supported operators, by operator code, and the checks before they are converted. */
 
 #include "convert.h"
 
@@ -16,8 +16,9 @@ typedef struct
 {
   guint code;
   guint min_inputs, max_inputs;
-  guint max_outputs;        /* the smallest number is 1 */
-  Convert floats, integers; /* integers with a scale; NULL: not supported */
+  guint max_outputs; /* largest number of outputs; the smallest is 1 */
+  Convert floats,
+      integers; /* converters for floats, and for integers with a scale; NULL: not supported */
 } Operator;
 
 #define F(word) cleave_tflite_convert_##word
@@ -194,7 +195,7 @@ has_state (const Operator *known, guint i)
           (i == CLEAVE_TFLITE_LSTM_HIDDEN || i == CLEAVE_TFLITE_LSTM_CELL));
 }
 
-/* Checks that inputs are there, and that the IR has the element types of inputs and outputs. */
+/* Fails if an input is missing, or if Cleave lacks the element type of an input or output. */
 static gboolean
 check_operands (const CleaveTfliteImport *import, const Operator *known, GError **error)
 {
@@ -209,7 +210,7 @@ check_operands (const CleaveTfliteImport *import, const Operator *known, GError 
       const CleaveTfliteTensor *tensor = cleave_tflite_input (import, i);
 
       if (tensor == NULL && i >= known->min_inputs && known->max_inputs != MANY)
-        continue; /* it is optional */
+        continue; /* an optional input */
       if (tensor == NULL)
         return cleave_tflite_refuse (error, "input %u is absent", i);
       if (tensor->type.element == CLEAVE_NONE)

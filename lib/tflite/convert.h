@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The functions that convert.c lists in its table. */
+/* The functions that convert.c lists in its table. Each reads the current operator and adds its
+ * nodes. */
 
 #include "quantization.h"
 
-/* The inputs x and w of the current operator, the dimension of w with the channels of the result,
- * the field of the activation, and whether the operator is FULLY_CONNECTED. */
+/* The inputs x and w of the current operator, and the dimension of w that holds the channels of the
+ * result. Also, the index of the options field with the activation, and whether the operator is
+ * FULLY_CONNECTED. */
 typedef struct
 {
   guint x, w;
@@ -18,26 +20,26 @@ typedef struct
 /* The operands of a TfliteConv or TfliteConvTranspose, and a part of its attributes. */
 typedef struct
 {
-  /* x, zero point, w, multiplier, shift, zero point, bias, zero point of w */
+  /* x, zero point of x, w, multiplier, shift, zero point of y, bias, zero point of w */
   CleaveResult *operands[8];
   guint n_operands;
   gint64 min, max;
   gboolean wide;
 } CleaveTfliteConvParts;
 
-/* Adds the zero point of the weights, whose tensor in the file is `tensor`, if it is not 0, or
- * subtracts it from them (weights.c). */
+/* If the zero point of the weights is not 0, adds it as an operand, or subtracts it from the
+ * weights (weights.c). `tensor` is the tensor of the weights in the file. */
 gboolean cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
                                          const CleaveTfliteTensor *tensor,
                                          CleaveTfliteConvParts *parts,
                                          GError **error);
-/* Completes the parts; x, w and bias are given. */
+/* Completes the parts, of which the caller has set x, w and bias. */
 gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         const CleaveTfliteConvInputs *inputs,
                                         CleaveTfliteConvParts *parts,
                                         GError **error);
 
-/* Operators with one function for floats, and one for integers with a scale. */
+/* Operators with one function for floats and one for integers with a scale */
 gboolean cleave_tflite_convert_conv (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_conv_3d (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error);
@@ -56,8 +58,7 @@ gboolean cleave_tflite_convert_resize_nearest (CleaveTfliteImport *import, GErro
 gboolean cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error);
 
-/* Operators with variables (convert-svdf.c, convert-lstm.c), and their inputs that are variables.
- */
+/* Operators with variables (convert-svdf.c, convert-lstm.c), and the inputs that are variables */
 #define CLEAVE_TFLITE_CODE_SEQUENCE_RNN 35
 enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
 gboolean cleave_tflite_convert_rnn (CleaveTfliteImport *import, GError **error);
@@ -66,21 +67,21 @@ gboolean cleave_tflite_convert_integer_svdf (CleaveTfliteImport *import, GError 
 gboolean cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_lstm (CleaveTfliteImport *import, GError **error);
 
-/* Control flow and variables (convert-control.c, convert-variables.c). */
+/* Control flow and variables (convert-control.c, convert-variables.c) */
 gboolean cleave_tflite_convert_if (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_var_handle (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_assign_variable (CleaveTfliteImport *import, GError **error);
-/* Makes sure that the value of a variable is known: adds an input of the graph if nothing has
- * assigned the variable. */
+/* Makes sure that a variable has a value: if no operator has set the variable, adds an input of the
+ * graph. */
 gboolean cleave_tflite_read_handle (CleaveTfliteImport *import,
                                     CleaveTfliteState *state,
                                     const CleaveTensorType *type,
                                     GError **error);
 
-/* Arithmetic (convert-math.c). The first one serves all operators of a table there. */
+/* Arithmetic (convert-math.c). The first function serves all operators of a table in that file. */
 gboolean cleave_tflite_convert_plain (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_relu6 (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_relu_n1_to_1 (CleaveTfliteImport *import, GError **error);
@@ -96,16 +97,16 @@ gboolean cleave_tflite_convert_log_softmax (CleaveTfliteImport *import, GError *
 gboolean cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError **error);
-/* Swaps the last two dimensions of a matrix if option `field` asks for its transpose. */
+/* Exchanges the last two dimensions of a matrix if option `field` asks for its transpose. */
 CleaveResult *
 cleave_tflite_adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error);
 gboolean cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error);
-/* MAXIMUM and MINIMUM of integers with one scale. */
+/* MAXIMUM and MINIMUM of integers with one scale */
 gboolean cleave_tflite_convert_bounds (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_cast (CleaveTfliteImport *import, GError **error);
 
 /* Integers with a scale (convert-integers.c, convert-tables.c, convert-softmax.c and
- * convert-comparison.c). */
+ * convert-comparison.c) */
 gboolean cleave_tflite_convert_integer_add (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_sub (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_mul (CleaveTfliteImport *import, GError **error);
@@ -138,10 +139,10 @@ gboolean cleave_tflite_convert_integer_comparison (CleaveTfliteImport *import, G
 gboolean cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error);
 
-/* Sparse constants (weights.c). */
+/* Sparse constants (weights.c) */
 gboolean cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error);
 
-/* Moves of elements (convert-shape.c, convert-slice.c); integers keep their scale. */
+/* Moves of elements (convert-shape.c, convert-slice.c); integers keep their scale */
 gboolean cleave_tflite_convert_reshape (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_transpose (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_pad (CleaveTfliteImport *import, GError **error);
@@ -163,7 +164,8 @@ gboolean cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **erro
 gboolean cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error);
 
-/* Elements by index, and constants of shapes (convert-index.c); integers keep their scale. */
+/* Elements by index, and constants that depend on shapes (convert-index.c); integers keep their
+ * scale */
 gboolean cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_embedding_lookup (CleaveTfliteImport *import, GError **error);
@@ -178,23 +180,22 @@ gboolean cleave_tflite_convert_range (CleaveTfliteImport *import, GError **error
 gboolean cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error);
 
-/* Adds a constant of zero bytes. */
+/* Adds a constant whose bytes are all 0. */
 CleaveResult *
 cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *type, GError **error);
-/* Adds a border around x that mirrors it, with the elements at its edges: all begins, then all
- * ends.
- */
+/* Adds a border around x that mirrors x at its edges, edge elements included. `pads` has all
+ * begins, then all ends. */
 CleaveResult *cleave_tflite_add_mirrored (CleaveTfliteImport *import,
                                           CleaveResult *x,
                                           const CleaveInts *pads,
                                           GError **error);
 
-/* Arithmetic that takes several ops (convert-more-math.c). */
+/* Arithmetic that takes several ops (convert-more-math.c) */
 gboolean cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error);
-/* Reads the axis and the options of CUMSUM. */
+/* Reads the axis and the options of CUMSUM into `attrs`. */
 gboolean
 cleave_tflite_read_cumsum (CleaveTfliteImport *import, CleaveCumsumAttrs *attrs, GError **error);
 gboolean cleave_tflite_convert_integer_add_n (CleaveTfliteImport *import, GError **error);

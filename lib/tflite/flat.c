@@ -6,7 +6,7 @@
 
 #include "../ir/error.h"
 
-/* Returns a little-endian integer with its sign. */
+/* Returns a signed little-endian integer of `size` bytes. */
 static gint64
 load (const guint8 *at, gsize size)
 {
@@ -30,7 +30,7 @@ load_u16 (const CleaveFlat *flat, gsize at)
   return (guint16) load (flat->data + at, 2);
 }
 
-/* Takes `n_bytes` off the budget. */
+/* Subtracts `n_bytes` from the budget. Fails if the budget is too small. */
 static gboolean
 spend (CleaveFlat *flat, gsize n_bytes, GError **error)
 {
@@ -41,7 +41,7 @@ spend (CleaveFlat *flat, gsize n_bytes, GError **error)
   return TRUE;
 }
 
-/* Checks that `size` bytes at `at` are in the file, and aligned to `alignment`. */
+/* Fails unless `size` bytes at position `at` are in the file, and aligned to `alignment`. */
 static gboolean
 check (const CleaveFlat *flat, guint64 at, guint64 size, gsize alignment, GError **error)
 {
@@ -62,7 +62,7 @@ cleave_flat_init (CleaveFlat *flat, const guint8 *data, gsize n_bytes)
   *flat = (CleaveFlat){ .data = data, .n_bytes = n_bytes, .budget = 4 * n_bytes };
 }
 
-/* Checks the table at `at` and its vtable. */
+/* Checks the table at position `at` and its vtable, and sets `table`. */
 static gboolean
 open_table (CleaveFlat *flat, guint64 at, CleaveFlatTable *table, GError **error)
 {
@@ -101,7 +101,7 @@ cleave_flat_root (CleaveFlat *flat, CleaveFlatTable *root, GError **error)
   return check (flat, 0, 8, 1, error) && open_table (flat, load_u32 (flat, 0), root, error);
 }
 
-/* Finds where a field of `size` bytes is; 0 if it is absent. */
+/* Sets `at` to the position of a field of `size` bytes; 0 if it is absent. */
 static gboolean
 find_field (const CleaveFlatTable *table, guint field, gsize size, guint32 *at, GError **error)
 {
@@ -120,7 +120,7 @@ find_field (const CleaveFlatTable *table, guint field, gsize size, guint32 *at, 
   return *at % size == 0 || check (table->flat, *at, size, size, error);
 }
 
-/* Returns the position that the offset in a field points to; 0 if the field is absent. */
+/* Sets `at` to the position to which the offset in a field points; 0 if the field is absent. */
 static gboolean
 follow (const CleaveFlatTable *table, guint field, guint64 *at, GError **error)
 {

@@ -21,37 +21,39 @@ typedef struct
 
 typedef struct
 {
-  CleaveFlat *flat; /* NULL: the table is absent, and so are all its fields */
+  CleaveFlat *flat; /* the file; NULL: the table is absent, and so are all its fields */
   guint32 at, n_bytes;
   guint32 vtable, n_fields;
 } CleaveFlatTable;
 
 typedef struct
 {
-  const guint8 *items; /* NULL: the vector is absent */
+  const guint8 *items; /* first item; NULL: the vector is absent */
   guint32 n;
 } CleaveFlatVector;
 
-/* Starts reading. The tables and vectors that are visited may add up to four times the file, so
- * that the work is linear even if a file lists one table many times. */
+/* Begins to read a file. The tables and vectors that are visited may add up to four times the
+ * file's size. The work is therefore linear even if a file lists one table many times. */
 void cleave_flat_init (CleaveFlat *flat, const guint8 *data, gsize n_bytes);
-/* Finds the table that the first four bytes of the file point to. */
+/* Sets `root` to the table to which the first four bytes of the file point. */
 gboolean cleave_flat_root (CleaveFlat *flat, CleaveFlatTable *root, GError **error);
-/* Finds field `field` of a table, which is itself a table. An absent field is an absent table. */
+/* Sets `found` to field `field` of a table, which is a table itself. If the field is absent, sets
+ * an absent table. */
 gboolean cleave_flat_get_table (const CleaveFlatTable *table,
                                 guint field,
                                 CleaveFlatTable *found,
                                 GError **error);
-/* Finds field `field`, a vector of items of `size` bytes. */
+/* Sets `found` to field `field`, a vector of items of `size` bytes. */
 gboolean cleave_flat_get_vector (
     const CleaveFlatTable *table, guint field, gsize size, CleaveFlatVector *found, GError **error);
-/* Finds table `index` of a vector of tables of this file. */
+/* Sets `found` to table `index` of a vector of tables of this file. */
 gboolean cleave_flat_get_item (CleaveFlat *flat,
                                const CleaveFlatVector *tables,
                                guint index,
                                CleaveFlatTable *found,
                                GError **error);
-/* Reads field `field`, an integer of 1, 2, 4 or 8 bytes; `fallback` if it is absent. */
+/* Reads field `field`, an integer of 1, 2, 4 or 8 bytes, into `value`. Sets `fallback` if the field
+ * is absent. */
 gboolean cleave_flat_get_integer (const CleaveFlatTable *table,
                                   guint field,
                                   gsize size,
@@ -60,10 +62,10 @@ gboolean cleave_flat_get_integer (const CleaveFlatTable *table,
                                   GError **error);
 gboolean cleave_flat_get_float (
     const CleaveFlatTable *table, guint field, float fallback, float *value, GError **error);
-/* Copies field `field`, a string, with invalid UTF-8 replaced; NULL if it is absent. */
+/* Copies field `field`, a string, and replaces invalid UTF-8. Sets NULL if the field is absent. */
 gboolean
 cleave_flat_dup_string (const CleaveFlatTable *table, guint field, char **value, GError **error);
 
-/* Reads item `index` of a vector of integers of `size` bytes. */
+/* Returns item `index` of a vector of integers of `size` bytes. */
 gint64 cleave_flat_integer (const CleaveFlatVector *vector, gsize size, guint index);
 float cleave_flat_float (const CleaveFlatVector *vector, guint index);

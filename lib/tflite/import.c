@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes a graph of a TensorFlow Lite model, operator by operator. */
+/* Makes a graph from a TensorFlow Lite model, operator by operator. */
 
 #include "import.h"
 
@@ -26,7 +26,8 @@ cleave_tflite_name_tensors (CleaveTfliteImport *import)
     }
 }
 
-/* Turns uint8 to int8 or back: adds 128 or subtracts it, by a table. NULL on error. */
+/* Converts uint8 to int8 or back with a table, which adds or subtracts 128. Returns NULL on
+ * error. */
 static CleaveResult *
 add_flip (
     CleaveTfliteImport *import, const char *name, CleaveResult *x, CleaveElement to, GError **error)
@@ -36,7 +37,7 @@ add_flip (
   CleaveResult *operands[2] = { x };
   CleaveNode *node;
 
-  /* The table begins with the smallest x. */
+  /* the table begins with the smallest x */
   for (guint i = 0; i < G_N_ELEMENTS (table); i++)
     table[i] = (guint8) (to == CLEAVE_INT8 ? i ^ 0x80 : i);
   operands[1] = cleave_tflite_add_constant (import, cleave_tensor_new_copy (&type, table, NULL));
@@ -107,8 +108,8 @@ add_state_output (CleaveTfliteImport *import,
   return cleave_graph_add_output (import->graph, name, value, error);
 }
 
-/* Adds the next value of each variable as an output, and its initial value if CALL_ONCE sets one. A
- * variable that no operator reads has no effect. */
+/* Adds the next value of each variable as an output, and the variable's initial value if CALL_ONCE
+ * sets one. A variable that no operator reads has no effect. */
 static gboolean
 add_states (CleaveTfliteImport *import, GError **error)
 {
@@ -150,7 +151,8 @@ cleave_tflite_add_operators (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Removes the nodes that only folded values read. Uses point backwards, so one pass suffices. */
+/* Removes the nodes that only folded values have read. Uses point backwards, so one pass
+ * suffices. */
 static void
 remove_unused (CleaveGraph *graph)
 {
@@ -182,7 +184,7 @@ cleave_tflite_clear_values (CleaveTfliteImport *import)
   g_clear_pointer (&import->names, g_strfreev);
 }
 
-/* Limit of the tensors and operators of all calls of subgraphs: a WHILE is unrolled. */
+/* limit on the tensors and operators of all calls of subgraphs, since a WHILE is unrolled */
 #define MAX_CALLED 200000
 
 static CleaveGraph *

@@ -15,87 +15,92 @@
 typedef struct
 {
   CleaveResult *result;   /* NULL: not computed yet, or a constant that no node has read */
-  CleaveTensor *constant; /* NULL: not known at import */
-  /* Zeros (real values) around `base`, which a convolution adds itself. */
+  CleaveTensor *constant; /* NULL: not known during the import */
+  /* a PAD of zeros (as real values) around tensor `base` is deferred: a convolution adds the zeros
+   * itself */
   gboolean has_pads;
-  guint base; /* tensor */
+  guint base; /* index of the tensor without the zeros */
   gint64 pads_begin[2], pads_end[2];
-  guint state; /* index + 1 of the state, if the tensor is a handle of a VAR_HANDLE; else 0 */
+  guint state; /* 1 plus the index of the state, if the tensor is a handle of a VAR_HANDLE; 0
+                  otherwise */
 } CleaveTfliteValue;
 
-/* A variable: the graph reads its value as an input and returns the next value as an output, so
- * that the caller carries it from run to run. */
+/* A variable. The graph reads its value as an input and returns its next value as an output, so
+ * that the caller carries the value from run to run. */
 typedef struct
 {
   char *name;
-  gint64 tensor;         /* the variable tensor; -1: VAR_HANDLE names the variable */
-  CleaveResult *input;   /* the value before the run; NULL: no operator has read it */
-  CleaveResult *next;    /* the value now: the input, until an operator updates it */
-  CleaveTensor *initial; /* the value before the first run; NULL: the zero point */
+  gint64 tensor;         /* index of the variable tensor; -1: a VAR_HANDLE names the variable */
+  CleaveResult *input;   /* value before the run; NULL: no operator has read it */
+  CleaveResult *next;    /* current value: `input`, until an operator sets the variable */
+  CleaveTensor *initial; /* value before the first run; NULL: the zero point */
 } CleaveTfliteState;
 
 typedef struct
 {
   CleaveTfliteModel *model;
-  GBytes *bytes; /* the file */
+  GBytes *bytes; /* contents of the file */
   CleaveGraph *graph;
   /* The subgraph that is read. */
   const CleaveTfliteSubgraph *subgraph;
   CleaveTfliteValue *values; /* indexed by tensor */
-  char **names;              /* unique names of the tensors */
+  char **names;              /* indexed by tensor: unique name */
   guint index;               /* index of the current operator */
   const CleaveTfliteOperator *op;
-  guint depth;      /* subgraphs that are called inside each other */
-  gboolean is_once; /* the subgraph of a CALL_ONCE */
+  guint depth;      /* nesting of calls of subgraphs */
+  gboolean is_once; /* the subgraph belongs to a CALL_ONCE */
 
-  /* Nodes of the constants of each subgraph that has been called, by tensor. Calls share them. */
+  /* indexed by subgraph and tensor: the constant's result, which all calls of the subgraph share */
   CleaveResult ***constants;
   GArray *states;      /* CleaveTfliteState, in the order in which operators name them */
-  GHashTable *handles; /* from the name of a VAR_HANDLE to the index + 1 of its state */
+  GHashTable *handles; /* maps the name of a VAR_HANDLE to 1 plus the index of its state */
   double work;         /* steps that computing constants may still take */
   gint64 copies;       /* bytes that computed constants may still take */
-  gint64 calls;        /* tensors and operators that calls of subgraphs may still read */
+  gint64 calls;        /* number of tensors and operators that calls of subgraphs may still read */
 } CleaveTfliteImport;
 
-/* Gives each tensor of the subgraph a name of its own, made of the name in the file. */
+/* Gives each tensor of the subgraph a unique name, made of its name in the file. */
 void cleave_tflite_name_tensors (CleaveTfliteImport *import);
 /* Adds nodes for all operators of the subgraph. */
 gboolean cleave_tflite_add_operators (CleaveTfliteImport *import, GError **error);
 /* Frees the values and names of the subgraph. */
 void cleave_tflite_clear_values (CleaveTfliteImport *import);
 
-/* Operands and results of the current operator. */
+/* Operands and results of the current operator */
 
-/* Returns tensor `i` of the inputs; NULL if it is absent. */
+/* Returns the tensor that is input `i`; NULL if the input is absent. */
 const CleaveTfliteTensor *cleave_tflite_input (const CleaveTfliteImport *import, guint i);
 const CleaveTfliteTensor *cleave_tflite_output (const CleaveTfliteImport *import, guint i);
-/* Returns the type of input `i`, which must be there. */
+/* Returns the type of input `i`, which must be present. */
 const CleaveTensorType *cleave_tflite_input_type (const CleaveTfliteImport *import, guint i);
-/* Finds the value of a tensor, input `i` of an operator or output `i` of the graph. Adds a node if
- * it is a constant or a deferred Pad. */
+/* Sets `result` to the value of tensor `tensor`, which is input `i` of an operator or output `i` of
+ * the graph. Adds a node if the value is a constant or a deferred Pad. */
 gboolean cleave_tflite_find_value (
     CleaveTfliteImport *import, guint i, guint tensor, CleaveResult **result, GError **error);
-/* Finds input `i` as a value of the graph. An absent input is NULL. */
+/* Sets `result` to the value of input `i`; NULL if the input is absent. */
 gboolean cleave_tflite_find_result (CleaveTfliteImport *import,
                                     guint i,
                                     CleaveResult **result,
                                     GError **error);
-/* Finds input 0 without the zeros around it, which a convolution adds itself. */
+/* Sets `x` to input 0 without the zeros of a deferred Pad, and `pads_begin` and `pads_end` to the
+ * numbers of zeros, which a convolution adds itself. */
 gboolean cleave_tflite_find_unpadded (CleaveTfliteImport *import,
                                       CleaveResult **x,
                                       gint64 *pads_begin,
                                       gint64 *pads_end,
                                       GError **error);
-/* Finds input `i`, a variable. The first operator that reads it adds an input of the graph. */
+/* Sets `result` to the value of input `i`, a variable. The first operator that reads the variable
+ * adds an input of the graph. */
 gboolean cleave_tflite_find_state (CleaveTfliteImport *import,
                                    guint i,
                                    CleaveResult **result,
                                    GError **error);
-/* Updates the variable that is input `i`: later operators, and the next run, read `result`. A NULL
- * `result` is an error that is already set. */
+/* Sets the variable that is input `i`: later operators, and the next run, read `result`. `result`
+ * NULL: the error is set already. */
 gboolean
 cleave_tflite_set_state (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
-/* Finds the value of input `i`, borrowed; NULL if it is absent or not known at import. */
+/* Sets `constant` to the value of input `i`, borrowed; NULL if the input is absent, or its value is
+ * not known during the import. */
 gboolean cleave_tflite_find_constant (CleaveTfliteImport *import,
                                       guint i,
                                       CleaveTensor **constant,
@@ -103,7 +108,7 @@ gboolean cleave_tflite_find_constant (CleaveTfliteImport *import,
 /* Reads input `i`, which must be a constant of a few integers. */
 gboolean
 cleave_tflite_read_ints (CleaveTfliteImport *import, guint i, CleaveInts *ints, GError **error);
-/* Adds a node with one result, named after output 0. NULL on error. */
+/* Adds a node with one result, which gets the name of output 0. Returns NULL on error. */
 CleaveResult *cleave_tflite_add (CleaveTfliteImport *import,
                                  const char *op,
                                  CleaveResult *const *operands,
@@ -117,9 +122,9 @@ CleaveResult *cleave_tflite_add_unary (CleaveTfliteImport *import,
                                        GError **error);
 CleaveResult *cleave_tflite_add_binary (
     CleaveTfliteImport *import, const char *op, CleaveResult *a, CleaveResult *b, GError **error);
-/* Adds a constant; takes the tensor. */
+/* Adds a constant. Takes ownership of the tensor. */
 CleaveResult *cleave_tflite_add_constant (CleaveTfliteImport *import, CleaveTensor *tensor);
-/* Adds a constant of `n` elements, a vector, or a scalar if `n` is 0. */
+/* Adds a constant: a vector of `n` elements, or a scalar if `n` is 0. */
 CleaveResult *cleave_tflite_add_data (CleaveTfliteImport *import,
                                       CleaveElement element,
                                       gint64 n,
@@ -136,25 +141,26 @@ CleaveResult *cleave_tflite_add_transpose (CleaveTfliteImport *import,
                                            CleaveResult *x,
                                            const CleaveInts *perm,
                                            GError **error);
-/* Computes a value that depends on constants alone, as far as the limits allow, and replaces it by
- * a constant. Returns the constant's result, or `x`. */
+/* Computes a value that depends on constants alone, within the limits, and replaces it by a
+ * constant. Returns the constant's result; `x` if it was not computed. */
 CleaveResult *cleave_tflite_fold (CleaveTfliteImport *import, CleaveResult *x, GError **error);
-/* Folds as cleave_tflite_fold() and names the constant. `name` NULL: the name of operand 0. */
+/* Folds as cleave_tflite_fold() does, and names the constant. `name` NULL: the name of operand
+ * 0. */
 CleaveResult *cleave_tflite_fold_as (CleaveTfliteImport *import,
                                      CleaveResult *x,
                                      const char *name,
                                      GError **error);
-/* Makes `result` the value of output `i`. Its type must be the one that the file declares. A NULL
- * `result` is an error that is already set. */
+/* Makes `result` the value of output `i`. It must have the type that the file declares. `result`
+ * NULL: the error is set already. */
 gboolean
 cleave_tflite_set (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
-/* Makes a constant the value of output `i`; takes the tensor. */
+/* Makes a constant the value of output `i`. Takes ownership of the tensor. */
 gboolean cleave_tflite_set_constant (CleaveTfliteImport *import,
                                      guint i,
                                      CleaveTensor *tensor,
                                      GError **error);
 
-/* Options of the current operator, by field of its options table. */
+/* Options of the current operator, by field of its options table */
 
 gboolean cleave_tflite_option (const CleaveTfliteImport *import,
                                guint field,
@@ -165,18 +171,18 @@ gboolean cleave_tflite_option (const CleaveTfliteImport *import,
 gboolean cleave_tflite_option_float (
     const CleaveTfliteImport *import, guint field, float fallback, float *value, GError **error);
 
-/* Fails with CLEAVE_ERROR_MODEL; the caller adds the name of the operator. */
+/* Fails with CLEAVE_ERROR_MODEL. The caller adds the name of the operator. */
 gboolean cleave_tflite_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 /* Constants (constants.c) */
 
 /* Returns the value of a tensor with data: bytes of the file, or an unpacked or dequantized copy.
- * Weights that a float operator reads are dequantized if they are 8-bit integers. */
+ * Weights of 8-bit integers that a float operator reads are dequantized. */
 CleaveTensor *
 cleave_tflite_read_constant (CleaveTfliteImport *import, guint tensor, GError **error);
 /* Returns the dense value of a sparse tensor, whose missing elements are 0 (sparse.c). */
 CleaveTensor *cleave_tflite_densify (CleaveTfliteImport *import, guint tensor, GError **error);
-/* Takes `n_bytes` off the limit of computed constants. */
+/* Subtracts `n_bytes` from the limit on computed constants. Fails if the limit is too small. */
 gboolean cleave_tflite_take_bytes (CleaveTfliteImport *import, gint64 n_bytes, GError **error);
 
 /* Quantization (scale.c, quantization.c) */
@@ -187,20 +193,22 @@ typedef struct
   gint32 zero;
 } CleaveTfliteScale;
 
-/* Returns whether the tensor holds integers that stand for real numbers. */
+/* Returns whether the tensor has integers that stand for real numbers. */
 gboolean cleave_tflite_is_quantized (const CleaveTfliteTensor *tensor);
-/* Reads the one scale of a tensor; checks that it is positive and that the zero point fits the
- * element type. */
+/* Reads the only scale of a tensor. Fails if it is not positive, or if the zero point does not fit
+ * the element type. */
 gboolean cleave_tflite_read_scale (const CleaveTfliteTensor *tensor,
                                    CleaveTfliteScale *scale,
                                    GError **error);
-/* Fails unless input `i` and output 0 have the same scale, since the operator moves integers. */
+/* Fails unless input `i` and output 0 have the same scale, as an operator that moves integers
+ * needs. */
 gboolean cleave_tflite_check_same_scale (CleaveTfliteImport *import, guint i, GError **error);
-/* Dequantizes input `i`, 8-bit weights of an operator on floats; returns `w` if they are floats. */
+/* Returns input `i`, 8-bit weights of a float operator, dequantized. Returns `w` if the weights are
+ * floats. */
 CleaveResult *
 cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
 
-/* Activations (convert-math.c): ActivationFunctionType of the schema. */
+/* Activations (convert-math.c): ActivationFunctionType of the schema */
 
 enum {
   CLEAVE_TFLITE_NONE,
@@ -210,14 +218,14 @@ enum {
   CLEAVE_TFLITE_TANH
 };
 
-/* Reads the activation in option `field`, and adds it to a value of floats. */
+/* Adds the activation that option `field` names to a value of floats. */
 CleaveResult *cleave_tflite_add_activation (CleaveTfliteImport *import,
                                             guint field,
                                             CleaveResult *x,
                                             GError **error);
 
-/* Computes the pads for windows that slide over x, [N, H, W, C] or [N, D, H, W, C], as many as
- * there are strides; `padding` is 0 for SAME and 1 for VALID (windows.c). */
+/* Computes the pads for windows that slide over x, [N, H, W, C] or [N, D, H, W, C]; there are as
+ * many spatial dimensions as strides. `padding` is 0 for SAME and 1 for VALID (windows.c). */
 gboolean cleave_tflite_pads (const CleaveShape *x,
                              gint64 padding,
                              const gint64 *kernel,

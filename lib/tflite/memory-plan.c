@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans the arena of TensorFlow Lite for Microcontrollers for the operators in the order of the
+/* Plans the arena of TensorFlow Lite for Microcontrollers, for the operators in the order of the
  * file.
  *
  * A tensor is in use from the operator that computes it to its last reader, both included. Inputs
- * of the graph are in use from the begin, its outputs to the end. A RESHAPE is in place: its result
- * has the offset of its operand, and its kernel then copies nothing. Constants and variables have
- * no offset. Buffers are placed one by one, each at the lowest free offset, in a few orders; the
+ * of the graph are in use from the begin, outputs to the end. A RESHAPE is in place: its result has
+ * the offset of its operand, and its kernel then copies nothing. Constants and variables have no
+ * offset. Buffers are placed one by one, each at the lowest free offset, in several orders. The
  * smallest arena wins. */
 
 #include "memory-plan.h"
@@ -18,18 +18,19 @@
 #define RESHAPE 22
 #define N_ORDERS 4
 
-/* A tensor, or several that share their memory. */
+/* The memory of a tensor, or of several tensors that share it. */
 typedef struct
 {
-  gint64 n_bytes, offset; /* offset -1: not placed yet */
-  gint64 first, last;     /* operators that use the tensor; first -1: none so far */
+  gint64 n_bytes, offset; /* `offset` in bytes; -1: not placed yet */
+  gint64 first,
+      last; /* indices of the first and last operator that use the memory; first -1: none so far */
 } Buffer;
 
 typedef struct
 {
   const CleaveTfliteSubgraph *subgraph;
-  GArray *buffers; /* Buffer */
-  gint *of_tensor; /* index of the buffer; -1: none */
+  GArray *buffers; /* Buffer: all buffers */
+  gint *of_tensor; /* indexed by tensor: index of its buffer; -1: none */
 } Plan;
 
 static Buffer *
@@ -111,7 +112,8 @@ find_lifetimes (Plan *plan)
 
 /* Placement */
 
-/* The orders: by size, by size times lifetime, by lifetime, and by first use. */
+/* Returns the priority of a buffer in an order: by size, by size times lifetime, by lifetime, or by
+ * first use. */
 static double
 priority_of (const Buffer *buffer, guint order)
 {
@@ -144,7 +146,7 @@ compare_offsets (gconstpointer a, gconstpointer b)
 }
 
 /* Returns the lowest offset at which a buffer overlaps none of `others`, which are in use at the
- * same time. */
+ * same time as the buffer. */
 static gint64
 find_gap (const Buffer *buffer, GPtrArray *others)
 {
@@ -162,7 +164,7 @@ find_gap (const Buffer *buffer, GPtrArray *others)
   return offset;
 }
 
-/* Places all buffers of `list` in its order. Returns the bytes of the arena. */
+/* Places all buffers of `list` in the order of the list. Returns the bytes of the arena. */
 static gint64
 place (const GPtrArray *list)
 {
@@ -187,7 +189,8 @@ place (const GPtrArray *list)
   return end;
 }
 
-/* Places all buffers that are used; keeps the best of several orders. */
+/* Places all buffers that are used, in several orders. Keeps the smallest arena and returns its
+ * bytes. */
 static gint64
 place_all (Plan *plan)
 {
@@ -214,7 +217,7 @@ place_all (Plan *plan)
   return place (list);
 }
 
-/* Placement takes time with the square of the number of tensors. */
+/* limit on the number of tensors, since placement takes time with its square */
 #define MAX_TENSORS 20000
 
 gint64

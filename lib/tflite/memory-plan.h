@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Places of the tensors of a TensorFlow Lite model in the arena of TensorFlow Lite for
- * Microcontrollers, and the file with these places. */
+/* Offsets of the tensors of a TensorFlow Lite model in the arena of TensorFlow Lite for
+ * Microcontrollers, and the file with these offsets. */
 
 #include "model.h"
 
-/* Sets the offset of each tensor, in bytes; -1: the runtime places it, or it has a constant value.
- * Returns the bytes of the arena; -1 on error. */
+/* Sets the offset of each tensor in bytes; -1 for a constant, and for a tensor that the runtime
+ * places. Returns the bytes of the arena; -1 on error. */
 gint64 cleave_tflite_plan_memory (const CleaveTfliteModel *model,
                                   gint64 alignment,
                                   gint32 *offsets,
                                   GError **error);
-/* Returns a copy of a file with the offsets in its metadata. */
+/* Returns a copy of a file that has the offsets in its metadata. */
 GBytes *
 cleave_tflite_write_offsets (GBytes *file, const gint32 *offsets, guint n_offsets, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads a TensorFlow Lite file. Its schema (schema.fbs) gives the numbers of fields. */
+/* Reads a TensorFlow Lite file. The numbers of fields are those of its schema (schema.fbs). */
 
 #include "model.h"
 
@@ -8,7 +8,7 @@
 
 #include "../ir/error.h"
 
-/* Fields of the tables. */
+/* Indices of the fields of each table. */
 enum { MODEL_VERSION, MODEL_CODES, MODEL_SUBGRAPHS, MODEL_DESCRIPTION, MODEL_BUFFERS };
 enum { CODE_DEPRECATED, CODE_CUSTOM, CODE_VERSION, CODE_BUILTIN };
 enum { SUBGRAPH_TENSORS, SUBGRAPH_INPUTS, SUBGRAPH_OUTPUTS, SUBGRAPH_OPERATORS };
@@ -19,7 +19,7 @@ enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS_TYPE, 
 enum { OPERATOR_CUSTOM_OPTIONS = 5 };
 enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
 
-/* Elements by TensorType. */
+/* Element types, indexed by TensorType of the schema. */
 static const CleaveElement elements[] = {
   CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_INT32,  CLEAVE_UINT8,    CLEAVE_INT64,
   CLEAVE_NONE,    CLEAVE_BOOL,    CLEAVE_INT16,  CLEAVE_NONE,     CLEAVE_INT8,
@@ -39,7 +39,7 @@ cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i)
   const CleaveFlatVector *zeros = &tensor->quantization.zeros;
   gint64 zero = i < zeros->n ? cleave_flat_integer (zeros, 8, i) : 0;
 
-  /* A zero point beyond uint8 stays beyond int8. */
+  /* a zero point beyond uint8 stays beyond int8 */
   return tensor->is_unsigned && zero >= 0 && zero <= G_MAXUINT8 ? zero - 128
          : tensor->is_unsigned                                  ? G_MAXINT32
                                                                 : zero;
@@ -67,7 +67,7 @@ cleave_tflite_model_free (CleaveTfliteModel *model)
   g_free (model);
 }
 
-/* Reads the shape. Dimensions that are free in the file have the extent 1 there. */
+/* Reads the shape. Dimensions that are free have extent 1 in the file. */
 static gboolean
 read_shape (const CleaveFlatTable *table, CleaveShape *shape, GError **error)
 {
@@ -89,7 +89,7 @@ read_shape (const CleaveFlatTable *table, CleaveShape *shape, GError **error)
   return TRUE;
 }
 
-/* Finds the bytes of a buffer. An empty buffer, as buffer 0 is, holds no value. */
+/* Finds the bytes of a buffer. An empty buffer, such as buffer 0, has no value. */
 static gboolean
 read_buffer (CleaveFlat *flat,
              const CleaveFlatVector *buffers,
@@ -228,7 +228,7 @@ read_codes (CleaveTfliteModel *model, const CleaveFlatTable *root, guint **codes
   return TRUE;
 }
 
-/* Checks that a list holds indices of tensors, or, if `has_absent`, -1. */
+/* Fails unless a list has only indices of tensors; -1 is allowed if `has_absent`. */
 static gboolean
 check_indices (const CleaveTfliteSubgraph *subgraph,
                const CleaveFlatVector *list,

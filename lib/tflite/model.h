@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The parts of a TensorFlow Lite file that the import needs, verified: every index is in range and
- * every vector is inside the file. Strings and vectors of the file are borrowed. */
+/* The parts of a TensorFlow Lite file that the import reads, after verification: every index is in
+ * range, and every vector is inside the file. Strings and vectors of the file are borrowed. */
 
 #include <cleave/cleave-tensor.h>
 
 #include "flat.h"
 
-#define CLEAVE_TFLITE_CUSTOM 32 /* the operator code of custom operators */
+#define CLEAVE_TFLITE_CUSTOM 32 /* operator code of custom operators */
 
-/* How integers stand for real numbers: scale * (integer - zero point). One scale and zero point, or
- * one for each index of dimension `axis`. */
+/* The real numbers that integers stand for: scale * (integer - zero point). There is one scale and
+ * zero point, or one for each index of dimension `axis`. */
 typedef struct
 {
   CleaveFlatVector scales, zeros;
@@ -21,11 +21,11 @@ typedef struct
 typedef struct
 {
   char *name;
-  CleaveTensorType type;    /* the element is CLEAVE_NONE if the IR has no such element */
-  gint64 type_code;         /* element type as the file has it */
-  const guint8 *data;       /* the value of a constant; NULL: computed, or an input */
-  gsize n_bytes;            /* bytes of the value */
-  CleaveFlatTable sparsity; /* the sparsity of the value; absent: the value is dense */
+  CleaveTensorType type;    /* element CLEAVE_NONE: Cleave has no such element type */
+  gint64 type_code;         /* element type in the file */
+  const guint8 *data;       /* value of a constant; NULL: the tensor is computed, or an input */
+  gsize n_bytes;            /* size of the value */
+  CleaveFlatTable sparsity; /* sparsity of the value; absent: the value is dense */
   CleaveTfliteQuantization quantization;
   /* The file has uint8 with a scale. The type is int8 here: 128 is subtracted from the integers and
    * the zero points. */
@@ -58,18 +58,18 @@ typedef struct
   char *description;
   CleaveTfliteSubgraph *subgraphs; /* subgraph 0 is the model; operators call the others */
   guint n_subgraphs;
-  char **customs; /* names of custom operators by operator code */
+  char **customs; /* indexed by operator code: name of the custom operator */
   guint n_codes;
 } CleaveTfliteModel;
 
-/* Returns whether bytes begin like a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
+/* Returns whether bytes begin like a TensorFlow Lite file, with the identifier TFL3 at offset 4. */
 gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
-/* Reads all subgraphs. Fails with CLEAVE_ERROR_MODEL if the file is broken. */
+/* Reads all subgraphs of a file. Fails with CLEAVE_ERROR_MODEL if the file is not valid. */
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);
 void cleave_tflite_model_free (CleaveTfliteModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTfliteModel, cleave_tflite_model_free)
 
-/* Returns zero point `i`; 0 if the file has none. */
+/* Returns zero point `i` of a tensor; 0 if the file has none. */
 gint64 cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i);
 
 /* Returns the name of an operator: the name in the schema, such as "CONV_2D", or a custom name. */

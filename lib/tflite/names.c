@@ -4,7 +4,7 @@
 
 #include "model.h"
 
-/* By operator code: BuiltinOperator of the schema. */
+/* indexed by operator code, BuiltinOperator of the schema */
 static const char *const names[] = {
   "ADD",
   "AVERAGE_POOL_2D",

@@ -5,7 +5,7 @@
  *
  *   [root][TFL3][new root table, lists of buffers and metadata, the plan][old file]
  *
- * Offsets inside the old file are relative, so they stay as they are. */
+ * Offsets inside the old file are relative, so they need no change. */
 
 #include "memory-plan.h"
 
@@ -13,7 +13,7 @@
 
 #include "../ir/error.h"
 
-/* Fields of the root table. */
+/* Indices of the fields of the root table. */
 enum { VERSION, CODES, SUBGRAPHS, DESCRIPTION, BUFFERS, METADATA_BUFFER, METADATA, SIGNATURES };
 enum { N_FIELDS = SIGNATURES + 1 };
 enum { BUFFER_OFFSET = 1 };
@@ -21,7 +21,7 @@ enum { METADATA_NAME, METADATA_INDEX };
 
 #define NAME "OfflineMemoryAllocation"
 #define PLAN_VERSION 1
-#define ALIGNMENT 16 /* alignment of the old file in the new one, and of the plan */
+#define ALIGNMENT 16 /* alignment in bytes of the old file in the new one, and of the plan */
 
 /* The old file, and the new bytes before it. */
 typedef struct
@@ -29,9 +29,9 @@ typedef struct
   CleaveFlat flat;
   CleaveFlatTable root;
   CleaveFlatVector fields[N_FIELDS], buffers, metadata;
-  GArray *kept; /* guint32: positions of tables of metadata in the old file */
+  GArray *kept; /* guint32: positions of the tables of metadata in the old file */
   GByteArray *head;
-  guint32 n_head; /* bytes before the old file */
+  guint32 n_head; /* number of bytes before the old file */
 } File;
 
 static guint32
@@ -53,14 +53,15 @@ set_32 (GByteArray *head, guint32 at, guint32 value)
   memcpy (head->data + at, &value, sizeof (value));
 }
 
-/* Lets the field at `at` point to `target`, which is behind it. */
+/* Makes the offset field at position `at` point to `target`, which is a later position. */
 static void
 point (GByteArray *head, guint32 at, guint32 target)
 {
   set_32 (head, at, target - at);
 }
 
-/* Appends `n` numbers of 32 bits, which the caller sets later. */
+/* Appends `n` numbers of 32 bits, which the caller sets later. Returns the position of the
+ * first. */
 static guint32
 append_words (GByteArray *head, guint32 n)
 {
@@ -69,8 +70,8 @@ append_words (GByteArray *head, guint32 n)
   return append (head, zeros, n * sizeof (guint32), sizeof (guint32));
 }
 
-/* Appends a table of `n` fields of 32 bits, which the caller sets later; an absent field has bit
- * i of `absent`. Returns its position: field i is 4 + 4 * i behind it. */
+/* Appends a table of `n` fields of 32 bits, which the caller sets later. Field i is absent if bit i
+ * of `absent` is set. Returns the table's position; field i is at this position plus 4 + 4 * i. */
 static guint32
 append_table (GByteArray *head, guint n, guint absent)
 {
@@ -87,7 +88,7 @@ append_table (GByteArray *head, guint n, guint absent)
   return table;
 }
 
-/* Appends a vector of `n` words, which the caller sets later; returns the position of its
+/* Appends a vector of `n` words, which the caller sets later. Returns the position of its
  * length. */
 static guint32
 append_vector (GByteArray *head, guint32 n)
@@ -118,8 +119,7 @@ read_root (File *file, GError **error)
   return TRUE;
 }
 
-/* Fails if a buffer has its data behind the FlatBuffer, at a position from the begin of the file.
- */
+/* Fails if a buffer has its data after the FlatBuffer, at a position from the begin of the file. */
 static gboolean
 check_buffers (File *file, GError **error)
 {
@@ -139,7 +139,7 @@ check_buffers (File *file, GError **error)
   return TRUE;
 }
 
-/* Lists the metadata of the old file, except for an older plan. */
+/* Lists the metadata of the old file, except an older plan. */
 static gboolean
 list_metadata (File *file, GError **error)
 {
@@ -157,7 +157,7 @@ list_metadata (File *file, GError **error)
   return TRUE;
 }
 
-/* Appends the buffer with the plan; returns the position of its table. */
+/* Appends the buffer with the plan. Returns the position of its table. */
 static guint32
 append_plan (GByteArray *head, const gint32 *offsets, guint n)
 {
@@ -166,7 +166,8 @@ append_plan (GByteArray *head, const gint32 *offsets, guint n)
   guint32 n_bytes = (guint32) (sizeof (first) + n * sizeof (gint32));
 
   append (head, "", 0, ALIGNMENT);
-  append_words (head, ALIGNMENT / 4 - 1); /* padding: the plan is aligned after its length */
+  append_words (head,
+                ALIGNMENT / 4 - 1); /* padding, so that the plan is aligned after its length */
   at = append_vector (head, 0);
   set_32 (head, at, n_bytes);
   append (head, first, sizeof (first), 4);
@@ -176,7 +177,8 @@ append_plan (GByteArray *head, const gint32 *offsets, guint n)
   return table;
 }
 
-/* Appends the entry of the plan, buffer `index`; returns the position of its table. */
+/* Appends the metadata entry of the plan, which is buffer `index`. Returns the position of its
+ * table. */
 static guint32
 append_entry (GByteArray *head, guint32 index)
 {
@@ -217,7 +219,7 @@ append_parts (File *file, const gint32 *offsets, guint n_offsets)
   return p;
 }
 
-/* Sets the offsets that point to the old file, and the offsets of the new lists. */
+/* Sets the offsets that point into the old file, and the offsets of the new lists. */
 static void
 connect (File *file, const Parts *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Operands, options and results of the current operator. */
+/* Finds operands, options and results of the current operator. */
 
 #include "import.h"
 
@@ -15,7 +15,7 @@ fail_input (const CleaveTfliteImport *import, guint i, gint64 tensor, GError **e
                       i, tensor, import->names[tensor]);
 }
 
-/* Makes the deferred Pad of a value, since a reader is no convolution. */
+/* Adds the deferred Pad of a value, since a reader is not a convolution. */
 static gboolean
 make_pad (CleaveTfliteImport *import, guint tensor, GError **error)
 {
@@ -256,7 +256,7 @@ cleave_tflite_refuse (GError **error, const char *format, ...)
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s", message);
 }
 
-/* Checks that output `i` has no value yet. */
+/* Fails if output `i` has a value already. Sets `tensor` to its tensor. */
 static gboolean
 take_output (CleaveTfliteImport *import, guint i, guint *tensor, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Scales and zero points, and what follows from them. */
+/* Reads scales and zero points, and computes fixed-point factors and bounds from them. */
 
 #include "quantization.h"
 

@@ -19,7 +19,7 @@ typedef struct
 
 gboolean
 cleave_tflite_read_scales (CleaveTfliteImport *import, CleaveTfliteScales *scales, GError **error);
-/* Brings a real number to fixed point, as QuantizeMultiplier() of TensorFlow Lite does. Numbers
+/* Converts a real number to fixed point, as QuantizeMultiplier() of TensorFlow Lite does. Numbers
  * below 2^-32 become 0. */
 gboolean cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **error);
 /* Reads the activation in option `field` as bounds of the integers of output 0. */
@@ -29,7 +29,8 @@ gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
                                     gint64 *min,
                                     gint64 *max,
                                     GError **error);
-/* Adds a TfliteRescale of input 0; `negative` is the factor below the zero point. */
+/* Adds a TfliteRescale of input 0, and sets output 0. `negative` is the factor of values below the
+ * zero point. */
 gboolean cleave_tflite_set_rescaled (CleaveTfliteImport *import,
                                      const CleaveTfliteScales *s,
                                      const CleaveTfliteFactor *factor,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The scale and the zero point of a tensor. */
+/* Reads the scale and the zero point of a tensor. */
 
 #include "import.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sparse constants: the value of a tensor as a tree.
+/* Reads sparse constants. The value of a tensor is stored as a tree.
  *
  * Level l of the tree is a dimension, in the order `traversal`. Dimensions from `rank` on are the
  * positions inside a block: dimension rank + b divides dimension block_map[b]. A dense level has a
- * child for each index. A sparse level lists the indices of its children: those of parent p are
- * indices[segments[p]] to indices[segments[p + 1] - 1]. The leaves are the elements of the file, in
- * order. For example, a matrix with blocks of 1 x 4 has the levels row (dense), block column
- * (sparse) and position in the block (dense). */
+ * child for each index. A sparse level lists the indices of its children: the children of parent p
+ * have the indices indices[segments[p]] to indices[segments[p + 1] - 1]. The leaves are the
+ * elements of the file, in order. For example, a matrix with blocks of 1 x 4 has the levels row
+ * (dense), block column (sparse) and position in the block (dense). */
 
 #include "import.h"
 
@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* Fields of the tables. */
+/* Indices of the fields of the tables. */
 enum { SPARSITY_TRAVERSAL, SPARSITY_BLOCK_MAP, SPARSITY_LEVELS };
 enum { LEVEL_FORMAT, LEVEL_SIZE, LEVEL_SEGMENTS_TYPE, LEVEL_SEGMENTS, LEVEL_INDICES_TYPE };
 enum { LEVEL_INDICES = LEVEL_INDICES_TYPE + 1 };
@@ -33,9 +33,9 @@ typedef struct
 typedef struct
 {
   gboolean is_sparse;
-  guint dim;     /* the dimension; a block dimension: the one that it divides */
-  gint64 extent; /* indices are below */
-  gint64 stride; /* elements of the dense tensor from one index to the next */
+  guint dim;     /* dimension of the level; for a block dimension, the dimension that it divides */
+  gint64 extent; /* number of indices */
+  gint64 stride; /* distance in the dense tensor between adjacent indices, in elements */
   Numbers segments, indices;
 } Level;
 
@@ -44,8 +44,8 @@ typedef struct
   Level levels[MAX_LEVELS];
   guint n_levels;
   const guint8 *from; /* elements of the file */
-  gsize n_from, size; /* their number, and the bytes of one */
-  gsize at;           /* elements that are read */
+  gsize n_from, size; /* number of elements, and bytes of an element */
+  gsize at;           /* number of elements that are read */
   guint8 *to;
 } Sparse;
 
@@ -57,7 +57,7 @@ number (const Numbers *numbers, gint64 i)
   return numbers->size == 1 ? value & G_MAXUINT8 : numbers->size == 2 ? value & G_MAXUINT16 : value;
 }
 
-/* Reads a union of vectors: type 1 has 32 bits, 2 has 16, 3 has 8. */
+/* Reads a union of vectors: type 1 has 32-bit integers, 2 has 16-bit, 3 has 8-bit. */
 static gboolean
 read_numbers (const CleaveFlatTable *level, guint type_field, Numbers *numbers, GError **error)
 {
@@ -73,7 +73,8 @@ read_numbers (const CleaveFlatTable *level, guint type_field, Numbers *numbers, 
   return cleave_flat_get_vector (&table, 0, numbers->size, &numbers->items, error);
 }
 
-/* Checks that the segments divide the indices among `n_parents`, and that indices are in range. */
+/* Fails unless the segments divide the indices among `n_parents` parents, and all indices are in
+ * range. */
 static gboolean
 check_numbers (const Level *level, gint64 n_parents, GError **error)
 {
@@ -103,7 +104,8 @@ check_numbers (const Level *level, gint64 n_parents, GError **error)
                                    "a sparse dimension has indices behind its last segment");
 }
 
-/* Reads the level at position `l` of the traversal. */
+/* Reads the level of a table. Updates `n_nodes` from the number of parents to the number of
+ * children. */
 static gboolean
 read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError **error)
 {
@@ -135,7 +137,7 @@ read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError 
   return TRUE;
 }
 
-/* The dimensions of a sparse tensor and their order. */
+/* The dimensions of a sparse tensor, and their order. */
 typedef struct
 {
   CleaveFlatVector traversal, block_map, levels;
@@ -143,7 +145,7 @@ typedef struct
   gint64 blocks[CLEAVE_MAX_RANK]; /* extents of the block dimensions */
 } Dimensions;
 
-/* Checks that the traversal lists each dimension once, and block dimensions last. */
+/* Fails unless the traversal lists each dimension once, with the block dimensions last. */
 static gboolean
 check_traversal (const Dimensions *d, GError **error)
 {
@@ -174,7 +176,7 @@ check_traversal (const Dimensions *d, GError **error)
   return TRUE;
 }
 
-/* Reads the extents of blocks, which are dense. */
+/* Reads the extents of the blocks, whose levels must be dense. */
 static gboolean
 read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError **error)
 {
@@ -196,7 +198,7 @@ read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError *
   return TRUE;
 }
 
-/* Sets extent and stride of the level of dimension `dim`. */
+/* Sets extent and stride of a level of dimension `dim`. */
 static void
 set_extent (const Dimensions *d, const CleaveShape *shape, guint dim, Level *level)
 {
@@ -248,8 +250,8 @@ read_levels (CleaveTfliteImport *import, const CleaveTfliteTensor *t, Sparse *s,
   return TRUE;
 }
 
-/* Copies the elements below node `parent` of level `l`, whose first element is `offset`. The depth
- * of the recursion is at most MAX_LEVELS. */
+/* Copies the elements below node `parent` of level `l`, whose first element is at `offset` in the
+ * dense tensor. The recursion is at most MAX_LEVELS deep. */
 static void
 copy_level (Sparse *s, guint l, gint64 parent, gint64 offset)
 {

@@ -10,20 +10,20 @@ typedef struct
 {
   CleaveTfliteScale x, y;
   CleaveTfliteFactor factor;
-  gint32 radius;        /* beyond this input, the result is the smallest or largest value */
-  gint64 min, max;      /* RELU: smallest and largest value */
+  gint32 radius;   /* magnitude of x beyond which the result is the smallest or largest value */
+  gint64 min, max; /* RELU: smallest and largest result */
   gint32 reluish, gain; /* HARD_SWISH: factors of 16 bits */
   gint reluish_shift, gain_shift;
   float (*real) (float x); /* a function of real numbers */
 } CleaveTfliteFunction;
 
-/* Returns the result for x minus its zero point. */
+/* Returns the result for x, the operand minus its zero point. */
 typedef gint64 (*CleaveTfliteRule) (const CleaveTfliteFunction *f, gint32 x);
 
-/* Reads the scales of input 0 and output 0. */
+/* Reads the scales of input 0 and output 0 into `f`. */
 gboolean
 cleave_tflite_read_function (CleaveTfliteImport *import, CleaveTfliteFunction *f, GError **error);
-/* Adds a TfliteLookup of input 0. */
+/* Adds a TfliteLookup of input 0 with the table of a function, and sets output 0. */
 gboolean cleave_tflite_set_table (CleaveTfliteImport *import,
                                   const CleaveTfliteFunction *f,
                                   CleaveTfliteRule rule,

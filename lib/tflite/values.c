@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds nodes for the current operator. */
+/* Adds nodes, constants and folded values for the current operator. */
 
 #include "import.h"
 
 #include "../ir/evaluate.h"
 #include "../ir/graph-private.h"
 
-/* The largest value that a fold of integers and shapes makes. */
+/* limit on the bytes of a folded value */
 #define MAX_FOLDED_BYTES (1 << 20)
 
 CleaveResult *
@@ -108,8 +108,8 @@ cleave_tflite_add_transpose (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Transpose", x, &attrs, error);
 }
 
-/* Returns whether a value is worth computing now: it is small, or takes no more memory than its
- * operands. */
+/* Returns whether the import may compute the value of a node: the value is small, or takes no more
+ * memory than the operands. */
 static gboolean
 is_foldable (CleaveTfliteImport *import, const CleaveNode *node)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constants that the file has in other forms: weights of integers whose zero point is not 0, as in
- * old models of uint8, and sparse constants.
+/* Converts constants that the file has in another form: weights of integers whose zero point is not
+ * 0, as in old models of uint8, and sparse constants.
  *
  * A convolution adds up (x - x_zero) * (w - w_zero). If all differences w - w_zero fit int8, they
  * become the weights: kernels without w_zero are faster, and bundles have no others. Otherwise
@@ -11,7 +11,7 @@
 
 #include "../ir/graph-private.h"
 
-/* Subtracts `zero` from `n` elements; returns whether all differences fit int8. */
+/* Subtracts `zero` from `n` elements. Returns whether all differences fit int8. */
 static gboolean
 subtract (gint8 *elements, gint64 zero, gint64 n)
 {
@@ -27,7 +27,7 @@ subtract (gint8 *elements, gint64 zero, gint64 n)
   return fits;
 }
 
-/* Returns the weights less their zero point as int8; NULL if a difference is beyond int8. */
+/* Returns the weights minus their zero point as int8; NULL if a difference does not fit. */
 static CleaveTensor *
 center (CleaveTensor *weights, gint64 zero)
 {
@@ -72,7 +72,7 @@ cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* DENSIFY: a sparse constant is dense as soon as it is read. */
+/* Converts DENSIFY: a sparse constant is dense as soon as it is read. */
 gboolean
 cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Poolings and resizes, and the pads of windows. Values are [N, H, W, C]. */
+/* Converts poolings and resizes, and computes the pads of windows. Values are [N, H, W, C]. */
 
 #include "convert.h"
 
@@ -9,7 +9,7 @@
 enum { PADDING, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACTIVATION };
 enum { PADDING_SAME, PADDING_VALID };
 
-/* With SAME, the result has ceil (extent / stride) elements, and the end gets the odd pad. */
+/* With SAME, the result has ceil (extent / stride) elements, and an odd pad goes to the end. */
 gboolean
 cleave_tflite_pads (const CleaveShape *x,
                     gint64 padding,
@@ -76,7 +76,7 @@ cleave_tflite_convert_average_pool (CleaveTfliteImport *import, GError **error)
   return convert_pool (import, "AveragePool", error);
 }
 
-/* L2_POOL_2D: the root of the mean of squares. */
+/* Converts L2_POOL_2D: the root of the mean of squares. */
 gboolean
 cleave_tflite_convert_l2_pool (CleaveTfliteImport *import, GError **error)
 {
@@ -98,7 +98,8 @@ cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **error)
   return convert_pool (import, "MaxPool", error);
 }
 
-/* Reads what both poolings of integers need. The reference kernels do not rescale. */
+/* Reads the attributes and operand that the two poolings of integers share. Fails if the scales
+ * differ, since the reference kernels do not rescale. */
 static gboolean
 read_integer_pool (CleaveTfliteImport *import,
                    CleaveTflitePoolAttrs *attrs,
@@ -126,8 +127,8 @@ has_odd_windows (const CleavePoolAttrs *pool)
   return pool->kernel_shape.v[0] * pool->kernel_shape.v[1] % 2 != 0;
 }
 
-/* Adds an average of uint8, whose ties are rounded up: away from 0 of uint8, which is -128 here.
- * Averages the integers of the file as int16. NULL on error. */
+/* Adds an average of uint8, whose ties are rounded up, away from 0 of uint8, which is -128 here.
+ * Averages the integers of the file as int16. Returns NULL on error. */
 static CleaveResult *
 add_unsigned_average (CleaveTfliteImport *import,
                       CleaveResult *x,
@@ -136,7 +137,7 @@ add_unsigned_average (CleaveTfliteImport *import,
 {
   const gint64 offset = -(gint64) G_MININT8;
   CleaveTflitePoolAttrs wide = *attrs;
-  /* the multiplier and the shift stand for the ratio 1 */
+  /* multiplier and shift stand for the ratio 1 */
   const CleaveTfliteRescaleAttrs narrow = { CLEAVE_INT8, 0, -offset, 1 << 30, 1, 1 << 30, 1 };
   gint16 table[256];
 
@@ -165,7 +166,8 @@ cleave_tflite_convert_integer_average_pool (CleaveTfliteImport *import, GError *
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* The MaxPool of ONNX has no int16: such integers are exact as float32. */
+/* Converts MAX_POOL_2D on integers. The MaxPool of ONNX has no int16, but such integers are exact
+ * as float32. */
 gboolean
 cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **error)
 {
@@ -188,7 +190,7 @@ cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **err
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Resizes. */
+/* Resizes */
 
 static gboolean
 convert_resize (CleaveTfliteImport *import,
@@ -214,7 +216,7 @@ convert_resize (CleaveTfliteImport *import,
   attrs->coordinate_transformation_mode = align != 0  ? CLEAVE_RESIZE_ALIGN_CORNERS
                                           : half != 0 ? CLEAVE_RESIZE_HALF_PIXEL
                                                       : CLEAVE_RESIZE_ASYMMETRIC;
-  /* Round halves up with half_pixel_centers or align_corners, else round down. */
+  /* rounds halves up with half_pixel_centers or align_corners, else rounds down */
   attrs->nearest_mode =
       align != 0 || half != 0 ? CLEAVE_RESIZE_ROUND_PREFER_CEIL : CLEAVE_RESIZE_FLOOR;
   attrs->sizes = (CleaveInts){ 4, { x->dim[0], size.v[0], size.v[1], x->dim[3] } };
@@ -238,7 +240,7 @@ cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **erro
   return convert_resize (import, &attrs, 2, error);
 }
 
-/* Integers: steps and shifts of positions, in units of 1 / 1024. */
+/* Converts RESIZE_BILINEAR on integers: steps and shifts of positions are in units of 1 / 1024. */
 gboolean
 cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error)
 {
