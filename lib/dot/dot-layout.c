@@ -198,7 +198,7 @@ clear (gpointer data)
  * cleave_dot_layout_ref:
  * @layout: a layout
  *
- * Adds a reference. Any thread may call it.
+ * Adds a reference. Any thread may call this function.
  *
  * Returns: (transfer full): @layout
  *
@@ -209,7 +209,7 @@ clear (gpointer data)
  * cleave_dot_layout_unref:
  * @layout: (transfer full) (nullable): a layout
  *
- * Drops a reference; the last one frees the layout. Any thread may call it.
+ * Drops a reference; the last one frees the layout. Any thread may call this function.
  *
  * Since: 0.1
  */

@@ -155,7 +155,7 @@ clear (gpointer data)
  * cleave_frames_ref:
  * @frames: frames
  *
- * Adds a reference. Any thread may call it.
+ * Adds a reference. Any thread may call this function.
  *
  * Returns: (transfer full): @frames
  *
@@ -166,7 +166,7 @@ clear (gpointer data)
  * cleave_frames_unref:
  * @frames: (transfer full) (nullable): frames
  *
- * Drops a reference; the last one frees the frames. Any thread may call it.
+ * Drops a reference; the last one frees the frames. Any thread may call this function.
  *
  * Since: 0.1
  */

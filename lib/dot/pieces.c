@@ -205,7 +205,7 @@ cleave_piece_place_to_string (const CleavePiecePlace *place, const char *letters
 /**
  * cleave_dot_range_to_string:
  * @node: a piece
- * @range: its part of the result of the whole node
+ * @range: the part of the result of the whole node that the piece computes
  * @whole: the shape of that result
  *
  * Formats the part of the whole that a piece computes as in drawings: `H 43:86`. Only dimensions

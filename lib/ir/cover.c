@@ -121,11 +121,12 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
  * @ranges: (array length=n_ranges): ranges inside @whole; they may overlap
  * @n_ranges: number of ranges
  * @whole: the range that they should cover
- * @missing: (out) (optional): if they do not cover it, a range that none of them meets
+ * @missing: (out) (optional): if the ranges do not cover @whole, a range in @whole that none of
+ * them meets
  *
  * Checks that every element of @whole is in at least one range. If the ranges are a grid, this
- * takes O(n log n). Otherwise they are subtracted one by one, in O(n) for each range that is left
- * over.
+ * takes O(n log n). Otherwise the ranges are subtracted one by one, in O(n) for each range that is
+ * left over.
  *
  * Returns: whether the ranges cover @whole
  *

@@ -84,7 +84,7 @@ cleave_graph_get_macs (const CleaveGraph *graph)
  * cleave_graph_get_first_node:
  * @graph: a graph
  *
- * Returns the node that was built first. [method@Cleave.Node.get_next] returns the others.
+ * Returns the node that was built first. [method@Cleave.Node.get_next] returns all further nodes.
  *
  * Returns: (transfer none) (nullable): the first node, or %NULL if the graph is empty
  *

@@ -24,8 +24,8 @@ cleave_node_get_graph (const CleaveNode *node)
  * cleave_node_get_next:
  * @node: a node
  *
- * Returns: (transfer none) (nullable): the node that was built after this one, which need not read
- * it; %NULL for the last node
+ * Returns: (transfer none) (nullable): the node that was built after @node, which need not read
+ * a result of @node; %NULL for the last node
  *
  * Since: 0.1
  */
@@ -223,7 +223,8 @@ cleave_node_get_constant (const CleaveNode *node)
  * cleave_operand_get_node:
  * @operand: an operand
  *
- * Returns: (transfer none) (nullable): the node that reads it, or %NULL for an output of the graph
+ * Returns: (transfer none) (nullable): the node that has the operand, or %NULL for an output of the
+ * graph
  *
  * Since: 0.1
  */
@@ -270,7 +271,7 @@ cleave_operand_get_name (const CleaveOperand *operand)
  * cleave_operand_get_result:
  * @operand: an operand
  *
- * Returns: (transfer none) (nullable): the value that it reads, or %NULL if the operand is absent
+ * Returns: (transfer none) (nullable): the value of the operand, or %NULL if the operand is absent
  *
  * Since: 0.1
  */
@@ -285,7 +286,8 @@ cleave_operand_get_result (const CleaveOperand *operand)
  * cleave_operand_get_next_use:
  * @operand: an operand that is present
  *
- * Returns: (transfer none) (nullable): the next use of the same value, or %NULL if it is the last
+ * Returns: (transfer none) (nullable): the next use of the same value, or %NULL if @operand is the
+ * last use
  *
  * Since: 0.1
  */
@@ -300,7 +302,7 @@ cleave_operand_get_next_use (const CleaveOperand *operand)
  * cleave_result_get_node:
  * @result: a result
  *
- * Returns: (transfer none): the node that computes it
+ * Returns: (transfer none): the node that computes the result
  *
  * Since: 0.1
  */
@@ -346,7 +348,7 @@ cleave_result_get_type (const CleaveResult *result)
  * @result: a result
  *
  * Returns: (transfer full): the result's own name if it has one. Otherwise the name of the node for
- * result 0, and that name with `.r1`, `.r2` … for the others
+ * result 0, and that name with `.r1`, `.r2` … for further results
  *
  * Since: 0.1
  */
@@ -365,7 +367,7 @@ cleave_result_dup_name (const CleaveResult *result)
  * cleave_result_get_n_uses:
  * @result: a result
  *
- * Returns: the number of operands and outputs that read it, in constant time
+ * Returns: the number of operands and outputs that read the result, in constant time
  *
  * Since: 0.1
  */
@@ -380,7 +382,7 @@ cleave_result_get_n_uses (const CleaveResult *result)
  * cleave_result_get_first_use:
  * @result: a result
  *
- * Returns the oldest use of a value. [method@Cleave.Operand.get_next_use] returns the others.
+ * Returns the oldest use of a value. [method@Cleave.Operand.get_next_use] returns all further uses.
  *
  * Returns: (transfer none) (nullable): the use, or %NULL if nothing reads the value
  *

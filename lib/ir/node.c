@@ -135,7 +135,7 @@ graph_of (const CleaveOperand *operand)
  * @result: (transfer none): a value of the same graph and type
  *
  * Makes an operand read another value, in constant time. If only one of the two values depends on
- * constants alone, it takes time proportional to the number of nodes that depend on the operand.
+ * constants alone, this takes time proportional to the number of nodes that depend on the operand.
  *
  * Since: 0.1
  */

@@ -158,7 +158,7 @@ cleave_range_intersect (const CleaveRange *a, const CleaveRange *b)
  * @a: a range
  * @b: a range of the same rank
  *
- * Returns: the smallest range that contains both; if one is empty, the other
+ * Returns: the smallest range that contains both ranges; if one range is empty, the other range
  *
  * Since: 0.1
  */

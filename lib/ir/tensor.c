@@ -230,7 +230,7 @@ view_unread (const CleaveTensor *tensor)
  * @range: a range inside the tensor's shape
  *
  * Makes a tensor that is a range of another tensor and shares its memory. In general it is not
- * dense. It keeps the memory alive.
+ * dense. The slice keeps the memory alive.
  *
  * Returns: (transfer full): the slice
  *
@@ -335,7 +335,7 @@ cleave_tensor_get_strides (const CleaveTensor *tensor)
  * @tensor: a tensor
  *
  * Returns: (transfer none): the address of the element with all indices 0. The strides give the
- * addresses of the others
+ * addresses of all other elements
  *
  * Since: 0.1
  */

@@ -109,8 +109,8 @@ make (CleaveRankProgram *program,
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the program of this rank from its nodes. All ranks of the communicator must call it, with
- * the same placement of the same graph. All of them fail if one does: if memory runs out, if models
- * differ, or if MPI reports an error.
+ * the same placement of the same graph. All ranks fail if one rank fails: if memory runs out, if
+ * models differ, or if MPI reports an error.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
  *
@@ -215,7 +215,7 @@ bind_token (CleaveRankProgram *program)
  * @program: a program; on rank 0, with tensors bound to it
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs once.  All ranks must call it.  When it returns, rank 0 has the outputs.
+ * Runs once.  All ranks must call this function.  When it returns, rank 0 has the outputs.
  *
  * Fails if MPI fails: on the rank whose call failed, and on all ranks that would wait for its
  * messages. A program

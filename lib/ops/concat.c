@@ -124,7 +124,7 @@ const CleaveOp cleave_op_concat = {
  * @operands: (array length=n_operands): values with the same element type, rank and extents, except
  * for the extent of @axis
  * @n_operands: number of operands, at least 1
- * @axis: the dimension along which they are concatenated; negative values count from the end
+ * @axis: the dimension along which @operands are concatenated; negative values count from the end
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds a concatenation: [ONNX Concat](https://onnx.ai/onnx/operators/onnx__Concat.html).

@@ -156,8 +156,8 @@ const CleaveOp cleave_op_conv = {
  *
  * The result is `[N, O, OH, OW]`, or `[N, OH, OW, O]`, with
  * `OH = (H + pad_begin + pad_end - (dilation * (KH - 1) + 1)) / stride + 1`, rounded down.
- * It can be split anywhere along N, H and W, and along O inside one group or between groups. A
- * chunk that would read only padding is refused.
+ * The node can be split anywhere along N, H and W, and along O inside one group or between groups.
+ * A chunk that would read only padding is refused.
  *
  * Operands are of one of the four float types. Sums of float16 and bfloat16 are float32. Sums have
  * a fixed order, tap by tap and channel by channel, so that a piece has the same bits as the whole.

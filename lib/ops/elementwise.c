@@ -452,8 +452,8 @@ find_op (const char *name, guint n_operands, GError **error)
  *
  * Adds an element-wise op with one operand.
  *
- * The result has the shape of @x, and its element type; `IsNaN` and `IsInf` return bool. It can be
- * split along each dimension.
+ * The result has the shape and the element type of @x; `IsNaN` and `IsInf` return bool. The node
+ * can be split along each dimension.
  *
  * Fails, and leaves the graph unchanged, with
  *
@@ -499,7 +499,7 @@ cleave_graph_add_unary (CleaveGraph *graph,
  * defaults.
  *
  * The result has the shape to which both operands broadcast (for `PRelu`, that of @a). It has the
- * element type of @a, or bool if the op compares. It can be split along each dimension.
+ * element type of @a, or bool if the op compares. The node can be split along each dimension.
  *
  * Integers wrap around. An integer divided by zero gives 0.
  *
@@ -540,7 +540,7 @@ cleave_graph_add_binary (CleaveGraph *graph,
  * Adds a [Clip](https://onnx.ai/onnx/operators/onnx__Clip.html): each element of the result is
  * `MIN (max, MAX (min, x))`. NaN gives NaN.
  *
- * The result has the type of @x. It can be split along each dimension.
+ * The result has the type of @x. The node can be split along each dimension.
  *
  * Fails with %CLEAVE_ERROR_ELEMENT_TYPE if @x is bool. The graph is then unchanged.
  *

@@ -192,8 +192,8 @@ const CleaveOp cleave_op_gemm = {
  *
  * Adds a matrix product: [ONNX Gemm](https://onnx.ai/onnx/operators/onnx__Gemm.html).
  *
- * The result is `[M, N]`: `alpha * A * B + beta * C`. It can be split along both dimensions; K is
- * never cut.
+ * The result is `[M, N]`: `alpha * A * B + beta * C`. The node can be split along both dimensions;
+ * K is never cut.
  *
  * Operands are of one of the four float types, or 32- or 64-bit integers, which wrap around and
  * need integers as `alpha` and `beta`. Sums of float16 and bfloat16 are float32.

@@ -198,7 +198,7 @@ const CleaveOp cleave_op_global_lp_pool = {
  * [GlobalMaxPool](https://onnx.ai/onnx/operators/onnx__GlobalMaxPool.html) or
  * [GlobalLpPool](https://onnx.ai/onnx/operators/onnx__GlobalLpPool.html), with a layout.
  *
- * The result is `[N, C, 1, 1]`, or `[N, 1, 1, C]`. It can be split along N and C.
+ * The result is `[N, C, 1, 1]`, or `[N, 1, 1, C]`. The node can be split along N and C.
  *
  * @x is of one of the four float types. Sums of float16 and bfloat16 are float32.
  *

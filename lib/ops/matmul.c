@@ -81,8 +81,8 @@ const CleaveOp cleave_op_matmul = {
  * Adds a matrix product: [ONNX MatMul](https://onnx.ai/onnx/operators/onnx__MatMul.html), which is
  * [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
  *
- * The result is `[…, M, N]`, where the dimensions before M and N are broadcast. It has no M if @a
- * is a vector, and no N if @b is. It can be split along each dimension; K is never cut.
+ * The result is `[…, M, N]`, where the dimensions before M and N are broadcast. The result has no M
+ * if @a is a vector, and no N if @b is. The node can be split along each dimension; K is never cut.
  *
  * Operands are of one of the four float types, or 32- or 64-bit integers, which wrap around. Sums
  * of float16 and bfloat16 are float32.

@@ -522,10 +522,10 @@ const CleaveOp cleave_op_lp_pool = {
  * as [PyTorch](https://pytorch.org/docs/stable/generated/torch.nn.MaxPool2d.html) does. AveragePool
  * does not count the elements that `ceil_mode` adds, even with `count_include_pad`.
  *
- * It can be split along each dimension. A chunk that would read only padding is refused. To get the
- * second result of a MaxPool, the indices, use [method@Graph.add] with two results. The indices of
- * a piece count the elements of the whole operand; `whole` and `begin` give the position of the
- * piece.
+ * The node can be split along each dimension. A chunk that would read only padding is refused. To
+ * get the second result of a MaxPool, the indices, use [method@Graph.add] with two results. The
+ * indices of a piece count the elements of the whole operand; `whole` and `begin` give the position
+ * of the piece.
  *
  * @x is of one of the four float types; MaxPool also accepts 8-bit integers.
  *

@@ -222,8 +222,8 @@ const CleaveOp cleave_op_reshape = {
  *
  * Adds a change of shape: [ONNX Reshape](https://onnx.ai/onnx/operators/onnx__Reshape.html).
  *
- * The elements stay the same, in row-major order. The node stores the resulting shape. It can be
- * split along the outermost dimension of each group of dimensions that have the same product on
+ * The elements stay the same, in row-major order. The node stores the resulting shape. The node can
+ * be split along the outermost dimension of each group of dimensions that have the same product on
  * both sides, if a chunk consists of whole rows of @x: `[N, C, H, W]` → `[N, C * H * W]` along N,
  * and along the other dimension at multiples of `H * W`.
  *
@@ -307,7 +307,7 @@ const CleaveOp cleave_op_flatten = {
  * Adds a change of shape to two dimensions: [ONNX
  * Flatten](https://onnx.ai/onnx/operators/onnx__Flatten.html).
  *
- * It can be split as [method@Cleave.Graph.add_reshape] says.
+ * The node can be split as [method@Cleave.Graph.add_reshape] says.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range. The graph is then unchanged.
  *

@@ -258,8 +258,8 @@ const CleaveOp cleave_op_slice = {
  *
  * Negative starts and ends count from the end. Starts and ends outside of the dimension are
  * clipped. A negative step goes backwards. The node stores one start, end and step for each
- * dimension, and no axes. It can be split along each dimension. If no step is negative, it is a
- * view in a program, and nothing is copied.
+ * dimension, and no axes. The node can be split along each dimension. If no step is negative, the
+ * result is a view in a program, and nothing is copied.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if the lists differ in length, if a step is 0, or if an axis
  * is out of range or given twice. The graph is then unchanged.

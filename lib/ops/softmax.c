@@ -236,10 +236,10 @@ OP (hardmax, "Hardmax", NULL, CLEAVE_OP_NOT_NEGATIVE)
  *
  * Adds a [Softmax](https://onnx.ai/onnx/operators/onnx__Softmax.html).
  *
- * The result has the type of @x. It can be split along each dimension except @axis.
+ * The result has the type of @x. The node can be split along each dimension except @axis.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, with %CLEAVE_ERROR_SHAPE if @x is a
- * scalar, and with %CLEAVE_ERROR_ELEMENT_TYPE if it is no float type. The graph is then unchanged.
+ * scalar, and with %CLEAVE_ERROR_ELEMENT_TYPE if @x is no float type. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  *

@@ -170,7 +170,7 @@ const CleaveOp cleave_op_split = {
  * Split](https://onnx.ai/onnx/operators/onnx__Split.html).
  *
  * `cleave_split_op_from_onednn()` and similar functions convert the splits of other frameworks to
- * sizes. The node itself can be split along each dimension except @axis. In a program its results
+ * sizes. The node itself can be split along each dimension except @axis. In a program the results
  * are views, and nothing is copied.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis or a size is out of range, or if the sizes do not add

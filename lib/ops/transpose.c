@@ -96,7 +96,8 @@ const CleaveOp cleave_op_transpose = {
  * Adds a permutation of dimensions: [ONNX
  * Transpose](https://onnx.ai/onnx/operators/onnx__Transpose.html).
  *
- * It can be split along each dimension. In a program it is a view, and nothing is copied.
+ * The node can be split along each dimension. In a program its result is a view, and nothing is
+ * copied.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @perm is no permutation. The graph is then unchanged.
  *

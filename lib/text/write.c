@@ -60,7 +60,7 @@ print_constant (CleaveTensor *value, GString *out, gpointer user_data)
  *
  * Writes a whole graph as text: as [method@Cleave.Graph.print] does, with the names of the graph
  * and of values, and with the values of constants. [func@Cleave.Graph.parse] makes the same graph
- * from it, unless a node has an op that Cleave does not know.
+ * from the text, unless a node has an op that Cleave does not know.
  *
  * Returns: (transfer full): the text
  *
