@@ -11,7 +11,7 @@ for page; do
     echo "$page: a message in the console"
     exit 1
   fi
-  # A page that does not open has no content.
+  # If a page does not open, Chromium prints no content.
   grep -q '<body' "$scratch/page" || { echo "$page: does not open"; exit 1; }
 done
 echo 'console: good'

@@ -4,8 +4,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 tools/build.sh build
 
-# Every function that a header declares must have a comment above its definition. cleave_register_passes () is one that a
-# module defines.
+# Every function that a header declares must have a comment above its definition. Modules define
+# cleave_register_passes ().
 missing=
 for function in $(sed -nE '/CLEAVE_API/,/;/p' include/cleave/*.h | grep -oE '\bcleave_[a-z0-9_]+ \(' | sort -u | tr -d ' ('); do
   case $function in *_get_gtype | *_quark | cleave_register_passes) continue ;; esac

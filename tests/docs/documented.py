@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 CORE = '{http://www.gtk.org/introspection/core/1.0}'
 C = '{http://www.gtk.org/introspection/c/1.0}'
-# Elements that users read, by tag name without the namespace.
+# Kinds of elements that users read: their tag names without the namespace.
 READ = {'record', 'enumeration', 'bitfield', 'callback', 'member', 'field', 'function', 'method', 'constructor'}
 CALLS = {'function', 'method', 'constructor', 'callback'}
 
@@ -40,7 +40,7 @@ def check(element, path):
     hidden = element.get('opaque') == '1' or element.get('introspectable') == '0' and kind == 'field'
     if kind in READ and name.endswith(('_get_gtype', '_quark')):
         return
-    # If a comment has no summary, the description of the return value is enough.
+    # A function or a method without a summary needs a description of its return value only.
     if kind in READ and not hidden and not has_document(element) and kind not in ('function', 'method', 'constructor'):
         complaints.append(name)
     if kind in CALLS:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Prints docs/operators.md: every op with its opsets, element types, dimensions that split, and
- * kernels. Op records are queried with the types and attributes of random nodes. ONNX's own
- * header has the list of ONNX ops and the opsets that changed them. A test compares the page
- * with this output. */
+ * kernels. The program calls the functions of op records with the types and attributes of random
+ * nodes. ONNX's own header has the list of ONNX ops and the opsets that changed them. A test
+ * compares the page with this output. */
 
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static const char *const kernels[CLEAVE_N_KERNELS] = {
   [CLEAVE_KERNEL_WINOGRAD] = "winograd",
 };
 
-/* The results for one op. Sets of element types consist of CLEAVE_ELEMENT_BIT values. */
+/* The properties of an op. Sets of element types consist of CLEAVE_ELEMENT_BIT values. */
 typedef struct
 {
   guint operands[MAX_OPERANDS];
@@ -67,7 +67,7 @@ typedef struct
   guint later;                     /* a bit for each opset after LAST_OPSET that some node needs */
 } Facts;
 
-/* ONNX's list. */
+/* The list of ONNX. */
 
 static int
 compare_names (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
@@ -119,7 +119,7 @@ is_accepted (const CleaveCall *call)
   return good;
 }
 
-/* Tries another element type for one operand, or for all operands with the same type. */
+/* Tries a call with another element type for an operand, or for all operands with the same type. */
 static void
 try_element (const CleaveCall *call,
              CleaveTensorType *types,
@@ -174,7 +174,8 @@ gather (const CleaveRandomOp *op, Facts *facts)
 
 /* Printing. */
 
-/* Prints short type names, since the table is wide: "f32 f64 i8", or the name of a whole class. */
+/* Appends short names of types, since the table is wide: "f32 f64 i8", or the name of a whole
+ * class. */
 static void
 add_elements (GString *out, guint elements)
 {
@@ -207,7 +208,8 @@ add_elements (GString *out, guint elements)
       }
 }
 
-/* Returns "X W B: float; indices: int32 int64": operands that take the same types are grouped. */
+/* Returns a text such as "X W B: float; indices: int32 int64". Operands with the same types are in
+ * one group. */
 static char *
 describe_operands (const CleaveOp *op, const Facts *facts)
 {
@@ -234,7 +236,7 @@ describe_operands (const CleaveOp *op, const Facts *facts)
   return g_string_free (out, FALSE);
 }
 
-/* Returns "conv (float32), depthwise (float32)". */
+/* Returns a text such as "conv (float32), depthwise (float32)". */
 static char *
 describe_kernels (const Facts *facts)
 {
@@ -251,7 +253,7 @@ describe_kernels (const Facts *facts)
   return g_string_free (out, FALSE);
 }
 
-/* Returns "1, 7, 10, 11, 19". */
+/* Returns a text such as "1, 7, 10, 11, 19". */
 static char *
 describe_opsets (const char *known, const Facts *facts)
 {
@@ -295,7 +297,8 @@ print_op (const CleaveRandomOp *random, GTree *versions)
           splits->len == 0 ? "no" : splits->str, *fast == '\0' ? "reference" : fast);
 }
 
-/* Prints ops without a record of their own name, and structural ops. */
+/* Prints the line of an ONNX op that has no record. If `known` is TRUE, skips ops that the import
+ * refuses. Otherwise skips ops that the import accepts. */
 static gboolean
 print_rest (gpointer name, gpointer versions, gpointer known)
 {

@@ -62,7 +62,7 @@ def picture(width, height):
 
 
 def add_files(folder, build):
-    """Writes the files that a reader has: three networks, a picture, the examples, and the library for pkg-config.
+    """Writes the files that the pages assume: three networks, a picture, the examples, and the library for pkg-config.
     """
     (folder / 'net.onnx').write_bytes(quantized_net())
     (folder / 'sequence.onnx').write_bytes(sequence_net())
@@ -92,7 +92,7 @@ class Page:
         self.wrong.append(f'{self.path.name}:{self.line_of(found)}: {words}')
 
     def find_missing(self, kind, text):
-        """Returns the program, module or feature that the block needs and that is missing here, or None."""
+        """Returns the program, module or feature that the block needs and this machine lacks, or None."""
         programs = {'mpirun': 'mpirun', 'gjs': 'gjs', '$(pkg-config': 'pkg-config', 'make ': 'make', 'net-c" run': 'qemu-system-arm',
                     'arm-none-eabi-size': 'arm-none-eabi-gcc'}
         needs = ['arm-none-eabi-gcc'] if 'net-c" run' in text else []
@@ -179,14 +179,14 @@ class Page:
 
 
 def words_of(text):
-    """Returns the first word of each line of a transcript. What follows it may differ from run to run."""
+    """Returns the first word of each line of a transcript. The other words may differ from run to run."""
     return {line.split()[0] for line in text.splitlines() if line.strip()}
 
 
 # Every page.
 
 def read(path):
-    """Returns the text of a page; for a manual page, with its examples as blocks."""
+    """Returns the text of a page. The examples of a manual page become blocks."""
     text = path.read_text()
     return text if path.suffix == '.md' else re.sub(r'^\.nf\n(.*?)^\.fi$', example_block, text, flags=re.S | re.M)
 

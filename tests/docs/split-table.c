@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prints docs/split-table.md: which op splits along which dimension, found by trying every cut
- * into two of many random nodes of each op. A test compares the page with this output. */
+/* Prints docs/split-table.md: the dimensions along which each op splits. The program tries every
+ * cut into two on many random nodes of each op. A test compares the page with this output. */
 
 #include <stdio.h>
 
 #include "cuts.h"
 
-/* Returns the most frequent reason; of equally frequent ones, the alphabetically first. */
+/* Returns the most frequent reason. If several are equally frequent, returns the alphabetically
+ * first one. */
 static const char *
 main_reason (GHashTable *reasons)
 {

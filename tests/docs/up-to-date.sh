@@ -1,5 +1,5 @@
 #!/bin/sh
-# up-to-date.sh FILE COMMAND...: checks that FILE has the output of COMMAND.
+# up-to-date.sh FILE COMMAND...: checks that FILE is equal to the output of COMMAND.
 file=$1
 shift
 made=$(mktemp) || exit 1

@@ -49,8 +49,8 @@ add_same (CleaveGraph *graph, const char *name, CleaveResult *a, CleaveResult *b
   return cleave_node_get_result (node, 0);
 }
 
-/* Two pieces of two nodes, rows 0:2 and 2:4 of a matrix, as a split produces them; with a
- * constant operand. */
+/* Makes a graph as a split makes it: two nodes in two pieces each, for rows 0:2 and 2:4 of a
+ * matrix, with a constant operand. */
 static CleaveGraph *
 split_graph (void)
 {
@@ -109,7 +109,7 @@ START_TEST (names_are_read_back)
 }
 END_TEST
 
-/* Two nodes of rank 1 read one value of rank 0, which is sent once. The output is sent back. */
+/* Two nodes of rank 1 read a value of rank 0, which is sent once. The output is sent back. */
 START_TEST (ranks_are_framed_and_messages_dashed)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_parse (
@@ -182,7 +182,8 @@ START_TEST (constants_are_folded_unless_shown)
 }
 END_TEST
 
-/* A dense block: every value is an operand of every later join. Two edges each, then names. */
+/* In a dense block, every value is an operand of every later join. A join is drawn with two edges
+ * and the names of its other operands. */
 START_TEST (operands_of_large_joins_are_named_instead_of_drawn_as_edges)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("dense");
@@ -287,7 +288,7 @@ START_TEST (a_cycle_is_an_error)
 }
 END_TEST
 
-/* Must run before any test that renders: the module is loaded once. */
+/* This test must run before any test that renders, since the module is loaded once. */
 START_TEST (a_missing_module_is_an_error)
 {
   g_autofree char *given = g_strdup (g_getenv ("CLEAVE_MODULE_DIR"));

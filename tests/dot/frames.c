@@ -91,7 +91,7 @@ START_TEST (an_overview_has_a_box_for_each_frame)
   g_autofree char *dot = print (graph, &options);
 
   ck_assert_uint_eq (count (dot, " -> "),
-                     6); /* x to each strip, strip 1 to strip 2, each strip to y, y to the output */
+                     6); /* from x to 2 strips, from strip 1 to 2, from 2 strips to y, from y on */
   ck_assert_uint_eq (count (dot, "strip 1 of 2</b>"), 1);
   ck_assert_uint_eq (count (dot, "3 nodes, "), 1);
   ck_assert_uint_eq (count (dot, "5 nodes, "), 1);
@@ -166,7 +166,7 @@ START_TEST (an_edge_to_a_missing_box_is_an_error)
 }
 END_TEST
 
-/* A chain of this many nodes is higher than a PNG may be. */
+/* The picture of a chain of 700 nodes is higher than a PNG may be. */
 START_TEST (a_picture_that_is_too_large_is_an_error)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");

@@ -42,7 +42,7 @@ add_cluster (Agraph_t *parent, const char *name)
   return cluster;
 }
 
-/* Asserts that vertices of 1 x 0.5 inch are inside the cluster. */
+/* Asserts that the vertices of a cluster, of 1 x 0.5 inch, are inside of its box. */
 static void
 assert_within (Agraph_t *cluster)
 {
@@ -60,7 +60,8 @@ assert_within (Agraph_t *cluster)
     }
 }
 
-/* in → a → b → out and in → c → out. a and b are in one cluster, c in another. */
+/* The graph is in → a → b → out and in → c → out. Vertices a and b are in one cluster, c is in
+ * another. */
 START_TEST (clusters_hold_their_vertices)
 {
   Agraph_t *root, *group, *one, *two;
@@ -117,7 +118,7 @@ count (const char *text, const char *word)
   return n;
 }
 
-/* 300 subgraphs of 8 nodes, an input, a join and an output. */
+/* The graph has 300 subgraphs of 8 nodes, an input, a join and an output. */
 START_TEST (all_of_a_large_graph_is_drawn)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");

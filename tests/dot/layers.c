@@ -18,7 +18,8 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   return p[1] != q[1] ? (p[1] < q[1] ? -1 : 1) : p[0] < q[0] ? -1 : p[0] > q[0];
 }
 
-/* Asserts that neighbors in a layer are a gap apart, and that all are inside the rectangle. */
+/* Asserts that neighbors in a layer are at least the gap apart, and that all vertices are inside of
+ * the rectangle. */
 static void
 assert_gaps (const double *sizes, guint n, const double *centers, const double *extent)
 {
@@ -86,8 +87,8 @@ START_TEST (a_chain_is_a_column)
 }
 END_TEST
 
-/* Sources are moved down. Without that, a vertex without predecessors would be far above its
- * reader. */
+/* The layout moves vertices without predecessors down. Otherwise such a vertex would be in the
+ * first layer, far above its reader. */
 START_TEST (a_vertex_without_predecessors_is_just_above_its_reader)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9, 9, 9 };

@@ -13,7 +13,7 @@
 #define N_SEEDS 20000
 /* The number of seeds between two lines of progress. */
 #define N_BETWEEN_PRINTS 100000
-/* Seconds of processor time after which SIGPROF ends the process: the target hangs. */
+/* If the target takes more seconds of processor time, it hangs, and SIGPROF ends the process. */
 #define SECONDS_AT_MOST 60
 
 /* Bytes that often break the parsing of numbers, sizes and texts. */
@@ -37,7 +37,7 @@ change (GByteArray *bytes, GRand *rand)
     case 1:
       bytes->data[at] = byte;
       break;
-    case 2: /* changes another byte of the same file */
+    case 2: /* copies another byte of the same file */
       bytes->data[at] = bytes->data[g_rand_int_range (rand, 0, (gint32) bytes->len)];
       break;
     case 3:
@@ -69,7 +69,7 @@ mutate (const GPtrArray *files, guint32 seed)
   return g_byte_array_free_to_bytes (bytes);
 }
 
-/* Starts the time of a seed. Time that other processes take does not count. */
+/* Starts the timer of a seed. It counts only the time of this process. */
 static void
 limit_time (void)
 {
@@ -78,7 +78,7 @@ limit_time (void)
   setitimer (ITIMER_PROF, &limit, NULL);
 }
 
-/* Returns whether the mutated file is still accepted. */
+/* Runs the target on a mutated file. Returns whether the target still accepts the file. */
 static gboolean
 run_seed (const GPtrArray *files, guint32 seed)
 {

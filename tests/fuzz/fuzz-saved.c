@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The input is a saved program. If it is accepted, it must run. */
+/* The input is a saved program. If the program is accepted, it must run. */
 
 #include "saved-bytes.h"
 

@@ -10,7 +10,8 @@
 
 /* Longer texts find nothing new and take long. */
 #define MAX_LENGTH 256
-/* 1/25 of the default: with sanitizers, an exhaustive search takes 1 s instead of 20. */
+/* The budget is 1/25 of the default. With sanitizers, an exhaustive search then takes 1 s instead
+ * of 20 s. */
 #define SEARCH_BUDGET 20000
 
 static CleaveGraph *
@@ -30,7 +31,7 @@ make_graph (void)
   return g_steal_pointer (&graph);
 }
 
-/* Returns the option for the first letter of a line. */
+/* Returns the name of the option that the first letter of a line stands for, or NULL. */
 static const char *
 find_name (char letter)
 {
@@ -73,8 +74,8 @@ check_graph (const CleaveGraph *graph, const char *before, gboolean changed)
     fuzz_fail ("an error changed the graph");
 }
 
-/* Splits the convolution alone if `recursion` is NULL. Otherwise splits the Relu, and the
- * convolution with it if `recursion` says so. */
+/* Splits the convolution alone if `recursion` is NULL. Otherwise splits the Relu, and together with
+ * it the convolution, as `recursion` requests. */
 static void
 split_by (const CleaveTiling *wanted,
           const CleaveConstraint *constraint,
@@ -117,7 +118,7 @@ split (GHashTable *options)
     }
 }
 
-/* Parses the other syntaxes of the command line. */
+/* Parses the text by the other syntaxes of the command line. */
 static void
 read_others (const char *text)
 {

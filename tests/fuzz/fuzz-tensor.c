@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The input goes to the readers of tensors. An accepted tensor must survive being written as
- * .npy and read again. */
+/* The input is a file with tensors, in any of the formats. If an accepted tensor is written as .npy
+ * and read, it must be the same tensor. */
 
 #include "../../tools/npy.h"
 #include "../../tools/npz.h"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The input is a graph as text. An accepted graph must be valid, and survive being written and
- * read again. */
+/* The input is a graph as text. An accepted graph must be valid. If it is written and read, it must
+ * be the same graph. */
 
 #include <string.h>
 
 #include "../../lib/text/reader.h"
 #include "fuzz.h"
 
-/* Limit on values that a text declares without giving their elements. */
+/* Limit on the bytes of values that a text declares without their elements. */
 #define MAX_BYTES 100000
 
 int

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bytes drive the import of TensorFlow Lite files. If the import accepts a file, the graph must be
- * valid and its text readable. */
+/* The input is a TensorFlow Lite file. If the import accepts the file, the graph must be valid, and
+ * printing it must work. */
 
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A fuzz target: libFuzzer and AFL++ call it with their inputs, corpus.c with mutations of the
- * corpus. */
+/* The functions of a fuzz target. libFuzzer and AFL++ call the target with their inputs; corpus.c
+ * calls it with mutations of the corpus. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
-/* Reports a finding. Uses abort(), which fuzzers catch; g_error() may trap, which they do not
- * catch. */
+/* Reports a finding. Calls abort(), which fuzzers catch. Fuzzers do not catch a trap, by which
+ * g_error() may end. */
 G_GNUC_PRINTF (1, 2)
 G_NORETURN static inline void
 fuzz_fail (const char *format, ...)

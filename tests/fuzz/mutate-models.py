@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # mutate-models.py CLEAVE COUNT SEED MODEL[=SHAPE]...: changes a few bytes or fields of real models, COUNT times in all,
-# and runs the commands of COMMANDS on each. A command must end with status 0, 1 or 2, within SECONDS of processor time
-# (or FACTOR times its time for the unchanged model) and BYTES of memory. A model on which a command fails is kept as
-# broken-SEED-N.onnx. Models whose `info` is an error run no other command.
+# and runs the commands of COMMANDS on each. A command must end with status 0, 1 or 2. Its limits are SECONDS of processor
+# time (or FACTOR times its time for the unchanged model) and BYTES of memory. A model on which a command fails is kept as
+# broken-SEED-N.onnx. If `info` is an error, the other commands do not run on that model.
 import collections
 import os
 import random
@@ -165,7 +165,7 @@ def limit():
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
 
 
-# Returns --shape and --fix for "x=1,8;n:5;m!6", the format of tests/peers/models.txt.
+# Returns the options --shape and --fix for a text such as "x=1,8;n:5;m!6", the format of tests/peers/models.txt.
 def shape_arguments(text):
     words = []
     for part in filter(None, text.split(';')):
@@ -176,7 +176,7 @@ def shape_arguments(text):
     return words
 
 
-# Returns exit status, seconds of processor time, bytes of memory and the end of standard error.
+# Runs a command. Returns the exit status, seconds of processor time, bytes of memory and the end of standard error.
 def run(folder, cleave, command, size, model, shape):
     words = {'MODEL': model, 'OUT': 'out', 'OUT.dot': 'out.dot', 'OUT.onnx': 'out.onnx', 'OUT.html': 'out.html',
              'OUT.plan': 'out.plan', 'OUT.cleave': 'out.cleave', 'SIZE': size}
@@ -200,7 +200,7 @@ class Model:
         with open(self.path, 'rb') as file:
             self.data = file.read()
 
-    # Returns the seconds of a command for the unchanged model.
+    # Returns the seconds that a command takes for the unchanged model.
     def get_seconds(self, folder, cleave, command, size):
         key = command, size
         if key not in self.seconds:

@@ -10,7 +10,7 @@
 
 #include "fuzz.h"
 
-/* Loads a saved program from bytes in place of a file. */
+/* Loads a saved program from bytes instead of a file. */
 static inline CleaveProgram *
 fuzz_load_saved (gconstpointer data, gsize size, CleaveGraph **graph, GError **error)
 {

@@ -22,7 +22,7 @@ fuzz_make_corpus (void)
   return files;
 }
 
-/* Checks only the first option: enough to tell option texts from garbage. */
+/* Checks only the first option. That is enough to distinguish texts of options from garbage. */
 gboolean
 fuzz_is_accepted (GBytes *bytes)
 {

@@ -33,7 +33,7 @@ pack_proto (gboolean raw)
   return g_bytes_new_take (data, size);
 }
 
-/* A tensor of six bytes, which differs between the two orders. */
+/* Returns a tensor of six bytes as .npy. The bytes differ between the two orders. */
 static GBytes *
 pack_npy (gboolean fortran)
 {
@@ -51,7 +51,7 @@ pack_npy (gboolean fortran)
   return g_string_free_to_bytes (g_steal_pointer (&text));
 }
 
-/* A NumPy archive with one compressed entry: x, two bytes. */
+/* A NumPy archive with a compressed entry named x, of two bytes. */
 /* clang-format off */
 static const guint8 npz[] = {
   0x50, 0x4b, 0x03, 0x04, 0x14, 0x00, 0x00, 0x00, 0x08, 0x00, 0x00, 0x00, 0x21, 0x00, 0x9d, 0x08,

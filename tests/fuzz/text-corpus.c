@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The corpus of fuzz-text: texts with everything that a line can have. */
+/* The corpus of fuzz-text: texts with every element of the syntax. */
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #define N(array) ((guint) G_N_ELEMENTS (array))
 
-/* CONV_3D, SEGMENT_SUM, DYNAMIC_UPDATE_SLICE and RNN. */
+/* Returns a file with CONV_3D, SEGMENT_SUM, DYNAMIC_UPDATE_SLICE and RNN. */
 static GBytes *
 layers_example (void)
 {
@@ -55,7 +55,7 @@ layers_example (void)
   return tflite_file_new (&graph);
 }
 
-/* ADD_N, CUMSUM, EXP, L2_NORMALIZATION and LOG_SOFTMAX on int8. */
+/* Returns a file with ADD_N, CUMSUM, EXP, L2_NORMALIZATION and LOG_SOFTMAX on int8. */
 static GBytes *
 rows_example (void)
 {

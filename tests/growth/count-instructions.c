@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* count-instructions FILE COMMAND...: runs the command and writes to FILE how many user-mode
- * instructions its processes executed. Exits with the command's status; with 77 if the machine
- * has no such counter. */
+/* count-instructions FILE COMMAND...: runs the command, and writes to FILE the number of user-mode
+ * instructions that its processes executed. Exits with the command's status, or with 77 if the
+ * machine has no such counter. */
 
 #include <errno.h>
 #include <inttypes.h>

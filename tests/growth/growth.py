@@ -13,14 +13,15 @@ from onnx_bytes import floats, model, node, tensor, value_info
 COUNT, CLEAVE = (os.path.abspath(path) for path in sys.argv[1:3])
 SHAPE = [1, 2, 16, 4]
 SIZES = [1000, 2000, 4000]
-# Factor by which work may grow for twice the nodes: linear is 2, n log n at these sizes is 2.2, quadratic is 4.
+# Factor by which the work may grow for twice the nodes. Linear growth is 2, n log n at these sizes is 2.2, quadratic
+# growth is 4.
 LIMIT = 2.3
-# Peak bytes allowed for a node of a chain that is split in two: the file, the node, its pieces, their plan, report and
-# output. 1,320 when this was written, and up to 1,460 in a container.
+# Peak bytes allowed for a node of a chain that is split in two: for the file, the node, its pieces, their plan, report and
+# output. The peak was 1,320 when this was written, and up to 1,460 in a container.
 LIMIT_BYTES = 1600
-# Instructions allowed for such a node. 57,000 when this was written.
+# Instructions allowed for such a node. The number was 57,000 when this was written.
 LIMIT_INSTRUCTIONS = 63000
-# Memory of a program for 64 threads, relative to one for 2 threads.
+# Memory allowed for a program for 64 threads, relative to the memory for 2 threads.
 LIMIT_THREADS = 1.1
 
 
@@ -63,7 +64,7 @@ def dense(n):
     return close(nodes, values[-1])
 
 
-# Large values between small values, so that strips reduce the memory of the segments.
+# Returns a chain of large values between small values, so that strips reduce the memory of its segments.
 def bottlenecks(n):
     nodes, value, shape = [], 'x', [1, 1, 256, 64]
     for i in range(n // 20):
@@ -84,7 +85,7 @@ def joined(n):
     return model(nodes, [value_info('x', [1, 1, 8, 4])], [value_info('y', [1, n, 8, 4])])
 
 
-# Branches of three nodes each, whose values are joined: as many segments as branches.
+# Returns branches of three nodes each, whose values are joined. There are as many segments as branches.
 def branches(n):
     nodes, values = [], [f'm{i}' for i in range(n // 3)]
     for i in range(n // 3):
@@ -179,7 +180,7 @@ def peak_bytes(folder, n, make, words):
     return usage.ru_maxrss * 1024
 
 
-# Returns the bytes per node when a program is made.
+# Returns the bytes for each node when a program is made.
 def compile_bytes(folder, make, threads):
     words = ['compile', 'MODEL', '--threads', str(threads), '--as-is', '-o', 'out.plan']
     return (peak_bytes(folder, 6020, make, words) - peak_bytes(folder, 20, make, words)) / 6000

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Calls every public function with each argument wrong: it must complain or fail, and never
- * crash. misuse.py generates the calls from the headers; each runs in a process of its own. */
+/* Calls every public function with wrong values of each argument. The function must complain or
+ * fail, and never crash. misuse.py generates the calls from the headers. Each call runs in a
+ * process of its own. */
 
 #include "test.h"
 
@@ -26,7 +27,7 @@ typedef struct
   void (*call) (void);
 } Case;
 
-/* Objects for valid arguments, and values of another graph. */
+/* Objects for valid arguments, and another graph, whose values are wrong arguments. */
 static struct
 {
   CleaveGraph *graph, *other;
@@ -148,7 +149,7 @@ a_partition (void)
   return cleave_partition_new (graph, NULL);
 }
 
-/* Returns the dynamic part of a model that finds the elements of its input x that are not 0. */
+/* Returns the dynamic part of a model with a NonZero of its input. */
 static CleaveOnnxDynamic *
 a_dynamic (void)
 {
@@ -182,7 +183,7 @@ a_shaped_program (void)
   return cleave_shaped_program_new (world.model, NULL, &options, 1, NULL);
 }
 
-/* Alternates nodes between ranks, so that there are messages. */
+/* Returns a placement that alternates nodes between ranks, so that there are messages. */
 static CleavePlacement *
 a_placement (void)
 {
@@ -295,7 +296,7 @@ a_tensor_proto (void)
 
 #include "misuse-cases.h"
 
-/* One call. */
+/* Running one call. */
 
 static GLogWriterOutput
 count_complaint (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
@@ -306,10 +307,8 @@ count_complaint (GLogLevelFlags level, const GLogField *fields, gsize n_fields, 
   return G_LOG_WRITER_HANDLED;
 }
 
-/* With a sanitizer there is no limit, since a sanitizer needs more address space than any useful
- * limit. */
-
-/* Runs in a child process, which exits with the result. */
+/* Runs a case in a child process, which exits with the result. The address space is limited, except
+ * with a sanitizer, which needs more address space than any useful limit. */
 static G_NORETURN void
 run_case (const Case *c)
 {
@@ -327,7 +326,7 @@ run_case (const Case *c)
   _exit (n_complaints > 0 ? 2 : failure != NULL ? 3 : 1);
 }
 
-/* Returns the first mistake in the result as text, or NULL. */
+/* Returns the difference between the result and the expected one as text, or NULL. */
 static char *
 judge (const Case *c, int status)
 {

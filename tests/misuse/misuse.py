@@ -2,7 +2,8 @@
 # misuse.py ROOT CASES DEPFILE: reads the public headers and the documentation of their functions. Writes a table of
 # calls in C: each function with valid arguments, and with one invalid argument. misuse.c runs it.
 #
-# Expected results of a call: GOOD neither complains nor fails, REFUSED does one of them, ALIVE only returns.
+# Expected results of a call: with GOOD, the function neither complains nor fails; with REFUSED, it complains or fails; with
+# ALIVE, it returns.
 import glob
 import os
 import re
@@ -13,7 +14,7 @@ from public_headers import Headers  # noqa: E402
 
 HANDLES = ('CleaveGraph', 'CleaveNode', 'CleaveOperand', 'CleaveResult')
 
-# Valid arguments by type; misuse.c defines `world`.
+# Valid arguments by type. misuse.c defines `world`.
 VALUES = {
     'CleaveGraph': 'world.graph', 'CleaveNode': 'world.node', 'CleaveOperand': 'world.operand',
     'CleaveResult': 'world.x', 'CleaveTensor': 'world.tensor', 'CleaveOp': 'cleave_op_lookup ("Relu")',
@@ -34,7 +35,7 @@ VALUES = {
 FOREIGN = {'CleaveGraph': 'world.other', 'CleaveNode': 'world.other_node', 'CleaveOperand': 'world.other_operand',
            'CleaveResult': 'world.other_x'}
 
-# Structs: the initializer between the braces; all other fields are zero.
+# Valid structs by type: the initializer between the braces. All other fields are zero.
 STRUCTS = {
     'CleaveNetwork': '2, 1, 1e9, 1e-5', 'CleaveTransport': 'NULL, a_begin, a_wait, a_begin, a_wait',
     'CleaveShape': '3, { 4, 8, 8 }', 'CleaveTensorType': 'CLEAVE_FLOAT32, { 2, { 4, 4 } }',
@@ -55,7 +56,7 @@ STRUCTS = {
     'CleaveSplitOnnx': '.opset = 13, .n_outputs = 1, .split = (const gint64[]){ 4 }, .n_split = 1',
     'CleaveSliceXla': '{ 0, 0 }, { 4, 4 }, { 1, 1 }',
 }
-# Fields that may be NULL, or in which a too large number has no effect.
+# Fields that may be NULL, or may have too large a number.
 MAY_BE_NULL = {
     'CleaveSplitRequest.constraint', 'CleaveConstraint.predicate', 'CleaveConstraint.data', 'CleaveConstraint.watch',
     'CleaveConstraint.watch_data', 'CleaveConstraint.cancellable', 'CleaveOnnxOptions.dims', 'CleavePass.options', 'CleavePassOption.value', 'CleaveFitOptions.cancellable', 'CleaveFitOptions.watch',
@@ -73,7 +74,7 @@ LATER = {'cleave_tiling_by_slice_ranges'}
 # Numbers that only cause more work, however large.
 WORK = {'cleave_program_profile.n_runs'}
 
-# Valid arguments of one function.
+# Valid arguments of a function, by FUNCTION.ARGUMENT. Invalid arguments have a ! after the name.
 IMAGE = '(const CleaveTensorType[]){ { CLEAVE_FLOAT32, { 4, { 1, 4, 8, 8 } } } }'
 ARGUMENTS = {
     'cleave_graph_parse.text': '"%x = Input : float32 4"', 'cleave_graph_load_text.path': 'world.text',
@@ -82,7 +83,7 @@ ARGUMENTS = {
     'cleave_program_load.model': 'NULL', 'cleave_program_load.model!': ['"/nonsense"'],
     'cleave_program_load.graph': '&(CleaveGraph *){ NULL }',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
-    # The last part, after the two strips.
+    # The last part is after the two strips.
     'cleave_partition_get_before.index': 'cleave_partition_get_n_parts (a_partition ()) - 1',
     'cleave_partition_get_before.number': '0',
     'cleave_graph_reduce.passes': '"clean-up"', 'cleave_graph_reduce.reduced_passes': 'NULL',
@@ -188,7 +189,7 @@ ARGUMENTS = {
 }
 
 
-# Returns the length that valid calls give for their list.
+# Returns the entries of a list. There are three, the length of lists in valid calls.
 def entries(value):
     return ', '.join([value] * 3)
 
@@ -278,7 +279,7 @@ class Generator:
             yield FOREIGN[base], 'REFUSED'
         if stars == 2 and base in FOREIGN and '(out' not in self.documents.get(function, {}).get(name, ''):
             yield f'({base} *[]){{ {entries(FOREIGN[base])} }}', 'REFUSED'
-        # A list that ends with NULL may be empty.
+        # A list that is terminated by NULL may be empty, so NULL is no wrong entry there.
         if stars == 2 and kind != 'GError **' and not re.search(
                 r'\(out|zero-terminated', self.documents.get(function, {}).get(name, '')):
             yield f'({"" if base in FOREIGN or base == "CleaveTensor" else "const "}{base} *[]){{ {entries("NULL")} }}', 'REFUSED'
@@ -290,7 +291,7 @@ class Generator:
             yield from [(v, 'ALIVE') for v in ('G_MININT64', 'G_MAXINT64')]
         if name == 'op' and base == 'char':
             yield from [(f'"{v}"', 'REFUSED') for v in ('', 'Nonsense', 'Conv', 'Input', 'Constant', 'Assemble', 'Where')]
-        # Fields of a struct are checked if it is an input, not if it is an output.
+        # The fields of a struct can be wrong if the struct is an input, not if it is an output.
         if stars == 1 and base in self.headers.structs and 'const' in kind:
             for field, values in self.bad_fields(base):
                 for value, must in values:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Graphs of one model for two sizes: whether the smaller one computes the first elements of the
- * larger one. If the answer is yes, the first elements of the larger one's outputs must have the
- * bits of the smaller one's, whatever the padding is. */
+/* Graphs of a model for two sizes. The library decides whether the smaller graph computes the first
+ * elements of the larger graph. If yes, the first elements of the larger graph's outputs must have
+ * the bits of the smaller graph's outputs, for any padding of the inputs. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -60,7 +60,7 @@ assert_same_first (const CleaveGraph *part, const CleaveGraph *whole, guint32 se
     }
 }
 
-/* Two graphs as one text: "[n]" stands for the extent. */
+/* Parses the graph of one of the sizes: replaces "[n]" in the text by the extent. */
 static CleaveGraph *
 parse_sized (const char *text, const char *extent)
 {
@@ -165,7 +165,7 @@ enlarge (const char *text, guint d, gint64 extent, gint64 more)
 }
 
 /* Compares a random graph with a larger form of it. Returns whether the graph is a part of the
- * larger form; -1 if there is no larger form. */
+ * larger form, or -1 if there is no larger form. */
 static int
 try_larger (const CleaveGraph *part, guint32 seed)
 {

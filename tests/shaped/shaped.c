@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Programs for several shapes: every run has the bits of a program that is made for exactly its
- * shapes. */
+/* Programs for several shapes. Every run must have the bits of a program that is made for exactly
+ * the shapes of the run. */
 
 #include "graphs.h"
 #include "models.h"
@@ -28,7 +28,7 @@ remove_folder (void)
   g_free (folder);
 }
 
-/* x → MatMul → Relu → y, for any number of rows. */
+/* Makes the model x → MatMul → Relu → y, for any number of rows. */
 static Model *
 rows_new (void)
 {
@@ -42,7 +42,7 @@ rows_new (void)
   return model;
 }
 
-/* Attention of each row to all rows. */
+/* Makes a model of attention, in which each row attends to all rows. */
 static Model *
 attention_new (void)
 {
@@ -58,7 +58,8 @@ attention_new (void)
   return model;
 }
 
-/* Rows over 0.5 after a product; they depend on data. */
+/* Makes a model that finds the elements greater than 0.5 after a product. Their number depends on
+ * data. */
 static Model *
 mask_new (void)
 {
@@ -72,7 +73,7 @@ mask_new (void)
   return model;
 }
 
-/* x divided by its number of rows: the size decides a constant. */
+/* Makes a model that divides x by its number of rows, so that a constant depends on the size. */
 static Model *
 size_new (void)
 {

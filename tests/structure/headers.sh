@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 2
 flags="$(pkg-config --cflags gobject-2.0) $(pkg-config --cflags mpi-c 2>/dev/null | sed "s,-I,-isystem ,g")"
 failed=0
 
-# One compiler process checks all of them.
+# One compiler process checks all headers.
 for header in lib/onnx/*.h lib/ops/*.h lib/runtime/kernels/*.h passes/*.h tests/*.h tests/help/*.h; do
   [ -e "$header" ] || continue
   printf '#if __has_include(<%s>)\n#error %s hides a header of the system\n#endif\n' "${header##*/}" "$header"

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-# layering.py: compares the table of modules in docs/architecture.md with the tree. It also checks which files may
-# mention what, which files call each other in a circle, and how long files are.
+# layering.py: compares the table of modules in docs/architecture.md with the tree. Also checks the texts that only some
+# files may contain, calls in a circle between files, and the lengths of files.
 import os
 import re
 import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
-# Files that may depend on each other in a circle, each with the reason.
+# Files that may depend on each other in a circle. Each pair has its reason.
 CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
@@ -115,7 +115,8 @@ def find_uses():
 
 
 def check_table():
-    """Each folder has a row with exactly the folders that it uses, and modules do not use each other in a circle."""
+    """Checks that each folder has a row with exactly the folders that it uses, and that no modules use each other in a circle.
+    """
     table, uses = read_table(), find_uses()
     for folder in sorted(set(table) | set(uses)):
         if folder not in uses or folder not in table:
@@ -169,7 +170,7 @@ def defined_in():
 
 
 def check_circles():
-    """A unit is a source with its header. It needs the units whose functions it calls."""
+    """Checks for circles of units. A unit is a source with its header. A unit needs the units whose functions it calls."""
     where = defined_in()
     edges = {}
     for path, text in SOURCES.items():
@@ -228,7 +229,7 @@ def check_counts():
 
 
 def check_sizes():
-    """A file of more than 400 lines must give the reason in its head."""
+    """Checks that a file of more than 400 lines gives the reason in its head."""
     for path, text in SOURCES.items():
         n = text.count('\n')
         head = re.match(r'(?:\s*/\*.*?\*/|#pragma once|\s)*', text, re.S).group(0)
@@ -240,7 +241,7 @@ def check_sizes():
 
 
 def check_types():
-    """No two types have the same name."""
+    """Checks that no two types have the same name."""
     seen = {}
     for path, text in SOURCES.items():
         if path.startswith('lib/bundle/kernels/'):

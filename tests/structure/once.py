@@ -42,7 +42,7 @@ class Once(unittest.TestCase):
         commands = subprocess.run(['ninja', '-C', 'build', '-t', 'compdb', 'cc'], cwd=self.folder, check=True, capture_output=True).stdout
         (self.folder / 'build' / 'compile_commands.json').write_bytes(commands)
 
-    # Returns the status, and the files that were checked.
+    # Runs .ci/once. Returns the status, and the files that were checked.
     def run_once(self, files=('a.c', 'b.c'), argument='x', version='1'):
         checked = self.folder / 'checked'
         checked.write_text('')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A graph that is printed as text and read again is the same graph. */
+/* The format of graphs as text. A graph that is printed and read must be the same graph. */
 
 #include "graphs.h"
 #include "random-graph.h"
@@ -63,7 +63,7 @@ assert_same (const CleaveGraph *a, const CleaveGraph *b, const char *text)
     ck_assert_str_eq (cleave_graph_get_output_name (a, i), cleave_graph_get_output_name (b, i));
 }
 
-/* Prints and reads both forms. */
+/* Asserts that the text of a graph is read as the same graph, in both forms of the text. */
 static void
 assert_round_trip (const CleaveGraph *graph)
 {
@@ -162,7 +162,7 @@ START_TEST (constants_of_all_types_keep_their_bits)
           g_autoptr (CleaveTensor) tensor = cleave_random_tensor (&type, 3, TRUE);
           guint8 *data = cleave_tensor_get_mutable_data (tensor);
 
-          /* Any bits, including NaNs with payloads. */
+          /* The elements have any bits, including NaNs with payloads. */
           for (gint64 k = 0; e != CLEAVE_BOOL && k < cleave_tensor_type_n_bytes (&type); k++)
             data[k] = (guint8) (k % 7 == 0 ? 0xff : (guint) k * 37);
           cleave_graph_add_output (graph, "y", cleave_graph_add_constant (graph, "w", tensor),
@@ -240,7 +240,7 @@ START_TEST (texts_are_readable)
                           "%2 = Constant value=1,-0.1 : float32 2  # v\n"
                           "%3 = LeakyRelu %0 alpha=0.100000001 : float32 2  # a\n"
                           "%4 = LeakyRelu %0 alpha=0.1 : float32 2  # b\noutput %3  # a\n");
-  /* A float that came from a file, and a double written as text. */
+  /* The text of `a` is that of a float, as files have it. The text of `b` is that of a double. */
   ck_assert (*(const double *) a->attrs == (double) 0.1f);
   ck_assert (*(const double *) b->attrs == 0.1);
 }
