@@ -289,18 +289,23 @@ clear_measurement (CleaveFitTry *tried)
   g_clear_pointer (&tried->peak, g_free);
 }
 
-void
-cleave_fit_try_place (CleaveFitTry *tried, const CleaveGraph *graph)
+gint64
+cleave_fit_try_place (CleaveFitTry *tried)
 {
+  const CleaveGraph *graph = tried->graph;
+
   if (tried->spans == NULL)
-    return;
+    return tried->estimate.arena_bytes;
+  tried->graph = NULL;
   tried->estimate.arena_bytes = cleave_arena_place_spans (tried->spans, tried->n_spans,
                                                           tried->estimate.peak_activation_bytes);
   g_clear_pointer (&tried->spans, g_free);
-  if (tried->estimate.arena_bytes <= tried->most_bytes)
-    return;
-  clear_measurement (tried);
-  measure (tried, graph, 1, TRUE);
+  if (tried->estimate.arena_bytes > tried->most_bytes)
+    {
+      clear_measurement (tried);
+      measure (tried, graph, 1, TRUE);
+    }
+  return tried->estimate.arena_bytes;
 }
 
 static CleaveFitPath *
@@ -326,6 +331,7 @@ cleave_fit_try_new (const CleaveGraph *graph,
                      cleave_fit_part_new_of (
                          candidates, &g_array_index (path->segments, CleaveFitCandidate, i)));
   tried->path = copy_path (path);
+  tried->graph = graph;
   measure (tried, graph, n_threads, n_threads > 1);
   return tried;
 }

@@ -34,6 +34,7 @@ GPtrArray *cleave_fit_parts_new (void);
 /* A measured plan. */
 typedef struct
 {
+  const CleaveGraph *graph; /* the graph that the plan splits; only until the buffers are placed */
   GPtrArray *parts;        /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate; /* until the buffers are placed, `arena_bytes` is its least value */
   CleaveArenaSpan *spans;  /* lifetimes of the buffers, until they are placed */
@@ -51,13 +52,15 @@ void cleave_fit_try_free (CleaveFitTry *tried);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitTry, cleave_fit_try_free)
 
 /* Splits a copy of the graph at the segments of `path` and measures it for `n_threads` threads.
- * With one thread, the buffers are not placed yet. */
+ * With one thread, the buffers are not placed yet: cleave_fit_try_place() does that for the plans
+ * that a search chooses from, and needs `graph` until then. */
 CleaveFitTry *cleave_fit_try_new (const CleaveGraph *graph,
                                   const CleaveFitCandidates *candidates,
                                   const CleaveFitPath *path,
                                   guint n_threads);
-/* Places the buffers of a plan for `graph`, if that was put off: sets `arena_bytes`. */
-void cleave_fit_try_place (CleaveFitTry *tried, const CleaveGraph *graph);
+/* Places the buffers of a plan unless that is done: `arena_bytes` is then exact, and not smaller
+ * than before.  Returns it. */
+gint64 cleave_fit_try_place (CleaveFitTry *tried);
 /* Splits a copy of the graph into `parts` (CleaveFitPart), except for those with TRUE in `whole`,
  * and measures it. */
 CleaveFitTry *cleave_fit_try_new_without (const CleaveGraph *graph,

@@ -114,7 +114,8 @@ get_graph (const CleaveFitVariant *variant, guint n_segments)
                                                                             : variant->graph;
 }
 
-/* Measures the plan without segments.  If it has no rewrite either, it changes nothing. */
+/* Measures the plan without segments.  If it has no rewrite either, it changes nothing.  Its few
+ * buffers are placed at once. */
 static void
 measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
 {
@@ -123,6 +124,7 @@ measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
 
   g_ptr_array_add (variant->tries, cleave_fit_try_new (get_graph (variant, 0), &variant->candidates,
                                                        &unsplit, search->options->n_threads));
+  cleave_fit_try_place (variant->tries->pdata[0]);
 }
 
 static CleaveFitVariant *
@@ -147,7 +149,6 @@ new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **err
     return NULL;
   list_nodes (variant);
   measure_unsplit (variant, search);
-  cleave_fit_try_place (variant->tries->pdata[0], variant->before);
   return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
 }
 
@@ -169,89 +170,6 @@ new_variant (Kind kind,
   list_nodes (variant);
   measure_unsplit (variant, search); /* the rewrite may need less memory even without segments */
   return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
-}
-
-/* Placing buffers. */
-
-/* A measured plan and its variant. */
-typedef struct
-{
-  CleaveFitTry *tried;
-  CleaveFitVariant *variant;
-} Measured;
-
-static int
-compare_bytes (gconstpointer a, gconstpointer b)
-{
-  gint64 x = ((const Measured *) a)->tried->estimate.arena_bytes;
-  gint64 y = ((const Measured *) b)->tried->estimate.arena_bytes;
-
-  return (x > y) - (x < y);
-}
-
-/* Returns whether a plan whose buffers are placed is no worse than another one in bytes, MACs and
- * time, however the buffers of the other are placed. */
-static gboolean
-is_bettered (const CleaveFitTry *tried, const GPtrArray *placed)
-{
-  for (guint i = 0; i < placed->len; i++)
-    {
-      const CleaveFitTry *other = placed->pdata[i];
-
-      if (other->estimate.arena_bytes <= tried->estimate.arena_bytes &&
-          other->macs <= tried->macs && other->estimate.nanoseconds <= tried->estimate.nanoseconds)
-        return TRUE;
-    }
-  return FALSE;
-}
-
-/* Returns the measured plans of all variants, those with the fewest bytes first. */
-static GArray *
-list_measured (const GPtrArray *variants)
-{
-  GArray *list = g_array_new (FALSE, FALSE, sizeof (Measured));
-
-  for (guint v = 0; v < variants->len; v++)
-    {
-      CleaveFitVariant *variant = variants->pdata[v];
-
-      for (guint i = 0; i < variant->tries->len; i++)
-        {
-          Measured measured = { variant->tries->pdata[i], variant };
-
-          g_array_append_val (list, measured);
-        }
-    }
-  g_array_sort (list, compare_bytes);
-  return list;
-}
-
-/* Places the buffers of each plan that may be better than the others, and drops the other plans. */
-static void
-place_all (GPtrArray *variants, const CleaveFitSearch *search)
-{
-  g_autoptr (GArray) list = list_measured (variants);
-  g_autoptr (GPtrArray) placed = g_ptr_array_new ();
-
-  for (guint i = 0; i < list->len; i++)
-    if (g_array_index (list, Measured, i).tried->spans == NULL)
-      g_ptr_array_add (placed, g_array_index (list, Measured, i).tried);
-  for (guint i = 0; i < list->len && !g_cancellable_is_cancelled (search->options->cancellable);
-       i++)
-    {
-      const Measured *measured = &g_array_index (list, Measured, i);
-
-      if (measured->tried->spans == NULL)
-        continue;
-      if (is_bettered (measured->tried, placed))
-        {
-          g_ptr_array_remove (measured->variant->tries, measured->tried);
-          continue;
-        }
-      cleave_fit_try_place (measured->tried,
-                            get_graph (measured->variant, measured->tried->parts->len));
-      g_ptr_array_add (placed, measured->tried);
-    }
 }
 
 /* Drops the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
@@ -309,7 +227,6 @@ cleave_fit_search_variants (const CleaveGraph *graph,
         }
       g_ptr_array_add (variants, g_steal_pointer (&variant));
     }
-  place_all (variants, &search);
   drop_useless (variants);
   if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
     return NULL;

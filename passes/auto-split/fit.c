@@ -149,26 +149,42 @@ frontier_init (Frontier *frontier,
   return TRUE;
 }
 
-static gboolean
-is_cheaper (const CleaveFitTry *a, const CleaveFitTry *b)
+/* Returns -1, 0 or 1: whether a plan takes less time than another, as much, or more. */
+static int
+compare_times (gconstpointer a, gconstpointer b)
 {
-  if (a->estimate.nanoseconds < b->estimate.nanoseconds)
-    return TRUE;
-  return a->estimate.nanoseconds <= b->estimate.nanoseconds &&
-         a->estimate.arena_bytes < b->estimate.arena_bytes;
+  double x = (*(CleaveFitTry *const *) a)->estimate.nanoseconds;
+  double y = (*(CleaveFitTry *const *) b)->estimate.nanoseconds;
+
+  return (x > y) - (x < y);
 }
 
-/* Returns the cheapest plan with an arena of at most `max_bytes`, or NULL if there is none. */
-static const CleaveFitTry *
-find_cheapest (const Frontier *frontier, gint64 max_bytes)
+static int
+compare_bytes (gconstpointer a, gconstpointer b)
 {
-  const CleaveFitTry *best = NULL;
+  gint64 x = (*(CleaveFitTry *const *) a)->estimate.arena_bytes;
+  gint64 y = (*(CleaveFitTry *const *) b)->estimate.arena_bytes;
 
+  return (x > y) - (x < y);
+}
+
+/* Returns the cheapest plan with an arena of at most `max_bytes`, or NULL if there is none; of the
+ * plans that take the least time, the one with the smallest arena.  Places the buffers of the plans
+ * that take no more time and may fit. */
+static const CleaveFitTry *
+find_cheapest (Frontier *frontier, gint64 max_bytes)
+{
+  CleaveFitTry *best = NULL;
+
+  g_ptr_array_sort (frontier->tries, compare_times); /* the sort is stable */
   for (guint i = 0; i < frontier->tries->len; i++)
     {
-      const CleaveFitTry *tried = frontier->tries->pdata[i];
+      CleaveFitTry *tried = frontier->tries->pdata[i];
 
-      if (tried->estimate.arena_bytes <= max_bytes && (best == NULL || is_cheaper (tried, best)))
+      if (best != NULL && tried->estimate.nanoseconds > best->estimate.nanoseconds)
+        break;
+      if (tried->estimate.arena_bytes <= max_bytes && cleave_fit_try_place (tried) <= max_bytes &&
+          (best == NULL || compare_bytes (&tried, &best) < 0))
         best = tried;
     }
   return best;
@@ -176,12 +192,19 @@ find_cheapest (const Frontier *frontier, gint64 max_bytes)
 
 /* Returns the cheapest of the plans with the smallest arena. */
 static const CleaveFitTry *
-find_least (const Frontier *frontier)
+find_least (Frontier *frontier)
 {
   gint64 least = G_MAXINT64;
 
+  g_ptr_array_sort (frontier->tries, compare_bytes);
   for (guint i = 0; i < frontier->tries->len; i++)
-    least = MIN (least, ((const CleaveFitTry *) frontier->tries->pdata[i])->estimate.arena_bytes);
+    {
+      CleaveFitTry *tried = frontier->tries->pdata[i];
+
+      if (tried->estimate.arena_bytes >= least)
+        break; /* a placed arena is not smaller than an arena that is not placed yet */
+      least = MIN (least, cleave_fit_try_place (tried));
+    }
   return find_cheapest (frontier, least);
 }
 
@@ -240,17 +263,19 @@ CleaveFitPlan *
 cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, GError **error)
 {
   g_auto (Frontier) frontier = { 0 };
-  const CleaveFitTry *least, *found;
+  const CleaveFitTry *least, *found = NULL;
 
   g_return_val_if_fail (graph != NULL && options != NULL, NULL);
   if (!frontier_init (&frontier, graph, options, error))
     return NULL;
-  least = found = find_least (&frontier);
-  g_assert (least != NULL); /* the unsplit graph adds nothing, so it is allowed */
   if (options->max_memory > 0)
     found = find_cheapest (&frontier, options->max_memory);
   if (found != NULL)
     return make_plan (&frontier, found);
+  least = find_least (&frontier);
+  g_assert (least != NULL); /* the unsplit graph adds nothing, so it is allowed */
+  if (options->max_memory == 0)
+    return make_plan (&frontier, least);
   cleave_fail (error, CLEAVE_ERROR_LIMIT,
                "the budget is %" G_GINT64_FORMAT " bytes, the smallest that a plan meets is "
                "%" G_GINT64_FORMAT " bytes; a smaller budget is limited by %s",
@@ -258,37 +283,48 @@ cleave_fit_plan_new (const CleaveGraph *graph, const CleaveFitOptions *options, 
   return NULL;
 }
 
-static int
-compare_arenas (gconstpointer a, gconstpointer b)
+/* Returns whether a plan is no worse than another in bytes, MACs and time. */
+static gboolean
+is_no_worse (const CleaveFitTry *tried, const CleaveFitTry *other)
 {
-  const CleaveFitTry *x = *(CleaveFitTry *const *) a, *y = *(CleaveFitTry *const *) b;
-
-  if (x->estimate.arena_bytes != y->estimate.arena_bytes)
-    return x->estimate.arena_bytes < y->estimate.arena_bytes ? 1 : -1;
-  return is_cheaper (y, x) - is_cheaper (x, y);
+  return tried->estimate.arena_bytes <= other->estimate.arena_bytes && tried->macs <= other->macs &&
+         tried->estimate.nanoseconds <= other->estimate.nanoseconds;
 }
 
-/* Returns whether another plan dominates a plan: it is no worse in arena, MACs and time, and better
- * in one of them.  Of equal plans, the first dominates the others. */
+/* Returns whether one of `plans` (CleaveFitTry) is no worse than a plan, apart from itself. */
 static gboolean
-is_bettered (guint index, const GPtrArray *tries)
+is_dominated (const CleaveFitTry *tried, const GPtrArray *plans)
 {
-  const CleaveFitTry *tried = tries->pdata[index];
-
-  for (guint i = 0; i < tries->len; i++)
-    {
-      const CleaveFitTry *other = tries->pdata[i];
-      gboolean is_no_worse = other->estimate.arena_bytes <= tried->estimate.arena_bytes &&
-                             other->macs <= tried->macs &&
-                             other->estimate.nanoseconds <= tried->estimate.nanoseconds;
-      gboolean is_better = other->estimate.arena_bytes < tried->estimate.arena_bytes ||
-                           other->macs < tried->macs ||
-                           other->estimate.nanoseconds < tried->estimate.nanoseconds;
-
-      if (is_no_worse && (is_better || i < index))
-        return TRUE;
-    }
+  for (guint i = 0; i < plans->len; i++)
+    if (plans->pdata[i] != tried && is_no_worse (plans->pdata[i], tried))
+      return TRUE;
   return FALSE;
+}
+
+/* Places the buffers of each plan that no other dominates.  Returns these plans, the smallest
+ * arena first.  Of equal plans, it returns one. */
+static GPtrArray *
+list_best (Frontier *frontier)
+{
+  GPtrArray *best = g_ptr_array_new ();
+
+  g_ptr_array_sort (frontier->tries, compare_times);
+  g_ptr_array_sort (frontier->tries, compare_bytes); /* the sort is stable */
+  for (guint i = 0; i < frontier->tries->len; i++)
+    {
+      CleaveFitTry *tried = frontier->tries->pdata[i];
+
+      if (is_dominated (tried, best))
+        continue;
+      cleave_fit_try_place (tried);
+      if (!is_dominated (tried, best))
+        g_ptr_array_add (best, tried);
+    }
+  for (guint i = best->len; i-- > 0;) /* placing may have put a plan behind a later one */
+    if (is_dominated (best->pdata[i], best))
+      g_ptr_array_remove_index (best, i);
+  g_ptr_array_sort (best, compare_bytes);
+  return best;
 }
 
 /**
@@ -314,15 +350,15 @@ cleave_fit_plan_new_frontier (const CleaveGraph *graph,
 {
   g_autoptr (GPtrArray) plans =
       g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_plan_unref);
+  g_autoptr (GPtrArray) best = NULL;
   g_auto (Frontier) frontier = { 0 };
 
   g_return_val_if_fail (graph != NULL && options != NULL, NULL);
   if (!frontier_init (&frontier, graph, options, error))
     return NULL;
-  g_ptr_array_sort (frontier.tries, compare_arenas);
-  for (guint i = 0; i < frontier.tries->len; i++)
-    if (!is_bettered (i, frontier.tries))
-      g_ptr_array_add (plans, make_plan (&frontier, frontier.tries->pdata[i]));
+  best = list_best (&frontier);
+  for (guint i = best->len; i-- > 0;)
+    g_ptr_array_add (plans, make_plan (&frontier, best->pdata[i]));
   return g_steal_pointer (&plans);
 }
 
