@@ -5,7 +5,7 @@
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/max-threads.h"
-#include "../auto-split/for-threads.h"
+#include "../threads/for-threads.h"
 #include "simulate.h"
 
 /* A split for more ranks must take at most this fraction of the estimated time with fewer ranks,
@@ -114,7 +114,7 @@ choose_n_ranks (const Trials *trials, Trial *best, GError **error)
   for (guint n = 1;; n = MIN (2 * n, trials->network->n_ranks))
     {
       const CleaveThreads threads = { .n = n * trials->network->n_threads,
-                                      .are_apart = TRUE,
+                                      .have_own_memory = TRUE,
                                       .strips = trials->strips };
       g_auto (Trial) trial = { 0 };
 

@@ -4,9 +4,9 @@
  * ranks run their nodes. */
 
 #include "../../../lib/ir/topology.h"
-#include "../../../passes/auto-split/for-threads.h"
 #include "../../../passes/ranks/own-orders.h"
 #include "../../../passes/ranks/simulate.h"
+#include "../../../passes/threads/for-threads.h"
 #include "random-graph.h"
 #include "test.h"
 
@@ -96,7 +96,7 @@ START_TEST (strips_are_cached)
   for (guint i = 0; i < 2 * G_N_ELEMENTS (strictnesses); i++)
     {
       const CleaveThreads fresh = { .n = 2 + i / G_N_ELEMENTS (strictnesses),
-                                    .are_apart = TRUE,
+                                    .have_own_memory = TRUE,
                                     .strictness = strictnesses[i % G_N_ELEMENTS (strictnesses)] };
       CleaveThreads again = fresh;
       g_autoptr (CleaveGraph) one = make_blocks (6), two = make_blocks (6);
@@ -126,7 +126,7 @@ END_TEST
  * rows to each other, and both ranks would hold the whole value. */
 START_TEST (recomputed_values_are_whole_on_a_rank)
 {
-  const CleaveThreads threads = { .n = 2, .are_apart = TRUE };
+  const CleaveThreads threads = { .n = 2, .have_own_memory = TRUE };
   g_autoptr (CleaveGraph) graph = parse (SQUEEZE);
   g_autoptr (CleaveSplitReport) report = cleave_split_for (graph, &threads, NULL);
   guint n_pools = 0;
@@ -154,7 +154,7 @@ END_TEST
  * rows. Ranks send each other the smaller values before the upsampling. */
 START_TEST (values_are_sent_before_they_are_upsampled)
 {
-  const CleaveThreads threads = { .n = 2, .are_apart = TRUE, .weights_to_cut = 0.2 };
+  const CleaveThreads threads = { .n = 2, .have_own_memory = TRUE, .weights_to_cut = 0.2 };
   g_autoptr (CleaveGraph) graph = parse (ENLARGED);
   g_autoptr (CleaveSplitReport) report = cleave_split_for (graph, &threads, NULL);
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "axes.h"
+
+#include "../../lib/ir/op.h"
+
+/* Union-find over the dimensions of all values: of[dim] points towards the dimension that
+ * represents its set, which points to itself. */
+
+static guint
+find (guint *of, guint dim)
+{
+  while (of[dim] != dim)
+    dim = of[dim] = of[of[dim]];
+  return dim;
+}
+
+/* Unites two sets.  The dimension with the smaller number represents the result. */
+static void
+unite (guint *of, guint a, guint b)
+{
+  a = find (of, a);
+  b = find (of, b);
+  of[MAX (a, b)] = MIN (a, b);
+}
+
+static guint
+first_dim (guint value)
+{
+  return value * CLEAVE_MAX_RANK;
+}
+
+/* Connects the dimensions of the other results of a node with the dimensions of result 0. */
+static void
+unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCall *call)
+{
+  for (guint r = 1; r < node->n_values; r++)
+    {
+      const CleaveShape *shape = &call->results[r].shape;
+      CleaveDimMap map[CLEAVE_MAX_RANK];
+
+      if (node->node->op->result_maps != NULL)
+        node->node->op->result_maps (call, r, map);
+      for (guint d = 0; d < shape->rank; d++)
+        if (node->node->op->result_maps == NULL)
+          unite (steps->axes, first_dim (node->first_value + r) + d,
+                 first_dim (node->first_value) + d);
+        else if (map[d].stride != 0)
+          unite (steps->axes, first_dim (node->first_value + r) + d,
+                 first_dim (node->first_value) + map[d].from);
+    }
+}
+
+/* Connects each dimension of an operand with the dimensions of result 0 from which the map computes
+ * its spans. Inputs of the graph have no axes. If a window is longer than its stride, neighboring
+ * windows read the same elements, so the axis has a halo. */
+static void
+unite_operand (CleaveFitSteps *steps,
+               const CleaveFitNode *node,
+               const CleaveCall *call,
+               guint index)
+{
+  const CleaveShape *shape = &call->operands[index].shape;
+  const guint value =
+      g_array_index (steps->operands, CleaveFitOperand, node->first_operand + index).value;
+  CleaveDimMap map[CLEAVE_MAX_RANK];
+
+  node->node->op->maps (call, index, map);
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      const guint result = first_dim (node->first_value) + map[d].from;
+
+      if (map[d].stride == 0 || shape->dim[d] < 2)
+        continue;
+      steps->has_halo[result] |= map[d].window > ABS (map[d].stride);
+      if (value != CLEAVE_FIT_NONE)
+        unite (steps->axes, first_dim (value) + d, result);
+    }
+}
+
+static void
+unite_operands (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCall *call)
+{
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveResult *x = node->node->operands[o].result;
+
+      if (x != NULL && !cleave_node_is_fixed (x->node))
+        unite_operand (steps, node, call, o);
+    }
+}
+
+void
+cleave_fit_axes_init (CleaveFitSteps *steps)
+{
+  const guint n = first_dim (steps->values->len);
+
+  g_assert (steps->values->len < G_MAXUINT / (CLEAVE_MAX_RANK * CLEAVE_MAX_RANK));
+  steps->axes = g_new (guint, n + 1);
+  steps->has_halo = g_new0 (gboolean, n + 1);
+  for (guint i = 0; i < n; i++)
+    steps->axes[i] = i;
+  for (guint i = 0; i < steps->nodes->len; i++)
+    {
+      const CleaveFitNode *node = cleave_fit_node (steps, i);
+      g_auto (CleaveNodeCall) call = { 0 };
+
+      if (!node->can_split)
+        continue;
+      cleave_node_call_init (&call, node->node);
+      unite_results (steps, node, &call.call);
+      unite_operands (steps, node, &call.call);
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      steps->axes[i] = find (steps->axes, i);
+      steps->has_halo[steps->axes[i]] |= steps->has_halo[i];
+    }
+}
+
+gint
+cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut cut)
+{
+  const CleaveFitNode *made = cleave_fit_node (steps, node);
+  const CleaveShape *shape = &made->node->results[0].type.shape;
+  guint index = cut % CLEAVE_MAX_RANK;
+
+  for (guint d = 0; d < shape->rank && made->can_split; d++)
+    if (steps->axes[first_dim (made->first_value) + d] == cut / CLEAVE_MAX_RANK && index-- == 0)
+      return shape->dim[d] > 1 ? (gint) d : -1;
+  return -1;
+}
+
+/* Returns the cut that divides a dimension of result 0. */
+static CleaveFitCut
+get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
+{
+  const guint *of = &steps->axes[first_dim (made->first_value)];
+  guint index = 0;
+
+  for (guint d = 0; d < dim; d++)
+    index += of[d] == of[dim];
+  return of[dim] * CLEAVE_MAX_RANK + index;
+}
+
+/* Returns the sort key of a dimension in cleave_fit_axes_list_cuts(); `rank` is the rank of the
+ * value. */
+static guint
+get_rank (const CleaveFitSteps *steps, CleaveFitCut cut, guint dim, guint rank)
+{
+  if (cleave_fit_axes_has_halo (steps, cut))
+    return dim;
+  return dim + 1 == rank ? 2 * rank : 2 * rank - 1 - dim;
+}
+
+guint
+cleave_fit_axes_list_cuts (const CleaveFitSteps *steps, guint node, CleaveFitCut *cuts)
+{
+  const CleaveFitNode *made = cleave_fit_node (steps, node);
+  const CleaveShape *shape = &made->node->results[0].type.shape;
+  guint rank[CLEAVE_MAX_RANK], n = 0;
+
+  for (guint d = 0; d < shape->rank && made->can_split; d++)
+    {
+      const CleaveFitCut cut = get_cut (steps, made, d);
+      const guint own = get_rank (steps, cut, d, shape->rank);
+      guint i = n;
+
+      if (shape->dim[d] < 2)
+        continue;
+      for (; i > 0 && own < rank[i - 1]; i--)
+        {
+          cuts[i] = cuts[i - 1];
+          rank[i] = rank[i - 1];
+        }
+      cuts[i] = cut;
+      rank[i] = own;
+      n++;
+    }
+  return n;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Corrects estimates of segment candidates by measurements. */
+
+#include "candidates.h"
+
+/* Two segments with the same end are alike if their begins differ by at most 1 / SIMILAR of the
+ * steps of the shorter one. */
+#define SIMILAR 4
+
+/* Returns whether two candidates split nearly the same steps in the same way. */
+static gboolean
+is_alike (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
+{
+  const guint n = MIN (a->end - a->begin, b->end - b->begin);
+  const guint distance = MAX (a->begin, b->begin) - MIN (a->begin, b->begin);
+
+  return a->end == b->end && SIMILAR * distance <= n && a->cut == b->cut &&
+         a->column_cut == b->column_cut && a->halo == b->halo && a->in_bands == b->in_bands &&
+         a->cuts_weights == b->cuts_weights;
+}
+
+/* Returns whether two candidates have the same tiles; one may have an element-wise node more at its
+ * end. */
+static gboolean
+is_same (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
+{
+  return a->begin == b->begin && a->n_strips == b->n_strips && a->n_columns == b->n_columns &&
+         a->cut == b->cut && a->halo == b->halo && a->in_bands == b->in_bands &&
+         a->estimate == b->estimate;
+}
+
+static double
+count_tiles (const CleaveFitCandidate *candidate)
+{
+  return (double) candidate->n_strips * candidate->n_columns;
+}
+
+void
+cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
+                                 const CleaveFitCandidate *measured,
+                                 gint64 n_bytes)
+{
+  const double factor = (double) n_bytes / (double) MAX (measured->estimate, 1);
+  const guint last = MIN (measured->end + 2, candidates->steps->n_steps + 1);
+
+  for (guint i = candidates->first[measured->end - 1]; i < candidates->first[last]; i++)
+    {
+      CleaveFitCandidate *candidate =
+          &g_array_index (candidates->candidates, CleaveFitCandidate, i);
+
+      if (is_same (candidate, measured))
+        {
+          candidate->n_bytes = candidate->is_measured ? MIN (candidate->n_bytes, n_bytes) : n_bytes;
+          candidate->is_measured = TRUE;
+        }
+      else if (!candidate->is_measured && is_alike (candidate, measured))
+        {
+          /* the error of the estimate grows with the number of pieces */
+          const double part = MIN (count_tiles (candidate) / count_tiles (measured), 1);
+
+          candidate->n_bytes = MAX (candidate->n_bytes, (gint64) ((1 + (factor - 1) * part) *
+                                                                  (double) candidate->estimate));
+        }
+    }
+}
+
+void
+cleave_fit_candidates_reset (CleaveFitCandidates *candidates)
+{
+  for (guint i = 0; i < candidates->candidates->len; i++)
+    {
+      CleaveFitCandidate *candidate =
+          &g_array_index (candidates->candidates, CleaveFitCandidate, i);
+
+      candidate->n_bytes = candidate->estimate;
+      candidate->is_measured = FALSE;
+    }
+}

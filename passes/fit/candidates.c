@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "candidates.h"
+
+/* Limits the steps that all walks pass, at about a microsecond each: in graphs of more than some
+ * hundred steps, segments have at most MAX_WALKED / (20 * n_steps) steps. */
+#define MAX_WALKED 1000000
+#define MIN_SEGMENT 24
+
+/* Largest numbers of strips of a segment, and of its tiles. Each strip or tile has one piece of
+ * each node. */
+#define MAX_STRIPS 256
+#define MAX_TILES 600
+
+/* Graphs with more steps than this are cut into strips only. */
+#define MAX_STEPS_OF_TILES 400
+
+/* An even plan is exported as a Loop, which needs three equal strips in a row. */
+#define MIN_EVEN_STRIPS 6
+
+/* Steps of the graph for each thread of the search, and the largest number of threads. A thread
+ * finds all candidates of one segment end; they do not depend on candidates of other ends. */
+#define STEPS_OF_THREAD 16
+#define MAX_THREADS 16
+
+/* The work that all threads share. */
+typedef struct
+{
+  const CleaveFitSteps *steps;
+  guint max_steps;
+  const CleaveFitWatch *watch;
+  gint n_begun;  /* number of segment ends that a thread has taken; atomic */
+  GArray **best; /* CleaveFitCandidate, by end; NULL: the candidates of the end are not known yet */
+} Search;
+
+typedef struct
+{
+  Search *search;
+  CleaveFitWalker *walker;
+  gboolean reports;
+} Searcher;
+
+/* Walks a segment twice: with carried and with recomputed overlap. Both walks are equal if no
+ * strips overlap. Returns whether the strips carry rows of an expanded value. */
+static gboolean
+walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
+{
+  gboolean overlaps_wide;
+
+  walk->halo = CLEAVE_HALO_CARRY;
+  if (!cleave_fit_walker_walk (walker, walk, found))
+    return FALSE;
+  overlaps_wide = cleave_fit_walker_overlaps_wide (walker);
+  walk->halo = CLEAVE_HALO_RECOMPUTE;
+  cleave_fit_walker_walk (walker, walk, found);
+  return overlaps_wide;
+}
+
+static void
+walk_narrow (CleaveFitWalker *walker, const CleaveFitWalk *like, GArray *found)
+{
+  CleaveFitWalk walk = *like;
+
+  walk.halo = CLEAVE_HALO_CARRY_NARROW;
+  cleave_fit_walker_walk (walker, &walk, found);
+}
+
+/* Returns the extent of a cut of the last node before a step. */
+static gint64
+find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
+{
+  const CleaveFitSteps *steps = searcher->search->steps;
+  const guint last = steps->first_node[end] - 1;
+  const gint dim = cleave_fit_axes_find_dim (steps, last, cut);
+
+  return cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
+}
+
+/* Walks strips that are cut into tiles of 1, 2, 4, 8 … columns. */
+static void
+walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found)
+{
+  CleaveFitWalker *walker = searcher->walker;
+  const gint64 extent = find_extent (searcher, strips->end, strips->column_cut);
+  CleaveFitWalk walk = *strips;
+  gboolean overlaps_wide = FALSE;
+
+  for (gint64 columns = 1; columns < extent; columns *= 2)
+    {
+      gint64 n = (extent + columns - 1) / columns;
+
+      if (n * strips->n_strips > MAX_TILES)
+        continue;
+      walk.n_columns = (guint) n;
+      if (walk_both (walker, &walk, found))
+        {
+          walk_narrow (walker, &walk, found);
+          overlaps_wide = TRUE;
+        }
+      walk.in_bands = TRUE;
+      walk.halo = CLEAVE_HALO_CARRY;
+      cleave_fit_walker_walk (walker, &walk, found);
+      walk.in_bands = FALSE;
+    }
+  if (overlaps_wide)
+    walk_narrow (walker, strips, found);
+}
+
+/* Walks strips of 1, 2, 3, 4, 6, 8, 12 … rows. Cuts them into tiles along `column_cut`, unless that
+ * is CLEAVE_FIT_NONE. */
+static void
+walk_cut (
+    const Searcher *searcher, guint end, CleaveFitCut cut, CleaveFitCut column_cut, GArray *found)
+{
+  const gint64 extent = find_extent (searcher, end, cut);
+  gint64 before = 0;
+
+  for (gint64 rows = 1; rows < extent; rows += rows < 4                   ? 1
+                                               : (rows & (rows - 1)) == 0 ? rows / 2
+                                                                          : rows / 3)
+    {
+      gint64 n = (extent + rows - 1) / rows;
+      CleaveFitWalk walk = { .end = end,
+                             .n_strips = (guint) n,
+                             .n_columns = 1,
+                             .max_steps = searcher->search->max_steps,
+                             .cut = cut,
+                             .column_cut = column_cut,
+                             .halo = CLEAVE_HALO_CARRY };
+
+      if (n == before || n > MAX_STRIPS)
+        continue;
+      before = n;
+      if (column_cut == CLEAVE_FIT_NONE)
+        walk_both (searcher->walker, &walk, found);
+      else
+        walk_tiles (searcher, &walk, found);
+    }
+}
+
+/* Returns whether strips along a cut may need less memory than strips along the cuts before it.
+ * Strips along a shorter axis with a halo carry longer lines to the next strip. */
+static gboolean
+may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
+{
+  const CleaveFitSteps *steps = searcher->search->steps;
+
+  return index == 0 || !cleave_fit_axes_has_halo (steps, cuts[index]) ||
+         find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
+}
+
+/* Adds strips along the axes of the last node before a step, and tiles. Tiles are cut along each
+ * two axes that have a halo, the outer one first, and along the first two of all axes. */
+static void
+walk_end (const Searcher *searcher, guint end, GArray *found)
+{
+  const Search *search = searcher->search;
+  const gboolean has_tiles = search->steps->n_steps <= MAX_STEPS_OF_TILES &&
+                             search->watch->has_tiles && !search->watch->is_even;
+  CleaveFitCut cuts[CLEAVE_MAX_RANK];
+  guint n;
+
+  if (!cleave_fit_walker_is_border (searcher->walker, end))
+    return;
+  n = cleave_fit_axes_list_cuts (search->steps, search->steps->first_node[end] - 1, cuts);
+  for (guint i = 0; i < n; i++)
+    {
+      if (may_need_less (searcher, end, cuts, i))
+        walk_cut (searcher, end, cuts[i], CLEAVE_FIT_NONE, found);
+      for (guint j = i + 1; j < n && has_tiles; j++)
+        if ((i == 0 && j == 1) || cleave_fit_axes_has_halo (search->steps, cuts[j]))
+          walk_cut (searcher, end, cuts[i], cuts[j], found);
+    }
+}
+
+/* Drops the candidates that an even plan may not have. */
+static void
+keep_even (GArray *found, const CleaveFitWatch *watch)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < found->len && watch->is_even; i++)
+    {
+      const CleaveFitCandidate candidate = g_array_index (found, CleaveFitCandidate, i);
+
+      if (candidate.cuts_weights ? watch->has_chunks : candidate.n_strips >= MIN_EVEN_STRIPS)
+        g_array_index (found, CleaveFitCandidate, n++) = candidate;
+    }
+  if (watch->is_even)
+    g_array_set_size (found, n);
+}
+
+static gpointer
+find_candidates (gpointer data)
+{
+  const Searcher *searcher = data;
+  Search *search = searcher->search;
+  const CleaveFitWatch *watch = search->watch;
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
+  guint end;
+
+  while ((end = (guint) g_atomic_int_add (&search->n_begun, 1) + 1) <= search->steps->n_steps &&
+         !g_cancellable_is_cancelled (watch->cancellable))
+    {
+      g_array_set_size (found, 0);
+      walk_end (searcher, end, found);
+      keep_even (found, watch);
+      search->best[end] = cleave_fit_candidates_select (found);
+      if (searcher->reports && watch->report != NULL)
+        watch->report ((double) end / search->steps->n_steps, watch->data);
+    }
+  return NULL;
+}
+
+/* Runs the search on this thread, and on other threads if they can be started. Returns the number
+ * of nodes that all walks visited. */
+static guint64
+run (Search *search)
+{
+  const guint asked = search->watch->n_threads;
+  const guint n = asked > 0 ? asked
+                            : MIN (MIN (g_get_num_processors (), MAX_THREADS),
+                                   search->steps->n_steps / STEPS_OF_THREAD + 1);
+  g_autofree Searcher *searchers = g_new0 (Searcher, n);
+  g_autofree GThread **threads = g_new0 (GThread *, n);
+  guint64 n_visits = 0;
+
+  for (guint i = 0; i < n; i++)
+    searchers[i] = (Searcher){ search, cleave_fit_walker_new (search->steps), i == 0 };
+  for (guint i = 1; i < n; i++)
+    threads[i] = g_thread_try_new ("cleave-fit", find_candidates, &searchers[i], NULL);
+  find_candidates (&searchers[0]);
+  for (guint i = 0; i < n; i++)
+    {
+      if (threads[i] != NULL)
+        g_thread_join (threads[i]);
+      n_visits += cleave_fit_walker_get_n_visits (searchers[i].walker);
+      cleave_fit_walker_free (searchers[i].walker);
+    }
+  return n_visits;
+}
+
+/* Joins the candidates of all ends. */
+static void
+join_ends (CleaveFitCandidates *candidates, GArray **best)
+{
+  const guint n_steps = candidates->steps->n_steps;
+
+  candidates->candidates = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
+  candidates->first = g_new0 (guint, n_steps + 2);
+  for (guint end = 1; end <= n_steps; end++)
+    {
+      candidates->first[end] = candidates->candidates->len;
+      if (best[end] != NULL && best[end]->len > 0)
+        g_array_append_vals (candidates->candidates, best[end]->data, best[end]->len);
+      g_clear_pointer (&best[end], g_array_unref);
+    }
+  candidates->first[n_steps + 1] = candidates->candidates->len;
+}
+
+gboolean
+cleave_fit_candidates_init (CleaveFitCandidates *candidates,
+                            const CleaveFitSteps *steps,
+                            const CleaveFitWatch *watch,
+                            GError **error)
+{
+  const guint n_steps = steps->n_steps;
+  g_autofree GArray **best = g_new0 (GArray *, n_steps + 1);
+  Search search = { .steps = steps, .watch = watch, .best = best };
+
+  *candidates = (CleaveFitCandidates){ .steps = steps, .is_even = watch->is_even };
+  search.max_steps = MAX (MIN_SEGMENT, MAX_WALKED / (20 * (n_steps + 1)));
+  candidates->n_visits = run (&search);
+  join_ends (candidates, best);
+  return !g_cancellable_set_error_if_cancelled (watch->cancellable, error);
+}
+
+void
+cleave_fit_candidates_clear (CleaveFitCandidates *candidates)
+{
+  g_clear_pointer (&candidates->candidates, g_array_unref);
+  g_clear_pointer (&candidates->first, g_free);
+}
+
+static int
+compare_candidates (gconstpointer a, gconstpointer b)
+{
+  const CleaveFitCandidate *x = a, *y = b;
+
+  if (x->begin != y->begin)
+    return x->begin < y->begin ? -1 : 1;
+  if (x->n_bytes != y->n_bytes)
+    return x->n_bytes < y->n_bytes ? -1 : 1;
+  return (x->work > y->work) - (x->work < y->work);
+}
+
+static gint64
+get_least (const CleaveFitCandidate *candidate)
+{
+  return candidate->n_bytes - cleave_fit_overlay_get_saved (&candidate->overlay);
+}
+
+/* Returns whether x, which needs no more bytes, is at most as bad as y in everything else. */
+static gboolean
+dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
+{
+  return get_least (x) <= get_least (y) && x->work <= y->work && x->macs <= y->macs;
+}
+
+GArray *
+cleave_fit_candidates_select (const GArray *found)
+{
+  g_autoptr (GArray) sorted = g_array_copy ((GArray *) found);
+  GArray *best = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
+  guint first = 0; /* index in `best` of the first candidate with the current begin */
+
+  g_array_sort (sorted, compare_candidates); /* the sort is stable */
+  for (guint i = 0; i < sorted->len; i++)
+    {
+      const CleaveFitCandidate *candidate = &g_array_index (sorted, CleaveFitCandidate, i);
+      gboolean is_dominated = FALSE;
+
+      if (best->len > first &&
+          g_array_index (best, CleaveFitCandidate, first).begin != candidate->begin)
+        first = best->len;
+      for (guint j = first; j < best->len && !is_dominated; j++)
+        is_dominated = dominates (&g_array_index (best, CleaveFitCandidate, j), candidate);
+      if (!is_dominated)
+        g_array_append_vals (best, candidate, 1);
+    }
+  return best;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Plans for ONNX Runtime, where strips save memory only if they become iterations of a Loop. */
+
+#include "order.h"
+#include "plan.h"
+
+#include <cleave/cleave-onnx.h>
+#include <gio/gio.h>
+
+static gboolean
+has_iteration (const CleaveSplitNode *split, GHashTable *iterations)
+{
+  for (guint p = 0; p < split->n_pieces; p++)
+    if (g_hash_table_contains (iterations, split->piece_names[p]))
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+has_node (const CleaveFitSegment *segment, GHashTable *nodes)
+{
+  for (guint n = 0; n < segment->n_nodes; n++)
+    if (g_hash_table_contains (nodes, segment->nodes[n]))
+      return TRUE;
+  return FALSE;
+}
+
+/* Returns the names of nodes of which a piece is in a Loop. `iterations` are the names of nodes in
+ * Loops. */
+static GHashTable *
+find_nodes (const CleaveSplitReport *report, char **iterations)
+{
+  GHashTable *nodes = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (char **name = iterations; *name != NULL; name++)
+    g_hash_table_add (names, *name);
+  for (guint i = 0; i < cleave_split_report_get_n_split (report); i++)
+    {
+      const CleaveSplitNode *split = cleave_split_report_get_split (report, i);
+
+      if (has_iteration (split, names))
+        g_hash_table_add (nodes, (gpointer) split->name);
+    }
+  return nodes;
+}
+
+/* Appends the indices of the segments that do not become a Loop. */
+static gboolean
+list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missing, GError **error)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
+  g_autoptr (GHashTable) nodes = NULL;
+  g_auto (GStrv) iterations = NULL;
+
+  if (report == NULL)
+    return FALSE;
+  cleave_onnx_set_loops (copy, TRUE);
+  iterations = cleave_onnx_list_iterations (copy, error);
+  if (iterations == NULL)
+    return FALSE;
+  nodes = find_nodes (report, iterations);
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    if (!has_node (cleave_fit_plan_get_segment (plan, i), nodes))
+      g_array_append_val (missing, i);
+  return TRUE;
+}
+
+/* A segment with fewer strips than this has few pieces. A cut into rows makes at least this many
+ * strips; a cut of an outer dimension may make fewer. */
+#define MIN_STRIPS 6
+
+/* Returns whether a segment has few pieces. Few pieces are copied few times, so their memory
+ * without a Loop is estimated well. */
+static gboolean
+has_few_pieces (const CleaveFitPlan *plan, guint segment)
+{
+  return cleave_fit_plan_get_segment (plan, segment)->n_strips < MIN_STRIPS;
+}
+
+/* Moves the segments that must not be split to the front, and returns their number. If `few_stay`,
+ * segments of few pieces may be split without a Loop. */
+static guint
+sort_missing (const CleaveFitPlan *plan, GArray *missing, gboolean few_stay)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < missing->len; i++)
+    {
+      guint segment = g_array_index (missing, guint, i);
+
+      if (few_stay && has_few_pieces (plan, segment))
+        continue;
+      g_array_index (missing, guint, i) = g_array_index (missing, guint, n);
+      g_array_index (missing, guint, n++) = segment;
+    }
+  return n;
+}
+
+/* Removes segments that do not become Loops from a plan, until none is left. If `few_stay`,
+ * segments of few pieces stay. */
+static CleaveFitPlan *
+keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, gboolean few_stay, GError **error)
+{
+  g_autoptr (CleaveFitPlan) kept = cleave_fit_plan_ref ((CleaveFitPlan *) plan);
+  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
+  guint n;
+
+  if (!list_missing (kept, graph, missing, error))
+    return NULL;
+  while ((n = sort_missing (kept, missing, few_stay)) > 0)
+    {
+      CleaveFitPlan *less = cleave_fit_plan_new_without (
+          kept, graph, n, (const guint *) (gpointer) missing->data, error);
+
+      cleave_fit_plan_unref (g_steal_pointer (&kept));
+      kept = less;
+      g_array_set_size (missing, 0);
+      if (kept == NULL || !list_missing (kept, graph, missing, error))
+        return NULL;
+    }
+  return g_steal_pointer (&kept);
+}
+
+/* Bytes that a Loop adds besides values: kernels that are not loaded otherwise, and many small
+ * blocks. */
+#define LOOP_BYTES (1 << 20)
+
+/* Returns the estimated memory of the runtime for a plan, in bytes; -1: the graph cannot be written
+ * as an ONNX file. */
+static gint64
+estimate (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
+
+  if (report == NULL)
+    return -1;
+  cleave_onnx_set_loops (copy, TRUE);
+  return cleave_onnx_estimate_bytes (copy, error);
+}
+
+/* A plan and its estimated memory in the runtime. */
+typedef struct
+{
+  CleaveFitPlan *plan;
+  guint n_loops, n_pieces; /* numbers of segments */
+  gint64 n_bytes;
+} Form;
+
+static void
+form_clear (Form *form)
+{
+  g_clear_pointer (&form->plan, cleave_fit_plan_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Form, form_clear)
+
+/* Takes ownership of the plan. Returns FALSE if it is NULL, with the error set already. */
+static gboolean
+form_init (Form *form, CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
+
+  form->plan = plan;
+  if (plan == NULL || !list_missing (plan, graph, missing, error))
+    return FALSE;
+  form->n_pieces = missing->len;
+  form->n_loops = cleave_fit_plan_get_n_segments (plan) - missing->len;
+  form->n_bytes = estimate (plan, graph, error);
+  return form->n_bytes >= 0;
+}
+
+static void
+form_take (Form *form, Form *other)
+{
+  form_clear (form);
+  *form = *other;
+  other->plan = NULL;
+}
+
+static CleaveFitPlan *
+keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  guint n = cleave_fit_plan_get_n_segments (plan);
+  g_autofree guint *all = g_new (guint, n + 1);
+
+  for (guint i = 0; i < n; i++)
+    all[i] = i;
+  return cleave_fit_plan_new_without (plan, graph, n, all, error);
+}
+
+/* The search for the best plan. Plans are compared in the form that weigh() gives them. */
+typedef struct
+{
+  const CleaveGraph *graph;
+  CleaveFitOptions options;
+  CleaveFitPlan *best;
+  CleaveFitLoops loops; /* results of the best plan */
+} Search;
+
+static gint64
+get_arena (const CleaveFitPlan *plan)
+{
+  return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
+}
+
+/* Returns whether a plan is better than the best so far, which was cheaper on the frontier. With a
+ * limit, the first plan within it is best, or else the smaller arena; without one, the smaller
+ * estimate, then the smaller arena. */
+static gboolean
+is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gint64 asked)
+{
+  const gint64 arena = get_arena (plan);
+  const gint64 best = search->best == NULL ? 0 : get_arena (search->best);
+
+  if (search->best == NULL)
+    return TRUE;
+  if (asked > 0)
+    return best > asked && arena < best;
+  return estimated < search->loops.bytes_after ||
+         (estimated == search->loops.bytes_after && arena < best);
+}
+
+/* Pieces without a Loop are used only if they save at least this share and this many bytes, since
+ * they are copied more often than is estimated. A U-net of 4.7 MB, estimated at 2.8 MB in pieces,
+ * needed a fifth more than unsplit. */
+#define PIECES_PART 0.6
+#define PIECES_BYTES (1 << 22)
+
+static gboolean
+gains_by_pieces (gint64 bytes, gint64 kept_bytes)
+{
+  return (double) bytes < PIECES_PART * (double) kept_bytes && bytes + PIECES_BYTES < kept_bytes;
+}
+
+static gboolean
+has_few (const CleaveFitPlan *plan)
+{
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
+    if (has_few_pieces (plan, i))
+      return TRUE;
+  return FALSE;
+}
+
+/* Chooses the form in which a plan is written. If all its segments become Loops, that is the plan
+ * itself. Otherwise there are three forms:
+ *
+ * - only the segments that become Loops: the default
+ * - also the segments of few pieces: if that saves more than LOOP_BYTES
+ * - all segments: if gains_by_pieces() finds that enough memory is saved */
+static gboolean
+find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
+{
+  g_auto (Form) all = { 0 }, few = { 0 };
+
+  if (!form_init (&all, cleave_fit_plan_ref ((CleaveFitPlan *) plan), graph, error))
+    return FALSE;
+  if (all.n_pieces == 0)
+    {
+      form_take (best, &all);
+      return TRUE;
+    }
+  if (!form_init (best, keep_loops (plan, graph, FALSE, error), graph, error))
+    return FALSE;
+  if (has_few (plan))
+    {
+      if (!form_init (&few, keep_loops (plan, graph, TRUE, error), graph, error))
+        return FALSE;
+      if (few.n_bytes + LOOP_BYTES < best->n_bytes)
+        form_take (best, &few);
+    }
+  if (gains_by_pieces (all.n_bytes, best->n_bytes))
+    form_take (best, &all);
+  return TRUE;
+}
+
+/* Returns the plan in the form that find_form() chooses. If that form is not estimated to save more
+ * than LOOP_BYTES, returns a plan that splits no segment. */
+static CleaveFitPlan *
+weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
+{
+  const CleaveGraph *graph = search->graph;
+  g_auto (Form) best = { 0 }, whole = { 0 };
+  guint n = cleave_fit_plan_get_n_segments (plan);
+
+  if (!find_form (&best, plan, graph, error))
+    return NULL;
+  if (best.n_bytes + LOOP_BYTES >= loops->bytes_before && n > 0)
+    {
+      if (!form_init (&whole, keep_whole (plan, graph, error), graph, error))
+        return NULL;
+      form_take (&best, &whole);
+    }
+  loops->n_loops = best.n_loops;
+  loops->n_pieces = best.n_pieces;
+  loops->n_whole = n - best.n_loops - best.n_pieces;
+  loops->bytes_after = best.n_bytes;
+  return g_steal_pointer (&best.plan);
+}
+
+/* Replaces the best plan of the search if this plan has a better form. */
+static gboolean
+offer (Search *search, const CleaveFitPlan *plan, gint64 asked, GError **error)
+{
+  CleaveFitLoops loops = { .bytes_before = search->loops.bytes_before };
+  g_autoptr (CleaveFitPlan) kept = NULL;
+
+  if (g_cancellable_set_error_if_cancelled (search->options.cancellable, error))
+    return FALSE;
+  kept = weigh (search, plan, &loops, error);
+  if (kept == NULL)
+    return FALSE;
+  if (is_better (search, kept, loops.bytes_after, asked))
+    {
+      g_clear_pointer (&search->best, cleave_fit_plan_unref);
+      search->best = g_steal_pointer (&kept);
+      search->loops = loops;
+    }
+  return TRUE;
+}
+
+/* Finds the best form of all plans of the frontier. */
+static gboolean
+find_best (Search *search, gint64 asked, GError **error)
+{
+  g_autoptr (CleaveGraph) before = cleave_graph_copy (search->graph);
+  g_autoptr (GPtrArray) plans = NULL;
+
+  cleave_onnx_set_loops (before, TRUE);
+  search->loops.bytes_before = cleave_onnx_estimate_bytes (before, error);
+  if (search->loops.bytes_before < 0)
+    return FALSE;
+  plans = cleave_fit_plan_new_frontier (search->graph, &search->options, error);
+  for (guint i = 0; plans != NULL && i < plans->len; i++)
+    if (!offer (search, plans->pdata[i], asked, error))
+      return FALSE;
+  return plans != NULL;
+}
+
+/**
+ * cleave_fit_plan_new_for_ort:
+ * @graph: a graph
+ * @options: the limits of the plan; strips are even, whatever @even_strips says
+ * @error: return location for a [struct@GLib.Error]
+ *
+ * Finds a plan for ONNX Runtime. That runtime needs little memory for the strips of a segment only
+ * if they are iterations of a `Loop`. A segment that cannot become a `Loop` is usually not split.
+ * No segment is split if that is not estimated to reduce the memory of the runtime.
+ *
+ * @max_memory limits the arena of the plan. If it is 0, the plan has the least estimated memory in
+ * the runtime. [method@Cleave.FitPlan.get_loops] returns the estimate.
+ * [method@Cleave.FitPlan.apply] marks the graph to be written with `Loop`s, as
+ * [func@Cleave.onnx_set_loops] does.
+ *
+ * Fails with %CLEAVE_ERROR_LIMIT if no plan meets the limits.
+ *
+ * Returns: (transfer full) (nullable): the plan, or %NULL on error
+ *
+ * Since: 0.2
+ */
+CleaveFitPlan *
+cleave_fit_plan_new_for_ort (const CleaveGraph *graph,
+                             const CleaveFitOptions *options,
+                             GError **error)
+{
+  g_autoptr (CleaveFitPlan) best = NULL;
+  Search search = { .graph = graph };
+  gint64 asked;
+  gboolean good;
+
+  g_return_val_if_fail (graph != NULL && options != NULL, NULL);
+  asked = options->max_memory;
+  search.options = *options;
+  search.options.even_strips = TRUE;
+  good = find_best (&search, asked, error);
+  best = search.best;
+  if (!good)
+    return NULL;
+  if (asked == 0 || get_arena (best) <= asked)
+    {
+      cleave_fit_plan_set_loops (best, &search.loops);
+      return g_steal_pointer (&best);
+    }
+  g_set_error (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT,
+               "the budget is %" G_GINT64_FORMAT " bytes, the smallest that a plan meets is "
+               "%" G_GINT64_FORMAT " bytes; a smaller budget is limited by %s",
+               asked, get_arena (best), cleave_fit_plan_get_peak (best));
+  return NULL;
+}

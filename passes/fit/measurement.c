@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "measurement.h"
+
+#include "../../lib/runtime/memory-timeline.h"
+#include "../../lib/runtime/plan/liveness.h"
+#include "../segments/copy-carried.h"
+#include "../segments/pieces.h"
+#include "../segments/share-carried.h"
+
+void
+cleave_fit_measurement_free (CleaveFitMeasurement *measured)
+{
+  if (measured == NULL)
+    return;
+  g_ptr_array_unref (measured->parts);
+  cleave_fit_path_free (measured->path);
+  g_free (measured->spans);
+  g_free (measured->part_bytes);
+  g_free (measured->peak);
+  g_free (measured);
+}
+
+/* Splitting a graph. */
+
+static CleaveNode *
+find_node (CleaveGraph *graph, const char *name, GError **error)
+{
+  CleaveNode *node = cleave_graph_find_node (graph, name);
+
+  if (node == NULL)
+    cleave_fail (error, CLEAVE_ERROR_OPTION, "the plan is for another graph: there is no node '%s'",
+                 name);
+  return node;
+}
+
+static gboolean
+check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
+{
+  const CleaveShape *shape = &node->results[0].type.shape;
+
+  return (dim < shape->rank && shape->dim[dim] >= n_strips && node->op->maps != NULL) ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "the plan is for another graph: '%s' cannot be cut into %u strips",
+                      node->name, n_strips);
+}
+
+/* Finds the nodes of a part in a graph.  Returns NULL and sets the error if one is missing or
+ * cannot be cut in this way. */
+static CleaveSegment *
+make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
+{
+  CleaveSegment *segment = g_new0 (CleaveSegment, 1);
+  gboolean good = TRUE;
+
+  segment->ends = g_array_new (FALSE, FALSE, sizeof (CleaveSegmentEnd));
+  segment->order = g_ptr_array_new ();
+  segment->nodes = g_hash_table_new (NULL, NULL);
+  segment->n_strips = part->candidate.n_strips;
+  segment->n_bands = 1;
+  segment->n_columns = part->candidate.n_columns;
+  segment->halo = part->candidate.halo;
+  segment->in_bands = part->candidate.in_bands;
+  segment->is_even = part->is_even;
+  for (guint i = 0; part->nodes[i] != NULL && good; i++)
+    {
+      CleaveNode *node = find_node (graph, part->nodes[i], error);
+
+      good = node != NULL;
+      g_ptr_array_add (segment->order, node);
+      g_hash_table_add (segment->nodes, node);
+    }
+  for (guint i = 0; part->ends[i] != NULL && good; i++)
+    {
+      CleaveSegmentEnd end = { find_node (graph, part->ends[i], error),
+                               g_array_index (part->dims, guint, i),
+                               g_array_index (part->columns, guint, i) };
+
+      good = end.node != NULL && check_end (end.node, end.dim, segment->n_strips, error) &&
+             (segment->n_columns == 1 ||
+              check_end (end.node, end.column_dim, segment->n_columns, error)) &&
+             (segment->n_columns == 1 || end.column_dim != end.dim ||
+              cleave_fail (error, CLEAVE_ERROR_OPTION,
+                           "the plan is for another graph: '%s' has one dimension for rows and "
+                           "columns",
+                           end.node->name));
+      g_array_append_val (segment->ends, end);
+    }
+  if (!good)
+    g_clear_pointer (&segment, cleave_segment_free);
+  return segment;
+}
+
+/* Finds the nodes of all parts in a graph (CleaveSegment).  Returns NULL and sets the error on
+ * failure. */
+static GPtrArray *
+make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (cleave_segment_free);
+
+  for (guint i = 0; i < parts->len; i++)
+    {
+      CleaveSegment *segment = make_segment (graph, parts->pdata[i], error);
+
+      if (segment == NULL)
+        return NULL;
+      g_ptr_array_add (segments, segment);
+    }
+  return g_steal_pointer (&segments);
+}
+
+gboolean
+cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error)
+{
+  g_autoptr (GPtrArray) segments = make_segments (parts, graph, error);
+
+  return segments != NULL;
+}
+
+/* Splits a graph, as cleave_fit_parts_apply() does, and sets `pieces`, the part of each node. */
+static gboolean
+apply (const GPtrArray *parts,
+       CleaveGraph *graph,
+       CleaveSplitReport *report,
+       CleaveSegmentPieces *pieces,
+       GError **error)
+{
+  g_autoptr (GPtrArray) segments = make_segments (parts, graph, error);
+  g_autoptr (GHashTable) stops = g_hash_table_new (NULL, NULL);
+  g_autofree GPtrArray **nodes = g_new0 (GPtrArray *, parts->len + 1);
+  g_autofree char ***ends = g_new0 (char **, parts->len + 1);
+
+  if (segments == NULL)
+    return FALSE;
+  for (guint i = 0; i < parts->len; i++)
+    {
+      nodes[i] = ((const CleaveSegment *) segments->pdata[i])->order;
+      ends[i] = ((const CleaveFitPart *) parts->pdata[i])->ends;
+    }
+  cleave_segment_pieces_init (pieces, graph, nodes, parts->len);
+  for (guint i = 0; i < segments->len; i++)
+    {
+      cleave_segment_cut (segments->pdata[i], graph, stops, report);
+      cleave_segment_pieces_note (pieces, graph, i);
+    }
+  /* copy carried rows first: the next function then cuts the copy of a whole piece in the same way
+   * as the rows that other pieces read of it */
+  cleave_copy_carried (graph, pieces);
+  cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
+  cleave_share_carried (graph);
+  cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
+  if (parts->len > 0) /* without parts, the graph has not changed */
+    cleave_segment_pieces_list (pieces, graph, ends);
+  return TRUE;
+}
+
+gboolean
+cleave_fit_parts_apply (const GPtrArray *parts,
+                        CleaveGraph *graph,
+                        CleaveSplitReport *report,
+                        GError **error)
+{
+  g_auto (CleaveSegmentPieces) pieces = { 0 };
+
+  return apply (parts, graph, report, &pieces, error);
+}
+
+/* Describing the values that limit a smaller budget. */
+
+static int
+compare_sizes (gconstpointer a, gconstpointer b)
+{
+  gint64 x = (*(const CleaveBufferLifetime *const *) a)->n_bytes;
+  gint64 y = (*(const CleaveBufferLifetime *const *) b)->n_bytes;
+
+  return (x < y) - (x > y);
+}
+
+/* Returns a text with the largest values that are live at the peak, the largest first. */
+static char *
+describe_peak (const CleaveMemoryTimeline *timeline)
+{
+  g_autoptr (GPtrArray) alive = g_ptr_array_new ();
+  GString *list = g_string_new (NULL);
+  const guint most = 3, step = timeline->peak_step;
+
+  for (guint b = 0; b < timeline->n_buffers; b++)
+    if (timeline->buffers[b].first <= step && step <= timeline->buffers[b].last &&
+        timeline->buffers[b].n_bytes > 0)
+      g_ptr_array_add (alive, &timeline->buffers[b]);
+  if (alive->len == 0)
+    return g_string_free (g_string_assign (list, "nothing"), FALSE);
+  g_ptr_array_sort (alive, compare_sizes);
+  for (guint i = 0; i < MIN (alive->len, most); i++)
+    {
+      const CleaveBufferLifetime *buffer = alive->pdata[i];
+
+      g_string_append_printf (list, "%s'%s' of %" G_GINT64_FORMAT " bytes", i == 0 ? "" : ", ",
+                              buffer->name, buffer->n_bytes);
+    }
+  if (alive->len > most)
+    g_string_append_printf (list, " and %u smaller", alive->len - most);
+  g_string_append_printf (list, ", at '%s'", timeline->steps[step].name);
+  return g_string_free (list, FALSE);
+}
+
+/* Measuring. */
+
+/* Returns the part that a step belongs to, or CLEAVE_NO_PART.  A step that several parts share
+ * belongs to the part of the step before it (`before`). */
+static guint
+find_part (const CleaveSegmentPieces *pieces,
+           const CleaveGraph *graph,
+           const CleaveMemoryStep *step,
+           guint before)
+{
+  const CleaveNode *node = cleave_graph_find_node (graph, step->name);
+  guint part;
+
+  if (node == NULL || g_str_equal (step->op, "load") || g_str_equal (step->op, "store"))
+    return CLEAVE_NO_PART;
+  part = cleave_segment_pieces_part (pieces, node);
+  return part == CLEAVE_SHARED_PART ? before : part;
+}
+
+/* Sets `peak_without_overlays` and `part_bytes` from the memory of each step. */
+static void
+measure_parts (CleaveFitMeasurement *measured,
+               const CleaveGraph *graph,
+               const CleaveSegmentPieces *pieces,
+               const CleaveMemoryTimeline *timeline)
+{
+  /* gaps between buffers are part of the arena, so at the peak they count */
+  const gint64 gaps = measured->estimate.arena_bytes - timeline->peak_bytes;
+
+  measured->part_bytes = g_new0 (gint64, measured->parts->len + 1);
+  for (guint s = 0, part = CLEAVE_NO_PART; s < timeline->n_steps; s++)
+    {
+      const CleaveMemoryStep *step = &timeline->steps[s];
+      const gint64 live =
+          step->live_bytes_apart + (step->live_bytes == timeline->peak_bytes ? gaps : 0);
+
+      measured->peak_without_overlays =
+          MAX (measured->peak_without_overlays, step->live_bytes_apart);
+      part = find_part (pieces, graph, step, part);
+      if (part != CLEAVE_NO_PART)
+        measured->part_bytes[part] = MAX (measured->part_bytes[part], live);
+    }
+}
+
+static void
+keep_spans (CleaveFitMeasurement *measured, const CleaveMemoryTimeline *timeline)
+{
+  measured->n_spans = timeline->n_buffers;
+  measured->spans = g_new (CleaveArenaSpan, timeline->n_buffers + 1);
+  for (guint b = 0; b < timeline->n_buffers; b++)
+    measured->spans[b] =
+        (CleaveArenaSpan){ timeline->buffers[b].n_bytes, timeline->buffers[b].first,
+                           timeline->buffers[b].last + 1 };
+}
+
+/* Splits a copy of the graph, and measures it. */
+static void
+measure (CleaveFitMeasurement *measured, const CleaveGraph *graph, guint n_threads, gboolean places)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
+  g_autoptr (CleaveMemoryTimeline) timeline = NULL;
+  g_auto (CleaveSegmentPieces) pieces = { 0 };
+  gboolean is_applied;
+
+  is_applied = apply (measured->parts, copy, NULL, &pieces, NULL);
+  g_assert (is_applied);
+  timeline = places ? cleave_memory_timeline_new (copy, n_threads, NULL)
+                    : cleave_memory_timeline_new_unplaced (copy, &measured->most_bytes, NULL);
+  if (!places)
+    keep_spans (measured, timeline);
+  measured->estimate =
+      (CleaveEstimate){ timeline->peak_bytes, places ? timeline->arena_bytes : timeline->peak_bytes,
+                        timeline->nanoseconds };
+  measure_parts (measured, copy, &pieces, timeline);
+  measured->peak = describe_peak (timeline);
+  measured->macs = cleave_graph_get_macs (copy);
+  measured->n_nodes = cleave_graph_count_operators (copy);
+}
+
+static void
+clear_measurement (CleaveFitMeasurement *measured)
+{
+  measured->peak_without_overlays = 0;
+  g_clear_pointer (&measured->part_bytes, g_free);
+  g_clear_pointer (&measured->peak, g_free);
+}
+
+gint64
+cleave_fit_measurement_place (CleaveFitMeasurement *measured)
+{
+  const CleaveGraph *graph = measured->graph;
+
+  if (measured->spans == NULL)
+    return measured->estimate.arena_bytes;
+  measured->graph = NULL;
+  measured->estimate.arena_bytes = cleave_arena_place_spans (
+      measured->spans, measured->n_spans, measured->estimate.peak_activation_bytes);
+  g_clear_pointer (&measured->spans, g_free);
+  if (measured->estimate.arena_bytes > measured->most_bytes)
+    {
+      clear_measurement (measured);
+      measure (measured, graph, 1, TRUE);
+    }
+  return measured->estimate.arena_bytes;
+}
+
+static CleaveFitPath *
+copy_path (const CleaveFitPath *path)
+{
+  CleaveFitPath *copy = g_memdup2 (path, sizeof *path);
+
+  copy->segments = g_array_copy (path->segments);
+  return copy;
+}
+
+CleaveFitMeasurement *
+cleave_fit_measurement_new (const CleaveGraph *graph,
+                            const CleaveFitCandidates *candidates,
+                            const CleaveFitPath *path,
+                            guint n_threads)
+{
+  CleaveFitMeasurement *measured = g_new0 (CleaveFitMeasurement, 1);
+
+  measured->parts = cleave_fit_parts_new ();
+  for (guint i = 0; i < path->segments->len; i++)
+    g_ptr_array_add (measured->parts,
+                     cleave_fit_part_new_of (
+                         candidates, &g_array_index (path->segments, CleaveFitCandidate, i)));
+  measured->path = copy_path (path);
+  measured->graph = graph;
+  measure (measured, graph, n_threads, n_threads > 1);
+  return measured;
+}
+
+CleaveFitMeasurement *
+cleave_fit_measurement_new_without (const CleaveGraph *graph,
+                                    const GPtrArray *parts,
+                                    const gboolean *whole,
+                                    guint n_threads)
+{
+  CleaveFitMeasurement *measured = g_new0 (CleaveFitMeasurement, 1);
+
+  measured->parts = cleave_fit_parts_new ();
+  for (guint i = 0; i < parts->len; i++)
+    if (!whole[i])
+      g_ptr_array_add (measured->parts, g_atomic_rc_box_acquire (parts->pdata[i]));
+  measure (measured, graph, n_threads, TRUE);
+  return measured;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "move-nodes.h"
+
+#include "../../lib/ir/topology.h"
+#include "backward-slice.h"
+
+/* A node runs as soon as it can if its result is smaller than its operand by this factor. */
+#define MUCH_SMALLER 2
+
+/* Finding the nodes to move. */
+
+typedef struct
+{
+  GPtrArray *copies;
+  GHashTable *noted;     /* CleaveNode: nodes to move */
+  const guint *position; /* by id, from 1: order of the nodes that run; 0 for inputs, constants */
+  gint64 min_bytes;
+} Finding;
+
+static void
+note (Finding *f, CleaveNode *node, gboolean is_early)
+{
+  CleaveFitCopy *noted;
+
+  if (!g_hash_table_add (f->noted, node))
+    return;
+  noted = g_new0 (CleaveFitCopy, 1);
+  noted->node = g_strdup (node->name);
+  noted->readers = g_new0 (char *, 1);
+  noted->is_early = is_early;
+  g_ptr_array_add (f->copies, noted);
+}
+
+static gboolean
+is_last_reader (const Finding *f, const CleaveNode *node, const CleaveResult *x)
+{
+  for (const CleaveOperand *use = x->first_use; use != NULL; use = use->next_use)
+    if (use->node == NULL || f->position[use->node->id] > f->position[node->id])
+      return FALSE;
+  return TRUE;
+}
+
+/* Returns whether a node is the last of several readers of a large value, and its result has
+ * at most 1 / MUCH_SMALLER of its bytes.  The value then waits for this node alone. */
+static gboolean
+is_early (const Finding *f, const CleaveNode *node)
+{
+  if (node->n_results != 1 || (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
+    return FALSE;
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveResult *x = node->operands[o].result;
+
+      if (x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
+          cleave_fit_count_bytes (x) >= f->min_bytes &&
+          MUCH_SMALLER * cleave_fit_count_bytes (&node->results[0]) <= cleave_fit_count_bytes (x) &&
+          is_last_reader (f, node, x))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Returns whether no reader runs right after the node that makes a value. */
+static gboolean
+waits (const Finding *f, const CleaveResult *value)
+{
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (use->node != NULL && f->position[use->node->id] <= f->position[value->node->id] + 1)
+      return FALSE;
+  return TRUE;
+}
+
+/* Notes a node and its backward slice as late if its value is large, its backward slice is small,
+ * and no reader runs right after it. */
+static void
+note_late (Finding *f, const CleaveNode *node)
+{
+  g_autoptr (GPtrArray) recomputed = g_ptr_array_new ();
+
+  if (node->n_results != 1 || cleave_fit_count_bytes (&node->results[0]) < f->min_bytes ||
+      !waits (f, &node->results[0]) ||
+      !cleave_fit_add_backward_slice (recomputed, &node->results[0],
+                                      cleave_fit_count_bytes (&node->results[0])))
+    return;
+  for (guint i = 0; i < recomputed->len; i++)
+    note (f, recomputed->pdata[i], FALSE);
+}
+
+void
+cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_bytes)
+{
+  g_autoptr (GPtrArray) order = cleave_topology_sort (graph, NULL);
+  g_autoptr (GHashTable) noted = g_hash_table_new (NULL, NULL);
+  g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
+  Finding f = { copies, noted, position, min_bytes };
+  guint next = 0;
+
+  for (guint i = 0; i < order->len; i++)
+    {
+      const CleaveNode *node = order->pdata[i];
+
+      position[node->id] = cleave_fit_is_there_anyway (node) ? 0 : ++next;
+    }
+  for (guint i = 0; i < order->len; i++)
+    {
+      if (is_early (&f, order->pdata[i]))
+        note (&f, order->pdata[i], TRUE);
+      note_late (&f, order->pdata[i]);
+    }
+}
+
+/* Placing the nodes in the new order. */
+
+typedef struct
+{
+  GHashTable *late;   /* CleaveNode: not placed yet, runs right before its first reader */
+  GHashTable *early;  /* CleaveNode: not placed yet, runs as soon as its operands are placed */
+  GHashTable *placed; /* CleaveNode: nodes in `order` */
+  GPtrArray *order;
+} Placing;
+
+static gboolean
+is_ready (const Placing *placing, const CleaveNode *node)
+{
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveResult *read = node->operands[o].result;
+
+      if (read != NULL && !cleave_fit_is_there_anyway (read->node) &&
+          !g_hash_table_contains (placing->placed, read->node))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static void place (Placing *placing, CleaveNode *node);
+
+static void
+place_operands (Placing *placing, const CleaveNode *node)
+{
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveResult *read = node->operands[o].result;
+
+      if (read != NULL && !g_hash_table_contains (placing->placed, read->node) &&
+          (cleave_fit_is_there_anyway (read->node) ||
+           g_hash_table_contains (placing->late, read->node)))
+        place (placing, read->node);
+    }
+}
+
+static void
+place_early (Placing *placing, const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL && g_hash_table_contains (placing->early, use->node) &&
+          is_ready (placing, use->node))
+        place (placing, use->node);
+}
+
+/* Appends a node to the order.  Late nodes that it reads come right before it, and early nodes that
+ * are ready come right after it.  Recursion is as deep as a chain of such nodes: a few backward
+ * slices at most. */
+static void
+place (Placing *placing, CleaveNode *node)
+{
+  g_hash_table_remove (placing->late, node);
+  g_hash_table_remove (placing->early, node);
+  place_operands (placing, node);
+  g_hash_table_add (placing->placed, node);
+  g_ptr_array_add (placing->order, node);
+  place_early (placing, node);
+}
+
+static void
+add_named (GHashTable *nodes, const CleaveGraph *graph, const char *name)
+{
+  CleaveNode *node = name == NULL ? NULL : cleave_graph_find_node (graph, name);
+
+  if (node != NULL)
+    g_hash_table_add (nodes, node);
+}
+
+/* Lists the nodes to move.  A copied node and its copy are both late: the copy runs right before
+ * the pooling that reads it, and the node right before its other readers, after the pooling. */
+static void
+list_moved (const GPtrArray *copies, const CleaveGraph *graph, const Placing *placing)
+{
+  for (guint i = 0; i < copies->len; i++)
+    {
+      const CleaveFitCopy *noted = copies->pdata[i];
+
+      add_named (noted->is_early ? placing->early : placing->late, graph, noted->node);
+      add_named (placing->late, graph, noted->copy);
+    }
+}
+
+void
+cleave_fit_moves_arrange (const GPtrArray *copies, CleaveGraph *graph)
+{
+  g_autoptr (GHashTable) late = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) early = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) placed = g_hash_table_new (NULL, NULL);
+  g_autoptr (GPtrArray) sorted = cleave_topology_sort (graph, NULL);
+  g_autoptr (GPtrArray) order = g_ptr_array_sized_new (graph->n_nodes);
+  Placing placing = { late, early, placed, order };
+
+  list_moved (copies, graph, &placing);
+  for (guint i = 0; i < sorted->len; i++)
+    if (!g_hash_table_contains (late, sorted->pdata[i]) &&
+        !g_hash_table_contains (placed, sorted->pdata[i]))
+      place (&placing, sorted->pdata[i]);
+  for (guint i = 0; i < sorted->len; i++)
+    if (g_hash_table_contains (late, sorted->pdata[i])) /* only an output reads the value */
+      place (&placing, sorted->pdata[i]);
+  cleave_graph_arrange (graph, order);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "piece-bytes.h"
+
+#include "../../lib/ir/range.h"
+#include "../../lib/memory/buffers.h"
+
+/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima. */
+static void
+occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first, gint64 top)
+{
+  CleaveFitWalker *walker = state->walker;
+
+  for (gint s = begin; s <= last; s++)
+    {
+      walker->middle[s] += middle;
+      walker->first[s] += first;
+      walker->top[s] += top;
+      state->most_middle = MAX (state->most_middle, walker->middle[s]);
+      state->most_first = MAX (state->most_first, walker->first[s]);
+      state->most_top = MAX (state->most_top, walker->top[s]);
+    }
+}
+
+/* If a node overwrites its operand, lets the pieces of both share memory in the step of the node.
+ * If rows are carried, they do not, since later strips read the rows. */
+static void
+share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitPieceBytes *in_buffer)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitBuffer *after;
+  const CleaveFitPieceBytes *next;
+
+  if (buffer->after == CLEAVE_FIT_NONE || in_buffer->carried > 0)
+    return;
+  next = &walker->piece_bytes[buffer->after];
+  after = cleave_fit_buffer (walker->steps, buffer->after);
+  if (next->stamp != walker->now)
+    return;
+  in_buffer->is_whole |= next->is_whole;
+  if (!in_buffer->is_whole)
+    occupy (state, after->first, after->first, -MIN (in_buffer->middle, next->middle),
+            -MIN (in_buffer->first, next->first), -MIN (in_buffer->top, next->top));
+}
+
+void
+cleave_fit_add_buffers (CleaveFitState *state, guint step)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitSteps *steps = walker->steps;
+
+  for (guint b = steps->first_buffer[step]; b < steps->first_buffer[step + 1]; b++)
+    {
+      const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
+      CleaveFitPieceBytes *in_buffer = &walker->piece_bytes[b];
+
+      if (buffer->last >= (gint) state->walk->end)
+        state->both -= buffer->n_bytes;
+      if (in_buffer->stamp != walker->now)
+        continue;
+      in_buffer->is_whole |= buffer->last >= (gint) state->walk->end;
+      share_place (state, buffer, in_buffer);
+      if (!in_buffer->is_whole)
+        {
+          state->carried += in_buffer->carried;
+          state->carried_top += in_buffer->carried_top;
+          state->copied += in_buffer->carried * state->walk->n_strips;
+          occupy (state, (gint) step, buffer->last, in_buffer->middle, in_buffer->first,
+                  in_buffer->top);
+        }
+    }
+}
+
+static gint64
+get_bytes (const CleaveFitValue *value, gint64 n_elements)
+{
+  gint64 n = n_elements * value->element_size;
+
+  return (n + CLEAVE_BUFFER_ALIGNMENT - 1) / CLEAVE_BUFFER_ALIGNMENT * CLEAVE_BUFFER_ALIGNMENT;
+}
+
+static gint64
+get_bytes_of (const CleaveFitValue *value,
+              const CleaveFitRequired *required,
+              CleaveFitSample sample)
+{
+  return get_bytes (value, cleave_range_count (&required->range[sample]));
+}
+
+/* Returns the number of elements that two ranges share; sets `all` if that is all of `a`. */
+static gint64
+count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
+{
+  gint64 n = 1;
+
+  *all = TRUE;
+  for (guint d = 0; d < a->rank; d++)
+    {
+      gint64 begin = MAX (a->dim[d].begin, b->dim[d].begin);
+      gint64 end = MAX (MIN (a->dim[d].end, b->dim[d].end), begin);
+
+      *all &= begin == a->dim[d].begin && end == a->dim[d].end;
+      n *= end - begin;
+    }
+  return n;
+}
+
+/* Returns the range `columns`, with the dimensions that strips cut taken from `rows`. */
+static CleaveRange
+replace_rows (const CleaveFitValue *value,
+              const CleaveFitRequired *required,
+              const CleaveRange *rows,
+              const CleaveRange *columns)
+{
+  const CleaveRange *strip = &required->range[CLEAVE_FIT_MIDDLE];
+  const CleaveShape *shape = &value->result->type.shape;
+  CleaveRange range = *columns;
+
+  for (guint d = 0; d < shape->rank; d++)
+    if (strip->dim[d].end - strip->dim[d].begin < shape->dim[d])
+      range.dim[d] = rows->dim[d];
+  return range;
+}
+
+/* Returns the bytes of a tile in the middle of the first strip, for CLEAVE_HALO_CARRY_NARROW; else
+ * 0.  The first strip carries no rows from a strip before it.  It computes all of them, so its
+ * tiles recompute more rows of the values before than tiles of later strips do. */
+static gint64
+count_top (const CleaveFitState *state,
+           const CleaveFitValue *value,
+           const CleaveFitRequired *required)
+{
+  CleaveRange top;
+
+  if (!cleave_fit_is_tiled (state->walk) || state->walk->halo != CLEAVE_HALO_CARRY_NARROW)
+    return 0;
+  top = replace_rows (value, required, &required->range[CLEAVE_FIT_FIRST],
+                      &required->range[CLEAVE_FIT_TILE]);
+  return get_bytes (value, cleave_range_count (&top));
+}
+
+/* Adds the bytes of columns that tiles carry within a strip.  If strips carry rows
+ * (`carries_rows`), the corner that rows and columns share is counted once. */
+static void
+add_carried_columns (const CleaveFitValue *value,
+                     const CleaveFitRequired *required,
+                     gboolean carries_rows,
+                     gint64 *n_carried,
+                     gint64 *n_carried_top)
+{
+  CleaveRange carried =
+      cleave_range_intersect (&required->range[CLEAVE_FIT_TILE], &required->range[CLEAVE_FIT_LEFT]);
+  CleaveRange twice = cleave_range_intersect (&carried, &required->range[CLEAVE_FIT_BEFORE]);
+  CleaveRange top = replace_rows (value, required, &required->range[CLEAVE_FIT_FIRST], &carried);
+
+  *n_carried += get_bytes (value, cleave_range_count (&carried)) -
+                (carries_rows ? get_bytes (value, cleave_range_count (&twice)) : 0);
+  *n_carried_top +=
+      cleave_range_holds_none (&carried) ? 0 : get_bytes (value, cleave_range_count (&top));
+}
+
+/* Returns whether pieces of a join's operand need memory of their own beside the pieces of the
+ * join. They do if rows are carried, or if other nodes read more of the operand than the join
+ * does. */
+static gboolean
+has_own_memory (const CleaveFitValue *value,
+                const CleaveFitRequired *required,
+                gboolean carries_rows,
+                gint64 n_carried)
+{
+  if (!value->is_part)
+    return FALSE;
+  return n_carried > 0 ||
+         (!carries_rows && required->joined > 0 &&
+          cleave_range_count (&required->range[CLEAVE_FIT_MIDDLE]) > required->joined);
+}
+
+/* Returns the bytes that pieces of a value take.  Sets `n_rows` to the bytes of carried rows alone.
+ */
+static CleaveFitPieceBytes
+measure_pieces (const CleaveFitState *state,
+                const CleaveFitValue *value,
+                const CleaveFitRequired *required,
+                gboolean carries_rows,
+                gint64 *n_rows)
+{
+  const CleaveRange *range = required->range;
+  const gboolean is_tiled = cleave_fit_is_tiled (state->walk);
+  CleaveFitPieceBytes pieces = { .first = get_bytes_of (value, required, CLEAVE_FIT_FIRST),
+                                 .top = count_top (state, value, required) };
+  gboolean all, all_later, carries, carries_columns;
+
+  count_common (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_BEFORE], &all);
+  /* with any halo policy, equal pieces are computed once, as one piece */
+  carries = carries_rows ||
+            (all && cleave_range_equal (&range[CLEAVE_FIT_MIDDLE], &range[CLEAVE_FIT_FIRST]));
+  carries_columns =
+      is_tiled && (!all || !carries) &&
+      (state->walk->halo != CLEAVE_HALO_RECOMPUTE || cleave_fit_is_once (state, range));
+  *n_rows = carries ? get_bytes (value, count_common (&range[CLEAVE_FIT_LATER],
+                                                      &range[CLEAVE_FIT_BEFORE], &all_later))
+                    : 0;
+  pieces.carried = pieces.carried_top = *n_rows;
+  if (carries_columns)
+    add_carried_columns (value, required, carries_rows, &pieces.carried, &pieces.carried_top);
+  if (!all || !carries) /* if not, all rows of the piece are carried */
+    pieces.middle = get_bytes_of (value, required, is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE);
+  return pieces;
+}
+
+/* Notes whether pieces read the same elements of a value. */
+static void
+note_overlap (CleaveFitState *state, const CleaveFitNode *node, const CleaveFitRequired *required)
+{
+  gboolean all;
+  const gboolean overlaps = count_common (&required->range[CLEAVE_FIT_MIDDLE],
+                                          &required->range[CLEAVE_FIT_BEFORE], &all) > 0;
+
+  state->overlaps |= overlaps;
+  state->walker->overlaps_wide |= node->is_wide && overlaps;
+}
+
+void
+cleave_fit_add_piece_bytes (CleaveFitState *state, guint index)
+{
+  const CleaveFitValue *value = cleave_fit_value (state->walker->steps, index);
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, value->node);
+  const CleaveFitRequired *required = &state->walker->required[index];
+  const gboolean carries_rows =
+      state->walk->halo != CLEAVE_HALO_RECOMPUTE && !cleave_fit_is_wide (state, node);
+  CleaveFitPieceBytes pieces, *in_buffer;
+  gint64 n_rows;
+
+  note_overlap (state, node, required);
+  if (value->buffer == CLEAVE_FIT_NONE)
+    return;
+  pieces = measure_pieces (state, value, required, carries_rows, &n_rows);
+  if (has_own_memory (value, required, carries_rows, n_rows))
+    {
+      state->carried += pieces.carried;
+      state->carried_top += pieces.carried_top;
+      state->copied += pieces.carried * state->walk->n_strips;
+      /* only sums of steps in the segment were set to 0 */
+      occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
+              pieces.middle, pieces.first, pieces.top);
+      return;
+    }
+  in_buffer = &state->walker->piece_bytes[value->buffer];
+  if (in_buffer->stamp != state->walker->now)
+    *in_buffer = (CleaveFitPieceBytes){ .stamp = state->walker->now };
+  in_buffer->carried = MAX (in_buffer->carried, pieces.carried);
+  in_buffer->carried_top = MAX (in_buffer->carried_top, pieces.carried_top);
+  in_buffer->first = MAX (in_buffer->first, pieces.first);
+  in_buffer->top = MAX (in_buffer->top, pieces.top);
+  in_buffer->middle = MAX (in_buffer->middle, pieces.middle);
+}

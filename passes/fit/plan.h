@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "measurement.h"
+#include "rewrite.h"
+
+#include <cleave/cleave-fit.h>
+
+/* A plan: rewrites of the graph, then segments that are split.  plan.c finds, measures and applies
+ * plans, plan-data.c writes them, and plan-read.c reads them. */
+
+/* A plan as data is a dictionary of names and values, in the types that JSON has: booleans, 64-bit
+ * integers, strings, lists and dictionaries. */
+#define CLEAVE_FIT_PLAN_FORMAT "cleave-fit-plan"
+#define CLEAVE_FIT_PLAN_VERSION 1
+#define CLEAVE_FIT_N_HALOS (CLEAVE_HALO_CARRY_NARROW + 1)
+
+/* Indexed by CleaveHalo. */
+extern const char *const cleave_fit_halo_names[CLEAVE_FIT_N_HALOS];
+
+struct _CleaveFitPlan
+{
+  CleaveFitRewrite rewrite;
+  GPtrArray *parts; /* CleaveFitPart: segments that the plan splits */
+  GArray *segments; /* CleaveFitSegment: public form of the parts, which own its memory */
+  CleaveFitTotals totals;
+  gint64 peak_without_overlays; /* largest number of live bytes if no result overlaid an operand
+                                   that dies */
+  guint n_threads;              /* threads of the program that was measured */
+  gboolean exclude_inputs;      /* inputs of the graph were not counted */
+  char *peak;                   /* text: the largest values that are live at the peak */
+  CleaveFitLoops *loops;        /* results of a plan for ONNX Runtime; NULL: for Cleave */
+};
+
+/* Makes a plan from a measured one and the rewrite of its graph variant.  The `*_before` totals are
+ * copied from `before`. */
+CleaveFitPlan *cleave_fit_plan_make (const CleaveFitMeasurement *measured,
+                                     const CleaveFitRewrite *rewrite,
+                                     const CleaveFitTotals *before,
+                                     guint n_threads,
+                                     gboolean exclude_inputs);
+/* Marks a plan as made for ONNX Runtime, with these results of its Loops. */
+void cleave_fit_plan_set_loops (CleaveFitPlan *plan, const CleaveFitLoops *loops);

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Finds the required regions of the values of a segment, from its end backwards, and the cost of
+ * the pieces that compute them.
+ *
+ * Over 400 lines: one recursion finds the required regions of operands from those that results
+ * have, and the cost of a piece from the same ranges. */
+
+#include "required-regions.h"
+
+#include "../../lib/memory/cost.h"
+#include "../views/strided-range.h"
+#include "piece-bytes.h"
+
+#include <math.h>
+
+/* Required regions of end nodes. */
+
+/* Returns where chunk k of n begins; the larger chunks come first. */
+static gint64
+find_begin (gint64 extent, gint64 n, gint64 k)
+{
+  return k * (extent / n) + MIN (k, extent % n);
+}
+
+/* Returns the index of a chunk in the middle; one of the larger chunks if there are several. */
+static gint64
+find_middle (gint64 extent, gint64 n)
+{
+  gint64 n_larger = extent % n;
+
+  return n_larger < 2 ? n / 2 : MIN (n / 2, n_larger - 1);
+}
+
+static gint
+find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
+{
+  return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
+}
+
+/* Cuts the first strip and the strip in the middle into tiles. */
+static gboolean
+begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
+{
+  gint dim = find_dim (state, index, state->walk->column_cut);
+  gint64 n = state->walk->n_columns, k, extent;
+
+  if (dim < 0 || required->range[CLEAVE_FIT_FIRST].dim[dim].end < n)
+    return FALSE;
+  extent = required->range[CLEAVE_FIT_FIRST].dim[dim].end;
+  k = find_middle (extent, n);
+  required->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
+  required->range[CLEAVE_FIT_LEFT] = required->range[CLEAVE_FIT_TILE] =
+      required->range[CLEAVE_FIT_MIDDLE];
+  required->range[CLEAVE_FIT_LEFT].dim[dim].end = find_begin (extent, n, k);
+  required->range[CLEAVE_FIT_TILE].dim[dim] =
+      (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  return TRUE;
+}
+
+/* Narrows the strips to the band in the middle, and sets the samples that are whole bands. */
+static gboolean
+begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
+{
+  gint dim = find_dim (state, index, state->walk->column_cut);
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
+  CleaveRange whole = cleave_range_whole (&node->node->results[0].type.shape);
+  gint64 n = state->walk->n_columns, k, extent;
+
+  if (dim < 0 || whole.dim[dim].end < n)
+    return FALSE;
+  extent = whole.dim[dim].end;
+  k = find_middle (extent, n);
+  for (guint s = 0; s < state->n_samples; s++)
+    required->range[s].dim[dim] =
+        (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  required->range[CLEAVE_FIT_LEFT].dim[dim] = (CleaveSpan){ 0, find_begin (extent, n, 1) };
+  return TRUE;
+}
+
+/* Makes a node an end of the segment: sets the required region of its result 0 to the cuts of the
+ * walk.  Returns FALSE if the node cannot be cut in this way. */
+static gboolean
+begin_at (CleaveFitState *state, guint index)
+{
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
+  gint dim = find_dim (state, index, state->walk->cut);
+  CleaveFitRequired *required = &state->walker->required[node->first_value];
+  gint64 n = state->walk->n_strips, k, extent;
+  CleaveRange whole;
+
+  if (dim < 0 || node->node->results[0].type.shape.dim[dim] < n ||
+      (state->walk->n_columns > 1 && dim == find_dim (state, index, state->walk->column_cut)))
+    return FALSE;
+  whole = cleave_range_whole (&node->node->results[0].type.shape);
+  extent = whole.dim[dim].end;
+  k = find_middle (extent, n);
+  required->stamp = state->walker->now;
+  required->joined = 0;
+  for (guint s = 0; s < state->n_samples; s++)
+    required->range[s] = whole;
+  required->range[CLEAVE_FIT_BEFORE].dim[dim].end = find_begin (extent, n, k);
+  required->range[CLEAVE_FIT_MIDDLE].dim[dim] =
+      (CleaveSpan){ find_begin (extent, n, k), find_begin (extent, n, k + 1) };
+  required->range[CLEAVE_FIT_LATER].dim[dim].begin = find_begin (extent, n, k);
+  required->range[CLEAVE_FIT_FIRST].dim[dim].end = find_begin (extent, n, 1);
+  if (state->walk->in_bands)
+    return begin_band (state, index, required);
+  return state->walk->n_columns == 1 || begin_tile (state, index, required);
+}
+
+/* Required regions of operands.  A search computes some million of them, so ranges are changed in
+ * place, and only their dimensions in use are copied. */
+
+static void
+copy_range (const CleaveRange *from, CleaveRange *to)
+{
+  to->rank = from->rank;
+  for (guint d = 0; d < from->rank; d++)
+    to->dim[d] = from->dim[d];
+}
+
+/* Extends a range to the hull of two ranges, neither of which is empty. */
+static void
+extend (CleaveRange *range, const CleaveRange *more)
+{
+  for (guint d = 0; d < range->rank; d++)
+    {
+      range->dim[d].begin = MIN (range->dim[d].begin, more->dim[d].begin);
+      range->dim[d].end = MAX (range->dim[d].end, more->dim[d].end);
+    }
+}
+
+/* Returns TRUE if the walk reads a value for the first time; its region is then not set yet. */
+static gboolean
+begin_required (CleaveFitState *state, guint value)
+{
+  CleaveFitRequired *required = &state->walker->required[value];
+
+  if (required->stamp == state->walker->now)
+    return FALSE;
+  required->stamp = state->walker->now;
+  required->joined = 0;
+  g_array_append_val (state->walker->read, value);
+  return TRUE;
+}
+
+/* Extends the required region of a value, which is set, by the ranges that another node reads. */
+static void
+extend_required (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
+{
+  CleaveFitRequired *required = &state->walker->required[value];
+
+  for (guint s = 0; s < state->n_samples; s++)
+    if (cleave_range_holds_none (&required->range[s]))
+      copy_range (&range[s], &required->range[s]);
+    else if (!cleave_range_holds_none (&range[s]))
+      extend (&required->range[s], &range[s]);
+}
+
+static gboolean
+are_disjoint (const CleaveRange *a, const CleaveRange *b)
+{
+  for (guint d = 0; d < a->rank; d++)
+    if (MAX (a->dim[d].begin, b->dim[d].begin) >= MIN (a->dim[d].end, b->dim[d].end))
+      return TRUE;
+  return FALSE;
+}
+
+/* Removes the elements of `made` from a range if the rest is a box; else leaves the range. */
+static void
+subtract (CleaveRange *range, const CleaveRange *made)
+{
+  CleaveSpan rest = { range->dim[0].begin, range->dim[0].begin };
+  guint n = 0, dim = 0;
+
+  if (range->rank == 0 || are_disjoint (range, made))
+    return;
+  for (guint d = 0; d < range->rank; d++)
+    {
+      const CleaveSpan *x = &range->dim[d], *y = &made->dim[d];
+
+      if (y->begin <= x->begin && x->end <= y->end)
+        continue;
+      if (++n > 1 || (x->begin < y->begin && y->end < x->end))
+        return;
+      dim = d;
+      rest = y->begin <= x->begin ? (CleaveSpan){ y->end, x->end }
+                                  : (CleaveSpan){ x->begin, y->begin };
+    }
+  range->dim[dim] = rest;
+}
+
+/* Adds the required region of a result of a view to the required region of the operand.  A view
+ * computes nothing. */
+static void
+require_operand_of_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+  const CleaveFitOperand *x =
+      &g_array_index (steps->operands, CleaveFitOperand, node->first_operand);
+  const CleaveFitRequired *required = &state->walker->required[node->first_value + result];
+  CleaveRange ranges[CLEAVE_FIT_N_SAMPLES], *range = ranges;
+  CleaveStridedRange view;
+  gboolean is_new;
+
+  if (x->value == CLEAVE_FIT_NONE || required->stamp != state->walker->now)
+    return;
+  cleave_result_get_strided_range (&node->node->results[result], &view);
+  is_new = begin_required (state, x->value);
+  if (is_new)
+    range = state->walker->required[x->value].range;
+  for (guint s = 0; s < state->n_samples; s++)
+    {
+      range[s].rank = view.rank;
+      for (guint d = 0; d < view.rank; d++)
+        range[s].dim[d] = (CleaveSpan){ required->range[s].dim[d].begin + view.begin[d],
+                                        required->range[s].dim[d].end + view.begin[d] };
+    }
+  if (!is_new)
+    extend_required (state, x->value, range);
+}
+
+static void
+copy_whole (const CleaveShape *shape, CleaveRange *to)
+{
+  to->rank = shape->rank;
+  for (guint d = 0; d < shape->rank; d++)
+    to->dim[d] = (CleaveSpan){ 0, shape->dim[d] };
+}
+
+/* Finds the required region of result 0 of a node for each sample. */
+static void
+find_required (const CleaveFitState *state,
+               const CleaveFitNode *node,
+               CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveFitRequired *required = &state->walker->required[node->first_value];
+  const CleaveShape *shape = &node->node->results[0].type.shape;
+
+  for (guint s = 0; s < state->n_samples; s++)
+    if (required->stamp == state->walker->now)
+      copy_range (&required->range[s], &made[s]);
+    else
+      copy_whole (shape, &made[s]);
+  for (guint r = 1; r < node->n_values; r++)
+    if (required[r].stamp == state->walker->now)
+      for (guint s = 0; s < state->n_samples; s++)
+        copy_whole (shape, &made[s]); /* there is no map from other results to result 0, so the
+                                         range is overestimated */
+  if (!node->can_split)
+    {
+      copy_whole (shape, &made[CLEAVE_FIT_FIRST]);
+      copy_whole (shape, &made[CLEAVE_FIT_BEFORE]);
+    }
+}
+
+/* Removes the elements that pieces carry from earlier pieces. */
+static void
+subtract_carried (const CleaveFitState *state,
+                  const CleaveFitNode *node,
+                  CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
+    return;
+  if (cleave_fit_is_wide (state, node))
+    {
+      if (cleave_fit_is_tiled (state->walk))
+        subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
+      return;
+    }
+  subtract (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_BEFORE]);
+  subtract (&made[CLEAVE_FIT_LATER], &made[CLEAVE_FIT_BEFORE]);
+  if (!cleave_fit_is_tiled (state->walk))
+    return;
+  subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_BEFORE]);
+  subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
+}
+
+/* Finds the range of result 0 that a node computes for each sample: the required region, less what
+ * pieces carry from earlier pieces.  If each tile of a strip needs the same region, the first tile
+ * computes it, and all values that only this region depends on. There, the first tile is the
+ * sample, and no tile is left of it. */
+static void
+find_made (const CleaveFitState *state,
+           const CleaveFitNode *node,
+           CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  gboolean is_once;
+
+  find_required (state, node, made);
+  is_once = cleave_fit_is_once (state, made);
+  subtract_carried (state, node, made);
+  if (!is_once)
+    return;
+  copy_range (&made[CLEAVE_FIT_MIDDLE], &made[CLEAVE_FIT_TILE]);
+  for (guint d = 0; d < made[CLEAVE_FIT_LEFT].rank; d++)
+    made[CLEAVE_FIT_LEFT].dim[d] = (CleaveSpan){ 0, 0 };
+}
+
+/* Finds the range of an operand that a node reads, for each sample. */
+static void
+map_made (const CleaveFitState *state,
+          const CleaveFitNode *node,
+          const CleaveFitOperand *x,
+          const CleaveRange made[CLEAVE_FIT_N_SAMPLES],
+          CleaveRange range[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveShape *shape = &cleave_fit_value (state->walker->steps, x->value)->result->type.shape;
+
+  if (node->can_split)
+    cleave_ranges_map (x->map, made, state->n_samples, shape, range);
+  for (guint s = 0; s < state->n_samples; s++)
+    if (!node->can_split)
+      copy_whole (shape, &range[s]);
+    else if (cleave_range_holds_none (&made[s]))
+      for (guint d = 0; d < shape->rank; d++)
+        range[s].dim[d] = (CleaveSpan){ 0, 0 };
+}
+
+/* Adds the ranges that a node reads to the required regions of its operands. */
+static void
+require_operands (CleaveFitState *state,
+                  const CleaveFitNode *node,
+                  const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      const CleaveFitOperand *x =
+          &g_array_index (steps->operands, CleaveFitOperand, node->first_operand + o);
+      CleaveRange ranges[CLEAVE_FIT_N_SAMPLES], *range = ranges;
+      CleaveFitRequired *required;
+      gboolean is_new;
+
+      if (x->value == CLEAVE_FIT_NONE)
+        continue;
+      required = &state->walker->required[x->value];
+      is_new = begin_required (state, x->value);
+      if (is_new)
+        range = required->range;
+      map_made (state, node, x, made, range);
+      if ((node->node->op->flags & CLEAVE_OP_JOIN) != 0)
+        required->joined = MAX (required->joined, cleave_range_count (&range[CLEAVE_FIT_MIDDLE]));
+      if (!is_new)
+        extend_required (state, x->value, range);
+    }
+}
+
+/* Returns the elements of all `n` chunks of one dimension. A chunk in the middle has `middle`
+ * elements. A chunk at the border has less halo, and `border` elements. If there are two chunks,
+ * the last one counts as the middle one. */
+static double
+sum_pieces (double middle, double border, guint n)
+{
+  return n < 2    ? middle
+         : n == 2 ? middle + border
+                  : MIN (n * middle, (n - 2) * middle + 2 * border);
+}
+
+/* Returns the elements of the first strip with all its tiles: it has the rows of the first tile,
+ * and the other dimensions of the strip in the middle. */
+static double
+count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
+{
+  CleaveRange strip = made[CLEAVE_FIT_FIRST];
+
+  for (guint d = 0; d < strip.rank; d++)
+    if (made[CLEAVE_FIT_MIDDLE].dim[d].end - made[CLEAVE_FIT_MIDDLE].dim[d].begin == shape->dim[d])
+      strip.dim[d] = made[CLEAVE_FIT_MIDDLE].dim[d];
+  return (double) cleave_range_count (&strip);
+}
+
+/* Estimates the elements of result 0 that all pieces compute together. */
+static double
+count_made (const CleaveFitState *state,
+            const CleaveFitNode *node,
+            const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveFitWalk *walk = state->walk;
+  double first = (double) cleave_range_count (&made[CLEAVE_FIT_FIRST]), tile, edge;
+
+  if (walk->n_columns == 1 || cleave_fit_is_once (state, made))
+    return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]), first,
+                       walk->n_strips);
+  if (cleave_fit_is_wide (state, node)) /* tiles of one strip compute no element twice */
+    return sum_pieces ((double) cleave_range_count (&made[CLEAVE_FIT_MIDDLE]),
+                       count_first_strip (made, &node->node->results[0].type.shape),
+                       walk->n_strips);
+  tile = (double) cleave_range_count (&made[CLEAVE_FIT_TILE]);
+  if (walk->in_bands)
+    return sum_pieces (tile, (double) cleave_range_count (&made[CLEAVE_FIT_LEFT]), walk->n_columns);
+  edge = sqrt (tile * first);
+  return sum_pieces (sum_pieces (tile, edge, walk->n_columns),
+                     sum_pieces (edge, first, walk->n_columns), walk->n_strips);
+}
+
+/* Adds the MACs that pieces compute more than once. */
+static void
+count_macs (CleaveFitState *state,
+            const CleaveFitNode *node,
+            const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  gint64 all = cleave_shape_n_elements (&node->node->results[0].type.shape);
+
+  if (all > 0 && (state->walk->halo == CLEAVE_HALO_RECOMPUTE || state->walk->in_bands ||
+                  cleave_fit_is_wide (state, node)))
+    state->macs += (double) node->macs * MAX (count_made (state, node, made) / (double) all - 1, 0);
+}
+
+/* Notes a join if an operand is written into its buffer before it runs.  If that operand is
+ * computed before the segment, cutting the join into strips does not free the buffer: the strips
+ * are copies beside it (find_inner_of() in walk.c). */
+static void
+note_join (CleaveFitState *state, const CleaveFitNode *node)
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+  guint buffer = cleave_fit_value (steps, node->first_value)->buffer;
+
+  if ((node->node->op->flags & CLEAVE_OP_JOIN) != 0 && buffer != CLEAVE_FIT_NONE &&
+      cleave_fit_buffer (steps, buffer)->first < (gint) node->step)
+    g_array_append_val (state->walker->joins, node->first_value);
+}
+
+/* Adds the cost of reading weights for each piece. A piece of some channels reads the weights of
+ * these channels alone, and leaves vectors partly empty; any other piece reads all weights again.
+ * Equal pieces become one piece, which reads the weights once. */
+static void
+count_weights (CleaveFitState *state,
+               const CleaveFitNode *node,
+               const CleaveRange made[CLEAVE_FIT_N_SAMPLES])
+{
+  const CleaveRange *middle = &made[CLEAVE_FIT_MIDDLE];
+
+  if (node->channels < 0 || cleave_range_holds_none (middle) ||
+      cleave_range_equal (middle, &made[CLEAVE_FIT_FIRST]))
+    return;
+  if (middle->dim[node->channels].end - middle->dim[node->channels].begin >=
+      node->node->results[0].type.shape.dim[node->channels])
+    state->again += node->again;
+  else
+    {
+      state->idle += cleave_cost_of_channels (node->node, middle);
+      state->cuts_weights = TRUE;
+    }
+}
+
+gboolean
+cleave_fit_visit (CleaveFitState *state, guint index)
+{
+  const CleaveFitNode *node = cleave_fit_node (state->walker->steps, index);
+  CleaveRange made[CLEAVE_FIT_N_SAMPLES];
+  gboolean is_required = FALSE;
+
+  for (guint r = 0; r < node->n_values; r++)
+    is_required |= state->walker->required[node->first_value + r].stamp == state->walker->now;
+  if (!is_required && !begin_at (state, index))
+    return FALSE;
+  if (!is_required)
+    g_array_append_val (state->walker->ends, node->first_value);
+  for (guint r = 0; r < node->n_values; r++)
+    if (state->walker->required[node->first_value + r].stamp == state->walker->now)
+      cleave_fit_add_piece_bytes (state, node->first_value + r);
+  note_join (state, node);
+  state->begin += node->begin;
+  state->walker->n_visits++;
+  if (node->is_view && is_required)
+    {
+      for (guint r = 0; r < node->n_values; r++)
+        require_operand_of_view (state, node, r);
+      return TRUE;
+    }
+  find_made (state, node, made);
+  count_macs (state, node, made);
+  count_weights (state, node, made);
+  require_operands (state, node, made);
+  return TRUE;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "walk.h"
+
+/* The state of a walk (walk.h) and its first half: required regions.
+ *
+ * A walk visits the nodes from the end of a segment backwards.  For each value it finds the
+ * required region, the range that pieces read, and from that the elements that pieces compute.  It
+ * does so for a few samples in place of all pieces, since most pieces are alike: */
+typedef enum {
+  CLEAVE_FIT_BEFORE, /* all strips before the one in the middle */
+  CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */
+  CLEAVE_FIT_FIRST,  /* the first strip, or the first tile of that strip */
+  CLEAVE_FIT_LATER,  /* the strip in the middle and all strips after it */
+  CLEAVE_FIT_LEFT,   /* with tiles: all tiles of the strip in the middle before CLEAVE_FIT_TILE */
+  CLEAVE_FIT_TILE,   /* with tiles: the tile in the middle of that strip */
+  CLEAVE_FIT_N_SAMPLES
+} CleaveFitSample;
+
+/* If tiles are in bands, CLEAVE_FIT_LEFT is the first band and CLEAVE_FIT_TILE the band in the
+ * middle, each with all its tiles.  The other samples are strips of the band in the middle.  A walk
+ * without tiles has only the samples before CLEAVE_FIT_LEFT. */
+#define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
+
+/* The required region of a value. */
+
+typedef struct
+{
+  guint stamp; /* number of the walk that set the region last; if that is not the current walk, the
+                  region is empty */
+  gint64 joined; /* elements of CLEAVE_FIT_MIDDLE that joins read */
+  CleaveRange range[CLEAVE_FIT_N_SAMPLES];
+} CleaveFitRequired;
+
+/* Bytes that pieces of the values in one buffer take. There is a number for the middle of the
+ * segment, for the first piece (`first`), and for a tile in the middle of the first strip (`top`).
+ * `carried` and `carried_top` are the bytes of carried rows and columns, for `middle` and `top`. */
+typedef struct
+{
+  guint stamp;
+  gint64 middle, first, top, carried, carried_top;
+  gboolean is_whole; /* a value in the buffer is live after the segment, so it stays whole */
+} CleaveFitPieceBytes;
+
+struct _CleaveFitWalker
+{
+  const CleaveFitSteps *steps;
+  gint64 *crossing; /* by step: bytes that are live before the step and still during it */
+  CleaveFitRequired *required;      /* by value: the required region */
+  CleaveFitPieceBytes *piece_bytes; /* by buffer: the bytes of pieces */
+  gint64 *middle, *first, *top;     /* by step: sum of the bytes of the windows */
+  GArray *read;           /* guint: values that the segment reads, and some that it makes */
+  GArray *ends;           /* guint: results of the segment, which end it */
+  GArray *joins;          /* guint: joins into whose buffer an earlier step writes a part */
+  gint64 peak;            /* peak of the unsplit graph, in bytes */
+  guint now;              /* number of the walk */
+  gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
+  guint64 n_visits;
+};
+
+/* A walk in progress: sums over the steps from the end of the segment to the current one. */
+typedef struct
+{
+  CleaveFitWalker *walker;
+  const CleaveFitWalk *walk;
+  guint n_samples;
+  gint64 both;                              /* bytes that are live before, in and after the steps */
+  gint64 carried, carried_top;              /* bytes of carried rows and columns */
+  gint64 most_middle, most_first, most_top; /* maxima of the walker's sums over the steps */
+  gint64 copied;                            /* bytes of carried rows, of all strips */
+  double macs;                              /* MACs that pieces recompute */
+  double again;          /* nanoseconds that each piece but the first adds by rereading weights */
+  double begin;          /* nanoseconds that each piece adds before it computes anything */
+  double idle;           /* nanoseconds that chunks of channels add by partly empty vectors */
+  gboolean overlaps;     /* two strips need the same elements of a value */
+  gboolean cuts_weights; /* pieces read different parts of some weights */
+} CleaveFitState;
+
+/* Returns the number of pieces that a node is cut into. */
+static inline double
+cleave_fit_count_tiles (const CleaveFitWalk *walk)
+{
+  return (double) walk->n_strips * walk->n_columns;
+}
+
+/* Returns whether the tiles of a strip follow each other, so that a tile can carry columns. */
+static inline gboolean
+cleave_fit_is_tiled (const CleaveFitWalk *walk)
+{
+  return walk->n_columns > 1 && !walk->in_bands;
+}
+
+/* Returns whether all tiles of a strip have the same range, of which all but the first are copies.
+ */
+static inline gboolean
+cleave_fit_is_once (const CleaveFitState *state, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
+{
+  return cleave_fit_is_tiled (state->walk) &&
+         cleave_range_equal (&range[CLEAVE_FIT_TILE], &range[CLEAVE_FIT_MIDDLE]);
+}
+
+/* Returns whether strips recompute the overlap of a node's result, although they carry the overlap
+ * of other results (CLEAVE_HALO_CARRY_NARROW). */
+static inline gboolean
+cleave_fit_is_wide (const CleaveFitState *state, const CleaveFitNode *node)
+{
+  return node->is_wide && state->walk->halo == CLEAVE_HALO_CARRY_NARROW;
+}
+
+/* Extends the walk to a node: adds the required regions of its operands, the bytes of its results,
+ * and its cost.  Returns FALSE if the node cannot be cut, so that the segment ends after it. */
+gboolean cleave_fit_visit (CleaveFitState *state, guint node);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../split/report.h"
+#include "rematerialize.h"
+
+/* Rewrites of a graph before its segments are split; all zero: none. */
+typedef struct
+{
+  gint64 per_reader_bytes; /* values of at least this many bytes are split per reader
+                              (split-per-reader.h), and recurrent layers are cut along the time;
+                              0: none */
+  GPtrArray *idle;   /* CleaveFitCopy: copies for late readers (rematerialize-idle.h), or NULL */
+  GPtrArray *copies; /* CleaveFitCopy: copies for poolings (rematerialize.h), and nodes that run
+                        earlier or later (move-nodes.h), or NULL */
+} CleaveFitRewrite;
+
+/* Rewrites a graph, and lists its nodes in the order of the search, in which they then run.  On
+ * error the graph may be half rewritten. */
+gboolean cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
+                                   CleaveGraph *graph,
+                                   CleaveSplitReport *report,
+                                   GError **error);
+gboolean cleave_fit_rewrite_is_empty (const CleaveFitRewrite *rewrite);
+CleaveFitRewrite cleave_fit_rewrite_copy (const CleaveFitRewrite *rewrite);
+void cleave_fit_rewrite_clear (CleaveFitRewrite *rewrite);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitRewrite, cleave_fit_rewrite_clear)

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "variants.h"
+
+#include "order.h"
+#include "rematerialize-idle.h"
+#include "split-per-reader.h"
+
+/* The search measures a variant if its estimate is smaller, by this part, than the estimates of the
+ * variants before it. The estimates are made without tiles, which take ten times as long to
+ * find. */
+#define MIN_GAIN 0.02
+
+/* The kinds of rewrites, in the order in which they are tried. Each of the first three that is
+ * measured is the base of the kinds after it. */
+typedef enum {
+  PER_READER,  /* values are split per reader */
+  IDLE,        /* values are recomputed for late readers */
+  IDLE_FREE,   /* as IDLE, without added MACs */
+  COPIES,      /* values are recomputed for a pooling */
+  COPIES_FREE, /* as COPIES, without added MACs */
+  STAGED,      /* parts of joins have buffers of their own */
+  MOVED,       /* nodes run earlier or later */
+  N_KINDS
+} Kind;
+
+/* Values below 1 / n of the unsplit arena are not rewritten. */
+#define MIN_PART_OF_READS 32
+#define MIN_PART_OF_IDLE 16
+#define MIN_PART_OF_COPIES 8
+#define MIN_PART_OF_MOVES 32
+
+static gint64
+get_part (const CleaveFitVariant *first, gint64 part)
+{
+  const CleaveFitMeasurement *unsplit = first->measurements->pdata[0];
+
+  return MAX (unsplit->estimate.arena_bytes / part, 1);
+}
+
+/* Returns FALSE if the graph has nothing to rewrite. */
+static gboolean
+make_copies (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs, gboolean moves)
+{
+  const GPtrArray *copies;
+
+  copies = variant->rewrite.copies = cleave_fit_rematerialize_pooled (
+      variant->graph, get_part (first, MIN_PART_OF_COPIES), macs * (double) first->steps.macs,
+      moves ? get_part (first, MIN_PART_OF_MOVES) : 0);
+  if (copies->len == 0 ||
+      (moves && ((const CleaveFitCopy *) copies->pdata[copies->len - 1])->copy != NULL))
+    return FALSE;
+  cleave_fit_steps_init_as_listed (&variant->steps, variant->graph);
+  return TRUE;
+}
+
+static gboolean
+make_idle (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs)
+{
+  if (variant->rewrite.idle != NULL)
+    return FALSE;
+  variant->rewrite.idle = cleave_fit_rematerialize_idle (
+      variant->graph, get_part (first, MIN_PART_OF_IDLE), macs * (double) first->steps.macs);
+  return variant->rewrite.idle->len > 0;
+}
+
+static gboolean
+make_parts (CleaveFitVariant *variant, const CleaveFitVariant *first)
+{
+  variant->rewrite.per_reader_bytes = get_part (first, MIN_PART_OF_READS);
+  return cleave_fit_reads_cut (variant->graph, variant->rewrite.per_reader_bytes, NULL);
+}
+
+/* Rewrites the graph of a variant. Returns FALSE if the graph has nothing to rewrite for `kind`. */
+static gboolean
+rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gboolean is_even)
+{
+  switch (kind)
+    {
+    case PER_READER:
+      return !is_even && make_parts (variant, first);
+    case IDLE:
+      return !is_even && make_idle (variant, first, 1);
+    case IDLE_FREE:
+      return !is_even && make_idle (variant, first, 0);
+    case COPIES:
+      return make_copies (variant, first, 1, FALSE);
+    case COPIES_FREE:
+      return make_copies (variant, first, 0, FALSE);
+    case MOVED:
+      return make_copies (variant, first, 0.1, TRUE);
+    case STAGED:
+      return cleave_fit_steps_init_staged (&variant->steps, variant->graph);
+    default:
+      g_assert_not_reached ();
+    }
+}
+
+/* Lists the nodes of a variant in the order of its steps, as cleave_fit_rewrite_apply() does. */
+static void
+list_nodes (CleaveFitVariant *variant)
+{
+  variant->before = cleave_graph_copy (variant->graph);
+  if (variant->rewrite.copies == NULL)
+    cleave_fit_list_as_run (variant->graph);
+  variant->graph->keeps_order = TRUE;
+}
+
+/* Returns the graph that a plan of a variant splits. */
+static const CleaveGraph *
+get_graph (const CleaveFitVariant *variant, guint n_segments)
+{
+  return n_segments == 0 && cleave_fit_rewrite_is_empty (&variant->rewrite) ? variant->before
+                                                                            : variant->graph;
+}
+
+/* Measures the plan without segments.  If it has no rewrite either, it changes nothing.  Its few
+ * buffers are placed at once. */
+static void
+measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
+{
+  g_autoptr (GArray) segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
+  const CleaveFitPath unsplit = { .segments = segments };
+
+  g_ptr_array_add (variant->measurements,
+                   cleave_fit_measurement_new (get_graph (variant, 0), &variant->candidates,
+                                               &unsplit, search->options->n_threads));
+  cleave_fit_measurement_place (variant->measurements->pdata[0]);
+}
+
+static CleaveFitVariant *
+variant_new (const CleaveGraph *graph)
+{
+  CleaveFitVariant *variant = g_new0 (CleaveFitVariant, 1);
+
+  variant->graph = cleave_graph_copy (graph);
+  variant->measurements =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_measurement_free);
+  return variant;
+}
+
+/* Returns the graph as it is, with its candidates; its unsplit plan is measured.  Returns NULL and
+ * sets the error on a cycle and if the search was cancelled. */
+static CleaveFitVariant *
+new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **error)
+{
+  g_autoptr (CleaveFitVariant) variant = variant_new (graph);
+
+  variant->graph->exclude_inputs = search->options->exclude_inputs;
+  if (!cleave_fit_steps_init (&variant->steps, variant->graph, error))
+    return NULL;
+  list_nodes (variant);
+  measure_unsplit (variant, search);
+  return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
+}
+
+/* Returns a variant of `base` with its candidates, or NULL if the graph has nothing of its kind. */
+static CleaveFitVariant *
+new_variant (Kind kind,
+             const CleaveFitVariant *first,
+             const CleaveFitVariant *base,
+             const CleaveFitSearch *search)
+{
+  g_autoptr (CleaveFitVariant) variant = variant_new (base->before);
+
+  variant->graph->exclude_inputs = search->options->exclude_inputs;
+  variant->rewrite = cleave_fit_rewrite_copy (&base->rewrite);
+  if (!rewrite (variant, kind, first, search->options->even_strips))
+    return NULL;
+  if (variant->steps.nodes == NULL)
+    cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
+  list_nodes (variant);
+  measure_unsplit (variant, search); /* the rewrite may need less memory even without segments */
+  return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
+}
+
+/* Drops the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
+ * graph. A rewrite may seem to take a little less time, since the estimate depends on the order. */
+static void
+drop_useless (GPtrArray *variants)
+{
+  const CleaveFitVariant *first = variants->pdata[0];
+  const CleaveFitMeasurement *unsplit = first->measurements->pdata[0];
+
+  for (guint v = 1; v < variants->len; v++)
+    {
+      GPtrArray *measurements = ((CleaveFitVariant *) variants->pdata[v])->measurements;
+
+      for (guint i = measurements->len; i-- > 0;)
+        {
+          const CleaveFitMeasurement *measured = measurements->pdata[i];
+
+          if (measured->parts->len == 0 &&
+              measured->estimate.arena_bytes >= unsplit->estimate.arena_bytes)
+            g_ptr_array_remove_index (measurements, i);
+        }
+    }
+}
+
+GPtrArray *
+cleave_fit_search_variants (const CleaveGraph *graph,
+                            const CleaveFitOptions *options,
+                            GError **error)
+{
+  g_autoptr (GPtrArray) variants =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_fit_variant_free);
+  CleaveFitSearch search = { .options = options };
+  CleaveFitVariant *first = new_first (graph, &search, error), *base = first;
+  gint64 least;
+
+  if (first == NULL)
+    return NULL;
+  g_ptr_array_add (variants, first);
+  search.unsplit_macs = first->steps.macs;
+  least = first->least;
+  cleave_fit_variant_measure (first, &search);
+  for (guint kind = 0; kind < N_KINDS && !g_cancellable_is_cancelled (options->cancellable); kind++)
+    {
+      g_autoptr (CleaveFitVariant) variant = new_variant (kind, first, base, &search);
+
+      if (variant == NULL)
+        continue;
+      if ((double) variant->least <= (1 - MIN_GAIN) * (double) least)
+        {
+          least = variant->least;
+          cleave_fit_variant_measure (variant, &search);
+          if (kind < COPIES)
+            base = variant;
+        }
+      g_ptr_array_add (variants, g_steal_pointer (&variant));
+    }
+  drop_useless (variants);
+  if (g_cancellable_set_error_if_cancelled (options->cancellable, error))
+    return NULL;
+  if (options->watch != NULL)
+    options->watch (1, options->watch_data);
+  return g_steal_pointer (&variants);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "piece-bytes.h"
+
+#include "../../lib/ir/range.h"
+#include "../../lib/memory/cost.h"
+
+/* In graphs with at least this many steps, segments begin and end only at local minima of live
+ * bytes.  DenseNet-121 then needs a third of the walks and gets the same plans. */
+#define MIN_STEPS_OF_BORDERS 150
+
+/* Tolerance of a local minimum: 1 / FEW of the peak.  A segment may then end after a pooling, even
+ * if the result of the next convolution is slightly smaller. */
+#define FEW 100
+
+/* Sets `crossing`: for each step, the bytes of buffers that are live before the step and in it. */
+static void
+find_crossing (CleaveFitWalker *walker)
+{
+  const CleaveFitSteps *steps = walker->steps;
+
+  walker->crossing = g_new0 (gint64, steps->n_steps + 2);
+  for (guint b = 0; b < steps->buffers->len; b++)
+    {
+      const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
+
+      walker->crossing[buffer->first + 1] += buffer->n_bytes;
+      walker->crossing[MIN (buffer->last + 1, (gint) steps->n_steps + 1)] -= buffer->n_bytes;
+    }
+  for (guint s = 1; s <= steps->n_steps; s++)
+    walker->crossing[s] += walker->crossing[s - 1];
+}
+
+CleaveFitWalker *
+cleave_fit_walker_new (const CleaveFitSteps *steps)
+{
+  CleaveFitWalker *walker = g_new0 (CleaveFitWalker, 1);
+
+  walker->steps = steps;
+  find_crossing (walker);
+  for (guint s = 0; s < steps->n_steps; s++)
+    walker->peak = MAX (walker->peak, steps->live[s]);
+  walker->required = g_new0 (CleaveFitRequired, steps->values->len + 1);
+  walker->piece_bytes = g_new0 (CleaveFitPieceBytes, steps->buffers->len + 1);
+  walker->middle = g_new0 (gint64, steps->n_steps + 1);
+  walker->first = g_new0 (gint64, steps->n_steps + 1);
+  walker->top = g_new0 (gint64, steps->n_steps + 1);
+  walker->read = g_array_new (FALSE, FALSE, sizeof (guint));
+  walker->ends = g_array_new (FALSE, FALSE, sizeof (guint));
+  walker->joins = g_array_new (FALSE, FALSE, sizeof (guint));
+  return walker;
+}
+
+void
+cleave_fit_walker_free (CleaveFitWalker *walker)
+{
+  g_free (walker->crossing);
+  g_free (walker->required);
+  g_free (walker->piece_bytes);
+  g_free (walker->middle);
+  g_free (walker->first);
+  g_free (walker->top);
+  g_array_unref (walker->read);
+  g_array_unref (walker->ends);
+  g_array_unref (walker->joins);
+  g_free (walker);
+}
+
+/* The memory of a segment. */
+
+/* Returns the most bytes that pieces take, with carried rows, at any step of the segment.  It never
+ * decreases while the walk adds steps. */
+static gint64
+find_inner (const CleaveFitState *state)
+{
+  return MAX (state->most_first,
+              MAX (state->most_middle + state->carried,
+                   state->most_top == 0 ? 0 : state->most_top + state->carried_top));
+}
+
+/* Returns the bytes between the begin of y and the begin of x if the strips that write y overlay x.
+ * At this distance, no strip overwrites rows of x that a later strip reads. */
+static gint64
+find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFitValue *y)
+{
+  const CleaveFitRequired *read =
+      &state->walker->required[x - cleave_fit_value (state->walker->steps, 0)];
+  const CleaveFitRequired *made =
+      &state->walker->required[y - cleave_fit_value (state->walker->steps, 0)];
+  const CleaveSpan *window = &read->range[CLEAVE_FIT_MIDDLE].dim[x->rows];
+  gint64 x_rows = x->result->type.shape.dim[x->rows], y_rows = y->result->type.shape.dim[y->rows];
+  gint64 first = made->range[CLEAVE_FIT_FIRST].dim[y->rows].end * y->row_bytes;
+  gint64 middle =
+      made->range[CLEAVE_FIT_MIDDLE].dim[y->rows].end * y->row_bytes - window->begin * x->row_bytes;
+  gint64 last = y_rows * y->row_bytes - (x_rows - window->end + window->begin) * x->row_bytes;
+
+  return MAX (MAX (first, middle), MAX (last, 0));
+}
+
+/* Returns whether a buffer, or a later buffer in the same memory, is live when a run ends: it is an
+ * output. An output cannot overlay an operand, since its memory may belong to the caller. */
+static gboolean
+is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
+{
+  while (buffer->after != CLEAVE_FIT_NONE)
+    buffer = cleave_fit_buffer (steps, buffer->after);
+  return buffer->last >= (gint) steps->n_steps;
+}
+
+/* Sets `overlay` to the overlay of result y on operand x if it saves more bytes.
+ * cleave_storage_lap() makes the same overlay when the split graph is planned. */
+static void
+note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOverlay *overlay)
+{
+  const CleaveFitSteps *steps = state->walker->steps;
+  const CleaveFitValue *x = cleave_fit_value (steps, read), *y = cleave_fit_value (steps, made);
+  CleaveFitOverlay found;
+
+  if (x->rows < 0 || y->rows < 0 ||
+      cleave_fit_buffer (steps, x->buffer)->last >= (gint) state->walk->end ||
+      cleave_fit_buffer (steps, y->buffer)->last < (gint) state->walk->end ||
+      is_output (steps, cleave_fit_buffer (steps, y->buffer)) ||
+      cleave_range_holds_none (&state->walker->required[read].range[CLEAVE_FIT_MIDDLE]))
+    return;
+  found = (CleaveFitOverlay){ .operand = cleave_fit_buffer (steps, x->buffer)->n_bytes,
+                              .result = cleave_fit_buffer (steps, y->buffer)->n_bytes,
+                              .shift = find_shift (state, x, y),
+                              .last = (guint) cleave_fit_buffer (steps, y->buffer)->last };
+  if (cleave_fit_overlay_get_saved (&found) > cleave_fit_overlay_get_saved (overlay))
+    *overlay = found;
+}
+
+/* Returns the best overlay: a result of the segment on a value that it reads, with most bytes
+ * saved. Removes values that the segment computes from `asked`. */
+static CleaveFitOverlay
+find_overlay (const CleaveFitState *state, guint begin)
+{
+  CleaveFitWalker *walker = state->walker;
+  const CleaveFitSteps *steps = walker->steps;
+  CleaveFitOverlay overlay = { 0 };
+
+  for (guint i = walker->read->len; i-- > 0 && !state->walk->in_bands;)
+    {
+      guint value = g_array_index (walker->read, guint, i);
+
+      if (cleave_fit_node (steps, cleave_fit_value (steps, value)->node)->step >= begin)
+        {
+          g_array_remove_index_fast (walker->read, i);
+          continue;
+        }
+      for (guint e = 0; e < walker->ends->len; e++)
+        note_overlay (state, value, g_array_index (walker->ends, guint, e), &overlay);
+    }
+  return overlay;
+}
+
+/* Returns the bytes of the operands of a join that are in its buffer and are computed before the
+ * segment.  If strips compute the join, they read Slices of these operands, which need memory of
+ * their own. */
+static gint64
+count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint begin)
+{
+  const CleaveFitSteps *steps = walker->steps;
+  const CleaveFitNode *node = cleave_fit_node (steps, join->node);
+  gint64 n_bytes = 0;
+
+  for (guint o = 0; o < node->n_operands; o++)
+    {
+      guint x = g_array_index (steps->operands, CleaveFitOperand, node->first_operand + o).value;
+      const CleaveFitValue *value = x == CLEAVE_FIT_NONE ? NULL : cleave_fit_value (steps, x);
+
+      if (value != NULL && value->buffer == join->buffer &&
+          cleave_fit_node (steps, value->node)->step < begin)
+        n_bytes += cleave_tensor_type_n_bytes (&value->result->type);
+    }
+  return n_bytes;
+}
+
+/* Returns find_inner() plus the memory of joins whose buffers begin before the segment, since an
+ * earlier step writes an operand there.  The strips of such a join take memory beside its buffer.
+ */
+static gint64
+find_inner_of (const CleaveFitState *state, guint begin)
+{
+  const CleaveFitWalker *walker = state->walker;
+  gint64 inner = find_inner (state), earlier = 0;
+
+  for (guint i = 0; i < walker->joins->len; i++)
+    {
+      const CleaveFitValue *value =
+          cleave_fit_value (walker->steps, g_array_index (walker->joins, guint, i));
+      const CleaveFitBuffer *buffer = cleave_fit_buffer (walker->steps, value->buffer);
+      const CleaveFitPieceBytes *in_buffer = &walker->piece_bytes[value->buffer];
+      guint last = MIN ((guint) MAX (buffer->last, 0), state->walk->end - 1);
+
+      if (buffer->first >= (gint) begin || in_buffer->stamp != walker->now)
+        continue;
+      if (buffer->last >= (gint) state->walk->end)
+        earlier += count_earlier (walker, value, begin);
+      if (in_buffer->is_whole || buffer->last >= (gint) state->walk->end)
+        continue;
+      for (guint s = cleave_fit_node (walker->steps, value->node)->step; s <= last; s++)
+        inner = MAX (inner, MAX (walker->first[s] + in_buffer->first,
+                                 walker->middle[s] + in_buffer->middle + state->carried +
+                                     in_buffer->carried));
+    }
+  return inner + earlier;
+}
+
+/* Returns the bytes that are live while a segment runs: values that it reads, values that are live
+ * after it, and its pieces. */
+static gint64
+find_peak (const CleaveFitState *state, guint begin)
+{
+  const gint64 *crossing = state->walker->crossing;
+
+  return crossing[begin] + crossing[state->walk->end] - state->both + find_inner_of (state, begin);
+}
+
+/* Appends the segment that begins at a step if it needs less than `most` bytes, the peak of its
+ * unsplit steps. */
+static void
+add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *found)
+{
+  const CleaveFitWalk *walk = state->walk;
+  const double n_again = cleave_fit_count_tiles (walk) - 1;
+  CleaveFitCandidate candidate = {
+    .begin = begin,
+    .end = walk->end,
+    .n_strips = walk->n_strips,
+    .n_columns = walk->n_columns,
+    .cut = walk->cut,
+    .column_cut = walk->n_columns > 1 ? walk->column_cut : CLEAVE_FIT_NONE,
+    .cuts_weights = state->cuts_weights,
+    .halo = walk->halo,
+    .in_bands = walk->in_bands,
+    .n_bytes = find_peak (state, begin),
+    .overlay = find_overlay (state, begin),
+    .macs = state->macs,
+    .work = cleave_cost_of_macs_in_strips (state->macs) + state->idle +
+            (state->begin + state->again) * n_again + cleave_cost_of_rows ((double) state->copied),
+  };
+
+  candidate.estimate = candidate.n_bytes;
+  if (candidate.n_bytes - cleave_fit_overlay_get_saved (&candidate.overlay) < most)
+    g_array_append_val (found, candidate);
+}
+
+gboolean
+cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step)
+{
+  const gint64 *crossing = walker->crossing;
+  const gint64 few = walker->peak / FEW;
+  guint n = walker->steps->n_steps;
+
+  return n < MIN_STEPS_OF_BORDERS || step == 0 || step >= n ||
+         (crossing[step] <= crossing[step - 1] + few && crossing[step] <= crossing[step + 1] + few);
+}
+
+gboolean
+cleave_fit_walker_overlaps_wide (const CleaveFitWalker *walker)
+{
+  return walker->overlaps_wide;
+}
+
+guint64
+cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
+{
+  return walker->n_visits;
+}
+
+/* Do not add steps to a segment that recomputes more than this many times the MACs of the graph. */
+#define MAX_MORE_MACS 4
+
+gboolean
+cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found)
+{
+  const CleaveFitSteps *steps = walker->steps;
+  guint least = walk->end > walk->max_steps ? walk->end - walk->max_steps : 0;
+  CleaveFitState state = { .walker = walker,
+                           .walk = walk,
+                           .n_samples =
+                               walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
+                           .both = walker->crossing[walk->end],
+                           .overlaps = walk->n_columns > 1 };
+  gint64 most = 0; /* peak of the unsplit steps */
+
+  walker->now++;
+  walker->overlaps_wide = FALSE;
+  g_array_set_size (walker->read, 0);
+  g_array_set_size (walker->ends, 0);
+  g_array_set_size (walker->joins, 0);
+  for (guint s = walk->end; s-- > least;)
+    {
+      walker->middle[s] = walker->first[s] = walker->top[s] = 0;
+      most = MAX (most, steps->live[s]);
+      for (guint i = steps->first_node[s + 1]; i-- > steps->first_node[s];)
+        if (!cleave_fit_visit (&state, i))
+          return state.overlaps;
+      cleave_fit_add_buffers (&state, s);
+      if (find_inner (&state) >= walker->peak || state.macs > MAX_MORE_MACS * (double) steps->macs)
+        break;
+      if (cleave_fit_walker_is_border (walker, s))
+        add_candidate (&state, s, most, found);
+    }
+  return state.overlaps;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../segments/strips.h"
+#include "axes.h"
+
+/* Estimates the memory and cost of segments.  A walk begins at a given end with a given tiling and
+ * goes backwards, step by step.  Each step that it reaches may be the begin of a segment, so one
+ * walk estimates all segments with this end and tiling.  required-regions.h finds the ranges that
+ * pieces read and compute, piece-bytes.h their bytes. */
+
+/* A result of a segment that overlays an operand, which dies while the segment runs.  Both are in
+ * one buffer:
+ *
+ *     |  shift  |      operand      |
+ *     |      result      |
+ *
+ * The buffer is live from the first byte of the operand to the last read of the result. */
+typedef struct
+{
+  gint64 operand, result; /* bytes of both values; `result` 0: there is no overlay */
+  gint64 shift; /* bytes between the begins of both values: strips read ahead by this many */
+  guint last;   /* step that reads the result last */
+} CleaveFitOverlay;
+
+/* Returns the bytes of the buffer that operand and result share if the buffer of the operand is
+ * `extra` bytes larger than the operand. */
+static inline gint64
+cleave_fit_overlay_get_bytes (const CleaveFitOverlay *overlay, gint64 extra)
+{
+  return MAX (overlay->result, overlay->shift + overlay->operand + extra);
+}
+
+/* Returns the bytes that an overlay saves; 0 if there is none. */
+static inline gint64
+cleave_fit_overlay_get_saved (const CleaveFitOverlay *overlay)
+{
+  return overlay->operand + overlay->result - cleave_fit_overlay_get_bytes (overlay, 0);
+}
+
+/* A segment candidate: the steps from `begin` to before `end`, which run together strip by strip or
+ * tile by tile.  `estimate` never changes; a measurement changes `n_bytes`. */
+typedef struct
+{
+  guint begin, end;
+  guint n_strips;
+  guint n_columns;              /* tiles that each strip is cut into */
+  CleaveFitCut cut, column_cut; /* `column_cut`: CLEAVE_FIT_NONE without tiles */
+  CleaveHalo halo;
+  gboolean in_bands;     /* all tiles of a column run before the next column */
+  gboolean cuts_weights; /* pieces read different parts of some weights */
+  gint64 n_bytes;  /* bytes that are live while the segment runs, without overlays; estimated or
+                      measured */
+  gint64 estimate; /* `n_bytes` before any measurement */
+  gboolean is_measured;
+  CleaveFitOverlay overlay;
+  double macs; /* MACs that the segment adds */
+  double work; /* added nanoseconds, for MACs, nodes, copied bytes, and weights that strips read
+                  again */
+} CleaveFitCandidate;
+
+/* Memory that walks over one table of steps reuse; only one walk may use it at a time. */
+typedef struct _CleaveFitWalker CleaveFitWalker;
+
+CleaveFitWalker *cleave_fit_walker_new (const CleaveFitSteps *steps);
+void cleave_fit_walker_free (CleaveFitWalker *walker);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitWalker, cleave_fit_walker_free)
+
+/* Returns whether a segment may begin or end before a step. */
+gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step);
+
+/* Returns whether strips of the last walk overlap in a wide result (split/wide.h), so that carrying
+ * its rows and recomputing them differ. */
+gboolean cleave_fit_walker_overlaps_wide (const CleaveFitWalker *walker);
+
+/* Returns the number of nodes that all walks have visited. */
+guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
+
+/* The end and the tiling of the segments that a walk estimates. */
+typedef struct
+{
+  guint end, n_strips, n_columns, max_steps;
+  CleaveFitCut cut, column_cut; /* `column_cut` is read if n_columns > 1 */
+  CleaveHalo halo;
+  gboolean in_bands;
+} CleaveFitWalk;
+
+/* Appends to `found` a candidate (CleaveFitCandidate) for each begin with which the segment takes
+ * less memory than its unsplit steps.  Segments have at most `max_steps` steps.  Returns FALSE if
+ * no two strips overlap, so that all halo policies are the same. */
+gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "copy-carried.h"
+
+#include "../../lib/ir/graph-private.h"
+#include "../../lib/memory/walks.h"
+
+/* Values with more readers are skipped, so that the cost stays linear in the graph. */
+#define MAX_READERS 32
+
+typedef struct
+{
+  CleaveGraph *graph;
+  const CleaveSegmentPieces *pieces;
+  guint *position; /* by node id: position in a depth-first order, in which most pieces run */
+} Copying;
+
+/* Returns whether `node` is a join in the same part as `value`.  A join that several parts share
+ * counts as one. */
+static gboolean
+is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *value)
+{
+  guint part;
+
+  if (node == NULL || (node->op->flags & CLEAVE_OP_JOIN) == 0)
+    return FALSE;
+  part = cleave_segment_pieces_part (copying->pieces, node);
+  return (part == CLEAVE_SHARED_PART ||
+          part == cleave_segment_pieces_part (copying->pieces, value->node));
+}
+
+/* Returns the join of `value` that runs first, or NULL if fewer than two joins read it. */
+static const CleaveNode *
+find_first_join (const Copying *copying, const CleaveResult *value)
+{
+  const CleaveNode *first = NULL;
+  guint n = 0;
+
+  for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
+    if (is_join (copying, use->node, value))
+      {
+        n++;
+        if (first == NULL || copying->position[use->node->id] < copying->position[first->id])
+          first = use->node;
+      }
+  return n < 2 ? NULL : first;
+}
+
+static gboolean
+may_be_copied (const Copying *copying, const CleaveNode *node)
+{
+  guint part = cleave_segment_pieces_part (copying->pieces, node);
+
+  return part != CLEAVE_NO_PART && part != CLEAVE_SHARED_PART && node->n_results == 1 &&
+         node->results[0].n_uses <= MAX_READERS &&
+         (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) == 0;
+}
+
+static void
+copy (const Copying *copying, CleaveResult *value)
+{
+  const CleaveNode *first = find_first_join (copying, value);
+  const CleaveRange whole = cleave_range_whole (&value->type.shape);
+  CleaveResult *carried = NULL;
+  CleaveOperand *next;
+
+  for (CleaveOperand *use = value->first_use; use != NULL && first != NULL; use = next)
+    {
+      next = use->next_use;
+      if (!is_join (copying, use->node, value) || use->node == first)
+        continue;
+      if (carried == NULL)
+        carried =
+            cleave_graph_add_slice_range (copying->graph, use->node->name, value, &whole, NULL);
+      cleave_operand_set (use, carried);
+    }
+}
+
+void
+cleave_copy_carried (CleaveGraph *graph, const CleaveSegmentPieces *pieces)
+{
+  g_autoptr (GPtrArray) order = cleave_walk_depth_first (graph, NULL);
+  g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
+  const Copying copying = { graph, pieces, position };
+
+  for (guint i = 0; i < order->len; i++)
+    position[((const CleaveNode *) order->pdata[i])->id] = i;
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (may_be_copied (&copying, node))
+        copy (&copying, &node->results[0]);
+    }
+}

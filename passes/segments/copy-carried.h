@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "pieces.h"
+
+/* Copies carried rows out of the join that they lie in, after a fit has split the graph.
+ *
+ * A piece that several joins of its segment read whole lies in the buffer of the first join.  This
+ * pass lets every later join read a Slice of the piece, which the planner may keep as a copy.  The
+ * buffer of the first join can then be freed before the later joins run:
+ *
+ *   piece ─┬─ Assemble.0           piece ─┬─────────── Assemble.0
+ *          └─ Assemble.1     =>           └─ Slice ─── Assemble.1 */
+void cleave_copy_carried (CleaveGraph *graph, const CleaveSegmentPieces *pieces);

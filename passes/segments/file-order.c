@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "file-order.h"
+
+static void
+add (GPtrArray *nodes, gboolean *seen, CleaveNode *node)
+{
+  if (seen[node->id])
+    return;
+  seen[node->id] = TRUE;
+  g_ptr_array_add (nodes, node);
+}
+
+/* Returns whether a file of the graph has a node as an input or an initializer. */
+static gboolean
+is_there (const CleaveNode *node)
+{
+  return cleave_node_is_input (node) || (node->n_operands == 0 && cleave_node_is_fixed (node));
+}
+
+GPtrArray *
+cleave_list_as_in_file (const CleaveGraph *graph, const GPtrArray *order)
+{
+  GPtrArray *nodes = g_ptr_array_sized_new (graph->n_nodes);
+  g_autofree gboolean *seen = g_new0 (gboolean, graph->n_ids + 1);
+
+  for (guint i = 0; i < graph->inputs->len; i++)
+    add (nodes, seen, ((const CleaveResult *) graph->inputs->pdata[i])->node);
+  for (guint i = 0; i < order->len; i++)
+    {
+      CleaveNode *node = order->pdata[i];
+
+      if (is_there (node))
+        continue;
+      for (guint o = 0; o < node->n_operands; o++)
+        if (node->operands[o].result != NULL)
+          add (nodes, seen, node->operands[o].result->node);
+      add (nodes, seen, node);
+    }
+  for (guint i = 0; i < order->len; i++)
+    add (nodes, seen, order->pdata[i]); /* only outputs read the value, or nothing does */
+  return nodes;
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../lib/ir/graph-private.h"
+
+/* Returns the nodes (CleaveNode, unowned) in the order in which an importer creates them from a
+ * file of the graph.  Inputs come first, then the nodes of `order`, with each constant before its
+ * first reader.  `order` has all nodes in an order in which they can run. */
+GPtrArray *cleave_list_as_in_file (const CleaveGraph *graph, const GPtrArray *order);

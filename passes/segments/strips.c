@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Chooses the number of strips of a segment and their halo policy for a number of threads, and
+ * cuts the segment.
+ *
+ * Over 400 lines: one search for strips, with the trial that measures them. */
+
+#include "strips.h"
+
+#include "even-strips.h"
+#include "segment-order.h"
+
+#include <cleave/cleave-program.h>
+
+#include "../../lib/ir/fixed.h"
+#include "../../lib/memory/buffers.h"
+#include "../../lib/memory/cost.h"
+#include "../../lib/memory/ordering.h"
+#include "../../lib/memory/quantized-group.h"
+#include "../split/apply.h"
+#include "../split/dimension-names.h"
+
+/* A segment may add this part of the graph's time.  With 0.08, an EfficientNet takes 20 % longer
+ * on two threads and saves a tenth of the memory.  With 0.03, BlazeFace takes 17 % longer on two
+ * threads and needs 1.4 times the memory. */
+#define MAX_ADDED 0.05
+
+/* A cut must reduce the bytes of a segment below this fraction of the graph's peak. */
+#define MAX_LEFT 0.8
+
+/* The search stops if more strips do not reduce the bytes to this fraction of the bytes with fewer
+ * strips. */
+#define MIN_GAIN 0.98
+
+static gboolean
+is_inside (const CleavePlan *plan, gpointer data, GString *why)
+{
+  const CleaveSegment *segment = data;
+
+  if (cleave_segment_contains (segment, cleave_plan_get_node (plan)))
+    return TRUE;
+  if (why != NULL)
+    g_string_append (why, "it is outside of the segment");
+  return FALSE;
+}
+
+void
+cleave_segment_free (gpointer data)
+{
+  CleaveSegment *segment = data;
+
+  g_array_unref (segment->ends);
+  g_ptr_array_unref (segment->order);
+  g_hash_table_unref (segment->nodes);
+  g_free (segment);
+}
+
+static void
+add_root (GArray *roots,
+          const CleaveSegment *segment,
+          CleaveSegmentEnd end,
+          const CleaveConstraint *constraint)
+{
+  gboolean in_bands = segment->in_bands;
+  guint outer = in_bands ? end.column_dim : end.dim, inner = in_bands ? end.dim : end.column_dim;
+  g_autofree char *dims = segment->n_columns > 1 ? g_strdup_printf ("%u,%u", outer, inner)
+                                                 : g_strdup_printf ("%u", end.dim);
+  const gint64 counts[] = { in_bands ? segment->n_columns : segment->n_strips,
+                            in_bands ? segment->n_strips : segment->n_columns };
+  const gint64 size = cleave_segment_get_even_size (segment, end);
+  g_autoptr (CleaveTiling) tiling =
+      size > 0 ? cleave_tiling_by_chunk_size (dims, &size, 1)
+               : cleave_tiling_by_num_chunks (dims, counts, segment->n_columns > 1 ? 2 : 1);
+  CleaveRoot root = { .node = end.node, .constraint = constraint, .is_column_wise = in_bands };
+
+  root.ranges = cleave_tiling_get_ranges (tiling, &end.node->results[0].type.shape, NULL, NULL);
+  g_array_append_val (roots, root);
+}
+
+/* Returns the number of strips that carry rows to each other, or 0 if a strip or tile may read rows
+ * of any earlier one. */
+static guint
+count_strips_of_band (const CleaveSegment *segment)
+{
+  if (segment->n_columns > 1)
+    return segment->in_bands ? segment->n_strips : 0;
+  return segment->n_strips / segment->n_bands;
+}
+
+/* Plans the strips and applies them.  `order` lists the nodes that they may reach; NULL: all nodes
+ * of the graph. */
+static CleaveRegion *
+cut (CleaveGraph *graph,
+     const CleaveSegment *segment,
+     GPtrArray *order,
+     const GArray *roots,
+     GHashTable *stops)
+{
+  const CleaveRecursion recursion = { .depth = G_MAXUINT,
+                                      .halo = segment->halo,
+                                      .strips_per_band = count_strips_of_band (segment) };
+  const CleaveRoot *first = (const CleaveRoot *) (gpointer) roots->data;
+  CleaveRegion *region =
+      order == NULL ? cleave_region_plan (graph, first, roots->len, &recursion, NULL)
+                    : cleave_region_plan_among (graph, order, first, roots->len, &recursion);
+
+  for (guint i = 0; i < region->members->len; i++)
+    g_hash_table_remove (segment->nodes,
+                         ((const CleaveRegionNode *) region->members->pdata[i])->node);
+  region->stops = stops;
+  cleave_region_apply (region);
+  return region;
+}
+
+static GArray *
+roots_new (void)
+{
+  GArray *roots = g_array_new (FALSE, FALSE, sizeof (CleaveRoot));
+
+  g_array_set_clear_func (roots, cleave_root_clear);
+  return roots;
+}
+
+/* A copy of the segment as a graph of its own, in which strips are tried. */
+typedef struct
+{
+  CleaveGraph *graph;
+  CleaveNode *last;
+} Alone;
+
+static void
+alone_clear (Alone *alone)
+{
+  g_clear_pointer (&alone->graph, cleave_graph_unref);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
+
+/* Returns the value in `graph` that stands for a value of the original graph.  A value that is
+ * computed outside of the segment becomes an input. */
+static CleaveResult *
+find_value (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveResult *value)
+{
+  CleaveResult *there = g_hash_table_lookup (values, value);
+  g_autofree char *name = NULL;
+
+  if (value == NULL || there != NULL)
+    return there;
+  name = cleave_result_dup_name (value);
+  there = cleave_node_is_fixed (value->node)
+              ? cleave_fixed_copy (graph, value, copies)
+              : cleave_graph_add_input (graph, name, &value->type, NULL);
+  g_hash_table_insert (values, (gpointer) value, there);
+  return there;
+}
+
+static CleaveNode *
+copy_node (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveNode *node)
+{
+  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
+  CleaveNode *copy;
+
+  for (guint i = 0; i < node->n_operands; i++)
+    operands[i] = find_value (graph, values, copies, node->operands[i].result);
+  copy = cleave_graph_add_like (graph, node, NULL, operands);
+  for (guint r = 0; r < node->n_results; r++)
+    g_hash_table_insert (values, (gpointer) &node->results[r], &copy->results[r]);
+  return copy;
+}
+
+static gboolean
+is_read_outside (const CleaveSegment *segment, const CleaveNode *node)
+{
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node == NULL || !cleave_segment_contains (segment, use->node))
+        return TRUE;
+  return FALSE;
+}
+
+static void
+copy_segment (const CleaveSegment *segment, Alone *alone)
+{
+  g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
+  /* From a node that depends on constants alone to its copy. */
+  g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL);
+
+  alone->graph = cleave_graph_new (NULL);
+  for (guint i = 0; i < segment->order->len; i++)
+    {
+      const CleaveNode *node = segment->order->pdata[i];
+
+      if (node->n_operands == 0 || cleave_node_is_fixed (node))
+        continue; /* copy_node() copies it with its readers */
+      alone->last = copy_node (alone->graph, values, copies, node);
+      if (is_read_outside (segment, node))
+        cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
+    }
+}
+
+/* The cost of cutting a segment into some number of strips. `peak`: bytes of the segment's copy on
+ * one thread, with its operands and results. `time`: ns that the strips add for rows that are
+ * computed twice, further steps, and rows that are copied. */
+typedef struct
+{
+  gint64 peak;
+  double time;
+} Outcome;
+
+/* Cuts a copy of the segment and measures it.  If that adds more than `max_time` ns, the peak is
+ * not computed and is G_MAXINT64. */
+static Outcome
+try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
+{
+  g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph), lowered = NULL;
+  g_autoptr (GPtrArray) order = NULL;
+  g_autoptr (CleaveStorage) storage = NULL;
+  g_autoptr (GArray) roots = roots_new ();
+  CleaveSegmentEnd end = cleave_segment_end (segment);
+  Outcome outcome = { .peak = G_MAXINT64 };
+
+  g_assert (alone->last != NULL); /* a segment has at least an end node */
+  end.node = cleave_graph_find_node (copy, alone->last->name);
+  add_root (roots, segment, end, NULL);
+  cleave_region_free (cut (copy, segment, NULL, roots, NULL));
+  outcome.time = cleave_cost_in_strips (copy) - cleave_cost_in_strips (alone->graph);
+  if (outcome.time > max_time)
+    return outcome;
+  lowered = cleave_group_quantized (copy);
+  order = cleave_order_with_storage (lowered == NULL ? copy : lowered, &storage, NULL);
+  g_assert (order != NULL); /* pieces never form a cycle */
+  outcome.peak = cleave_storage_get_peak (storage);
+  outcome.time += cleave_cost_of_rows ((double) storage->copied_bytes);
+  return outcome;
+}
+
+/* Returns the bytes of the largest value that a node of the segment must read whole, as a global
+ * pooling does.  Strips do not make it smaller. */
+static gint64
+find_whole_bytes (const CleaveSegment *segment)
+{
+  gint64 most = 0;
+
+  for (guint i = 0; i < segment->order->len; i++)
+    {
+      const CleaveNode *node = segment->order->pdata[i];
+      gint rows = cleave_node_find_dim (node, 'H');
+
+      if (rows < 0 || node->results[0].type.shape.dim[rows] > 1)
+        continue;
+      for (guint o = 0; o < node->n_operands; o++)
+        if (node->operands[o].result != NULL &&
+            cleave_segment_contains (segment, node->operands[o].result->node))
+          most = MAX (most, cleave_tensor_type_n_bytes (&node->operands[o].result->type));
+    }
+  return most;
+}
+
+/* Returns the bytes that are alive for any number of strips: the operands and the result of the
+ * segment, and the largest value that is read whole. */
+static gint64
+find_fixed_bytes (const CleaveSegment *segment, const Alone *alone)
+{
+  gint64 fixed = find_whole_bytes (segment);
+
+  for (guint i = 0; i < cleave_graph_get_n_inputs (alone->graph); i++)
+    fixed += cleave_tensor_type_n_bytes (&cleave_graph_get_input (alone->graph, i)->type);
+  return fixed + cleave_tensor_type_n_bytes (&cleave_segment_end (segment).node->results[0].type);
+}
+
+/* A cut of a segment, and its estimated peak in bytes with all threads. */
+typedef struct
+{
+  guint n_strips, n_bands; /* 0: the segment stays whole */
+  CleaveHalo halo;
+  gint64 peak;
+} Choice;
+
+/* Tries a band for each thread with exchanged halos.  The bands run at the same time. */
+static Outcome
+try_exchange (const Alone *alone,
+              const CleaveSegment *segment,
+              const CleaveStripsTask *task,
+              double max_time)
+{
+  CleaveSegment in_bands = *segment;
+
+  in_bands.n_bands = task->n_threads;
+  in_bands.halo = CLEAVE_HALO_EXCHANGE;
+  if (segment->n_strips % in_bands.n_bands != 0)
+    return (Outcome){ .peak = G_MAXINT64 };
+  return try_strips (alone, &in_bands, max_time);
+}
+
+/* Returns the ns that are added if threads take strips of one band alternately: a thread then reads
+ * mostly values that another core has written. */
+static double
+find_time_of_alternating (const Alone *alone, guint n_threads)
+{
+  double n_bytes = 0;
+
+  for (const CleaveNode *node = alone->graph->first; node != NULL; node = node->next)
+    for (guint r = 0; r < node->n_results && node->n_operands > 0; r++)
+      if (!cleave_node_is_fixed (node))
+        n_bytes += (double) cleave_tensor_type_n_bytes (&node->results[r].type);
+  return cleave_cost_of_far_bytes (n_bytes * (n_threads - 1) / n_threads);
+}
+
+/* Sets `*best` to the strips of `segment`, distributed to the threads: a band each, or bands that
+ * exchange halos, or strips taken alternately.  Leaves `*best` if the last would take too long. */
+static void
+settle (const Alone *alone,
+        const CleaveSegment *segment,
+        const CleaveStripsTask *task,
+        const Outcome *outcome,
+        Choice *best)
+{
+  const double max_time = MAX_ADDED * task->time;
+  Choice choice = { segment->n_strips, segment->n_bands, CLEAVE_HALO_CARRY, outcome->peak };
+
+  if (segment->n_bands < task->n_threads)
+    {
+      Outcome exchange = try_exchange (alone, segment, task, max_time);
+
+      if (exchange.peak < best->peak)
+        choice =
+            (Choice){ segment->n_strips, task->n_threads, CLEAVE_HALO_EXCHANGE, exchange.peak };
+      else if (task->have_own_memory ||
+               outcome->time + find_time_of_alternating (alone, task->n_threads) > max_time)
+        return;
+    }
+  *best = choice;
+}
+
+/* Returns whether a number of strips is worth a trial. There must be at least two for each thread
+ * and at most one for each row. Strips must have fewer rows than the last strips that were tried
+ * (`*largest`). */
+static gboolean
+are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
+{
+  CleaveSegmentEnd end = cleave_segment_end (segment);
+  gint64 rows = end.node->results[0].type.shape.dim[end.dim];
+  gint64 now = (rows + segment->n_strips - 1) / segment->n_strips;
+
+  if (segment->n_strips > rows || segment->n_strips < 2 * task->n_threads || now >= *largest)
+    return FALSE;
+  *largest = now;
+  return TRUE;
+}
+
+/* The numbers of strips for each band that are tried. */
+static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
+
+/* Predicts the peak of the largest number of strips: the bytes that are not fixed shrink in
+ * proportion.  The search stops if this does not improve on the best choice, which saves 4 % of the
+ * instructions over 37 models.  The prediction is not smaller still because with few strips, halos
+ * and uneven rows are a large part of the bytes. */
+static gint64
+find_least (gint64 fixed, gint64 peak, guint n_strips)
+{
+  return fixed + (peak - fixed) * n_strips / per_band[G_N_ELEMENTS (per_band) - 1];
+}
+
+/* Chooses the fewest strips with which the segment needs at most `limit` bytes, or else those with
+ * which it needs the fewest bytes.  Each thread has one strip in flight. */
+static void
+choose_strips (const Alone *alone,
+               CleaveSegment *segment,
+               const CleaveStripsTask *task,
+               gint64 limit,
+               Choice *best)
+{
+  gint64 fixed = find_fixed_bytes (segment, alone), before = G_MAXINT64, largest = G_MAXINT64;
+  double max_time = MAX_ADDED * task->time;
+
+  for (guint i = 0; i < G_N_ELEMENTS (per_band) && best->peak > limit; i++)
+    {
+      Outcome outcome;
+      gint64 peak;
+
+      segment->n_strips = per_band[i] * segment->n_bands;
+      if (!are_worth_trying (segment, task, &largest))
+        continue;
+      outcome = try_strips (alone, segment, max_time);
+      if (outcome.time > max_time)
+        return;
+      peak = fixed + (outcome.peak - fixed) * task->n_threads;
+      if ((double) peak > MIN_GAIN * (double) before)
+        return; /* more strips take more time and save no memory */
+      if (peak < best->peak)
+        settle (alone, segment, task, &(Outcome){ peak, outcome.time }, best);
+      if (find_least (fixed, peak, per_band[i]) >= best->peak)
+        return;
+      before = peak;
+    }
+}
+
+static Choice
+choose (CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  g_auto (Alone) alone = { 0 };
+  Choice best = { .peak = (gint64) (MAX_LEFT * (double) task->peak) };
+  gint64 limit = task->limit;
+
+  if (task->strictness > 0)
+    limit = (gint64) ((double) limit / task->strictness);
+  copy_segment (segment, &alone);
+  segment->halo = CLEAVE_HALO_CARRY;
+  if (task->live > 0)
+    {
+      gint64 besides = MAX (task->live - cleave_graph_get_peak_bytes (alone.graph, NULL), 0);
+
+      limit -= besides;
+      best.peak -= besides;
+    }
+  for (segment->n_bands = task->n_threads;; segment->n_bands = 1)
+    {
+      choose_strips (&alone, segment, task, limit, &best);
+      if (segment->n_bands == 1 || best.peak <= limit)
+        break;
+    }
+  return best;
+}
+
+/* Returns the key of the memo: the task and the names of the segment's nodes. */
+static char *
+describe (const CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_printf (text, "%u %d %g %" G_GINT64_FORMAT " %" G_GINT64_FORMAT " %" G_GINT64_FORMAT,
+                   task->n_threads, task->have_own_memory, task->strictness, task->peak,
+                   task->limit, task->live);
+  for (guint i = 0; i < segment->order->len; i++)
+    {
+      g_string_append_c (text, '\n');
+      g_string_append (text, ((const CleaveNode *) segment->order->pdata[i])->name);
+    }
+  return g_string_free (text, FALSE);
+}
+
+CleaveStripsCache *
+cleave_strips_cache_new (void)
+{
+  return g_hash_table_new_full (g_str_hash, g_str_equal, g_free, g_free);
+}
+
+static Choice
+choose_once (CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  g_autofree char *key = describe (segment, task);
+  Choice *known = g_hash_table_lookup (task->cache, key);
+
+  if (known == NULL)
+    {
+      known = g_new (Choice, 1);
+      *known = choose (segment, task);
+      g_hash_table_insert (task->cache, g_steal_pointer (&key), known);
+    }
+  return *known;
+}
+
+gboolean
+cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task)
+{
+  const Choice best = task->cache == NULL ? choose (segment, task) : choose_once (segment, task);
+
+  segment->n_strips = best.n_strips;
+  segment->n_bands = best.n_bands;
+  segment->halo = best.halo;
+  segment->peak = best.peak;
+  return best.n_strips > 0;
+}
+
+void
+cleave_segment_cut (const CleaveSegment *segment,
+                    CleaveGraph *graph,
+                    GHashTable *stops,
+                    CleaveSplitReport *report)
+{
+  const CleaveConstraint constraint = { .predicate = is_inside, .data = (gpointer) segment };
+  g_autoptr (GArray) roots = roots_new ();
+  g_autoptr (CleaveRegion) region = NULL;
+
+  for (guint i = 0; i < segment->ends->len; i++)
+    add_root (roots, segment, g_array_index (segment->ends, CleaveSegmentEnd, i), &constraint);
+  region = cut (graph, segment, cleave_segment_list_reach (segment), roots, stops);
+  if (report != NULL)
+    cleave_split_report_add (report, region, (const CleaveRoot *) (gpointer) roots->data,
+                             roots->len);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../split/report.h"
+
+/* Cuts a segment into strips: horizontal chunks of its last result, each with the chunks of the
+ * values above that it needs.  Chooses the number of strips and the halo policy for a number of
+ * threads (cleave_segment_choose_strips()), and applies them (cleave_segment_cut()).
+ *
+ *   threads 0, 1: a band each          one band, in which threads take strips alternately
+ *   ┌ band 0: strip 0, 1, 2            ┌ strip 0  thread 0
+ *   └ band 1: strip 3, 4, 5            │ strip 1  thread 1
+ *                                      └ strip 2  thread 0
+ *
+ * A CleaveSegmentEnd is a node with which strips of a segment end, and the dimension of result 0
+ * that is cut into strips. */
+typedef struct
+{
+  CleaveNode *node;
+  guint dim;
+  guint column_dim; /* the dimension that is cut into columns, if strips have columns */
+} CleaveSegmentEnd;
+
+/* A segment: nodes with large values from which the values of the ends are computed. */
+typedef struct
+{
+  GArray *ends;     /* CleaveSegmentEnd; the end that comes last in the order is first */
+  GPtrArray *order; /* CleaveNode, in topological order; the last node is an end */
+  GHashTable *nodes;
+  guint n_strips, n_bands;
+  guint n_columns;   /* tiles of a strip, which follow each other; 0: strips are not cut */
+  gboolean in_bands; /* tiles of one column follow each other and are a band */
+  gboolean is_even;  /* all strips but the last are equal in size, if all ends allow it */
+  CleaveHalo halo;   /* halo policy between bands */
+  gint64 peak;       /* estimated peak in bytes after the cut */
+} CleaveSegment;
+
+static inline CleaveSegmentEnd
+cleave_segment_end (const CleaveSegment *segment)
+{
+  return g_array_index (segment->ends, CleaveSegmentEnd, 0);
+}
+
+void cleave_segment_free (gpointer segment);
+
+static inline gboolean
+cleave_segment_contains (const CleaveSegment *segment, const CleaveNode *node)
+{
+  return g_hash_table_contains (segment->nodes, node);
+}
+
+/* A memo of the strips chosen for segments.  The keys are made of node names, so that it serves
+ * copies of the graph too. */
+typedef GHashTable CleaveStripsCache;
+
+CleaveStripsCache *cleave_strips_cache_new (void);
+
+/* The goal and the limits of a search for strips. */
+typedef struct
+{
+  gint64 peak;  /* peak in bytes of the unsplit graph */
+  gint64 limit; /* bytes that the search must reach */
+  gint64 live;  /* peak in bytes while the unsplit segment runs; 0: ignored */
+  double time;  /* estimated time of the graph in ns */
+  guint n_threads;
+  gboolean have_own_memory; /* threads have memory of their own, so each thread needs a band of its
+                               own */
+  double strictness;        /* divisor of the limit in bytes; 0: do not divide the limit */
+  CleaveStripsCache *cache; /* NULL: no memo */
+} CleaveStripsTask;
+
+/* Chooses the fewest strips that meet the limit: a band for each thread, or else bands that
+ * exchange halos, or else one band at which all threads work.  Does not change the graph.  Returns
+ * FALSE if no number of strips helps. */
+gboolean cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task);
+/* Cuts a segment and adds its nodes to `report`, unless that is NULL.  The nodes must not have
+ * changed since the segment was found.  If `stops` is not NULL, values between segments stay whole
+ * and are added to it.  On return, `segment->nodes` holds the nodes that could not be cut. */
+void cleave_segment_cut (const CleaveSegment *segment,
+                         CleaveGraph *graph,
+                         GHashTable *stops,
+                         CleaveSplitReport *report);

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+#include "find-segments.h"
+
+#include "../../lib/ir/topology.h"
+#include "../../lib/memory/buffers.h"
+#include "../../lib/memory/cost.h"
+#include "../../lib/memory/order-facts.h"
+#include "../segments/timeline.h"
+#include "../split/dimension-names.h"
+
+/* Segments are found where more than this part of the limit is alive on one thread, since values
+ * live longer with several threads. */
+#define STILL_LARGE 0.65
+
+/* A graph with the order in which it runs. */
+typedef struct
+{
+  guint n_nodes;
+  GPtrArray *order;
+  guint *position; /* indexed by node id */
+  gint64 *live;    /* by position: bytes alive while the node runs */
+  gboolean *alone; /* by position: no value that an earlier node computes is read by a later node */
+  gboolean *taken; /* by position: the node is in a segment */
+} Analysis;
+
+/* The positions after `begin`, up to and including `end`. */
+typedef struct
+{
+  guint begin, end;
+} Reach;
+
+static void
+analysis_clear (Analysis *a)
+{
+  g_clear_pointer (&a->order, g_ptr_array_unref);
+  g_clear_pointer (&a->position, g_free);
+  g_clear_pointer (&a->live, g_free);
+  g_clear_pointer (&a->alone, g_free);
+  g_clear_pointer (&a->taken, g_free);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
+
+/* Returns the position of the last node that reads a result of `node`, or 0. */
+static guint
+find_last_use (const Analysis *a, const CleaveNode *node)
+{
+  guint last = 0;
+
+  for (guint r = 0; r < node->n_results; r++)
+    for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
+      if (use->node != NULL)
+        last = MAX (last, a->position[use->node->id]);
+  return last;
+}
+
+static void
+find_alone (Analysis *a)
+{
+  guint last = 0;
+
+  for (guint i = 0; i < a->n_nodes; i++)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      a->alone[i] = last <= i;
+      if (!cleave_node_is_fixed (node))
+        last = MAX (last, find_last_use (a, node));
+    }
+}
+
+static gboolean
+analyze (const CleaveGraph *graph, Analysis *a, GError **error)
+{
+  a->order = cleave_timeline_order (graph, FALSE, &a->live, error);
+  if (a->order == NULL)
+    return FALSE;
+  a->n_nodes = a->order->len;
+  a->position = cleave_order_positions (graph, a->order);
+  a->alone = g_new0 (gboolean, a->n_nodes + 1);
+  a->taken = g_new0 (gboolean, a->n_nodes + 1);
+  find_alone (a);
+  return TRUE;
+}
+
+static gint64
+result_bytes (const CleaveNode *node)
+{
+  return node->n_results == 0 ? 0 : cleave_tensor_type_n_bytes (&node->results[0].type);
+}
+
+/* Returns the dimension of rows, or -1 if there are fewer than two rows for each thread. */
+static gint
+find_rows (const CleaveNode *node, guint n_threads)
+{
+  gint rows = cleave_node_find_dim (node, 'H');
+
+  return rows >= 0 && node->results[0].type.shape.dim[rows] >= 2 * (gint64) n_threads ? rows : -1;
+}
+
+static gboolean
+is_larger (const CleaveNode *node, gint64 small)
+{
+  return node->n_operands > 0 && result_bytes (node) > small;
+}
+
+static gboolean
+reads_larger (const CleaveNode *node, gint64 small)
+{
+  for (guint i = 0; i < node->n_operands; i++)
+    if (node->operands[i].result != NULL && is_larger (node->operands[i].result->node, small))
+      return TRUE;
+  return FALSE;
+}
+
+static int
+compare_positions (gconstpointer a, gconstpointer b, gpointer data)
+{
+  const guint *position = data;
+  guint x = position[(*(CleaveNode *const *) a)->id], y = position[(*(CleaveNode *const *) b)->id];
+
+  return (x > y) - (x < y);
+}
+
+/* Returns a segment that ends with the node at `reach->end`.  It has the nodes after `reach->begin`
+ * that this node needs and whose results, up to it, are larger than `small` bytes. */
+static CleaveSegment *
+segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
+{
+  CleaveSegment *segment = g_new0 (CleaveSegment, 1);
+  CleaveNode *last = a->order->pdata[reach->end];
+  CleaveSegmentEnd end = { last, (guint) find_rows (last, n_threads), 0 };
+
+  segment->ends = g_array_new (FALSE, FALSE, sizeof (CleaveSegmentEnd));
+  g_array_append_val (segment->ends, end);
+  segment->nodes = g_hash_table_new (NULL, NULL);
+  segment->order = g_ptr_array_new ();
+  g_ptr_array_add (segment->order, last);
+  g_hash_table_add (segment->nodes, last);
+  for (guint n = 0; n < segment->order->len; n++)
+    {
+      const CleaveNode *node = segment->order->pdata[n];
+
+      for (guint i = 0; i < node->n_operands; i++)
+        {
+          CleaveResult *operand = node->operands[i].result;
+
+          if (operand != NULL && a->position[operand->node->id] > reach->begin &&
+              is_larger (operand->node, small) && g_hash_table_add (segment->nodes, operand->node))
+            g_ptr_array_add (segment->order, operand->node);
+        }
+    }
+  g_ptr_array_sort_with_data (segment->order, compare_positions, a->position);
+  return segment;
+}
+
+/* Segments between nodes that all data passes through. */
+
+/* Returns for each position the end of a segment: the first node from there on that all data passes
+ * through and whose result has at most `small` bytes.  It is 0 if that node has no rows to cut. */
+static guint *
+find_ends (const Analysis *a, gint64 small, guint n_threads)
+{
+  guint *ends = g_new0 (guint, a->n_nodes + 1);
+
+  for (guint i = a->n_nodes; i-- > 0;)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+
+      if (!a->alone[i] || node->n_operands == 0 || result_bytes (node) > small)
+        ends[i] = ends[i + 1];
+      else
+        ends[i] = find_rows (node, n_threads) >= 0 ? i : 0;
+    }
+  return ends;
+}
+
+/* Returns the begin of a segment: the last position before `high` that all data passes through and
+ * whose result is small, or `after`. */
+static guint
+find_begin (const Analysis *a, guint high, guint after, gint64 small)
+{
+  for (guint i = high; i-- > after;)
+    if (a->alone[i] && result_bytes (a->order->pdata[i]) <= small)
+      return i;
+  return after;
+}
+
+static GArray *
+find_reaches (const Analysis *a, gint64 limit, guint n_threads)
+{
+  GArray *reaches = g_array_new (FALSE, FALSE, sizeof (Reach));
+  g_autofree guint *ends = find_ends (a, limit / 3, n_threads);
+
+  for (guint i = 0, after = 0; i < a->n_nodes; i++)
+    {
+      Reach reach = { .end = ends[i] };
+
+      if (a->live[i] <= limit || reach.end == 0)
+        continue;
+      reach.begin = find_begin (a, i, after, limit / 3);
+      if (reaches->len > 0 && reach.begin <= after)
+        {
+          reach.begin = g_array_index (reaches, Reach, reaches->len - 1).begin;
+          g_array_set_size (reaches, reaches->len - 1);
+        }
+      g_array_append_val (reaches, reach);
+      i = after = reach.end;
+    }
+  return reaches;
+}
+
+static gboolean
+is_within (const Reach *inner, const Reach *outer)
+{
+  return inner->begin >= outer->begin && inner->end <= outer->end;
+}
+
+/* Returns whether a node of the segment is in another segment already. */
+static gboolean
+is_taken (const Analysis *a, const CleaveSegment *segment)
+{
+  for (guint i = 0; i < segment->order->len; i++)
+    if (a->taken[a->position[((const CleaveNode *) segment->order->pdata[i])->id]])
+      return TRUE;
+  return FALSE;
+}
+
+/* Adds the segment if strips help it, and frees it otherwise. */
+static gboolean
+add_segment (const Analysis *a,
+             CleaveSegment *segment,
+             const CleaveStripsTask *task,
+             GPtrArray *segments)
+{
+  if (is_taken (a, segment) || !cleave_segment_choose_strips (segment, task))
+    {
+      cleave_segment_free (segment);
+      return FALSE;
+    }
+  for (guint i = 0; i < segment->order->len; i++)
+    a->taken[a->position[((const CleaveNode *) segment->order->pdata[i])->id]] = TRUE;
+  g_ptr_array_add (segments, segment);
+  return TRUE;
+}
+
+static gboolean
+add_reach (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, GPtrArray *segments)
+{
+  return add_segment (a, segment_new (a, reach, -1, task->n_threads), task, segments);
+}
+
+/* Segments of large values that other values may bypass: from a small result up through large
+ * results. */
+
+static gint64
+find_live (const Analysis *a, const CleaveSegment *segment)
+{
+  gint64 live = 0;
+
+  for (guint i = 0; i < segment->order->len; i++)
+    live = MAX (live, a->live[a->position[((const CleaveNode *) segment->order->pdata[i])->id]]);
+  return live;
+}
+
+static void
+add_cones (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, GPtrArray *segments)
+{
+  const gint64 small = task->limit / 4;
+
+  for (guint i = reach->begin + 1; i <= reach->end; i++)
+    {
+      const CleaveNode *node = a->order->pdata[i];
+      const Reach up = { .end = i };
+      CleaveStripsTask of_cone = *task;
+      CleaveSegment *cone;
+
+      if (is_larger (node, small) || !reads_larger (node, small) ||
+          find_rows (node, task->n_threads) < 0)
+        continue;
+      cone = segment_new (a, &up, small, task->n_threads);
+      of_cone.live = find_live (a, cone);
+      if (of_cone.live > task->limit)
+        add_segment (a, cone, &of_cone, segments);
+      else
+        cleave_segment_free (cone);
+    }
+}
+
+/* Adds the longest segments first, with a lower limit.  If one of them does not help, adds the runs
+ * of large values inside it (if `cones`), then the shorter segments of the full limit. */
+static void
+add_segments (const Analysis *a,
+              const CleaveStripsTask *task,
+              gboolean cones,
+              GPtrArray *segments,
+              gboolean *solved)
+{
+  g_autoptr (GArray) longer =
+      find_reaches (a, (gint64) (STILL_LARGE * (double) task->limit), task->n_threads);
+  g_autoptr (GArray) shorter = find_reaches (a, task->limit, task->n_threads);
+
+  for (guint i = 0; i < longer->len; i++)
+    {
+      const Reach *reach = &g_array_index (longer, Reach, i);
+
+      if (add_reach (a, reach, task, segments))
+        {
+          const CleaveSegment *segment = segments->pdata[segments->len - 1];
+
+          *solved &= segment->peak <= task->limit;
+          continue;
+        }
+      *solved = FALSE;
+      if (cones)
+        add_cones (a, reach, task, segments);
+      for (guint j = 0; j < shorter->len; j++)
+        if (is_within (&g_array_index (shorter, Reach, j), reach))
+          add_reach (a, &g_array_index (shorter, Reach, j), task, segments);
+    }
+}
+
+GPtrArray *
+cleave_segments_find (CleaveGraph *graph,
+                      gint64 peak,
+                      const CleaveThreads *threads,
+                      gboolean cones,
+                      gboolean *solved,
+                      GError **error)
+{
+  g_autoptr (GPtrArray) segments = g_ptr_array_new_with_free_func (cleave_segment_free);
+  const CleaveStripsTask task = { .peak = peak,
+                                  .limit = peak / 2,
+                                  .time = cleave_cost_in_strips (graph),
+                                  .n_threads = threads->n,
+                                  .have_own_memory = threads->have_own_memory,
+                                  .strictness = threads->strictness,
+                                  .cache = threads->strips };
+  g_auto (Analysis) a = { 0 };
+
+  *solved = TRUE;
+  if (peak < CLEAVE_STAGES_MIN_PEAK) /* finding the order takes longer than splitting */
+    {
+      g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
+
+      return order == NULL ? NULL : g_steal_pointer (&segments);
+    }
+  if (!analyze (graph, &a, error))
+    return NULL;
+  add_segments (&a, &task, cones, segments, solved);
+  return g_steal_pointer (&segments);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../segments/strips.h"
+
+/* Splits a graph for threads, or for ranks with memory of their own.  cleave_split_for_threads()
+ * calls it for threads, and the placement of ranks for a number of ranks.
+ *
+ * CleaveThreads says what a graph is split for:
+ *
+ * - `n`: the number of threads.
+ * - `have_own_memory`: the threads have memory of their own.  A value that one of them computes and
+ *   another reads is sent.
+ * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if that has
+ *   this many times the bytes of its operands that are not constant; 0: never.
+ * - `strictness`: strips must need this many times less memory than for threads that share memory;
+ *   0: no less.
+ * - `strips`: a memo of the strips chosen for segments of this graph, for another call with
+ *   as many threads; NULL: no memo.
+ * - `letters`: set while nodes are chosen: the layouts found so far.  Callers pass NULL. */
+typedef struct
+{
+  guint n;
+  gboolean have_own_memory;
+  double weights_to_cut, strictness;
+  CleaveStripsCache *strips;
+  GHashTable *letters;
+} CleaveThreads;
+
+/* Does the same as cleave_split_for_threads(), for `threads`. */
+CleaveSplitReport *
+cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
+/* Does the same as cleave_split_for() without a report, whose memory figures take long to compute.
+ */
+gboolean cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
