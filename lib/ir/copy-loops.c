@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The loops of a copy: adds, sorts, merges and moves them (copy.h). */
+
 #include "copy.h"
 
 #include <string.h>

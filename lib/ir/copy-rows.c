@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The inner loops of copies that do not transpose: rows that are contiguous on both sides, and
+ * lines of single elements (copy.h). */
+
 #include "copy.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Compares the types and all elements of two tensors. */
+
 #include "copy.h"
 #include "nan.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The first and the third walk of buffer assignment (assignments.h). */
+
 #include "assignments.h"
 
 #include <string.h>

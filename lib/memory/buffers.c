@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Assigns buffers for one order of nodes: makes a CleaveStorage, then lowers its peak by
+ * materialized views, staged parts and overlays. A change that does not lower the peak is undone.
+ */
+
 #include "buffers.h"
 
 #include "assignments.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the values that are element-wise functions of one 8-bit value, so that a table of 256
+ * entries can compute them (quantized-group.h). */
+
 #include "quantized-group.h"
 
 gboolean

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Chooses the operands of joins that are staged: stored outside of the join and copied into it
+ * late. buffers.c stages them if that lowers the peak. */
+
 #include "buffers.h"
 
 #include "../ir/memory.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Chooses results that overlay an operand at the peak, and moves the operand into the buffer of
+ * the result. buffers.c makes overlays if that lowers the peak. */
+
 #include "../ir/overlay.h"
 #include "buffers.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Tiles of quantized groups: the part of each call that a tile needs, the scratch memory for its
+ * values, and the choice of the extents of tiles (quantized-group.h). */
+
 #include "quantized-group.h"
 
 #include "../ir/align.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The second walk of buffer assignment (assignments.h), from results to operands: moves operands
+ * into the buffers of joins and of results that overwrite them. */
+
 #include "assignments.h"
 
 /* Limit on the element-wise nodes that are followed from one value to another. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lists the steps of a run from the final assignments. Finds the buffers that the steps use, and
+ * the peak (buffers.h). */
+
 #include "buffers.h"
 
 #include "../ir/align.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Exchanges errors between ranks, so that all ranks fail if one fails. */
+
 #include <cleave/cleave-error.h>
 #include <cleave/cleave-mpi.h>
 

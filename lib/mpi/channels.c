@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Sends and receives the messages of a rank: the functions of its CleaveTransport (channels.h). */
+
 #include "channels.h"
 
 #include "requests.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Measures the latency and the bandwidth between ranks, which a placement needs. */
+
 #include "channels.h"
 
 #include <math.h> /* HUGE_VAL */

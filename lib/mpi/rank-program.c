@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The program of a rank: makes it from the nodes that the placement gives to the rank, connects
+ * it to the channels, binds tensors and runs it. */
+
 #include "rank-program.h"
 
 struct _CleaveRankProgram

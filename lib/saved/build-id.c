@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Identifies the build of the library for saved programs. */
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

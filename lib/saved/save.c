@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes saved programs (saved.h): the graph and its schedule as metadata, constants and packed
+ * weights as data blocks. */
+
 #include "saved.h"
 
 #include <gio/gio.h>

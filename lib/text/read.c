@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads graphs from text. line.c parses the line of each node; this file makes the nodes, the
+ * outputs and the names from the parsed lines. */
+
 #include <cleave/cleave-text.h>
 
 #include <string.h>
