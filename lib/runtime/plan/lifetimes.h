@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../../memory/buffers.h"
+#include "waits.h"
+
+/* The lifetimes of the buffers of a schedule: the positions between which each buffer is in use.
+ *
+ * A later buffer may reuse the memory of an earlier one if, by estimated times, all uses of the
+ * earlier buffer end before the first use of the later one. Waits ensure that order in a run. They
+ * cost no time if the estimates are right, and keep a thread that is ahead from needing more
+ * memory.
+ *
+ * With slack, uses whose end the schedule's other waits do not guarantee must end earlier by the
+ * slack. A thread may then be late by the slack before another thread waits for it. */
+typedef struct
+{
+  const CleaveStorage *storage;
+  const CleaveGraph *graph;
+  const CleaveSchedule *schedule;
+  guint step, position;
+  guint n_buffers;
+  gint64 *n_bytes; /* indexed by buffer: its size */
+  guint *first,
+      *last;   /* indexed by buffer: positions in the schedule's order of its first and last use */
+  guint *gone; /* indexed by buffer: first position whose step begins after all uses of the buffer
+                  have ended */
+  guint *late; /* indexed by buffer: value of `gone` if all uses ended later by the slack */
+  GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
+  CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
+                       of the buffer */
+  const guint *clock; /* indexed by thread: number of its steps that are certainly done when the
+                         current step begins */
+  guint *sure; /* [buffer][thread]: number of steps of the thread that are done whenever a step uses
+                  the buffer; NULL: there is no slack */
+} CleaveLifetimes;
+
+/* Finds the lifetimes of all buffers of the storage, graph and schedule in `l`. `slack`: time in
+ * nanoseconds by which a thread may be late. */
+void cleave_lifetimes_init (CleaveLifetimes *l, double slack);
+void cleave_lifetimes_clear (CleaveLifetimes *l);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveLifetimes, cleave_lifetimes_clear)
+
+/* Returns the largest sum of bytes of buffers in use at once. */
+gint64 cleave_lifetimes_get_peak (const CleaveLifetimes *l);
+/* Returns whether buffer `then` must not reuse the memory of the earlier buffer `first`. */
+gboolean cleave_lifetimes_conflict (const CleaveLifetimes *l, guint first, guint then);
+/* Returns the indices of the n buffers, sorted by their values of `keys` (indexed by buffer), such
+ * as `first`. */
+guint *cleave_lifetimes_sort (const guint *keys, guint n);

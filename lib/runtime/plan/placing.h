@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "arena.h"
+#include "lifetimes.h"
+
+/* Input of cleave_arena_place(): the buffers sorted by first use, and the pairs of buffers that may
+ * not share memory. */
+typedef struct
+{
+  CleaveArenaTask task;
+  guint *begin, *conflicts, *time;
+  gint64 *n_bytes, *offsets;
+} CleavePlacing;
+
+/* Fills the input of cleave_arena_place(). `order`: the buffers, sorted by first use. Returns FALSE
+ * if there are too many pairs. */
+gboolean cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const guint *order);
+void cleave_placing_clear (CleavePlacing *p);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
+
+/* Sets `offsets`, indexed by buffer, to the smallest arena that cleave_arena_place() finds;
+ * `quick`: in a short time. Returns its bytes; -1 if there are too many pairs of buffers. */
+gint64 cleave_placing_pack (
+    gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick);
+/* Sets `offsets` to the smallest arena that is found in a limited time. Returns its bytes. */
+gint64 cleave_placing_place (gint64 *offsets,
+                             const CleaveLifetimes *l,
+                             const guint *order,
+                             gint64 at_least);
