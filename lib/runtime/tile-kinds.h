@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "../memory/quantized-group.h"
+#include "kernels.h"
+#include "quantized-whole.h"
+
+/* Tiles that differ only in their position are of one kind. Kernels are prepared once per
+ * kind. The table `CleaveTiles` has, for each tile, its kind and the byte offsets at which the tile
+ * begins in the operands and in the result. */
+
+/* The source of an operand of a call: an operand of the group, or an intermediate value in
+ * scratch. */
+typedef struct
+{
+  guint outer; /* index of the group's operand; CLEAVE_BODY_ABSENT for an intermediate value */
+  guint read;  /* group's operand: index of its byte offset among the offsets of a tile */
+  gint64 at;   /* intermediate value: byte offset in scratch */
+} CleaveTileSource;
+
+/* One call of the group, prepared for all tiles of one kind. */
+typedef struct
+{
+  CleaveKernelInstance instance;    /* each tile sets the data pointers of the views */
+  const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
+  gpointer state;
+  CleaveTensorType *types; /* indexed by operand: its type in a tile */
+  CleaveTileSource *sources;
+  gint64 to; /* byte offset of the result in scratch; -1: the result is the result of the group */
+  gboolean is_fused;        /* the piece before this one applies this call as an epilogue op */
+  CleaveFusedConsumer next; /* the next piece as a fused consumer, if it is fused */
+} CleaveTilePiece;
+
+typedef struct
+{
+  CleaveTilePart *parts;
+  CleaveTilePiece *pieces; /* indexed by call; the op is NULL if the tile does not need the call */
+} CleaveTileKind;
+
+typedef struct
+{
+  CleaveWhole
+      *whole; /* the one kernel that serves the whole group; NULL: the group runs tile by tile */
+  CleaveBody body;
+  GArray *calls; /* CleaveBodyCall: the calls of the group */
+  guint n_reads; /* total number of operands of all calls */
+  guint most;    /* largest number of operands of one call */
+  GPtrArray *kinds;
+  GArray *kind;    /* guint, indexed by tile: index of its kind */
+  GArray *offsets; /* gint64, tile by tile: byte offset of the tile's result, then of each operand
+                      of each call */
+  gint64 tile_bytes, views_bytes;
+  gboolean are_rows;
+} CleaveTiles;
+
+typedef struct
+{
+  CleaveTiles *tiles;
+  const CleaveKernelInstance *instance;
+  CleaveWeights *weights;
+  gsize n_scratch; /* largest scratch of a kernel, in bytes */
+} CleaveTilePreparation;
+
+/* Fills `dims` with the dimensions in order of descending stride, outermost first. */
+void cleave_tile_sort_dims (const CleaveView *view, guint *dims);
+gint64 cleave_tile_find_offset (const CleaveView *view, const CleaveRange *range);
+gboolean cleave_tile_are_alike (const CleaveTilePreparation *p,
+                                const CleaveTilePart *a,
+                                const CleaveTilePart *b);
+/* Prepares the kernels for a new kind of tiles, of which `parts` describes one tile. Takes
+ * ownership of `parts`. */
+CleaveTileKind *cleave_tile_kind_new (CleaveTilePreparation *p, CleaveTilePart *parts);
+void cleave_tile_kind_free (CleaveTileKind *kind, const CleaveBody *body);
