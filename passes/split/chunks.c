@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+#include "../../lib/ir/align.h"
 #include "options.h"
 #include "weights.h"
 
@@ -15,21 +16,15 @@ typedef struct
   gint64 most;         /* largest number of chunks */
 } Units;
 
-static gint64
-ceil_div (gint64 a, gint64 b)
-{
-  return a / b + (a % b != 0);
-}
-
 static Units
 count_units (const CleaveGrain *grain, gint64 extent)
 {
   gint64 align = grain->alignment, min = MIN (grain->min_chunk, extent);
   gint64 missing = extent % align == 0 ? 0 : align - extent % align;
-  Units units = { .n = ceil_div (extent, align), .most = 1 };
+  Units units = { .n = cleave_ceil_div (extent, align), .most = 1 };
 
-  units.least = MAX (ceil_div (min, align), 1);
-  units.least_at_end = MAX (ceil_div (min + missing, align), 1);
+  units.least = MAX (cleave_ceil_div (min, align), 1);
+  units.least_at_end = MAX (cleave_ceil_div (min + missing, align), 1);
   if (units.n > units.least_at_end)
     units.most += (units.n - units.least_at_end) / units.least;
   return units;

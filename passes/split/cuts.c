@@ -1,65 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Lists the ways to cut each dimension of a node's result, with the factors by which each cut
- * reduces the bytes of the node's values.
- *
- * Over 400 lines: one subject, from the spans of a cut to the factors of each value. */
+ * reduces the bytes of the node's values. */
 
-#include "cuts.h"
+#include "cut-chunks.h"
 
-#include <string.h>
-
-/* Largest extent for which every number of chunks is listed. */
-#define MAX_ALL 512
 /* From FINE chunks on, the listed numbers of chunks grow in steps of 1/512. The smallest number of
  * pieces is then found to 0.2 %, and 2^40 rows have 4,000 cuts. */
 #define FINE 512
-/* Largest number of chunks of a listed cut of which every chunk is checked; of finer cuts, a sample
- * is checked. Checking all of 512 chunks took half of the time of a search in a network of 100
- * nodes. */
-#define MAX_CHECKED 64
 /* A cut is compared with at most this many cuts before it, since comparing it with all takes
  * quadratic time. */
 #define MAX_COMPARED 1024
 /* Cuts that are too fine to be listed are sampled: each has 1/8 more chunks than the one before. */
 #define FINER 8
-/* number of chunks in a sample: at the ends, in the middle, and where the sizes change */
-#define N_SAMPLES 9
 
 CleaveCut *
 cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i)
 {
   return &g_array_index (cuts->cuts[d], CleaveCut, i);
-}
-
-static gint64
-ceil_div (gint64 a, gint64 b)
-{
-  return a / b + (a % b != 0);
-}
-
-/* Spans */
-
-/* Returns the number of larger chunks, of `n_larger`, that are at the begin of the dimension; the
- * others are at its end. */
-static gint64
-n_larger_first (const CleaveCut *cut, gint64 n_larger)
-{
-  return cut->larger == CLEAVE_LARGER_FIRST  ? n_larger
-         : cut->larger == CLEAVE_LARGER_LAST ? 0
-                                             : ceil_div (n_larger, 2);
-}
-
-CleaveSpan
-cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i)
-{
-  gint64 units = ceil_div (extent, cut->align);
-  gint64 q = units / cut->n, r = units % cut->n;
-  gint64 first = n_larger_first (cut, r), last = cut->n - (r - first);
-  gint64 begin = i * q + MIN (i, first) + MAX (i - last, 0);
-  gint64 end = begin + q + (i < first || i >= last);
-
-  return (CleaveSpan){ begin * cut->align, MIN (end * cut->align, extent) };
 }
 
 /* Values */
@@ -125,136 +83,14 @@ take (const CleaveCutValue *value, guint d, CleaveSpan span)
   return factor;
 }
 
-/* Legal chunks */
-
-/* Initializes a chunk that cuts only dimension `d`. Returns FALSE, with the reason in `why`, if the
- * chunk is not legal. */
-static gboolean
-init_chunk (const CleaveCuts *cuts, guint d, CleaveSpan span, CleaveChunk *chunk, GString *why)
-{
-  CleaveRange range = cleave_range_whole (&cuts->shape);
-
-  range.dim[d] = span;
-  return cleave_chunk_init (chunk, &cuts->call.call, &range, why);
-}
-
-/* Fills `sample` with indices of chunks at the ends, in the middle, and where the sizes change.
- * Returns their number. */
-static guint
-pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample)
-{
-  gint64 n_larger = ceil_div (extent, cut->align) % cut->n;
-  gint64 first = n_larger_first (cut, n_larger), last = cut->n - (n_larger - first);
-  const gint64 wanted[N_SAMPLES] = { 0,        1,    first - 1,  first,     cut->n / 2,
-                                     last - 1, last, cut->n - 2, cut->n - 1 };
-  guint n = 0;
-
-  for (guint i = 0; i < N_SAMPLES; i++)
-    {
-      gboolean is_new = wanted[i] >= 0 && wanted[i] < cut->n;
-
-      for (guint j = 0; j < n && is_new; j++)
-        is_new = sample[j] != wanted[i];
-      if (is_new)
-        sample[n++] = wanted[i];
-    }
-  return n;
-}
-
-/* Returns whether a sample of the chunks of a cut is legal, if all other dimensions are whole. */
-static gboolean
-seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
-{
-  gint64 sample[N_SAMPLES] = { 0 };
-  guint n = pick_samples (cut, cuts->shape.dim[d], sample);
-
-  for (guint i = 0; i < n; i++)
-    {
-      CleaveChunk chunk;
-
-      if (!init_chunk (cuts, d, cleave_cut_span (cut, cuts->shape.dim[d], sample[i]), &chunk, NULL))
-        return FALSE;
-      cleave_chunk_clear (&chunk, cuts->node->op);
-    }
-  return TRUE;
-}
-
-/* Returns a key of the shapes and pads of a chunk's values. Chunks with equal keys are of one
- * kind. */
-static GBytes *
-chunk_kind (const CleaveChunk *chunk)
-{
-  GByteArray *key = g_byte_array_new ();
-
-  for (guint i = 0; i < chunk->n_operands; i++)
-    {
-      const CleaveSlice *slice = &chunk->slices[i];
-      CleaveShape shape = cleave_range_shape (&slice->range);
-      guint n = shape.rank * sizeof (gint64);
-
-      g_byte_array_append (key, (const guint8 *) &chunk->has[i], sizeof chunk->has[i]);
-      g_byte_array_append (key, (const guint8 *) shape.dim, n);
-      g_byte_array_append (key, (const guint8 *) slice->clip_begin, n);
-      g_byte_array_append (key, (const guint8 *) slice->clip_end, n);
-    }
-  for (guint r = 0; r < chunk->n_results; r++)
-    g_byte_array_append (key, (const guint8 *) chunk->results[r].shape.dim,
-                         chunk->results[r].shape.rank * sizeof (gint64));
-  return g_byte_array_free_to_bytes (key);
-}
-
-static void
-add_kind (CleaveCut *cut, GHashTable *known, CleaveSpan span, const CleaveChunk *chunk)
-{
-  GBytes *key = chunk_kind (chunk);
-  guint i = GPOINTER_TO_UINT (g_hash_table_lookup (known, key));
-  CleaveKind kind = { span, 1 };
-
-  if (i > 0)
-    {
-      g_array_index (cut->kinds, CleaveKind, i - 1).n++;
-      g_bytes_unref (key);
-      return;
-    }
-  g_array_append_val (cut->kinds, kind);
-  g_hash_table_insert (known, key, GUINT_TO_POINTER (cut->kinds->len));
-}
-
-gboolean
-cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why)
-{
-  g_autoptr (GHashTable) known =
-      g_hash_table_new_full (g_bytes_hash, g_bytes_equal, (GDestroyNotify) g_bytes_unref, NULL);
-
-  if (cut->kinds != NULL)
-    return TRUE;
-  cut->kinds = g_array_new (FALSE, FALSE, sizeof (CleaveKind));
-  for (gint64 i = 0; i < cut->n; i++)
-    {
-      CleaveSpan span = cleave_cut_span (cut, cuts->shape.dim[d], i);
-      CleaveChunk chunk;
-
-      if (!init_chunk (cuts, d, span, &chunk, why))
-        {
-          g_clear_pointer (&cut->kinds, g_array_unref);
-          cut->is_refused = cut->n > 1;
-          cuts->is_surprised |= cut->n > MAX_CHECKED && cut->n <= MAX_ALL && !cuts->list.exact;
-          return FALSE;
-        }
-      add_kind (cut, known, span, &chunk);
-      cleave_chunk_clear (&chunk, cuts->node->op);
-    }
-  return TRUE;
-}
-
 /* Factors */
 
 /* Sets `low`: the factors of each value for the chunk that reads the most elements. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
-  gint64 sample[N_SAMPLES] = { 0 };
-  guint n = pick_samples (cut, cuts->shape.dim[d], sample);
+  gint64 sample[CLEAVE_CUT_N_SAMPLES] = { 0 };
+  guint n = cleave_cut_pick_samples (cut, cuts->shape.dim[d], sample);
   gint64 most = -1;
 
   cut->low = g_new0 (gint64, cuts->n_values + 1);
@@ -278,9 +114,9 @@ find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 static void
 find_high (const CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
-  gint64 sample[N_SAMPLES] = { 0 };
-  gboolean all = cut->n <= MAX_ALL;
-  gint64 n = all ? cut->n : pick_samples (cut, cuts->shape.dim[d], sample);
+  gint64 sample[CLEAVE_CUT_N_SAMPLES] = { 0 };
+  gboolean all = cut->n <= CLEAVE_CUT_MAX_ALL;
+  gint64 n = all ? cut->n : cleave_cut_pick_samples (cut, cuts->shape.dim[d], sample);
 
   if (cut->high != NULL)
     return;
@@ -344,12 +180,12 @@ cut_clear (gpointer data)
 static gboolean
 is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
 {
-  gint64 max_checked = cuts->list.exact ? MAX_ALL : MAX_CHECKED;
+  gint64 max_checked = cuts->list.exact ? CLEAVE_CUT_MAX_ALL : CLEAVE_CUT_MAX_CHECKED;
   gboolean was_surprised = cuts->is_surprised, good;
 
   if (cut->n == 1)
     return TRUE;
-  good = seems_legal (cuts, d, cut) &&
+  good = cleave_cut_seems_legal (cuts, d, cut) &&
          (cut->is_dominated || cut->n > max_checked || cleave_cut_find_kinds (cuts, d, cut, NULL));
   cuts->is_surprised = was_surprised;
   return good;
@@ -363,8 +199,8 @@ is_too_fine (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
   gint64 extent = cuts->shape.dim[d], min = cuts->space->grain[d].min_chunk;
   CleaveSpan last = cleave_cut_span (cut, extent, cut->n - 1);
 
-  return cut->n > 1 &&
-         (ceil_div (extent, cut->align) / cut->n * cut->align < min || last.end - last.begin < min);
+  return cut->n > 1 && (cleave_ceil_div (extent, cut->align) / cut->n * cut->align < min ||
+                        last.end - last.begin < min);
 }
 
 static void
@@ -386,15 +222,15 @@ add_cut (CleaveCuts *cuts, guint d, CleaveCut cut, gboolean all)
 static gint64
 next_number (gint64 units, gint64 n)
 {
-  if (units <= MAX_ALL || n == units)
+  if (units <= CLEAVE_CUT_MAX_ALL || n == units)
     return n + 1;
-  return MIN (MAX (ceil_div (units, ceil_div (units, n) - 1), n + n / FINE), units);
+  return MIN (MAX (cleave_ceil_div (units, cleave_ceil_div (units, n) - 1), n + n / FINE), units);
 }
 
 static void
 add_cuts (CleaveCuts *cuts, guint d, gint64 align)
 {
-  gint64 units = ceil_div (cuts->shape.dim[d], align);
+  gint64 units = cleave_ceil_div (cuts->shape.dim[d], align);
   gint64 max_n = MIN (units, cuts->list.max_pieces);
 
   for (gint64 n = 2; n <= max_n; n = next_number (units, n))
@@ -476,14 +312,14 @@ static void
 note_finer (CleaveCuts *cuts, guint d)
 {
   gint64 align = cuts->space->grain[d].alignment;
-  gint64 units = ceil_div (cuts->shape.dim[d], align);
+  gint64 units = cleave_ceil_div (cuts->shape.dim[d], align);
 
   for (gint64 n = cuts->list.max_pieces + 1; n <= units;
        n = n == units ? units + 1 : MIN (n + n / FINER + 1, units))
     {
       CleaveCut cut = { .n = n, .align = align };
 
-      if (!is_too_fine (cuts, d, &cut) && seems_legal (cuts, d, &cut))
+      if (!is_too_fine (cuts, d, &cut) && cleave_cut_seems_legal (cuts, d, &cut))
         {
           find_low (cuts, d, &cut);
           note_least (cuts, d, &cut);

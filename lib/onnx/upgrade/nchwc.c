@@ -10,6 +10,7 @@
 
 #include "nchwc.h"
 
+#include "../../ir/align.h"
 #include "contrib.h"
 
 #include <string.h>
@@ -38,12 +39,6 @@ take_channels (
   return cleave_onnx_slice (node, x, 1, (CleaveSpan){ 0, MIN (n, shape->dim[1]) }, suffix, error);
 }
 
-static gint64
-round_up (gint64 n, gint64 block)
-{
-  return (n + block - 1) / block * block;
-}
-
 /* Reorders */
 
 static gboolean
@@ -67,7 +62,7 @@ reorder_input (CleaveOnnxNode *node, GError **error)
   y->result = x->result;
   y->constant = x->constant == NULL ? NULL : cleave_tensor_ref (x->constant);
   cleave_onnx_count_held (node->import, y->constant);
-  return mark (node, round_up (cleave_onnx_value_shape (x)->dim[1], node->import->block),
+  return mark (node, cleave_align_up (cleave_onnx_value_shape (x)->dim[1], node->import->block),
                cleave_onnx_finish (node, y));
 }
 
