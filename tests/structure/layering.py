@@ -11,8 +11,8 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
-    ('lib/onnx/import/body', 'lib/onnx/import/if', 'lib/onnx/import/iterations', 'lib/onnx/import/loop', 'lib/onnx/import/scan',
-     'lib/onnx/import/sequence-map'):
+    ('lib/onnx/import/body', 'lib/onnx/import/if', 'lib/onnx/import/iterations', 'lib/onnx/import/loop', 'lib/onnx/import/node-values',
+     'lib/onnx/import/scan', 'lib/onnx/import/sequence-map'):
         'an If, a Loop, a Scan and a SequenceMap hold bodies, and a body may hold any of them',
 }
 

@@ -2,10 +2,10 @@
 
 /* Reads the nodes of a graph of the file. */
 
+#include "node-values.h"
 #include "texts.h"
 
 #include "../../ir/graph-private.h"
-#include "../winograd.h"
 
 #include <string.h>
 
@@ -45,15 +45,6 @@ check_node (const Onnx__NodeProto *proto, GError **error)
     if (*proto->output[i] != '\0' && !cleave_onnx_check_name (proto->output[i], "a result", error))
       return FALSE;
   return TRUE;
-}
-
-/* Returns whether a node has a domain that the importer does not know. */
-static gboolean
-is_custom (const Onnx__NodeProto *proto)
-{
-  return !cleave_onnx_is_default_domain (proto->domain) &&
-         !cleave_onnx_is_contrib (proto->domain, proto->op_type) &&
-         !cleave_onnx_is_nchwc (proto->domain, proto->op_type);
 }
 
 static gboolean
@@ -135,34 +126,6 @@ check_forms (const CleaveOnnxNode *node, GError **error)
 }
 
 static gboolean
-read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
-{
-  for (size_t i = 0; i < proto->n_attribute; i++)
-    {
-      CleaveOnnxAttr *attr;
-
-      if (strcmp (node->op, "Optional") == 0 &&
-          proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO)
-        continue; /* the type of an empty optional value; nothing here depends on it */
-      attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
-
-      if (attr == NULL)
-        {
-          g_prefix_error (error, "%s '%s': ", node->op, node->name);
-          return FALSE;
-        }
-      if (cleave_onnx_node_find (node, attr->name) != NULL)
-        {
-          cleave_onnx_node_fail (node, error, "attribute '%s' comes twice", attr->name);
-          cleave_onnx_attr_free (attr);
-          return FALSE;
-        }
-      g_ptr_array_add (node->attrs, attr);
-    }
-  return TRUE;
-}
-
-static gboolean
 bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
   for (guint i = 0; i < node->values->len && i < proto->n_output; i++)
@@ -180,49 +143,14 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
   return TRUE;
 }
 
-/* Keeps the doc string of a node. If an upgrade made several nodes, the last of them gets it. */
-static void
-keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
-{
-  const CleaveOnnxValue *made = node->values->len == 0 ? NULL : node->values->pdata[0];
-
-  g_autofree char *doc = cleave_onnx_dup_doc_without_winograd (proto->doc_string);
-
-  if (made != NULL && made->result != NULL)
-    cleave_onnx_origin_add_node_doc (
-        node->import->origin, cleave_node_get_name (cleave_result_get_node (made->result)), doc);
-}
-
-/* Keeps the value of a Constant, so that all iterations of a loop share one node. */
+/* Keeps the value of a Constant of ONNX, so that all iterations of a loop share one node. */
 static void
 keep_constant (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
-  if (strcmp (node->op, "Constant") == 0)
+  if (strcmp (node->op, "Constant") == 0 && !cleave_onnx_is_custom (proto) &&
+      !cleave_onnx_has_texts (node, proto))
     cleave_onnx_remember (node->import, proto,
                           g_hash_table_lookup (node->import->values, proto->output[0]));
-}
-
-static gboolean
-upgrade (CleaveOnnxNode *node, const char *domain, GError **error)
-{
-  if (cleave_onnx_is_nchwc (domain, node->op))
-    return cleave_onnx_upgrade_nchwc (node, error);
-  return cleave_onnx_is_contrib (domain, node->op) ? cleave_onnx_upgrade_contrib (node, error)
-                                                   : cleave_onnx_upgrade (node, error);
-}
-
-/* If the node is an Identity of a sequence or of an optional value, gives that value a second name
- * and returns TRUE. */
-static gboolean
-passes_sequence (CleaveOnnxNode *node)
-{
-  CleaveOnnxValue *value = cleave_onnx_node_operand (node, 0);
-
-  if (strcmp (node->op, "Identity") != 0 || value == NULL || value->items == NULL)
-    return FALSE;
-  node->values = g_ptr_array_new ();
-  g_ptr_array_add (node->values, value);
-  return TRUE;
 }
 
 static gboolean
@@ -234,7 +162,6 @@ read_node_now (CleaveOnnxImport *import,
   const Onnx__NodeProto *proto = graph->node[index];
   CleaveOnnxValue *known = cleave_onnx_recall (import, proto);
   g_autoptr (CleaveOnnxNode) node = NULL;
-  gint64 n_padded = 0;
 
   if (known != NULL)
     return cleave_onnx_bind (import, known, error);
@@ -246,40 +173,8 @@ read_node_now (CleaveOnnxImport *import,
   node->doc = proto->doc_string;
   node->result = proto->output[0];
   if (!check_op (import, proto, error) || !read_operands (node, graph, index, error) ||
-      !check_forms (node, error))
-    return FALSE;
-  if (cleave_onnx_has_texts (node, proto))
-    return cleave_onnx_read_texts (node, proto, error) && bind_results (node, proto, error);
-  if (!cleave_onnx_is_sequence_op (node->op) && !cleave_onnx_check_texts (node, error))
-    return FALSE;
-  if (strcmp (node->op, "SequenceMap") == 0)
-    return cleave_onnx_read_sequence_map (node, proto, error) && bind_results (node, proto, error);
-  if (cleave_onnx_is_default_domain (proto->domain) && passes_sequence (node))
-    return bind_results (node, proto, error);
-  if (cleave_onnx_is_default_domain (proto->domain) && cleave_onnx_is_sequence_op (node->op))
-    return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error) &&
-           bind_results (node, proto, error);
-  if (!cleave_onnx_check_tensors (node, error))
-    return FALSE;
-  if (!cleave_onnx_is_nchwc (proto->domain, node->op) &&
-      !cleave_onnx_narrow_blocked (node, &n_padded, error))
-    return FALSE;
-  if (is_custom (proto))
-    return cleave_onnx_read_custom (node, proto, error) && bind_results (node, proto, error);
-  if (strcmp (node->op, "If") == 0) /* only these three ops have graphs as attributes */
-    return cleave_onnx_read_if (node, proto, error) && bind_results (node, proto, error);
-  if (strcmp (node->op, "Loop") == 0)
-    return cleave_onnx_read_loop (node, proto, error) && bind_results (node, proto, error);
-  if (strcmp (node->op, "Scan") == 0)
-    return cleave_onnx_read_scan (node, proto, error) && bind_results (node, proto, error);
-  if (!read_attrs (node, proto, error) || !upgrade (node, proto->domain, error))
-    return FALSE;
-  if (node->values == NULL && !cleave_onnx_node_make (node, error))
-    return FALSE;
-  if (n_padded > 0)
-    ((CleaveOnnxValue *) node->values->pdata[0])->n_padded = n_padded;
-  keep_doc (node, proto);
-  if (!bind_results (node, proto, error))
+      !check_forms (node, error) || !cleave_onnx_read_values (node, proto, error) ||
+      !bind_results (node, proto, error))
     return FALSE;
   keep_constant (node, proto);
   return TRUE;
