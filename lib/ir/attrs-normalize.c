@@ -89,6 +89,15 @@ check_enums (const CleaveAttr *attr, const CleaveInts *enums, GError **error)
 }
 
 static gboolean
+check_element (const CleaveAttr *attr, CleaveElement element, GError **error)
+{
+  if (element == CLEAVE_NONE && (attr->flags & CLEAVE_ATTR_OPTIONAL) != 0)
+    return TRUE;
+  return (element > CLEAVE_NONE && element < CLEAVE_N_ELEMENTS) ||
+         cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no value %d", attr->name, element);
+}
+
+static gboolean
 normalize_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field, GError **error)
 {
   switch (attr->kind)
@@ -114,12 +123,7 @@ normalize_field (const CleaveCall *call, const CleaveAttr *attr, gpointer field,
       *(gboolean *) field = *(gboolean *) field != 0;
       return TRUE;
     case CLEAVE_ATTR_ELEMENT:
-      if (*(CleaveElement *) field == CLEAVE_NONE && (attr->flags & CLEAVE_ATTR_OPTIONAL) != 0)
-        return TRUE;
-      if (*(CleaveElement *) field <= CLEAVE_NONE || *(CleaveElement *) field >= CLEAVE_N_ELEMENTS)
-        return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has no value %d", attr->name,
-                            *(int *) field);
-      return TRUE;
+      return check_element (attr, *(CleaveElement *) field, error);
     case CLEAVE_ATTR_DOUBLES:
       if (((CleaveDoubles *) field)->n > 2 * CLEAVE_MAX_RANK)
         return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE, "%s has more than %d entries",

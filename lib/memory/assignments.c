@@ -110,6 +110,19 @@ find_joined (const CleaveStorage *storage,
   return cleave_memory_order_fits (order, shape, location->stride);
 }
 
+/* Returns the flags of the results of a node that have buffers of their own. */
+static CleaveAssignmentFlags
+find_flags (const CleaveStorage *storage, CleaveNode *node)
+{
+  CleaveAssignmentFlags flags = cleave_node_is_input (node) ? CLEAVE_ASSIGNMENT_INPUT : 0;
+
+  if (cleave_node_is_fixed (node))
+    return CLEAVE_ASSIGNMENT_CONSTANT;
+  if (storage->materializes && cleave_storage_is_materialized (storage, node))
+    flags |= CLEAVE_ASSIGNMENT_MATERIALIZED;
+  return flags;
+}
+
 static void
 find_first_assignment (CleaveStorage *storage,
                        CleaveNode *node,
@@ -142,18 +155,11 @@ find_first_assignment (CleaveStorage *storage,
       assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT;
       location = (CleaveLocation){ value, 0, cleave_tensor_get_strides (constant) };
     }
-  else if (cleave_node_is_fixed (node))
-    {
-      assignment->flags = CLEAVE_ASSIGNMENT_CONSTANT; /* constants are row-major */
-      cleave_memory_order_strides (CLEAVE_ROW_MAJOR, shape, stride);
-      location = (CleaveLocation){ value, 0, stride };
-    }
   else
     {
-      assignment->flags = cleave_node_is_input (node) ? CLEAVE_ASSIGNMENT_INPUT : 0;
-      if (storage->materializes && cleave_storage_is_materialized (storage, node))
-        assignment->flags |= CLEAVE_ASSIGNMENT_MATERIALIZED;
-      cleave_memory_order_strides (order, shape, stride);
+      assignment->flags = find_flags (storage, node);
+      cleave_memory_order_strides (cleave_node_is_fixed (node) ? CLEAVE_ROW_MAJOR : order, shape,
+                                   stride);
       location = (CleaveLocation){ value, 0, stride };
     }
   lie (storage, assignment, &location);

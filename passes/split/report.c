@@ -225,15 +225,11 @@ add_missed (CleaveSplitReport *report, const CleaveMissed *missed)
   g_ptr_array_add (report->not_split, unsplit);
 }
 
-void
-cleave_split_report_add (CleaveSplitReport *report,
-                         const CleaveRegion *region,
-                         const CleaveRoot *roots,
-                         guint n_roots)
+/* Fills two tables: from a node that was not split to the reason (CleaveMissed), and from the
+ * ranges of a root to the member of the region. */
+static void
+index_region (const CleaveRegion *region, GHashTable *by_node, GHashTable *by_ranges)
 {
-  g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL);
-  g_autoptr (GHashTable) by_ranges = g_hash_table_new (NULL, NULL);
-
   for (guint i = 0; i < region->missed->len; i++)
     {
       CleaveMissed *missed = g_ptr_array_index (region->missed, i);
@@ -247,6 +243,18 @@ cleave_split_report_add (CleaveSplitReport *report,
       if (member->root != NULL)
         g_hash_table_insert (by_ranges, (gpointer) member->root, member);
     }
+}
+
+void
+cleave_split_report_add (CleaveSplitReport *report,
+                         const CleaveRegion *region,
+                         const CleaveRoot *roots,
+                         guint n_roots)
+{
+  g_autoptr (GHashTable) by_node = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) by_ranges = g_hash_table_new (NULL, NULL);
+
+  index_region (region, by_node, by_ranges);
   for (guint i = 0; i < n_roots; i++)
     {
       const CleaveRegionNode *member =

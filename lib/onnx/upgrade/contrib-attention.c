@@ -39,6 +39,41 @@ half_of_present (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, G
       node, x, &CLEAVE_SHAPE (1, is->dim[0], is->dim[1], is->dim[2], is->dim[3]), suffix, error);
 }
 
+/* Slices `x`, B×S×(Q, K and V side by side), into Q, K and V, and splits each into heads. */
+static gboolean
+slice_projected (CleaveOnnxNode *node,
+                 gint64 n_heads,
+                 CleaveOnnxValue *x,
+                 const CleaveOnnxAttr *widths,
+                 CleaveOnnxValue **parts,
+                 GError **error)
+{
+  static const char *const suffixes[] = { ".q", ".k", ".v" };
+  gint64 end = 0, width = cleave_onnx_value_shape (x)->dim[2];
+
+  if (widths != NULL && widths->ints->len != 3)
+    return cleave_onnx_node_fail (node, error, "qkv_hidden_sizes must be 3 numbers, not %u",
+                                  widths->ints->len);
+  for (guint i = 0; i < 3; i++)
+    {
+      gint64 n = widths == NULL ? width / 3 : g_array_index (widths->ints, gint64, i);
+      g_autofree char *suffix = g_strconcat (suffixes[i], ".flat", NULL);
+
+      if (!check_heads (node, n, n_heads, "a hidden size", error))
+        return FALSE;
+      end += n;
+      if (end > width)
+        break;
+      parts[i] = cleave_onnx_slice (node, x, 2, (CleaveSpan){ end - n, end }, suffix, error);
+      parts[i] = cleave_onnx_split_heads (node, parts[i], n_heads, suffixes[i], error);
+    }
+  if (end != width)
+    return cleave_onnx_node_fail (
+        node, error, "the hidden sizes must add up to %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
+        width, end);
+  return TRUE;
+}
+
 /* Computes attention on `x`, B×S×(Q, K and V side by side). `widths` has their widths; NULL:
  * equal. */
 static gboolean
@@ -49,32 +84,12 @@ attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxValue *past,
                   GError **error)
 {
-  static const char *const suffixes[] = { ".q", ".k", ".v" };
   CleaveOnnxValue *parts[3], *present;
-  gint64 end = 0, width = x == NULL ? 0 : cleave_onnx_value_shape (x)->dim[2];
 
   if (x == NULL)
     return FALSE;
-  if (widths != NULL && widths->ints->len != 3)
-    return cleave_onnx_node_fail (node, error, "qkv_hidden_sizes must be 3 numbers, not %u",
-                                  widths->ints->len);
-  for (guint i = 0; i < 3; i++)
-    {
-      gint64 n = widths == NULL ? width / 3 : g_array_index (widths->ints, gint64, i);
-      g_autofree char *suffix = g_strconcat (suffixes[i], ".flat", NULL);
-
-      if (!check_heads (node, n, heads->n_heads, "a hidden size", error))
-        return FALSE;
-      end += n;
-      if (end > width)
-        break;
-      parts[i] = cleave_onnx_slice (node, x, 2, (CleaveSpan){ end - n, end }, suffix, error);
-      parts[i] = cleave_onnx_split_heads (node, parts[i], heads->n_heads, suffixes[i], error);
-    }
-  if (end != width)
-    return cleave_onnx_node_fail (
-        node, error, "the hidden sizes must add up to %" G_GINT64_FORMAT ", not %" G_GINT64_FORMAT,
-        width, end);
+  if (!slice_projected (node, heads->n_heads, x, widths, parts, error))
+    return FALSE;
   heads->core.q = parts[0];
   heads->core.k = parts[1];
   heads->core.v = parts[2];
@@ -161,6 +176,26 @@ unpack (
       node, packed, &CLEAVE_SHAPE (is.dim[0], is.dim[1], is.dim[2] * is.dim[4]), suffix, error);
 }
 
+/* Checks the shapes of key and value. `is` is the shape of the query. */
+static gboolean
+check_parts (CleaveOnnxNode *node, const CleaveShape *is, gint64 n_heads, GError **error)
+{
+  CleaveOnnxValue *k = cleave_onnx_node_operand (node, 1), *v = cleave_onnx_node_operand (node, 2);
+  const gint64 any = CLEAVE_ONNX_ANY;
+
+  if (k != NULL && cleave_onnx_value_shape (k)->rank == 4)
+    return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], n_heads, any, any),
+                               error) &&
+           cleave_onnx_expect (
+               node, "value", v,
+               &CLEAVE_SHAPE (is->dim[0], n_heads, cleave_onnx_value_shape (k)->dim[2], any),
+               error);
+  return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], any, is->dim[2]), error) &&
+         cleave_onnx_expect (node, "value", v,
+                             &CLEAVE_SHAPE (is->dim[0], cleave_onnx_value_shape (k)->dim[1], any),
+                             error);
+}
+
 /* Finds Q, K and V as B×L×(N·H). K and V may also be B×N×L×H in the file. */
 static gboolean
 find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GError **error)
@@ -196,17 +231,7 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
       parts[2] = unpack (node, k, 1, ".v.flat", error);
       return TRUE;
     }
-  if (k != NULL && cleave_onnx_value_shape (k)->rank == 4)
-    return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], n_heads, any, any),
-                               error) &&
-           cleave_onnx_expect (
-               node, "value", v,
-               &CLEAVE_SHAPE (is->dim[0], n_heads, cleave_onnx_value_shape (k)->dim[2], any),
-               error);
-  return cleave_onnx_expect (node, "key", k, &CLEAVE_SHAPE (is->dim[0], any, is->dim[2]), error) &&
-         cleave_onnx_expect (node, "value", v,
-                             &CLEAVE_SHAPE (is->dim[0], cleave_onnx_value_shape (k)->dim[1], any),
-                             error);
+  return check_parts (node, is, n_heads, error);
 }
 
 /* Adds the operand's part of the bias, which begins at element `*at`, and splits the sum into

@@ -245,6 +245,17 @@ gather (CleaveOnnxNode *node,
 }
 
 static gboolean
+check_gather (CleaveOnnxNode *node, const Blocks *b, GError **error)
+{
+  return cleave_onnx_take_only (node, "gather_axis", 0, error) &&
+         cleave_onnx_take_only (node, "quantize_axis", 1, error) &&
+         cleave_onnx_node_check_no_attrs (node, error) && check_blocks (node, b, error) &&
+         cleave_onnx_node_need (node, 3, error) &&
+         cleave_onnx_expect (node, "data", cleave_onnx_node_operand (node, 0),
+                             &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY), error);
+}
+
+static gboolean
 gather_block_quantized (CleaveOnnxNode *node, GError **error)
 {
   Blocks b = { .n_bits = cleave_onnx_node_take_int (node, "bits", 4),
@@ -257,12 +268,7 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   CleaveShape shape;
   gint64 n;
 
-  if (!cleave_onnx_take_only (node, "gather_axis", 0, error) ||
-      !cleave_onnx_take_only (node, "quantize_axis", 1, error) ||
-      !cleave_onnx_node_check_no_attrs (node, error) || !check_blocks (node, &b, error) ||
-      !cleave_onnx_node_need (node, 3, error) ||
-      !cleave_onnx_expect (node, "data", data, &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY),
-                           error))
+  if (!check_gather (node, &b, error))
     return FALSE;
   element = cleave_onnx_value_type (scales)->element;
   b.n_rows = cleave_onnx_value_shape (data)->dim[0];

@@ -109,6 +109,25 @@ append (CleaveOnnxNode *node,
              : cleave_onnx_join (node, (CleaveOnnxValue *[]){ past, x }, 2, 2, suffix, error);
 }
 
+/* Adds the mask with which a query reads only keys up to its own position. */
+static gboolean
+add_causal (CleaveOnnxNode *node,
+            CleaveOnnxAttention *core,
+            gint64 n_queries,
+            gint64 n_past,
+            GError **error)
+{
+  gint64 n_keys = cleave_onnx_value_shape (core->k)->dim[2];
+
+  if (n_keys - n_past > n_queries) /* ONNX Runtime then masks no key of the last query */
+    return cleave_onnx_node_fail (node, error,
+                                  "unidirectional, it must have no more new keys than the %d "
+                                  "queries, but has %d",
+                                  (int) n_queries, (int) (n_keys - n_past));
+  core->causal = cleave_onnx_causal (node, n_queries, n_keys, n_past, NULL, 0, error);
+  return core->causal != NULL;
+}
+
 gboolean
 cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **error)
 {
@@ -140,17 +159,8 @@ cleave_onnx_heads_attend (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError *
   core->v = append (node, heads->past_v, core->v, ".v.present", error);
   if (core->k == NULL || core->v == NULL || !read_mask (node, heads, n_keys, error))
     return FALSE;
-  if (heads->is_causal && n_queries > 1)
-    {
-      if (n_keys - n_past > n_queries) /* ONNX Runtime then masks no key of the last query */
-        return cleave_onnx_node_fail (node, error,
-                                      "unidirectional, it must have no more new keys than the %d "
-                                      "queries, but has %d",
-                                      (int) n_queries, (int) (n_keys - n_past));
-      core->causal = cleave_onnx_causal (node, n_queries, n_keys, n_past, NULL, 0, error);
-      if (core->causal == NULL)
-        return FALSE;
-    }
+  if (heads->is_causal && n_queries > 1 && !add_causal (node, core, n_queries, n_past, error))
+    return FALSE;
   heads->y = cleave_onnx_attend (node, core, error);
   return heads->y != NULL;
 }

@@ -131,6 +131,20 @@ scratch_step (const Resize *r)
   return (r->n_together * r->n_channels + 15) / 16 * 16;
 }
 
+/* Finds the lines of the result, and the number of operand lines that one line reads, which is
+ * above MAX_LINES if there are too many. */
+static void
+count_lines (Resize *r, const CleaveShape *shape)
+{
+  r->lines = *shape;
+  r->n_lines = 1;
+  for (guint d = 0; d < shape->rank; d++)
+    if (d == r->c || d == r->inner)
+      r->lines.dim[d] = 1;
+    else if (r->n_lines <= MAX_LINES)
+      r->n_lines *= cleave_resize_most_taps (r->taps[d], shape->dim[d]);
+}
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -158,13 +172,7 @@ prepare (const CleaveKernelInstance *instance,
       }
   r->inner = find_inner (r, shape);
   r->rows = find_rows (r, shape);
-  r->lines = *shape;
-  r->n_lines = 1;
-  for (guint d = 0; d < shape->rank; d++)
-    if (d == r->c || d == r->inner)
-      r->lines.dim[d] = 1;
-    else if (r->n_lines <= MAX_LINES)
-      r->n_lines *= cleave_resize_most_taps (r->taps[d], shape->dim[d]);
+  count_lines (r, shape);
   plan_line (r, x, y);
   if (r->rows < shape->rank)
     {

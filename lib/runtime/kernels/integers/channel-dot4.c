@@ -487,6 +487,30 @@ read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
     }
 }
 
+static Row
+begin_row (const Plan *s, CleaveElement y_element, gint32 x_stands, gint32 y_zero, char *scratch)
+{
+  const CleaveByteAxis *columns = &s->image.axis[2];
+
+  return (Row){
+    .x = scratch + s->at_ring,
+    .n_rows = s->n_rows,
+    .n_columns = columns->n_taps,
+    .n_groups = s->n_groups,
+    .n_places = s->n_places,
+    .stride = columns->stride,
+    .n_pixels = columns->n_y,
+    .later = block_bytes (s) / s->n_variants,
+    .y_zero = y_zero,
+    .conv = s->conv,
+    .columns = s->columns,
+    .x_stands = x_stands,
+    .lanes = (guint64 *) (void *) (scratch + s->at_lanes),
+    .is_signed = y_element == CLEAVE_INT8,
+    .y_step = columns->y_step * (gint64) cleave_element_size (y_element),
+  };
+}
+
 static Work
 begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
 {
@@ -497,7 +521,6 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   gint32 y_zero =
       s->conv != NULL ? s->conv->y_zero : (gint32) cleave_places_load (instance, p->y_zero, 0);
   gint32 x_stands = cleave_byte_unit_zero (CLEAVE_DOT4, s->image.element, x_zero);
-  CleaveElement y_element = instance->results[0].type.element;
   Work work = {
     .s = s,
     .instance = instance,
@@ -508,21 +531,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
               .columns = columns,
               .n_places = s->n_places,
               .flip = s->image.element == CLEAVE_INT8 ? 0x80 : 0 },
-    .row = { .x = scratch + s->at_ring,
-             .n_rows = s->n_rows,
-             .n_columns = columns->n_taps,
-             .n_groups = s->n_groups,
-             .n_places = s->n_places,
-             .stride = columns->stride,
-             .n_pixels = columns->n_y,
-             .later = block_bytes (s) / s->n_variants,
-             .y_zero = y_zero,
-             .conv = s->conv,
-             .columns = s->columns,
-             .x_stands = x_stands,
-             .lanes = (guint64 *) (void *) (scratch + s->at_lanes),
-             .is_signed = y_element == CLEAVE_INT8,
-             .y_step = columns->y_step * (gint64) cleave_element_size (y_element) },
+    .row = begin_row (s, instance->results[0].type.element, x_stands, y_zero, scratch),
   };
 
   memset (scratch + s->at_pad, x_zero, DOT4_BYTES);
