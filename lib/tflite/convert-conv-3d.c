@@ -1,24 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts CONV_3D on floats. In the file, x is [N, D, H, W, C] and the weights are [D, H, W, I /
- * group, O]. */
+/* Converts CONV_3D and CONV_3D_TRANSPOSE on floats. In the file, x is [N, D, H, W, C]. The weights
+ * are [D, H, W, I / group, O], and [D, H, W, O, I] if transposed. */
 
 #include "convert.h"
 
 enum { X, W, B };
+enum { TRANSPOSE_W = 1, TRANSPOSE_X, TRANSPOSE_B }; /* input 0 is the shape of the result */
 enum { PADDING, STRIDE_D, STRIDE_W, STRIDE_H, ACTIVATION, DILATION_D, DILATION_W, DILATION_H };
 
 /* Reads strides and dilations. The file's options have W before H. */
 static gboolean
-read_options (CleaveTfliteImport *import, CleaveConvAttrs *a, gint64 *padding, GError **error)
+read_options (CleaveTfliteImport *import,
+              CleaveInts *stride,
+              CleaveInts *dilation,
+              gint64 *padding,
+              GError **error)
 {
   static const guint strides[3] = { STRIDE_D, STRIDE_H, STRIDE_W };
   static const guint dilations[3] = { DILATION_D, DILATION_H, DILATION_W };
 
-  a->strides.n = a->dilations.n = 3;
+  stride->n = dilation->n = 3;
   for (guint i = 0; i < 3; i++)
-    if (!cleave_tflite_option (import, strides[i], 4, 0, &a->strides.v[i], error) ||
-        !cleave_tflite_option (import, dilations[i], 4, 1, &a->dilations.v[i], error))
+    if (!cleave_tflite_option (import, strides[i], 4, 0, &stride->v[i], error) ||
+        !cleave_tflite_option (import, dilations[i], 4, 1, &dilation->v[i], error))
       return FALSE;
   return cleave_tflite_option (import, PADDING, 1, 0, padding, error);
 }
@@ -30,7 +35,7 @@ read_geometry (CleaveTfliteImport *import, CleaveConvAttrs *a, GError **error)
   const CleaveShape *w = &cleave_tflite_input_type (import, W)->shape;
   gint64 padding;
 
-  if (!read_options (import, a, &padding, error))
+  if (!read_options (import, &a->strides, &a->dilations, &padding, error))
     return FALSE;
   if (x->rank != 5 || w->rank != 5)
     return cleave_tflite_refuse (
@@ -43,10 +48,21 @@ read_geometry (CleaveTfliteImport *import, CleaveConvAttrs *a, GError **error)
   return cleave_tflite_pads (x, padding, w->dim, &a->strides, &a->dilations, &a->pads, error);
 }
 
+/* Returns the weights as [O, I / group, D, H, W], or as [I, O, D, H, W] if transposed. */
+static CleaveResult *
+permute_weights (CleaveTfliteImport *import, guint input, CleaveResult *w, GError **error)
+{
+  CleaveInts perm = CLEAVE_INTS (4, 3, 0, 1, 2);
+
+  w = cleave_tflite_float_weights (import, input, w, error);
+  if (w == NULL)
+    return NULL;
+  return cleave_tflite_fold (import, cleave_tflite_add_transpose (import, w, &perm, error), error);
+}
+
 gboolean
 cleave_tflite_convert_conv_3d (CleaveTfliteImport *import, GError **error)
 {
-  CleaveInts perm = CLEAVE_INTS (4, 3, 0, 1, 2);
   CleaveConvAttrs attrs = { 0 };
   CleaveResult *operands[3];
   CleaveResult *y;
@@ -56,14 +72,40 @@ cleave_tflite_convert_conv_3d (CleaveTfliteImport *import, GError **error)
   for (guint i = 0; i < 3; i++)
     if (!cleave_tflite_find_result (import, i, &operands[i], error))
       return FALSE;
-  operands[W] = cleave_tflite_float_weights (import, W, operands[W], error);
-  if (operands[W] == NULL)
-    return FALSE;
-  operands[W] = cleave_tflite_fold (
-      import, cleave_tflite_add_transpose (import, operands[W], &perm, error), error);
+  operands[W] = permute_weights (import, W, operands[W], error);
   if (operands[W] == NULL)
     return FALSE;
   y = cleave_tflite_add (import, "Conv", operands, operands[B] == NULL ? 2 : 3, &attrs, error);
+  return cleave_tflite_set (import, 0, cleave_tflite_add_activation (import, ACTIVATION, y, error),
+                            error);
+}
+
+gboolean
+cleave_tflite_convert_conv_3d_transpose (CleaveTfliteImport *import, GError **error)
+{
+  static const guint inputs[] = { TRANSPOSE_X, TRANSPOSE_W, TRANSPOSE_B };
+  const CleaveShape *w = &cleave_tflite_input_type (import, TRANSPOSE_W)->shape;
+  CleaveConvTransposeAttrs attrs = { .layout = CLEAVE_LAYOUT_NHWC, .group = 1 };
+  CleaveResult *operands[3];
+  CleaveResult *y;
+  gint64 padding;
+
+  if (w->rank != 5)
+    return cleave_tflite_refuse (error, "the weights have %u dimensions, they must have 5",
+                                 w->rank);
+  if (!read_options (import, &attrs.strides, &attrs.dilations, &padding, error) ||
+      !cleave_tflite_transposed_pads (import,
+                                      &cleave_tflite_input_type (import, TRANSPOSE_X)->shape,
+                                      w->dim, padding, &attrs, error))
+    return FALSE;
+  for (guint i = 0; i < 3; i++)
+    if (!cleave_tflite_find_result (import, inputs[i], &operands[i], error))
+      return FALSE;
+  operands[W] = permute_weights (import, TRANSPOSE_W, operands[W], error);
+  if (operands[W] == NULL)
+    return FALSE;
+  y = cleave_tflite_add (import, "ConvTranspose", operands, operands[B] == NULL ? 2 : 3, &attrs,
+                         error);
   return cleave_tflite_set (import, 0, cleave_tflite_add_activation (import, ACTIVATION, y, error),
                             error);
 }

@@ -9,32 +9,45 @@ enum { X, W, B };
 enum { PADDING, STRIDE_W, STRIDE_H };
 enum { TRANSPOSE_SHAPE, TRANSPOSE_W, TRANSPOSE_X, TRANSPOSE_B, TRANSPOSE_ACTIVATION = 3 };
 
-/* Sets the pads with which the result has the extents of output 0. With SAME, the sum of a
- * dimension's pads is (in - 1) * stride + kernel - out. */
-static gboolean
-set_transposed_pads (CleaveTfliteImport *import,
-                     const CleaveShape *x,
-                     const CleaveShape *w,
-                     gint64 padding,
-                     CleaveConvTransposeAttrs *a,
-                     GError **error)
+/* Returns the extent that the kernel reaches along one spatial dimension without pads, or -1 if it
+ * overflows. */
+static gint64
+reach_of (gint64 extent, gint64 kernel, gint64 stride, gint64 dilation)
+{
+  gint64 steps, taps, reach;
+
+  if (__builtin_mul_overflow (extent - 1, stride, &steps) ||
+      __builtin_mul_overflow (kernel - 1, dilation, &taps) ||
+      __builtin_add_overflow (steps, taps, &reach) || reach == G_MAXINT64)
+    return -1;
+  return reach + 1;
+}
+
+gboolean
+cleave_tflite_transposed_pads (CleaveTfliteImport *import,
+                               const CleaveShape *x,
+                               const gint64 *kernel,
+                               gint64 padding,
+                               CleaveConvTransposeAttrs *a,
+                               GError **error)
 {
   const CleaveShape *y = &cleave_tflite_output (import, 0)->type.shape;
+  guint n = a->strides.n;
 
-  if (x->rank != 4 || w->rank != 4 || y->rank != 4)
-    return cleave_tflite_refuse (error, "x, weights and result must have 4 dimensions");
-  a->pads.n = 4;
-  a->output_padding.n = 2;
-  for (guint i = 0; i < 2; i++)
+  if (x->rank != n + 2 || y->rank != n + 2)
+    return cleave_tflite_refuse (error, "x and the result must have %u dimensions", n + 2);
+  a->pads.n = 2 * n;
+  a->output_padding.n = n;
+  for (guint i = 0; i < n; i++)
     {
-      gint64 pads, reach;
+      gint64 dilation = a->dilations.n > 0 ? a->dilations.v[i] : 1;
+      gint64 reach = reach_of (x->dim[1 + i], kernel[i], a->strides.v[i], dilation);
+      gint64 pads = reach - y->dim[1 + i];
 
-      if (__builtin_mul_overflow (x->dim[1 + i] - 1, a->strides.v[i], &reach) ||
-          __builtin_add_overflow (reach, w->dim[1 + i], &reach))
-        return cleave_tflite_refuse (error, "a stride is too large");
-      pads = reach - y->dim[1 + i];
+      if (reach < 0)
+        return cleave_tflite_refuse (error, "a stride or a dilation is too large");
       a->pads.v[i] = padding == 0 ? MAX (pads, 0) / 2 : 0;
-      a->pads.v[2 + i] = MAX (pads, 0) - a->pads.v[i];
+      a->pads.v[n + i] = MAX (pads, 0) - a->pads.v[i];
       a->output_padding.v[i] = MAX (-pads, 0);
     }
   return TRUE;
@@ -52,14 +65,17 @@ static gboolean
 read_transposed (
     CleaveTfliteImport *import, const guint *inputs, gint64 padding, Transposed *t, GError **error)
 {
+  const CleaveShape *w = &cleave_tflite_input_type (import, inputs[W])->shape;
   CleaveInts perm = CLEAVE_INTS (3, 0, 1, 2);
 
+  if (w->rank != 4)
+    return cleave_tflite_refuse (error, "the weights have %u dimensions, they must have 4",
+                                 w->rank);
   t->attrs.layout = CLEAVE_LAYOUT_NHWC;
   t->attrs.group = 1;
   t->attrs.strides.n = 2;
-  if (!set_transposed_pads (import, &cleave_tflite_input_type (import, inputs[X])->shape,
-                            &cleave_tflite_input_type (import, inputs[W])->shape, padding,
-                            &t->attrs, error) ||
+  if (!cleave_tflite_transposed_pads (import, &cleave_tflite_input_type (import, inputs[X])->shape,
+                                      w->dim + 1, padding, &t->attrs, error) ||
       !cleave_tflite_find_result (import, inputs[X], &t->x, error) ||
       !cleave_tflite_find_result (import, inputs[W], &t->w, error) ||
       !cleave_tflite_find_result (import, inputs[B], &t->b, error))

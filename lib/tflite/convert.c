@@ -135,6 +135,7 @@ static const Operator operators[] = {
   { 130, 2, 2, 1, BOTH (broadcast_to) },                           /* BROADCAST_TO */
   { 132, 2, 3, 1, F (conv_3d), NULL },                             /* CONV_3D */
   { 140, 2, 2, 1, F (reduce_bools), NULL },                        /* REDUCE_ALL */
+  { 141, 3, 4, 1, F (conv_3d_transpose), NULL },                   /* CONV_3D_TRANSPOSE */
   { 150, 1, 1, 1, F (gelu), F (integer_gelu) },                    /* GELU */
   { 151, 3, 3, 1, BOTH (update_slice) },                           /* DYNAMIC_UPDATE_SLICE */
   { 152, 1, 1, 1, F (relu_0_to_1), F (integer_relu_0_to_1) },      /* RELU_0_TO_1 */

@@ -39,9 +39,20 @@ gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         CleaveTfliteConvParts *parts,
                                         GError **error);
 
+/* Sets the pads of a transposed convolution, so that its result has the extents of output 0. Layout
+ * and strides are known. `kernel` has an extent for each stride. With SAME, a padding of 0, the sum
+ * of the pads is (in - 1) * stride + (kernel - 1) * dilation + 1 - out (convert-transposed.c). */
+gboolean cleave_tflite_transposed_pads (CleaveTfliteImport *import,
+                                        const CleaveShape *x,
+                                        const gint64 *kernel,
+                                        gint64 padding,
+                                        CleaveConvTransposeAttrs *attrs,
+                                        GError **error);
+
 /* Operators with one function for floats and one for integers with a scale */
 gboolean cleave_tflite_convert_conv (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_conv_3d (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_conv_3d_transpose (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_fully_connected (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_conv (CleaveTfliteImport *import, GError **error);
