@@ -45,7 +45,7 @@ assert_pair (const GPtrArray *tensors, guint i, float first, float second)
 }
 
 /* The WHILE multiplies x by (0.5, -2) three times. One branch of the IF assigns the product to the
- * variable and negates it, the other one passes it on. */
+ * variable and returns its negation; the other branch returns the product. */
 START_TEST (variables_and_branches_follow_the_condition)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();
@@ -73,7 +73,7 @@ START_TEST (variables_and_branches_follow_the_condition)
 }
 END_TEST
 
-/* All iterations read the constants of the body from one node each. */
+/* All iterations read the constants of the body from the same nodes. */
 START_TEST (iterations_share_constants)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();
@@ -83,8 +83,8 @@ START_TEST (iterations_share_constants)
 }
 END_TEST
 
-/* A variable that a run only reads is its own next value; one without a CALL_ONCE begins at the
- * zero point, so no output says so. */
+/* A variable that a run does not assign is its own next value. A variable without a CALL_ONCE
+ * begins at the zero point, so the graph has no output for its initial value. */
 START_TEST (a_variable_keeps_its_value)
 {
   static const TfliteTensor tensors[] = {
@@ -116,7 +116,8 @@ START_TEST (a_variable_keeps_its_value)
 }
 END_TEST
 
-/* A subgraph that calls itself, and loops that do not end or that a computed value ends. */
+/* The import refuses a subgraph that calls itself, loops that do not end, and loops that end by a
+ * value of the run. */
 #define DEEP                                                                                       \
   "operator 0, WHILE 'y': subgraph 1: " CALLS CALLS CALLS CALLS CALLS CALLS CALLS CALLS CALLS      \
       CALLS CALLS CALLS CALLS CALLS CALLS                                                          \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Exact integer arithmetic for scalar models of operators of TensorFlow Lite, and runs of files
- * with one operator. */
+/* Exact integer arithmetic for scalar models of operators of TensorFlow Lite. A scalar model is a C
+ * function that computes an element as the operator's definition says. Also runs files with one
+ * operator. */
 
 #include "run-help.h"
 #include "tflite-file.h"
@@ -66,7 +67,7 @@ ratio_of (double real)
   return r;
 }
 
-/* Multiplies by a ratio: rounds the product of 31 bits, then the right shift. */
+/* Multiplies by a ratio: rounds the high half of the product, then rounds the right shift. */
 static inline gint64
 times (gint64 x, Ratio r)
 {
@@ -75,7 +76,8 @@ times (gint64 x, Ratio r)
   return (gint64) shift_right (high, MAX (-r.shift, 0));
 }
 
-/* The real multiplication of a sum of 64 bits: a multiplier of 16 bits, one rounding. */
+/* Multiplies a sum of 64 bits by a ratio, as operators on int16 do: the multiplier has 16 bits, and
+ * the product is rounded once. */
 static inline gint64
 times_wide (gint64 x, Ratio r)
 {
@@ -85,7 +87,7 @@ times_wide (gint64 x, Ratio r)
                              (Wide) 1 << (15 - r.shift));
 }
 
-/* Runs a file of one operator on the operands x and b, which lie along different dimensions. */
+/* Runs a file with one operator. Returns the bytes of the result. */
 static inline GBytes *
 run_file (const TfliteGraph *file, const GPtrArray *inputs)
 {

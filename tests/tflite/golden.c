@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs models whose results the reference kernels of TensorFlow Lite for Microcontrollers computed,
- * and compares byte for byte. Each model runs whole on several threads, with each node cut along
- * each dimension, and split for a memory budget.
+/* Runs models and compares the outputs byte for byte with outputs of the reference kernels of
+ * TensorFlow Lite for Microcontrollers. Each model runs whole on several threads, with each node
+ * cut along each dimension, and split for a memory budget.
  *
  * The environment variable CLEAVE_TFLITE_MODELS names the folder with the models:
  *
- *   golden/NAME.in.bin, NAME.out.bin    inputs one after the other, and their outputs
+ *   golden/NAME.in.bin, NAME.out.bin    inputs of several runs, and their outputs
  *   FOLDER/NAME.tflite                  the model
  *   seanet/NAME.tflite                  one operator on int16, with
  *   seanet/NAME_input0_int16.csv …      its inputs, and
@@ -56,7 +56,7 @@ try_whole (
       complain (score, name, "the whole graph has other bytes");
 }
 
-/* Cuts all nodes along one dimension into pieces. */
+/* Cuts all nodes along a dimension and compares the output. */
 static void
 try_cut (Score *score,
          const char *name,
@@ -85,7 +85,7 @@ try_cut (Score *score,
     }
 }
 
-/* Splits for the least memory. */
+/* Splits the model for the least memory and compares the output. */
 static void
 try_fit (Score *score,
          const char *name,
@@ -140,7 +140,8 @@ tensors_new (void)
   return g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
 }
 
-/* Runs the golden inputs; cuts are tried on the first one. */
+/* Runs all golden inputs on the model, and the first one also on cut and split forms of the model.
+ */
 static void
 try_model (Score *score, const char *name, CleaveGraph *graph)
 {
@@ -203,7 +204,8 @@ try_goldens (Score *score)
       }
 }
 
-/* Reads integers that commas separate into a tensor; NULL if there is no such file. */
+/* Reads a file of integers that commas separate. Returns a tensor, or NULL if there is no such
+ * file. */
 static CleaveTensor *
 read_csv (const char *path, const CleaveTensorType *type)
 {

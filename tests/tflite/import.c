@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The import of TensorFlow Lite files that the tests write. */
+/* The import of TensorFlow Lite files. The tests write the files. */
 
 #include "graphs.h"
 #include "run-help.h"
@@ -34,7 +34,7 @@ START_TEST (examples_are_read_and_run)
 }
 END_TEST
 
-/* PAD becomes pads of the convolution; the shape that SHAPE to PACK compute is a constant. */
+/* PAD becomes pads of the convolution. The shape that SHAPE to PACK compute becomes a constant. */
 START_TEST (constants_and_pads_leave_no_nodes)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();
@@ -48,7 +48,8 @@ START_TEST (constants_and_pads_leave_no_nodes)
 }
 END_TEST
 
-/* Every value of int8 through CONV_2D with one tap: y = clamp (round (round (x * w * M) / 2^s)). */
+/* A CONV_2D with one tap computes y = clamp (round (round (x * w * M) / 2^s)) for every value of
+ * int8. */
 START_TEST (a_quantized_convolution_follows_the_rule)
 {
   static const gint8 w[1] = { 77 };
@@ -144,7 +145,7 @@ add_numbers (CleaveGraph *graph, GRand *rand, gint64 n, gint32 min, gint32 max)
   return cleave_graph_add_constant (graph, NULL, numbers);
 }
 
-/* A random convolution of int8, with constant weights or not. */
+/* Makes a random convolution of int8. Its weights are constant or an input. */
 static CleaveGraph *
 random_conv (guint32 seed)
 {
@@ -297,7 +298,8 @@ START_TEST (short_files_are_refused)
         g_autoptr (GBytes) part = g_bytes_new_from_bytes (files->pdata[i], 0, n);
         g_autoptr (GError) error = NULL;
 
-        /* A cut at the end may take the last constant alone, which is read before it is used. */
+        /* A cut near the end may only lack a part of the last constant, whose bytes are read when
+         * it is used. */
         if (n <= 64)
           ck_assert_ptr_null (cleave_tflite_parse (part, &error));
         else
@@ -308,7 +310,8 @@ START_TEST (short_files_are_refused)
 }
 END_TEST
 
-/* The work is linear in the file even if its vector of operators has one operator many times. */
+/* The work must be linear in the size of the file, even if its vector of operators has the same
+ * operator many times. */
 START_TEST (an_operator_that_is_listed_too_often_is_refused)
 {
   const TfliteTensor tensors[] = { { .name = "x", .shape = "1" }, { .name = "y", .shape = "8" } };
@@ -336,7 +339,8 @@ START_TEST (quantized_graphs_have_no_form_in_onnx_but_one_as_text)
 }
 END_TEST
 
-/* The content decides, not the name; options are for ONNX models. */
+/* The content of a file decides its format, not the name. The options of an import are for ONNX
+ * models. */
 START_TEST (a_file_is_known_by_its_content)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

@@ -5,7 +5,7 @@
 
 #include "exact.h"
 
-/* Softmax of lines of 9: near to the real function, and no line adds up to more than 1. */
+/* A SOFTMAX of rows of 9 elements is near to the softmax of real numbers. */
 START_TEST (softmax_on_int16_is_close_to_the_real_one)
 {
   static const float x_scale = 0x1p-12f, y_scale = 0x1p-15f;
@@ -39,7 +39,7 @@ START_TEST (softmax_on_int16_is_close_to_the_real_one)
 }
 END_TEST
 
-/* BATCH_MATMUL with both transposed: every element is the rule for its sum. */
+/* A BATCH_MATMUL has both operands transposed. Every element must be its rescaled sum. */
 START_TEST (matrix_products_follow_the_rule)
 {
   static const Scales sets[] = { { 0.5f, 0.25f, 8, 3, -4, 5 }, { 0.013f, 0.27f, 0.9f, 7, -9, 11 } };
@@ -103,8 +103,8 @@ integer_at (gconstpointer integers, gboolean is_byte, gint i)
   return is_byte ? ((const gint8 *) integers)[i] : ((const gint16 *) integers)[i];
 }
 
-/* RESIZE_BILINEAR by 2, with centers of pixels. A result is 1/4 of one neighbor and 3/4 of the
- * other, where ties go away from zero. */
+/* Checks a RESIZE_BILINEAR by 2, with half_pixel_centers. Along each dimension, a result is 1/4 of
+ * one neighbor and 3/4 of the other. Ties are rounded away from zero. */
 static void
 check_bilinear (CleaveElement element)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans of tensors for TensorFlow Lite for Microcontrollers, in the metadata of a file. */
+/* Plans of the memory of tensors for TensorFlow Lite for Microcontrollers, in the metadata of a
+ * file. */
 
 #include "test.h"
 #include "tflite-file.h"
@@ -14,7 +15,7 @@
 /* The plan of a file: its metadata, as 32-bit integers. */
 typedef struct
 {
-  guint n_entries; /* entries of metadata */
+  guint n_entries; /* number of entries in the file's metadata */
   const gint32 *words;
   guint n_words;
 } Plan;
@@ -91,7 +92,7 @@ START_TEST (a_file_with_a_plan_is_the_same_model)
 }
 END_TEST
 
-/* The format has the tensors of one subgraph. */
+/* The format of plans has tensors of one subgraph only. */
 START_TEST (a_file_of_several_subgraphs_has_no_plan)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();
@@ -118,8 +119,8 @@ START_TEST (a_file_has_one_plan)
 }
 END_TEST
 
-/* x ─► RELU ─► a ─► RESHAPE ─► b ─► RELU ─► c; a and b share memory, x and b do not live at once.
- */
+/* The model is x ─► RELU ─► a ─► RESHAPE ─► b ─► RELU ─► c. Tensors a and b share memory; x and b
+ * are not in use at the same time. */
 START_TEST (tensors_in_use_at_once_do_not_overlap)
 {
   static const TfliteTensor tensors[] = { { .name = "x", .shape = "2x8" },

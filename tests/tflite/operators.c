@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Operators on floats, and on integers without a scale, by their values: each one reads a few
- * numbers, and its result is compared with the numbers of the specification.
+/* Operators on floats, and on integers without a scale. Each operator reads a few numbers. The
+ * results are compared with numbers of the specification.
  *
  * Over 400 lines: most of them are a table of cases. */
 
@@ -358,7 +358,7 @@ START_TEST (results_are_the_numbers_of_the_specification)
 }
 END_TEST
 
-/* RANGE has no operand that is no constant: the shape of its result is known at import. */
+/* All operands of RANGE are constants, since the shape of its result must be known at import. */
 START_TEST (a_range_of_constants_is_a_constant)
 {
   static const gint32 start[1] = { 3 }, limit[1] = { 12 }, step[1] = { 4 };
@@ -447,7 +447,8 @@ START_TEST (the_largest_elements_have_their_indices)
 }
 END_TEST
 
-/* UNIDIRECTIONAL_SEQUENCE_RNN with RELU: h = max (2 x - h + 1, 0), from the state that is fed. */
+/* A UNIDIRECTIONAL_SEQUENCE_RNN with RELU computes h = max (2 x - h + 1, 0). The first h is an
+ * input. */
 START_TEST (a_recurrent_layer_has_a_state)
 {
   static const float w[1] = { 2 }, r[1] = { -1 }, b[1] = { 1 };
@@ -483,7 +484,7 @@ START_TEST (a_recurrent_layer_has_a_state)
 }
 END_TEST
 
-/* REDUCE_ANY and REDUCE_ALL of comparisons with 0. */
+/* REDUCE_ANY and REDUCE_ALL read the results of comparisons with 0. */
 START_TEST (bools_are_reduced)
 {
   static const gint32 axis[1] = { 1 };

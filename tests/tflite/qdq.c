@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The pass tflite-to-qdq: on all values of operands, its results differ from those of the ops of
- * TensorFlow Lite by one at most, and the ops have a form in ONNX. */
+/* The pass tflite-to-qdq. For all values of operands, the results of the changed graph may differ
+ * from those of the ops of TensorFlow Lite by one at most. The changed graph must have a form in
+ * ONNX. */
 
 #include "graphs.h"
 #include "run-help.h"
@@ -97,7 +98,8 @@ element (const CleaveTensor *tensor, gint64 i)
                                                                  : ((const gint16 *) data)[i];
 }
 
-/* Compares the first outputs of both graphs. Returns how many elements differ, by one. */
+/* Asserts that the first outputs of both graphs differ by one at most, and that the changed graph
+ * has a form in ONNX. Returns the number of elements that differ. */
 static guint
 count_differences (const char *name,
                    const CleaveGraph *graph,
@@ -124,7 +126,7 @@ count_differences (const char *name,
   return n_differ;
 }
 
-/* Returns all bytes `step` times each. */
+/* Returns a tensor with all values of int8, each `step` times in sequence. */
 static CleaveTensor *
 all_bytes (const CleaveShape *shape, gint step)
 {
@@ -137,7 +139,7 @@ all_bytes (const CleaveShape *shape, gint step)
   return tensor;
 }
 
-/* Some ties are rounded to the other side: the sum of all differences is not 0. */
+/* Some ties are rounded to the other side, so some elements differ. */
 START_TEST (operators_on_bytes_differ_by_one_at_most)
 {
   guint n_differ = 0;
@@ -173,7 +175,8 @@ START_TEST (operators_on_words_differ_by_one_at_most)
 }
 END_TEST
 
-/* A convolution whose channels have scales of their own, a bias and RELU6, and its transpose. */
+/* Reads a file with a convolution, or a transposed convolution. Each channel has a scale of its
+ * own. The convolution has a bias and RELU6. */
 static CleaveGraph *
 read_conv (gboolean is_transposed)
 {
@@ -245,7 +248,8 @@ START_TEST (a_model_of_integers_has_a_form_in_onnx)
 }
 END_TEST
 
-/* The states of the example are of an LSTM, which keeps its op; the export names it. */
+/* The example with states has an LSTM. The pass keeps its op, and the message of the export names
+ * it. */
 START_TEST (an_lstm_keeps_its_op)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

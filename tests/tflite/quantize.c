@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* QUANTIZE and DEQUANTIZE that undo each other leave no nodes. QUANTIZE of floats near ties. */
+/* QUANTIZE and DEQUANTIZE that undo each other leave no nodes. QUANTIZE rounds floats near ties. */
 
 #include <math.h>
 
@@ -10,15 +10,15 @@
 
 #define N(array) ((guint) G_N_ELEMENTS (array))
 
-/* A file of `n_steps` operators, each of which reads the result of the one before it. Tensor i has
- * the type types[i] and the scale scales[i], or none if that is 0. */
+/* A file of `n_steps` operators, each of which reads the result of the previous operator. Tensor i
+ * has the type types[i] and the scale scales[i], or no scale if that is 0. */
 typedef struct
 {
   guint n_steps;
   gint codes[3], types[4];
   float scales[4];
   gint64 zeros[4];
-  guint n_lookups, n_rescales, n_quantizes, n_dequantizes; /* nodes that stay */
+  guint n_lookups, n_rescales, n_quantizes, n_dequantizes; /* numbers of nodes after the import */
 } Chain;
 
 enum { QUANTIZE = 114, DEQUANTIZE = 6, RELU = 19, UINT8 = 3 };
@@ -27,11 +27,11 @@ static const Chain chains[] = {
   /* Equal scales leave no node. */
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT8 }, { 0.1f, 0.1f }, { 3, 3 }, 0, 0, 0, 0 },
   { 1, { QUANTIZE }, { TFLITE_INT16, TFLITE_INT16 }, { 0.1f, 0.1f }, { 0, 0 }, 0, 0, 0, 0 },
-  /* Another scale, another zero point, another type. */
+  /* QUANTIZE changes the scale, the zero point, or the type. */
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT8 }, { 0.1f, 0.2f }, { 3, 3 }, 0, 1, 0, 0 },
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT8 }, { 0.1f, 0.1f }, { 3, 4 }, 0, 1, 0, 0 },
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT16 }, { 0.1f, 0.1f }, { 0, 0 }, 0, 1, 0, 0 },
-  /* uint8 to int8 and back: one lookup for each end. */
+  /* QUANTIZE changes uint8 to int8 and back: each end has a lookup. */
   { 2,
     { QUANTIZE, QUANTIZE },
     { UINT8, TFLITE_INT8, UINT8 },
@@ -41,7 +41,8 @@ static const Chain chains[] = {
     0,
     0,
     0 },
-  /* Integers to floats and back; the middle one clamps. */
+  /* DEQUANTIZE and QUANTIZE change integers to floats and back. In the third chain, the zero points
+   * differ, so QUANTIZE clamps. In the last chain, RELU clamps. */
   { 2,
     { DEQUANTIZE, QUANTIZE },
     { TFLITE_INT8, TFLITE_FLOAT32, TFLITE_INT8 },
@@ -122,7 +123,7 @@ START_TEST (steps_that_change_nothing_leave_no_nodes)
 }
 END_TEST
 
-/* Chains of one type at both ends give all integers back, whether nodes are left out or not. */
+/* Chains whose ends have the same type and scale give the same integers, with and without nodes. */
 START_TEST (integers_come_back)
 {
   static const guint same[] = { 0, 1, 5, 6, 7 };
@@ -138,8 +139,8 @@ START_TEST (integers_come_back)
 }
 END_TEST
 
-/* Ties round away from zero. The floats below a tie round toward zero: below 1/2, adding 1/2 and
- * cutting off the fraction would give 1. */
+/* Ties round away from zero. Floats just below a tie round toward zero. For the float below 1/2,
+ * adding 1/2 and cutting off the fraction would give 1. */
 START_TEST (floats_near_ties_are_rounded)
 {
   static const float scale = 1;
@@ -149,7 +150,7 @@ START_TEST (floats_near_ties_are_rounded)
                                   NAN,    0x1.fffffep+22f, -0.0f };
   static const gint8 rounded[] = { 1,   0,   -1,  0,    2,   3,    2, -3,  -2,
                                    127, 127, 126, -128, 127, -128, 0, 127, 0 };
-  enum { COUNT = G_N_ELEMENTS (values), TIMES = 5 }; /* more than a vector of any level */
+  enum { COUNT = G_N_ELEMENTS (values), TIMES = 5 }; /* more elements than a vector of any level */
   const TfliteTensor tensors[] = {
     { .name = "x", .shape = "90" },
     { .name = "y", .type = TFLITE_INT8, .shape = "90", .scales = &scale, .n_scales = 1 },

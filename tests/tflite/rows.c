@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Operators of TensorFlow Lite on rows of int8: L2_NORMALIZATION and LOG_SOFTMAX against real
- * functions and against bytes of the reference kernels, ADD_N and CUMSUM against scalar models. */
+/* Operators of TensorFlow Lite on rows of int8. L2_NORMALIZATION and LOG_SOFTMAX are compared with
+ * the functions of real numbers and with bytes of the reference kernels. ADD_N and CUMSUM are
+ * compared with scalar models. */
 
 #include "exact.h"
 
@@ -120,7 +121,8 @@ l2_normalized (const double *x, guint at)
   return sum == 0 ? 0 : 128 * x[at] / sqrt (sum);
 }
 
-/* The rules round inner results as well, so they may differ by one from the real functions. */
+/* The operators also round intermediate results, so results may differ by one from the functions of
+ * real numbers. */
 START_TEST (rows_are_near_to_the_real_functions)
 {
   static const gint codes[2] = { L2_NORMALIZATION, LOG_SOFTMAX };
@@ -153,8 +155,8 @@ START_TEST (rows_are_near_to_the_real_functions)
 }
 END_TEST
 
-/* Returns the result for a sum of x - zero point, which begins with minus the zero point, in steps
- * of half a scale * 2^-20. */
+/* Returns the result for `sum`, a sum of differences of elements and the zero point. The operator
+ * subtracts the zero point once more. Its sum is in units of half a scale * 2^-20. */
 static gint8
 rescaled_sum (const Scales *s, gint64 sum)
 {

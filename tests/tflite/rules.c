@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Element-wise operators of TensorFlow Lite on integers, against scalar models of their rules in
- * exact numbers: all pairs of int8 operands, for scales whose ratios meet ties and for others.
+/* Element-wise operators of TensorFlow Lite on integers, compared with scalar models in exact
+ * numbers. The operands are all pairs of int8. Some ratios of scales make ties, others do not.
  *
  * Over 400 lines: a model for each operator, and the table of all of them. */
 
@@ -184,7 +184,7 @@ typedef struct
   guint n_scales;
 } Rule;
 
-/* Ratios of powers of two, whose products meet ties, and others. */
+/* Scales with ratios of powers of two, which make ties, and other scales. */
 static const Scales free_scales[] = {
   { 0.5f, 0.5f, 0.5f, 0, 0, 0 },       { 0.25f, 0.25f, 0.5f, 3, -4, 5 },
   { 0.125f, 0.5f, 1, -128, 127, -1 },  { 0.013f, 0.27f, 0.021f, 7, -9, 11 },
@@ -266,7 +266,7 @@ run_rule (const Rule *rule, const Scales *s)
   return run_file (&file, inputs);
 }
 
-/* Compares all results with the model; division by 0 has no meaning. */
+/* Compares all results with the model, except those of a division by 0. */
 static void
 check_rule (const Rule *rule, const Scales *s)
 {
@@ -297,7 +297,7 @@ START_TEST (operators_on_all_pairs_of_bytes_follow_their_rules)
 }
 END_TEST
 
-/* Comparisons compare the real values. These scales are exact in fixed point. */
+/* Comparisons compare the real values of the integers. The scales are exact in fixed point. */
 START_TEST (comparisons_compare_real_values)
 {
   static const gint codes[] = { 58, 61, 62, 63, 71, 72 };
@@ -347,7 +347,7 @@ START_TEST (comparisons_compare_real_values)
 }
 END_TEST
 
-/* Comparisons of int16 need operands of one scale. */
+/* Comparisons of int16 need operands with the same scale. */
 START_TEST (comparisons_of_words_compare_integers)
 {
   static const gint codes[] = { 58, 61, 62, 63, 71, 72 };
@@ -441,7 +441,8 @@ tanh_16 (const Scales *s, gint64 x)
   return (gint64) round (32768 * tanh ((double) s->a * (double) x));
 }
 
-/* The table of LOGISTIC and TANH has 256 entries, so these are only near to the real functions. */
+/* LOGISTIC and TANH interpolate in a table of 256 entries, so their results are only near to the
+ * functions of real numbers. */
 static const Rule16 rules_16[] = {
   { "RELU", 19, { 0.5f, 0, 1, 0, 0, 0 }, relu_16, 0, { 0 } },
   { "RELU", 19, { 0.013f, 0, 0.004f, 0, 0, 0 }, relu_16, 0, { 0 } },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sparse constants of TensorFlow Lite files: matrices that the test encodes in random forms. */
+/* Sparse constants of TensorFlow Lite files. The test encodes matrices in random sparse forms. */
 
 #include "graphs.h"
 #include "run-help.h"
@@ -12,7 +12,7 @@
 #define MAX_LEVELS 4
 #define MAX_NODES (ROWS * COLUMNS + 1)
 
-/* A matrix, and its form as a tree of up to four levels. */
+/* A matrix, and its sparse form: a tree of up to four levels. */
 typedef struct
 {
   gint16 dense[ROWS * COLUMNS], values[ROWS * COLUMNS];
@@ -41,7 +41,7 @@ index_of (const Matrix *m, gint dim, gint element)
   return dim >= 2 ? at % m->block[of] : at / m->block[of];
 }
 
-/* Finds an element below a node, with the given indices on the first `n` levels; -1: none. */
+/* Returns an element below the node that has the given indices on the first `n` levels, or -1. */
 static gint
 find_below (const Matrix *m, const gint *node, guint n, gboolean nonzero)
 {
@@ -57,7 +57,7 @@ find_below (const Matrix *m, const gint *node, guint n, gboolean nonzero)
   return -1;
 }
 
-/* Sets the levels and the values. A sparse level leaves out nodes of zeros. */
+/* Sets the levels and the values of the sparse form. A sparse level leaves out nodes of zeros. */
 static void
 encode (Matrix *m, GRand *rand)
 {
@@ -94,7 +94,7 @@ encode (Matrix *m, GRand *rand)
   m->n_values = n_nodes;
 }
 
-/* Returns a matrix of a few elements, in a form that is drawn at random. */
+/* Makes a matrix with few elements that are not 0, in a random sparse form. */
 static void
 draw (Matrix *m, GRand *rand)
 {
@@ -183,7 +183,7 @@ START_TEST (a_sparse_constant_has_the_value_that_was_encoded)
 }
 END_TEST
 
-/* Changes one part of a good matrix at a time. */
+/* Each case changes one part of a good sparse matrix. */
 START_TEST (a_broken_sparse_constant_is_refused)
 {
   static const char prefix[] = "operator 0, DENSIFY 'dense': tensor 1 'sparse', which is sparse: ";

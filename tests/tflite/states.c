@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* SVDF on int8 with a state of int8 or int16, over six runs: the model keeps the lines of the last
- * results itself. */
+/* An SVDF on int8, with a state of int8 or int16, in six runs. The scalar model keeps the last
+ * results of each filter in a state of its own. */
 
 enum { BATCH = 2, INPUTS = 5, FILTERS = 6, MEMORY = 4, RANK = 2, UNITS = FILTERS / RANK, RUNS = 6 };
 
@@ -144,7 +144,7 @@ END_TEST
 
 enum { UNITS_L = 3, INPUTS_L = 4, STEPS = 5 };
 
-/* One LSTM with a batch of 1; all weights of a gate share a scale. */
+/* An LSTM with a batch of 1. All weights of a gate have the same scale. */
 typedef struct
 {
   gint8 w[4][UNITS_L][INPUTS_L], r[4][UNITS_L][UNITS_L];
@@ -162,7 +162,7 @@ clamp_16 (gint64 v)
   return CLAMP (v, G_MININT16, G_MAXINT16);
 }
 
-/* LOGISTIC and TANH of units of 2^-12, as the operators on int16 compute them. */
+/* Returns LOGISTIC or TANH of x in units of 2^-12, as the operator on int16 computes it. */
 static gint16
 through_operator (gint code, float scale, gint16 x)
 {

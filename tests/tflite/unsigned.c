@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Old models of uint8, against models of the rules on the unsigned integers of the file. */
+/* Old models of uint8, compared with scalar models that compute with the unsigned integers of the
+ * file. */
 
 #include "graphs.h"
 #include "run-help.h"
@@ -16,8 +17,8 @@
 
 #define BYTES(scale, z) .type = TFLITE_UINT8, .scales = scale, .n_scales = 1, .zero = z
 
-/* Multiplies by a ratio of scales, in 32 bits and with two roundings. The first is of the high half
- * of the doubled product, the second of the division, where ties go away from zero. */
+/* Multiplies by a ratio of scales, in 32 bits and with two roundings. The first rounds the high
+ * half of the doubled product. The second rounds the division; ties go away from zero. */
 static gint64
 times (gint64 value, double ratio)
 {
@@ -29,7 +30,7 @@ times (gint64 value, double ratio)
   return shift >= 0 ? high : (gint64) round (ldexp ((double) high, shift));
 }
 
-/* Runs a model of one input and one output of bytes; the caller compares. */
+/* Runs a model with one input and one output of bytes. Returns the output. */
 static CleaveTensor *
 run (const TfliteGraph *file, CleaveTensor *x)
 {
@@ -67,7 +68,8 @@ typedef struct
   gint w_zero;
 } Conv;
 
-/* Returns the sum of one element: x has the zero point 120, and no value outside. */
+/* Returns the sum for one element of the result. The zero point of x is 120. Taps outside of the
+ * image add nothing. */
 static gint64
 sum_taps (const Conv *c, const guint8 *x, gint row, gint column, gint channel)
 {
@@ -86,8 +88,8 @@ sum_taps (const Conv *c, const guint8 *x, gint row, gint column, gint channel)
   return sum;
 }
 
-/* Weights of 200 to 255 with the zero point 230 have differences of int8. With the other zero
- * points, some are beyond it. */
+/* Checks a convolution. Weights of 200 to 255 minus the zero point 230 fit into int8. With the
+ * other zero points, some differences do not. */
 static void
 check_conv (GRand *rand, gint w_zero, gint least)
 {
@@ -142,7 +144,7 @@ START_TEST (weights_have_a_zero_point)
 }
 END_TEST
 
-/* Means of two integers: a tie is rounded up, also below the zero point. */
+/* An average of two integers that is a tie is rounded up, also below the zero point. */
 START_TEST (ties_of_an_average_are_rounded_up)
 {
   const TfliteTensor tensors[] = {
@@ -173,7 +175,7 @@ START_TEST (ties_of_an_average_are_rounded_up)
 }
 END_TEST
 
-/* A CONCATENATION rescales in float32 if the scales differ. */
+/* A CONCATENATION of parts with different scales rescales them in float32. */
 START_TEST (parts_of_a_concatenation_have_scales_of_their_own)
 {
   static const guint8 second[2] = { 7, 200 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# command.py CLEAVE: runs the command on models that the test writes itself: exit status, messages, files, JSON.
+# command.py CLEAVE: runs the command on models that the test writes. Checks exit status, messages, files and JSON.
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ from onnx_bytes import block, floats, model, node, number, tensor, value_info, v
 CLEAVE = os.path.abspath(sys.argv.pop())
 
 
-# x 1x3x16x16 → Conv 3x3 → Relu → MaxPool 2x2 stride 2 → y
+# Returns the model x 1x3x16x16 → Conv 3x3 → Relu → MaxPool 2x2 stride 2 → y.
 def chain(batch=1, weights=None, second='Relu', seed=1):
     nodes = [
         node('Conv', ['x', 'w'], ['c'], 'conv1', pads=[1, 1, 1, 1]),
@@ -38,7 +38,7 @@ def chain(batch=1, weights=None, second='Relu', seed=1):
     return model(nodes, [value_info('x', [batch, 3, 16, 16])], [value_info('y', [batch, 4, 8, 8])], [weights])
 
 
-# x 1x4x256x256 → Conv 3x3 → 32 channels, scaled by a pooling over all of them → Conv 3x3 → y
+# Returns the model x 1x4x256x256 → Conv 3x3 to n channels → Mul by a factor for each channel → Conv 3x3 → y.
 def squeeze(n=32):
     nodes = [
         node('Conv', ['x', 'w1'], ['wide'], 'conv1', pads=[1, 1, 1, 1]),
@@ -53,7 +53,7 @@ def squeeze(n=32):
     return model(nodes, [value_info('x', [1, 4, 256, 256])], [value_info('y', [1, 2, 256, 256])], weights)
 
 
-# Eight images of 32 rows, one below the other → Conv 3x3 to n channels → Relu → Conv 3x3 → y
+# Returns the model eight images of 32 rows → Concat of the rows → Conv 3x3 to n channels → Relu → Conv 3x3 → y.
 def stacked(n):
     images = [f'x{i}' for i in range(8)]
     nodes = [
@@ -108,7 +108,7 @@ class CommandTest(unittest.TestCase):
             self.assertEqual(json_schema.find_faults(found, json_schema.load(name), name), [])
         return found
 
-    # Asserts exit status 2, one line that begins with "cleave: " and contains `says`, and no new file.
+    # Asserts exit status 2, a single line that begins with "cleave: " and contains `says`, and no new file.
     def bad(self, says, *args):
         before = sorted(os.listdir(self.folder))
         run = self.cleave(*args)
@@ -136,7 +136,7 @@ class Usage(CommandTest):
         for option in ('--version', '--list-commands'):
             self.bad(f"'info' is not expected after '{option}'", option, 'info')
 
-    # The environment, which follows the arguments in memory, is not read as a file name.
+    # The environment follows the arguments in memory. It must not be read as a file name.
     def test_a_dash_is_not_an_option(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
         self.assertEqual((run.returncode, run.stderr), (2, b"cleave: expected A.onnx B.onnx, found 1 file: '-'\n"))
@@ -169,7 +169,7 @@ class Usage(CommandTest):
         self.assertEqual((run.returncode, run.stdout), (2, b''))
         self.assertIn(b'only one output can go to standard output', run.stderr)
 
-    # Nothing is written if a later output fails, and no temporary file stays.
+    # If a later output fails, nothing is written to standard output, and no temporary file stays.
     def test_standard_output_is_whole_or_empty(self):
         folder = self.path('temporary')
         os.mkdir(folder)
@@ -193,7 +193,7 @@ class Usage(CommandTest):
         self.good('dot', self.chain, '-o', 'b.dot')
         self.assertEqual(self.read('a.dot'), self.read('b.dot'))
 
-    # For any bytes in an argument, a message is a line of text and does not control a terminal.
+    # For any bytes in an argument, a message must be a line of text without control characters.
     def test_messages_are_text(self):
         for argument in ('\x1b[31m', '\x9b31m', '\udcff', 'a\nb', '\x7f', 'x' * 100000):
             for args in (['info', argument], ['info', '--' + argument], ['info', '-' + argument], ['info', 'm', '--shape', argument],
@@ -288,7 +288,7 @@ class Models(CommandTest):
         self.bad('z', 'info', free, '--shape', 'z=2,3,16,16')
         self.bad("'x'", 'info', free, '--shape', 'x=2,3,16')
 
-    # --shape fixes dimensions by name, one or several. An input of that name is meant first.
+    # --shape fixes one or several dimensions by name. If an input has that name, the option gives its shape.
     def test_dimensions_by_name(self):
         data = model([node('Add', ['x', 'seq'], ['t'], 'add'), node('Relu', ['z'], ['u'], 'relu')],
                      [value_info('x', ['batch', 'len', 4]), value_info('seq', ['seq']), value_info('z', ['batch', 'seq'])],
@@ -396,7 +396,7 @@ class Info(CommandTest):
 
 
 class Simulate(CommandTest):
-    # With one rank, the simulation takes the measured times of the steps.
+    # With one rank, the simulation uses the measured times of the steps.
     def test_profile(self):
         one = self.json('simulate', self.chain, '--ranks', '1')
         profile = self.json('simulate', self.chain, '--ranks', '1', '--profile')
@@ -426,7 +426,7 @@ class Dot(CommandTest):
         self.bad('nowhere', 'dot', self.chain, '-o', '/nowhere/a.dot')
         self.bad('not a regular file', 'dot', self.chain, '-o', self.folder)
 
-    # For any characters in a name, a drawing is valid XML with a vertex for each node.
+    # For any characters in a name, a drawing must be valid XML with a vertex for each node.
     def test_names_that_are_invalid_in_xml(self):
         names = [f'n{c}' for c in ('\x01', '\x02', '\x1f', '\x7f', '\ufffe', '\uffff', '\n', '&<>"', '\ufffd')]
         nodes = [node('Relu', ['\x02x'], [f'v{name}'], name) for name in names]
@@ -558,7 +558,7 @@ class Dynamic(CommandTest):
 
 
 class Partition(CommandTest):
-    # Two adjacent strips, and the nodes before and after them; each part runs alone.
+    # The parts are two adjacent strips, the nodes before them and the nodes after them. Each part runs alone.
     def test_strips(self):
         self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 's.onnx')
         self.good('partition', 's.onnx', '-d', 'parts')
@@ -578,7 +578,8 @@ class Partition(CommandTest):
         self.assertIn(schedule['outputs'][0]['value'], written)
         self.bad('-d DIR is missing', 'partition', 's.onnx')
 
-    # Runs the parts of a schedule by the command, with values as .npy files by their names; returns the values of outputs.
+    # Runs the parts of a schedule by the command. The values between the parts are .npy files with the names of the values.
+    # Returns the outputs.
     def run_parts(self, folder, inputs):
         with open(self.path(f'{folder}/schedule.json')) as file:
             schedule = json.load(file)
@@ -612,7 +613,7 @@ class Partition(CommandTest):
         self.bad("node 'conv1' alone needs", 'partition', self.chain, '-d', 'row', '--max-bytes', '1kB')
         self.bad('cannot be cut into 4 parts; ask for at most 3', 'partition', self.chain, '-d', 'row', '--parts', '4')
 
-    # Three products with weights of 16,384 bytes each: no two fit into 20,000 bytes.
+    # The model has three products with weights of 16,384 bytes each. No two of the weights fit into 20,000 bytes.
     def test_parts_within_bytes(self):
         values = ['x', 'a', 'b', 'y']
         nodes = [node('MatMul', [values[i], f'w{i}'], [values[i + 1]], f'product{i}') for i in range(3)]
@@ -629,7 +630,7 @@ class Partition(CommandTest):
         with open(self.path('whole/y.npy'), 'rb') as want, open(y, 'rb') as got:
             self.assertEqual(got.read(), want.read())
 
-    # Part 0 of a cut at r computes r from x, as the submodel does.
+    # The parts of a cut at r are equal to the extracted submodels before and after r.
     def test_extract(self):
         x = self.write('x.npy', npy('<f4', '(1, 3, 16, 16)', floats(768, 3)))
         self.good('partition', self.chain, '-d', 'row', '--at', 'r')
@@ -655,14 +656,14 @@ class Opt(CommandTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout.decode(), run.stderr.decode()
 
-    # A split given as text does the same as the command split.
+    # A split as text for opt does the same as the command split.
     def test_split(self):
         self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 'a.onnx')
         self.good('opt', self.chain, '-p', 'split{node=pool1 dims=H num-chunks=2 depth=3}', '-o', 'b.onnx')
         self.assertEqual(self.read('a.onnx'), self.read('b.onnx'))
         self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
 
-    # Every set of options of the command split can be given to opt as text, with the same result.
+    # Every set of options of the command split is possible as text for opt, with the same result.
     def test_options_of_split_as_text(self):
         forms = [
             ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
@@ -703,7 +704,7 @@ class Opt(CommandTest):
         self.bad("'c.cleave', line 2, column 11: there is no value %z before this line", 'info', 'c.cleave')
         self.bad('--shape and --fix are for ONNX models', 'info', 'c.cleave', '--shape', 'x=4')
 
-    # A failing graph is reduced as far as possible. Here, each graph with a convolution counts as failing.
+    # A failing graph is reduced as far as possible. In this test, each graph with a convolution fails.
     def test_reduce(self):
         report = self.cleave('opt', self.chain, '--reduce', 'grep -q Conv "$1" && test "${2#*split}" != "$2"',
                            '-p', 'clean-up,' + self.SPLIT, '-o', 'small.cleave')
@@ -761,7 +762,8 @@ class Split(CommandTest):
         self.assertEqual(self.good('diff', self.chain, out), 'y: equal, bit for bit\n')
         return report
 
-    # Asserts exit status 1, a message on standard error, and no file; with --keep-going the file of `split`.
+    # Asserts exit status 1, a message on standard error, and no file. With --keep-going, asserts a file with
+    # equal outputs, and the same report. Returns the report.
     def unmet(self, says, *args):
         files = sorted(os.listdir(self.folder))
         run = self.cleave('split', self.chain, '-o', 'unmet.onnx', '--dot-after', 'unmet.dot', '--json', *args)
@@ -859,7 +861,7 @@ class Split(CommandTest):
         report = self.split(*rows, '4', '--halo', 'exchange', '--strips-per-band', '2')
         self.assertEqual(report['macs'], macs)
 
-    # A node requested by name is split, or the command fails with the reason.
+    # A node that is requested by name is split, or the command fails with the reason.
     def test_refused(self):
         says = 'cleave: none of the named nodes can be split\n'
         report = self.unmet('cleave: limit not met: --max-pieces is 1, the smallest value found is 2\n' + says,
@@ -1001,7 +1003,7 @@ class Lines(CommandTest):
         self.assertEqual(said['split'][0]['node'], name)
         self.assertEqual(said['split'][0]['pieces'][1]['range'], [[0, 1], [2, 4]])
 
-    # At most eight lines list nodes; -v lists all.
+    # At most eight lines list nodes. With -v, the report lists all nodes.
     def test_few_nodes_are_listed(self):
         file = self.write('long.onnx', model([node('Relu', [f'v{i}'], [f'v{i + 1}'], f'relu{i}') for i in range(20)],
                                              [value_info('v0', [1, 4, 8, 8])], [value_info('v20', [1, 4, 8, 8])], []))
@@ -1091,7 +1093,7 @@ class Fit(CommandTest):
         return program['arena_bytes'], program['scratch_bytes']
 
     def test_scratch(self):
-        # Two images of 128 KiB, and one of 256 KiB between them; 3x3 kernels need scratch.
+        # There are two images of 128 KiB, and one of 256 KiB between them. The 3x3 kernels need scratch.
         path = self.path('wide.onnx')
         nodes = [node('Conv', ['x', 'w0'], ['v'], 'expand', pads=[1, 1, 1, 1]),
                  node('Conv', ['v', 'w1'], ['y'], 'project', pads=[1, 1, 1, 1])]
@@ -1154,7 +1156,7 @@ class Fit(CommandTest):
         with open(self.path('o.onnx'), 'rb') as file:
             self.assertIn(b'Loop', file.read())
 
-    # A value that a pooling needs whole is computed in a few chunks of channels, which do not become a Loop.
+    # A pooling needs the whole image, so the value is computed in a few chunks of channels, which do not become a Loop.
     def test_few_pieces_need_no_loop(self):
         file = self.write('squeeze.onnx', squeeze())
         args = ('--for', 'ort', '--max-added-macs', 100, '-o', 'o.onnx')
@@ -1173,7 +1175,7 @@ class Fit(CommandTest):
         self.assertEqual(least['loops'], len(least['segments']))
         self.assertLess(least['onnx_runtime_bytes']['after'], there['after'])
 
-    # Fewer than three of eight strips are equal, too few for a Loop: as separate pieces, they must save 4 MiB and two fifths.
+    # Fewer than three of eight strips are equal, too few for a Loop. Strips as separate pieces must save 4 MiB and two fifths.
     def test_many_pieces_must_save_much(self):
         args = ('--for', 'ort', '--max-added-macs', 1, '-o', 'o.onnx')
         large = self.json('fit', self.write('large.onnx', stacked(64)), '--max-memory', '9MB', *args)
@@ -1182,7 +1184,7 @@ class Fit(CommandTest):
         there = large['onnx_runtime_bytes']
         self.assertLess(there['after'], 0.6 * there['before'])
         self.assertLess(there['after'] + (4 << 20), there['before'])
-        # A smaller model saves less by these strips, so its plan has equal strips, which become a Loop.
+        # These strips would save less in a smaller model, so its plan has equal strips, which become a Loop.
         small = self.json('fit', self.write('small.onnx', stacked(16)), '--max-memory', '3MB', *args)
         self.assertEqual((small['loops'], small['segments_without_loop'], small['segments_whole']), (1, 0, 0))
         self.assertNotEqual([segment['strips'] for segment in small['segments']], [8])
@@ -1227,7 +1229,7 @@ class Run(CommandTest):
         self.assertNotIn('steps', self.json('run', self.chain))
         self.assertIn('GFLOP/s', self.good('run', self.chain, '--profile'))
 
-    # Slow nodes are split for the threads, fast ones are not; the values are the same.
+    # Slow nodes are split for the threads, fast nodes are not. The values are the same.
 
     def test_run_trace(self):
         self.json('run', self.chain, '--threads', '2', '--trace', 'trace.json')
@@ -1250,7 +1252,7 @@ class Run(CommandTest):
             self.assertEqual(runs[1]['nodes'] > runs[0]['nodes'], is_split)
             self.assertEqual(runs[2]['nodes'] > runs[0]['nodes'], is_split)
 
-    # An Identity shows the random numbers, which must never change.
+    # An Identity returns the random numbers of the input, which must never change.
     def test_random_numbers(self):
         data = model([node('Identity', ['x'], ['a/b'], 'same')], [value_info('x', [5])], [value_info('a/b', [5])])
         self.good('run', self.write('same.onnx', data), '--output-dir', 'out', '--threads', '1')
@@ -1351,7 +1353,7 @@ def expected_random(name, kind, n):
 
 
 class Diff(CommandTest):
-    # Bits of NaNs are not guaranteed, so they are neither compared nor summed.
+    # Bits of NaNs are not guaranteed, so they are neither compared nor part of a checksum.
     def test_nans(self):
         def save(name, bits):
             w = tensor('w', [2], struct.pack('<2I', bits, 0x3f800000))
@@ -1403,7 +1405,7 @@ class Demo(CommandTest):
         self.assertEqual(self.json('info', 'm.onnx')['macs'], 300774272)
 
 
-# After a failure in the middle of the work, all files are unchanged.
+# Tests that all files are unchanged after a failure in the middle of the work.
 class Failures(CommandTest):
     SPLIT = ['--node', 'mm', '--dims', '0', '--num-chunks', '2']
 
@@ -1421,8 +1423,8 @@ class Failures(CommandTest):
         return subprocess.run([CLEAVE, *map(str, args)], capture_output=True, cwd=self.folder, timeout=300, check=False,
                               preexec_fn=limit, env=dict(os.environ, CLEAVE_DEBUG=debug))
 
-    # clang's thread sanitizer maps a file that it writes when it starts. Its unlink () takes locks, which may be taken
-    # when a signal arrives.
+    # clang's thread sanitizer writes and maps a file when it starts. Its unlink () locks a mutex, which may be locked when a
+    # signal arrives.
     def skip_with_thread_sanitizer(self):
         if b'Sanitizer' in self.limited(resource.RLIMIT_FSIZE, 100, '--version').stderr:
             self.skipTest('a sanitizer writes a file of its own, and takes locks in a signal')
@@ -1447,7 +1449,7 @@ class Failures(CommandTest):
         for name in ('/proc/o.onnx', 'nowhere/o.onnx', 'large.onnx/o.onnx'):
             self.bad('cannot write', 'split', 'large.onnx', *self.SPLIT, '-o', name)
 
-    # Exceeding the limit on a file's size raises a signal, unless the command ignores it.
+    # A file that exceeds the limit on its size raises a signal. The command must ignore the signal.
     def test_size_of_files(self):
         self.skip_with_thread_sanitizer()
         self.write('o.onnx', b'old')
@@ -1538,7 +1540,7 @@ class Failures(CommandTest):
         os.symlink('round', self.path('round'))
         self.bad('cannot write', *split, 'round')
 
-    # After a signal at any time, the file is the old one or the new one. Except with SIGKILL, no other file is left.
+    # After a signal at any time, the file is the old file or the new file. Except after SIGKILL, no other file is left.
     def test_signals(self):
         self.skip_with_thread_sanitizer()
         args = ['split', 'large.onnx', *self.SPLIT, '-o', 'o.onnx', '--save-json', 'r.json']

@@ -19,7 +19,7 @@ compopt () { :; }
 _cleave; printf '%s\\n' "${COMPREPLY[@]}"
 '''
 
-# Replaces _describe and _arguments and prints their arguments, without a terminal.
+# Replaces _describe and _arguments by functions that print their arguments, since there is no terminal.
 ZSH = '''
 _describe () { print -rl -- "${(@P)2}" }
 _arguments () { print -rl -- "$@" }

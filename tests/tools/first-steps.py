@@ -12,7 +12,7 @@ from onnx_bytes import model, node, value_info
 
 
 class FirstSteps(command.CommandTest):
-    # Commands that write a file, with an option for it and the endings that it may have.
+    # Commands that write a file: the option for the file, and the endings that its name may have.
     OUTPUTS = [
         (('fit', '--max-memory', '1MB', '-o'), '.onnx or .cleave'), (('fit', '--max-memory', '1MB', '--dot-before'), '.dot, .svg or .png'),
         (('fit', '--max-memory', '1MB', '--dot-after'), '.dot, .svg or .png'), (('fit', '--frontier', '--plot'), '.svg'),
@@ -21,7 +21,7 @@ class FirstSteps(command.CommandTest):
         (('opt', '-p', 'clean-up', '-o'), '.onnx or .cleave'), (('compile', '-o'), '.plan'), (('report', '-o'), '.html or .htm'),
     ]
 
-    # The name is an error even if the model does not exist: the command checks the name before the work.
+    # The command checks the name of the output before the work. So a wrong name is an error even if the model does not exist.
     def test_a_wrong_ending_is_named_before_the_work(self):
         for (name, *options), endings in self.OUTPUTS:
             for file in ('out.txt', 'out'):
@@ -54,7 +54,7 @@ class FirstSteps(command.CommandTest):
 
     FOLDERS = [('run', '--output-dir'), ('run', '--save-inputs'), ('partition', '-d'), ('bundle', '-o')]
 
-    # The reason is in the message, and the command does not run the model before.
+    # The message has the reason, and comes before the command runs the model.
     def test_a_folder_that_cannot_be_made_is_named_before_the_work(self):
         self.write('file', b'')
         for name, option in self.FOLDERS:

@@ -20,7 +20,8 @@ spec = importlib.util.spec_from_file_location('fit_corpus', SCRIPT)
 corpus = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(corpus)
 
-# Stands in for cleave: appends its arguments to the file `calls`. Reports 80 bytes as the least memory, 40 without inputs.
+# A script that replaces cleave. It appends its arguments to the file `calls`. It reports 80 bytes as the least memory, and
+# 40 bytes with --exclude-inputs.
 STAND_IN = '''#!/bin/sh
 echo "$@" >> {folder}/calls
 case "$*" in

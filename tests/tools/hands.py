@@ -16,7 +16,7 @@ import command
 from onnx_bytes import block, floats, model, node, number, tensor, value_info
 
 
-# Returns a PNG picture with 8 bits per channel, from rows of pixels, each a tuple.
+# Returns a PNG picture with 8 bits per channel. A row is a list of pixels, and a pixel is a tuple of channels.
 def png(rows):
     def chunk(name, data):
         return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
@@ -44,7 +44,7 @@ class Hands(command.CommandTest):
         return self.write('free.onnx', model(nodes, [value_info('a', ['batch', 3]), value_info('b', ['batch', 3])],
                                              [value_info('y', ['batch', 3])]))
 
-    # Nodes with the same name are distinguished by their results.
+    # Nodes with the same name are distinguished by the names of their results.
     def test_names_of_several_nodes(self):
         nodes = [node('Relu', ['x'], ['r1'], 'relu'), node('Neg', ['r1'], ['n'], 'neg'), node('Relu', ['n'], ['y'], 'relu')]
         self.write('twice.onnx', model(nodes, [value_info('x', [4, 4])], [value_info('y', [4, 4])]))
@@ -62,7 +62,7 @@ class Hands(command.CommandTest):
         self.write('once.onnx', model(nodes[:2], [value_info('x', [4, 4])], [value_info('n', [4, 4])]))
         self.good('split', 'once.onnx', '--node', 'relu', *how)
 
-    # The first bytes of a file in another format tell which format that is.
+    # The command recognizes files of other formats by their first bytes.
     def test_files_that_are_no_models(self):
         def pickled(protocol):
             return b'\x80' + bytes([protocol]) + b'}q\x00.'
@@ -84,7 +84,7 @@ class Hands(command.CommandTest):
                 self.bad(f'other.onnx: not an ONNX model, but {what}', *command_line, self.write('other.onnx', data))
         self.bad('not an ONNX model: no value at byte 3', 'info', self.write('other.onnx', b'hello, world'))
 
-    # A shape has the form of the options, or the one in which Cleave prints shapes.
+    # A shape has the form of the options, or the form in which Cleave prints shapes.
     def test_shapes_as_they_are_printed(self):
         for shape in ('2,3', '2x3'):
             self.assertIn('float32 2x3', self.good('info', self.free(), '--shape', 'a=' + shape, '--shape', 'b=' + shape))
@@ -92,7 +92,7 @@ class Hands(command.CommandTest):
             self.bad('--shape expects a shape', 'info', self.free(), '--shape', 'a=' + wrong)
         self.bad("input 'a' is batchx3 in the model, so it cannot be given 2x3x4: give 2 extents", 'info', self.free(), '--shape', 'a=2x3x4')
 
-    # KiB, MiB and GiB are read in any case; the unit belongs to the word of the number.
+    # Units such as KiB, MiB and GiB may have any case. The number and the unit are one word.
     def test_units_of_sizes(self):
         for size in ('1MiB', '1mib', '1MIB', '1024KiB', '1024kib', '1048576', '1048576B', '1048.576kB', '1 mib'):
             self.assertIn('The limit of 1048576 bytes is met', self.good('memory', self.chain, '--max-memory', size, '--bytes'))
@@ -143,7 +143,7 @@ class Hands(command.CommandTest):
         self.bad('--list-passes lists the passes', 'opt', self.chain)
         self.assertEqual(self.good('--help', 'fit'), self.good('help', 'fit'))
 
-    # If a size is written as two words, the unit counts as the name of a second file.
+    # If the number and the unit are two words, the command reads the unit as the name of a second file.
     def test_unexpected_files_are_named(self):
         self.bad(f"expected MODEL.onnx, found 2 files: '{self.chain}', 'MB'", 'fit', self.chain, '--max-memory', '10', 'MB')
         self.bad('64KiB (of 1024) or 64kB (of 1000), 2MiB or 2MB, not', 'fit', self.chain, '--max-memory', '256KB')
@@ -251,7 +251,7 @@ class Inputs(command.CommandTest):
         self.assertEqual(self.json('info', 'equals.onnx', '--shape', 'x=2,4', '--shape', 'x=1=2,4')['inputs'][0]['shape'], [2, 4])
         want = self.sums('equals.onnx', *fixed, '--input', 'x=b.npy', '--input', 'x=1=a.npy', '--save-inputs', 'in')
         self.assertEqual(self.read('in/x_1.npy')[-32:], floats(8, 1))
-        # The longer of two matching names is used.
+        # Two names of inputs match. The longer one is used.
         self.assertEqual(want, self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=b.npy'))
         self.bad("'x=1' is given twice", 'run', 'equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=1=b.npy')
         os.remove(self.path('a.npy'))
@@ -279,7 +279,7 @@ class Inputs(command.CommandTest):
         self.assertRegex(text, r'output    a_b: float32 2 sha256 \w+\n')
         self.assertNotIn('file', self.json('run', 'names.onnx')['outputs'][0])
 
-    # A file that was read is not overwritten, whichever option named it.
+    # A file that the command reads is not overwritten, for every option that names such a file.
     def test_files_that_were_read_are_kept(self):
         self.write('x.npy', self.npy)
         self.write('passes.onnx', b'clean-up')
@@ -313,7 +313,7 @@ class Inputs(command.CommandTest):
         self.bad("has no entry 'b'", 'run', self.two, '--input', 'b=c.npz')
         self.bad('twice', 'run', self.two, '--input', 'ab.npz', '--input', 'a=a.npy')
 
-    # A file with any wrong or missing byte is an error, or gives the same numbers.
+    # A file with a wrong or missing byte is an error, or gives the same numbers.
     def test_a_broken_archive(self):
         whole = npz({'x': self.npy}, zipfile.ZIP_DEFLATED)
         good = self.sums(self.chain, '--input', 'x.npy')
@@ -343,7 +343,8 @@ class Inputs(command.CommandTest):
 class Defaults(command.CommandTest):
     HOW = ('--node', 'relu', '--dims', 'C', '--num-chunks', '2', '--depth', '9')
 
-    # x → Conv w, b → Mul s + s → Relu → Reshape k → y; w, b, s and k are inputs with default values, u is unused.
+    # The model is x → Conv w, b → Mul s + s → Relu → Reshape k → y. Inputs w, b, s and k have default values. Input u is
+    # unused.
     def setUp(self):
         super().setUp()
         nodes = [node('Conv', ['x', 'w', 'b'], ['c'], 'conv', pads=[1, 1, 1, 1]), node('Add', ['s', 's'], ['t'], 'twice'),
@@ -404,7 +405,7 @@ class Defaults(command.CommandTest):
             for inputs in (), 'w', 'b', 's', 'wbs', 'u':
                 self.assertEqual(self.run_model(name, *inputs), self.run_model('m.onnx', *inputs), (name, inputs))
 
-    # Pieces read slices of the input; together they need no more memory than before.
+    # Pieces read slices of inputs with default values, so the file hardly grows.
     def test_a_split_adds_no_weights(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.assertLess(os.path.getsize(self.path('split.onnx')), len(self.data) + 4000)
@@ -419,7 +420,7 @@ class Defaults(command.CommandTest):
         self.assertEqual(self.run_model('merged.onnx', 'a'), self.run_model('equal.onnx', 'a'))
         self.assertNotEqual(self.run_model('equal.onnx', 'a'), self.run_model('equal.onnx'))
 
-    # Parts of a partition have the inputs, too.
+    # The parts of a partition have inputs with default values, too.
     def test_partition(self):
         self.good('split', 'm.onnx', *self.HOW, '-o', 'split.onnx')
         self.good('partition', 'split.onnx', '-d', 'parts')
@@ -429,14 +430,14 @@ class Defaults(command.CommandTest):
                 found |= {entry['name'] for entry in self.json('info', 'parts/' + name).get('inputs_with_defaults', [])}
         self.assertEqual(found, set('wbs'))
 
-    # In earlier IR versions, all initializers are inputs, and constant.
+    # In earlier IR versions, initializers are listed as inputs, but they are constants.
     def test_before_ir_version_4(self):
         self.write('old.onnx', number(1, 3) + self.data[len(number(1, 8)):])
         self.assertNotIn('inputs_with_defaults', self.json('info', 'old.onnx'))
         self.bad("no input 'w'", 'run', 'old.onnx', '--input', 'w=w.npy')
 
 
-# Models that return their input, so that a test sees the numbers of a converted picture.
+# Tests pictures as inputs. The models return their input, so that a test sees the numbers of a converted picture.
 class Pictures(command.CommandTest):
     ROWS = [[(0, 51, 255), (10, 20, 30)], [(102, 0, 5), (255, 255, 255)], [(1, 2, 3), (4, 5, 6)], [(7, 8, 9), (0, 0, 0)],
             [(9, 9, 9), (99, 99, 99)]]
@@ -499,7 +500,7 @@ class Sizes(command.CommandTest):
                 ('partition', self.chain, '-d', 'parts'), ('partition', self.chain, '-d', 'parts', '--parts', '2'),
                 ('split', self.chain, '--for-threads', '2'))
 
-    # With --bytes, each size of the text is a number of bytes. Without, it is the same size with a unit, rounded up.
+    # With --bytes, each size in a text is a number of bytes. Without --bytes, the same size has a unit and is rounded up.
     def test_every_size_for_people_and_for_scripts(self):
         factors = {'B': 1, 'KiB': 1 << 10, 'MiB': 1 << 20, 'GiB': 1 << 30}
         for args in self.commands():
@@ -513,7 +514,7 @@ class Sizes(command.CommandTest):
                 self.assertLessEqual(n_bytes, size, args)
                 self.assertLess(size, n_bytes * 1.01 + 11, args)
 
-    # A size that fit prints can be its next limit.
+    # A size that fit prints is possible as the limit of the next fit.
     def test_a_printed_size_is_a_limit_that_is_met(self):
         rows = self.good('fit', self.chain, '--frontier').splitlines()[1:-1]
         self.assertGreater(len(rows), 2)
@@ -556,7 +557,7 @@ class Figures(command.CommandTest):
         self.assertTrue(peak)
         self.assertNotIn('live_bytes', self.json('info', self.chain)['node_list'][0])
 
-    # The help and each JSON report say how memory is counted; other texts do not.
+    # The help and each JSON report have a note about the counting of memory. Other texts do not have the note.
     def test_the_memory_note_is_in_the_help(self):
         for args in (['info', self.chain, '--nodes'], ['run', self.chain], ['memory', self.chain, '--after', self.chain],
                      ['split', self.chain, *Hands.SPLIT], ['fit', self.chain]):

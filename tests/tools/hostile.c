@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs every command with nonsensical arguments. The command's own files are compiled with the
+/* Runs every command with nonsensical arguments. The files of the command are compiled with the
  * address and undefined-behavior sanitizers. Each argument is a heap block of its own, so that
  * reads beyond its end are detected. */
 
@@ -38,18 +38,19 @@ static const struct
   { "extract", cleave_cmd_extract, "--output", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
-  /* `demo` needs no model. If no argument is a file that it refuses, it would run. */
+  /* `demo` needs no model, so it would run if no argument is wrong. It refuses the argument of a
+     file. */
   { "demo", cleave_cmd_demo, NULL, "nowhere" },
 };
 
-/* Counts and text from the children, in memory shared with the parent. */
+/* Counts and text that the children write, in memory that they share with the parent. */
 static struct
 {
   guint n_cases, n_refused;
   char text[1000]; /* the command line of the last case */
 } * shared;
 
-/* Exit status of a child that ran all its cases. */
+/* Exit status of a child that has run all its cases. */
 #define GOOD 7
 
 static void
@@ -66,8 +67,8 @@ note_case (int argc, char **argv)
   shared->n_cases++;
 }
 
-/* Runs a command with these arguments, which end with NULL: it must fail if, and only if, the
- * usage is wrong. */
+/* Runs a command with these arguments, which end with NULL. The command must fail if, and only if,
+ * the usage is wrong. */
 static void
 run_case (guint c, const char *const *arguments)
 {
@@ -93,7 +94,8 @@ run_case (guint c, const char *const *arguments)
   g_free (argv);
 }
 
-/* Positions: alone, before and after a file, after "--", and as the value of an option. */
+/* Runs cases with a hostile argument at each place: alone, before and after a file, after "--", and
+ * as the value of an option. */
 static void
 run_places (guint c, const char *hostile)
 {
@@ -181,7 +183,7 @@ run_strings (guint c, guint unused)
     run_places (c, hostile[i]);
 }
 
-/* A dash with each byte, alone and with more characters. */
+/* Runs cases with a dash and each byte, alone and with more characters. */
 static void
 run_bytes (guint c, guint unused)
 {
@@ -195,7 +197,7 @@ run_bytes (guint c, guint unused)
     }
 }
 
-/* Arguments that end the process after printing the help or the table of options. */
+/* Runs a case whose arguments print the help or the table of options, and end the process. */
 static void
 run_help (guint c, guint which)
 {

@@ -15,7 +15,7 @@ import large_models
 CLEAVE = os.path.abspath(sys.argv.pop())
 MIB = 1 << 20
 
-# Runs a command, and prints the peak of its resident memory in KiB as the last line of standard error.
+# A program that runs a command, and prints the peak of its resident memory in KiB as the last line of standard error.
 MEASURE = """
 import resource, subprocess, sys
 status = subprocess.run(sys.argv[1:], check=False).returncode
@@ -57,14 +57,14 @@ class Large(unittest.TestCase):
         self.assertGreater(report['layers']['parts'], 3)
         self.assertGreaterEqual(report['layers']['read_bytes'], 3 << 30)
 
-    # Half of the layers are in one part. A part of the file keeps its weights in a file of its own.
+    # Each part has half of the layers, and has its weights in a file of its own.
     def test_a_model_is_cut_weight_by_weight(self):
         self.run_cleave('partition', 'layers.onnx', '--max-bytes', '1600MiB', '-d', 'parts', most=1024 * MIB)
         parts = [name for name in os.listdir(os.path.join(self.folder, 'parts')) if name.endswith('.onnx')]
         self.assertEqual(len(parts), 2)
         shutil.rmtree(os.path.join(self.folder, 'parts'))
 
-    # The two layers have 512 MiB of weights. A weight takes 256 MiB.
+    # The two layers have 512 MiB of weights, and one weight has 256 MiB.
     def test_a_written_model_leaves_memory_weight_by_weight(self):
         self.run_cleave('extract', 'layers.onnx', '--to', 'x2', '-o', 'two.onnx', most=400 * MIB)
         self.assertGreater(os.path.getsize(os.path.join(self.folder, 'two.onnx')), 512 * MIB)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 # options.py SOURCE CLEAVE: checks that every option of every command is in its table, its help and the man page, and
-# that no text names another one. Checks that every choice and environment variable is in the man page, and that no
-# option is accepted and ignored. (completion.py checks shells.)
+# that no text names an option that does not exist. Checks that every choice and environment variable is in the man page,
+# and that no option is accepted and ignored. (completion.py checks shells.)
 
 import glob
 import hashlib
@@ -36,7 +36,7 @@ def read_tables():
 TABLES = read_tables()
 
 
-# Returns the sections of the man page. Options are in the lines after a .TP, without troff markup.
+# Returns the options of each section of the man page: the lines after a .TP, without troff markup.
 def read_man():
     sections, name, after_tp = {}, None, False
     with open(os.path.join(SOURCE, 'tools', 'cleave.1'), encoding='utf-8') as file:
@@ -76,7 +76,7 @@ def options_of(texts):
 class Everywhere(unittest.TestCase):
     def test_help_is_the_table(self):
         for name, table in TABLES.items():
-            # A long description continues below its beginning.
+            # A long description continues on the next lines.
             text = re.sub(r'\n {12,}(?=\S)', ' ', output(name, '--help'))
             lines = [line for line in text.splitlines() if re.match(r' {2}(-., )?--', line)]
             found = {OPTION.search(line)[0]: line for line in lines}
@@ -119,7 +119,7 @@ class Everywhere(unittest.TestCase):
                 said = set(TABLES) - {'demo'}
             self.assertEqual(said, {name for name, table in TABLES.items() if option in table}, option)
 
-    # No text names an option that does not exist: neither the man page nor the guide, the help or a message.
+    # The man page, the guide, the help and the messages name no option that does not exist.
     def test_no_other_option_is_named(self):
         known = {option for table in TABLES.values() for option in table} | {'--help', '--help-all', '--version', '--list-options',
                                                                              '--list-commands'}
@@ -149,7 +149,8 @@ class Everywhere(unittest.TestCase):
                     self.assertEqual(sorted(options_of([rest]) - set(TABLES[name]) - set(RENAMED) - {'--help'}), [], f'{path}: cleave {name}{rest}')
         self.assertGreater(n, 100)
 
-    # An old name still works, with a note, and no text offers it: unless the command has another option of that name.
+    # An old name still works, with a note, and no text has it. Where a command has an option of that name, it is no old
+    # name.
     def test_old_names_are_hidden(self):
         for old, new in RENAMED.items():
             owners = [name for name, table in TABLES.items() if new in table]
@@ -208,7 +209,8 @@ class Effects(command.CommandTest):
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
         '--state': 'all', '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100', '--weights': 'object',
     }
-    # Options that do not change the output of the command in BARE, each with the reason. All other options change it, or are refused.
+    # Options that do not change the output of the command in BARE, with the reasons. All other options change the output, or
+    # are refused.
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
         ('simulate', '--bandwidth'): 'nothing is sent',
@@ -234,7 +236,7 @@ class Effects(command.CommandTest):
         ('report', '--force'): 'no file is replaced',
     }
 
-    # Returns status, text and files of a command, without times and without the bytes of a program.
+    # Runs a command. Returns status, text and files, without times and without the bytes of a saved program.
     def outcome(self, name, args):
         folder = self.path('work')
         os.mkdir(folder)
@@ -267,7 +269,7 @@ class Effects(command.CommandTest):
             bare = self.outcome(name, self.BARE[name])
             if name == 'report' and 'libcleave-render' in bare[1]:
                 self.HOLDS.pop(('report', '--force'))
-                continue # built without pictures
+                continue # the build has no pictures
             self.assertIn(bare[0], (0, 1), bare)
             for option, (letter, value, _) in table.items():
                 if option in self.BARE[name] or letter and '-' + letter in self.BARE[name]:
@@ -302,7 +304,7 @@ class Effects(command.CommandTest):
         for name in 'info', 'diff', 'simulate', 'demo':
             self.assertNotIn('--force', TABLES[name])
 
-    # The page of a report takes the options of split and of fit.
+    # The command report accepts the options of split and of fit.
     def test_report_does_what_its_options_say(self):
         for options in (['--max-schedule-memory', '1MiB'], ['--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--check'],
                         ['--max-memory', '1MiB', '--threads', '2'], ['--exclude-inputs'], ['--all', '--max-piece-memory', '3000', '--keep-going']):
@@ -312,8 +314,7 @@ class Effects(command.CommandTest):
             self.assertIn(status, (0, 1), (options, text))
             self.assertIn('a.html', files)
 
-    # An option with a list of choices names all of them: in its help, in the man page and in the message about a wrong
-    # one.
+    # All choices of an option are in its help, in the man page, and in the message about a wrong choice.
     def test_choices(self):
         for name, option in (('split', '--halo'), ('fit', '--for'), ('bundle', '--kernels'), ('bundle', '--io-type'),
                              ('bundle', '--weights')):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report.py CLEAVE: tests the page of `cleave report`, and its behavior in a browser. It has no error, a search finds a
-# node, and a click opens a box, for a small model and for one with thousands of nodes. The browser part is skipped
+# report.py CLEAVE: tests the page of `cleave report`, and its behavior in a browser. The page has no error, a search finds
+# a node, and a click opens a box, for a small model and for a model with thousands of nodes. The browser part is skipped
 # without chromium.
 
 import html
@@ -93,7 +93,7 @@ class Report(command.CommandTest):
         self.assertNotIn('trace', data)
         self.bad('-o FILE.html is missing: name the page to write', 'report', self.chain)
 
-    # The graph grows from 425 to 4,579 nodes; the page stays small enough for a mail.
+    # The split changes the graph from 425 to 4,579 nodes. The page is still small enough for a mail.
     def test_a_large_graph(self):
         dense = self.write('dense.onnx', networks.densenet())
         self.good('report', dense, '--for-threads', '8', '--no-times', '-o', self.path('dense.html'))
@@ -106,7 +106,7 @@ class Report(command.CommandTest):
         state = self.browse(page, piece)
         self.assertIn(piece, state['found'])
 
-    # Returns the state of the page in a window of this width after it was opened and `node` was searched for.
+    # Opens the page in a window of this width, and searches for `node`. Returns the state of the page.
     def browse(self, page, node, width=1400):
         chromium = shutil.which('chromium') or shutil.which('chromium-browser')
         if chromium is None:
@@ -137,7 +137,7 @@ class Report(command.CommandTest):
         self.assertRegex(state['legend'], r'Conv \d+\.\d %')
         self.assertIn('conv1.1', state['found'])
 
-    # Letters of the charts are readable in the width of a phone, and only charts and tables scroll.
+    # At the width of a phone, the letters of the charts are readable, and only charts and tables scroll.
     def test_a_narrow_browser(self):
         state = self.browse(self.page(*self.SPLIT), 'conv1.1', width=500)
         self.assertGreater(state['chart'], 8)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """same-bits.py CLEAVE --under 'RUNNER …' OTHER: runs 40 generated models by two commands that were built for different
-processors, the second one by a runner such as qemu, at each of its levels. Fails if an output has another checksum."""
+processors. A runner such as qemu runs OTHER, at each level of its kernels. Fails if an output has another checksum."""
 
 import argparse
 import concurrent.futures
@@ -17,7 +17,7 @@ LEVELS = ['generic', 'neon', 'dot', 'i8mm']
 
 
 def run(command, model, level=None):
-    """Returns the checksum of each output."""
+    """Runs a model. Returns the checksum of each output."""
     env = {**os.environ, **({'CLEAVE_LEVEL': level} if level else {})}
     done = subprocess.run([*command, 'run', model, '--threads', '1', '--json'], capture_output=True, text=True, env=env)
     if done.returncode != 0:

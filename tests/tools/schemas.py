@@ -69,7 +69,7 @@ class Schemas(command.CommandTest):
         self.good('split', self.chain, *self.SPLIT, '-o', 'split.onnx')
         self.good('partition', 'split.onnx', '-d', 'parts')
         self.check('schedule', self.read('parts/schedule.json'), seen)
-        # Another test, the one for ranks, checks the output of run --ranks.
+        # The test of ranks checks the output of run --ranks.
         files = {path.stem for path in json_schema.FOLDER.glob('*.json')}
         self.assertEqual(files, names | {'schedule', 'run-ranks'})
         unseen = [place for name in sorted(files - {'run-ranks'}) for place in json_schema.list_properties(json_schema.load(name), name)

@@ -36,11 +36,11 @@ class Commands(unittest.TestCase):
     def is_quantized(self, model):
         return 'Tflite' in self.run_command('info', model)
 
-    # Returns whether a model has several subgraphs: one of the examples calls some.
+    # Returns whether a model has several subgraphs. The only example of that kind has variables.
     def has_subgraphs(self, model):
         return 'state_initial' in self.run_command('info', model)
 
-    # The format of the plan has the tensors of one subgraph.
+    # The format of plans has tensors of one subgraph only.
     def test_a_plan_keeps_the_model(self):
         n_planned = 0
         for model in self.models:
@@ -85,7 +85,7 @@ class Commands(unittest.TestCase):
             with open(page, encoding='utf-8') as file:
                 self.assertIn('<html', file.read().lower())
 
-    # Integers with the arithmetic of TensorFlow Lite have no form in ONNX: the message says so.
+    # Integers with the arithmetic of TensorFlow Lite have no form in ONNX. The message is an error about that.
     def test_models_of_floats_become_onnx(self):
         kinds = set()
         for model in self.models:
@@ -99,7 +99,7 @@ class Commands(unittest.TestCase):
                 self.run_command('diff', model, onnx)
         self.assertEqual(kinds, {False, True})
 
-    # The pass changes integers by a few units; an LSTM and a few other ops have no form as QDQ.
+    # The pass changes results by a few units. An LSTM and a few other ops have no form as QDQ.
     def test_models_of_integers_become_qdq(self):
         kinds = set()
         for model in self.models:
