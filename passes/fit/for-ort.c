@@ -46,28 +46,6 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
   return nodes;
 }
 
-/* Appends the indices of the segments that do not become a Loop. */
-static gboolean
-list_missing (const CleaveFitPlan *plan, const CleaveGraph *graph, GArray *missing, GError **error)
-{
-  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
-  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
-  g_autoptr (GHashTable) nodes = NULL;
-  g_auto (GStrv) iterations = NULL;
-
-  if (report == NULL)
-    return FALSE;
-  cleave_onnx_set_loops (copy, TRUE);
-  iterations = cleave_onnx_list_iterations (copy, error);
-  if (iterations == NULL)
-    return FALSE;
-  nodes = find_nodes (report, iterations);
-  for (guint i = 0; i < cleave_fit_plan_get_n_segments (plan); i++)
-    if (!has_node (cleave_fit_plan_get_segment (plan, i), nodes))
-      g_array_append_val (missing, i);
-  return TRUE;
-}
-
 /* A segment with fewer strips than this has few pieces. A cut into rows makes at least this many
  * strips; a cut of an outer dimension may make fewer. */
 #define MIN_STRIPS 6
@@ -80,96 +58,65 @@ has_few_pieces (const CleaveFitPlan *plan, guint segment)
   return cleave_fit_plan_get_segment (plan, segment)->n_strips < MIN_STRIPS;
 }
 
-/* Moves the segments that must not be split to the front, and returns their number. If `few_stay`,
- * segments of few pieces may be split without a Loop. */
-static guint
-sort_missing (const CleaveFitPlan *plan, GArray *missing, gboolean few_stay)
-{
-  guint n = 0;
-
-  for (guint i = 0; i < missing->len; i++)
-    {
-      guint segment = g_array_index (missing, guint, i);
-
-      if (few_stay && has_few_pieces (plan, segment))
-        continue;
-      g_array_index (missing, guint, i) = g_array_index (missing, guint, n);
-      g_array_index (missing, guint, n++) = segment;
-    }
-  return n;
-}
-
-/* Removes segments that do not become Loops from a plan, until none is left. If `few_stay`,
- * segments of few pieces stay. */
-static CleaveFitPlan *
-keep_loops (const CleaveFitPlan *plan, const CleaveGraph *graph, gboolean few_stay, GError **error)
-{
-  g_autoptr (CleaveFitPlan) kept = cleave_fit_plan_ref ((CleaveFitPlan *) plan);
-  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
-  guint n;
-
-  if (!list_missing (kept, graph, missing, error))
-    return NULL;
-  while ((n = sort_missing (kept, missing, few_stay)) > 0)
-    {
-      CleaveFitPlan *less = cleave_fit_plan_new_without (
-          kept, graph, n, (const guint *) (gpointer) missing->data, error);
-
-      cleave_fit_plan_unref (g_steal_pointer (&kept));
-      kept = less;
-      g_array_set_size (missing, 0);
-      if (kept == NULL || !list_missing (kept, graph, missing, error))
-        return NULL;
-    }
-  return g_steal_pointer (&kept);
-}
-
 /* Bytes that a Loop adds besides values: kernels that are not loaded otherwise, and many small
  * blocks. */
 #define LOOP_BYTES (1 << 20)
 
-/* Returns the estimated memory of the runtime for a plan, in bytes; -1: the graph cannot be written
- * as an ONNX file. */
-static gint64
-estimate (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
-{
-  g_autoptr (CleaveGraph) copy = cleave_graph_copy (graph);
-  g_autoptr (CleaveSplitReport) report = cleave_fit_plan_apply (plan, copy, error);
-
-  if (report == NULL)
-    return -1;
-  cleave_onnx_set_loops (copy, TRUE);
-  return cleave_onnx_estimate_bytes (copy, error);
-}
-
-/* A plan and its estimated memory in the runtime. */
+/* A plan as it is written for the runtime. */
 typedef struct
 {
   CleaveFitPlan *plan;
-  guint n_loops, n_pieces; /* numbers of segments */
-  gint64 n_bytes;
+  GArray *missing;         /* guint: indices of the segments that do not become Loops */
+  guint n_loops, n_pieces; /* numbers of segments that become Loops, and that do not */
+  gint64 n_bytes;          /* estimated memory of the runtime */
 } Form;
 
 static void
 form_clear (Form *form)
 {
   g_clear_pointer (&form->plan, cleave_fit_plan_unref);
+  g_clear_pointer (&form->missing, g_array_unref);
 }
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Form, form_clear)
 
-/* Takes ownership of the plan. Returns FALSE if it is NULL, with the error set already. */
+/* Sets the segments that do not become Loops.  `split` is the split graph. */
+static gboolean
+list_missing (Form *form, const CleaveGraph *split, const CleaveSplitReport *report, GError **error)
+{
+  g_auto (GStrv) iterations = cleave_onnx_list_iterations (split, error);
+  g_autoptr (GHashTable) nodes = NULL;
+
+  if (iterations == NULL)
+    return FALSE;
+  nodes = find_nodes (report, iterations);
+  form->missing = g_array_new (FALSE, FALSE, sizeof (guint));
+  for (guint i = 0; i < cleave_fit_plan_get_n_segments (form->plan); i++)
+    if (!has_node (cleave_fit_plan_get_segment (form->plan, i), nodes))
+      g_array_append_val (form->missing, i);
+  form->n_pieces = form->missing->len;
+  form->n_loops = cleave_fit_plan_get_n_segments (form->plan) - form->n_pieces;
+  return TRUE;
+}
+
+/* Splits a copy of the graph as the plan says, and estimates the memory of the runtime.  Takes
+ * ownership of the plan.  Returns FALSE if the plan is NULL, with the error set already, and if the
+ * split graph cannot be written as an ONNX file. */
 static gboolean
 form_init (Form *form, CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
-  g_autoptr (GArray) missing = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_autoptr (CleaveGraph) copy = plan == NULL ? NULL : cleave_graph_copy (graph);
+  g_autoptr (CleaveSplitReport) report =
+      plan == NULL ? NULL : cleave_fit_plan_apply (plan, copy, error);
 
-  form->plan = plan;
-  if (plan == NULL || !list_missing (plan, graph, missing, error))
+  form_clear (form);
+  *form = (Form){ .plan = plan };
+  if (report == NULL)
     return FALSE;
-  form->n_pieces = missing->len;
-  form->n_loops = cleave_fit_plan_get_n_segments (plan) - missing->len;
-  form->n_bytes = estimate (plan, graph, error);
+  cleave_onnx_set_loops (copy, TRUE);
+  if (!list_missing (form, copy, report, error))
+    return FALSE;
+  form->n_bytes = cleave_onnx_estimate_bytes (copy, error);
   return form->n_bytes >= 0;
 }
 
@@ -178,7 +125,53 @@ form_take (Form *form, Form *other)
 {
   form_clear (form);
   *form = *other;
-  other->plan = NULL;
+  *other = (Form){ 0 };
+}
+
+/* Moves the segments that must not be split to the front of the missing ones, and returns their
+ * number.  If `few_stay`, segments of few pieces may be split without a Loop. */
+static guint
+sort_missing (const Form *form, gboolean few_stay)
+{
+  GArray *missing = form->missing;
+  guint n = 0;
+
+  for (guint i = 0; i < missing->len; i++)
+    {
+      guint segment = g_array_index (missing, guint, i);
+
+      if (few_stay && has_few_pieces (form->plan, segment))
+        continue;
+      g_array_index (missing, guint, i) = g_array_index (missing, guint, n);
+      g_array_index (missing, guint, n++) = segment;
+    }
+  return n;
+}
+
+/* Sets `kept` to the form without the segments that do not become Loops. Leaving segments out may
+ * keep others from becoming Loops, so it repeats this until none is left. If `few_stay`, segments
+ * of few pieces stay. */
+static gboolean
+keep_loops (
+    Form *kept, const Form *all, const CleaveGraph *graph, gboolean few_stay, GError **error)
+{
+  const Form *form = all;
+  guint n;
+
+  while ((n = sort_missing (form, few_stay)) > 0)
+    {
+      if (!form_init (kept,
+                      cleave_fit_plan_new_without (form->plan, graph, n,
+                                                   (const guint *) (gpointer) form->missing->data,
+                                                   error),
+                      graph, error))
+        return FALSE;
+      form = kept;
+    }
+  if (form == all)
+    *kept = (Form){ cleave_fit_plan_ref (all->plan), g_array_ref (all->missing), all->n_loops,
+                    all->n_pieces, all->n_bytes };
+  return TRUE;
 }
 
 static CleaveFitPlan *
@@ -263,11 +256,11 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
       form_take (best, &all);
       return TRUE;
     }
-  if (!form_init (best, keep_loops (plan, graph, FALSE, error), graph, error))
+  if (!keep_loops (best, &all, graph, FALSE, error))
     return FALSE;
   if (has_few (plan))
     {
-      if (!form_init (&few, keep_loops (plan, graph, TRUE, error), graph, error))
+      if (!keep_loops (&few, &all, graph, TRUE, error))
         return FALSE;
       if (few.n_bytes + LOOP_BYTES < best->n_bytes)
         form_take (best, &few);

@@ -394,6 +394,16 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
   return apply_to (plan, copy, NULL, error) && apply_to (plan, graph, report, error);
 }
 
+/* Returns a copy of a graph that counts inputs as the plan does. */
+static CleaveGraph *
+copy_for (const CleaveFitPlan *plan, const CleaveGraph *graph)
+{
+  CleaveGraph *copy = cleave_graph_copy (graph);
+
+  copy->exclude_inputs = plan->exclude_inputs;
+  return copy;
+}
+
 /* Returns whether any part of a plan is not in the set `whole`. */
 static gboolean
 has_part (const CleaveFitPlan *plan, const gboolean *whole)
@@ -429,26 +439,29 @@ cleave_fit_plan_new_without (const CleaveFitPlan *plan,
                              GError **error)
 {
   g_autofree gboolean *whole = NULL;
-  g_autoptr (CleaveGraph) split = NULL, copy = NULL;
+  g_autoptr (CleaveGraph) rewritten = NULL;
   g_autoptr (CleaveFitMeasurement) measured = NULL;
   static const CleaveFitRewrite none = { 0 };
   const CleaveFitRewrite *rewrite;
 
   g_return_val_if_fail (plan != NULL && graph != NULL, NULL);
   g_return_val_if_fail (segments != NULL || n_segments == 0, NULL);
-  split = cleave_graph_copy (graph);
-  if (!apply (plan, split, NULL, error))
+  rewrite = &plan->rewrite;
+  rewritten = copy_for (plan, graph);
+  if (!cleave_fit_rewrite_apply (rewrite, rewritten, NULL, error) ||
+      !cleave_fit_parts_check (plan->parts, rewritten, error))
     return NULL;
   whole = g_new0 (gboolean, plan->parts->len + 1);
   for (guint i = 0; i < n_segments; i++)
     if (segments[i] < plan->parts->len)
       whole[segments[i]] = TRUE;
-  copy = cleave_graph_copy (graph);
-  copy->exclude_inputs = plan->exclude_inputs;
-  rewrite = has_part (plan, whole) ? &plan->rewrite : &none;
-  if (has_part (plan, whole))
-    cleave_fit_rewrite_apply (rewrite, copy, NULL, NULL);
-  measured = cleave_fit_measurement_new_without (copy, plan->parts, whole, plan->n_threads);
+  if (!has_part (plan, whole))
+    {
+      rewrite = &none;
+      cleave_graph_unref (rewritten);
+      rewritten = copy_for (plan, graph);
+    }
+  measured = cleave_fit_measurement_new_without (rewritten, plan->parts, whole, plan->n_threads);
   return cleave_fit_plan_make (measured, rewrite, &plan->totals, plan->n_threads,
                                plan->exclude_inputs);
 }

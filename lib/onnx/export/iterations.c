@@ -228,6 +228,21 @@ is_last_state (const CleaveOnnxRepeat *repeat, guint node, guint result, guint i
 }
 
 static gboolean
+has_stack (const CleaveOnnxRepeat *repeat, const CleaveOnnxStack *stack, guint reader)
+{
+  for (guint i = 0; i < repeat->stacks->len; i++)
+    {
+      const CleaveOnnxStack *known = &g_array_index (repeat->stacks, CleaveOnnxStack, i);
+
+      if (known->node == stack->node && known->result == stack->result && known->reader == reader)
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* Returns whether a node may read a result of node `at`.  A stack holds the result of all
+ * iterations, so it is looked for once, at the first iteration. */
+static gboolean
 check_reader (
     const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)
 {
@@ -236,17 +251,11 @@ check_reader (
 
   if (is_inside (repeat, reader))
     return TRUE;
-  if (!find_stack (list, repeat, reader, &stack))
+  if (has_stack (repeat, &stack, reader))
+    return iteration > 0; /* at the first iteration: the reader has the result twice */
+  if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
-  for (guint i = 0; iteration == 0 && i < repeat->stacks->len; i++)
-    {
-      const CleaveOnnxStack *other = &g_array_index (repeat->stacks, CleaveOnnxStack, i);
-
-      if (other->node == stack.node && other->result == result && other->reader == reader)
-        return FALSE;
-    }
-  if (iteration == 0)
-    g_array_append_val (repeat->stacks, stack);
+  g_array_append_val (repeat->stacks, stack);
   return TRUE;
 }
 
