@@ -4,8 +4,9 @@
 
 #include "../../lib/ir/op.h"
 
-/* Union-find over the dimensions of all values: of[dim] points towards the dimension that
- * represents its set, which points to itself. */
+/* Finds sets of connected dimensions by union-find over the dimensions of all values. `of[dim]`
+ * points towards the dimension that represents the set of `dim`. That dimension points to
+ * itself. */
 
 static guint
 find (guint *of, guint dim)
@@ -15,7 +16,8 @@ find (guint *of, guint dim)
   return dim;
 }
 
-/* Unites two sets.  The dimension with the smaller number represents the result. */
+/* Unites the sets of two dimensions. The representative with the smaller number represents the
+ * union. */
 static void
 unite (guint *of, guint a, guint b)
 {
@@ -30,7 +32,7 @@ first_dim (guint value)
   return value * CLEAVE_MAX_RANK;
 }
 
-/* Connects the dimensions of the other results of a node with the dimensions of result 0. */
+/* Connects each dimension of the other results of a node with the same dimension of result 0. */
 static void
 unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCall *call)
 {
@@ -52,8 +54,8 @@ unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCal
 }
 
 /* Connects each dimension of an operand with the dimensions of result 0 from which the map computes
- * its spans. Inputs of the graph have no axes. If a window is longer than its stride, neighboring
- * windows read the same elements, so the axis has a halo. */
+ * its spans. Skips inputs of the graph, which have no axes. If a window is longer than its stride,
+ * neighboring windows read the same elements, so the axis has a halo. */
 static void
 unite_operand (CleaveFitSteps *steps,
                const CleaveFitNode *node,
@@ -131,7 +133,7 @@ cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut 
   return -1;
 }
 
-/* Returns the cut that divides a dimension of result 0. */
+/* Returns the cut that divides a dimension of result 0 of a node. */
 static CleaveFitCut
 get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
 {
@@ -143,7 +145,7 @@ get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
   return of[dim] * CLEAVE_MAX_RANK + index;
 }
 
-/* Returns the sort key of a dimension in cleave_fit_axes_list_cuts(); `rank` is the rank of the
+/* Returns the sort key of a dimension for cleave_fit_axes_list_cuts(). `rank` is the rank of the
  * value. */
 static guint
 get_rank (const CleaveFitSteps *steps, CleaveFitCut cut, guint dim, guint rank)

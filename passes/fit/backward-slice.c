@@ -2,8 +2,8 @@
 
 #include "backward-slice.h"
 
-/* The largest number of nodes in a backward slice.  An expansion and a depthwise convolution, each
- * with its activation, are within it. */
+/* The largest number of nodes in a backward slice. An expansion and a depthwise convolution, each
+ * with its activation, are fewer. */
 #define MAX_CONE 16
 
 gboolean

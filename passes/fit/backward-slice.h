@@ -3,12 +3,12 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Cones: small backward slices that make a large value of small ones, as an expansion and its
- * activation do.  The search recomputes or delays the nodes of a backward slice, since its small
- * inputs can wait in place of the large value. */
+/* Finds short backward slices (cones) that compute a large value from small ones, as an expansion
+ * and its activation do. The search recomputes or delays the nodes of a backward slice, since its
+ * small inputs need less memory than the large value while they wait. */
 
-/* A value is large compared with the inputs of its backward slice if it has at least this many
- * times the bytes of each.  A backward slice ends at values that are smaller by this factor. */
+/* A value is large if it has at least this many times the bytes of each input of its backward
+ * slice. A backward slice ends at values that are smaller by this factor. */
 #define CLEAVE_FIT_MUCH_LARGER 3
 
 static inline gint64
@@ -17,18 +17,19 @@ cleave_fit_count_bytes (const CleaveResult *value)
   return cleave_tensor_type_n_bytes (&value->type);
 }
 
-/* Returns whether a node is an input or a constant, which no order of the nodes delays. */
+/* Returns whether a node is an input or a constant. These exist before a run begins, so the order
+ * of nodes does not delay them. */
 static inline gboolean
 cleave_fit_is_there_anyway (const CleaveNode *node)
 {
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
-/* Returns whether a node can run twice: it has operands and dimension maps, and is neither an input
- * nor a constant. */
+/* Returns whether a node can run twice. It must have operands and dimension maps, and be neither an
+ * input nor a constant. */
 gboolean cleave_fit_can_copy (const CleaveNode *node);
-/* Adds to `recomputed` the nodes (CleaveNode) that compute a value from inputs, constants, and
- * values of at most n_bytes / CLEAVE_FIT_MUCH_LARGER bytes.  Returns FALSE if a node cannot be
- * copied, or if the backward slice is too long; `recomputed` is then incomplete. */
+/* Adds to `recomputed` the nodes (CleaveNode) that compute a value. Stops at inputs, constants, and
+ * values of at most n_bytes / CLEAVE_FIT_MUCH_LARGER bytes. Returns FALSE if a node cannot be
+ * copied, or if the backward slice has too many nodes. `recomputed` is then incomplete. */
 gboolean
 cleave_fit_add_backward_slice (GPtrArray *recomputed, const CleaveResult *value, gint64 n_bytes);

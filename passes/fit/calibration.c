@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Corrects estimates of segment candidates by measurements. */
+/* Corrects the estimates of segment candidates with measurements. */
 
 #include "candidates.h"
 
-/* Two segments with the same end are alike if their begins differ by at most 1 / SIMILAR of the
- * steps of the shorter one. */
+/* Two candidates with the same end are similar if the distance of their begins is at most 1 /
+ * SIMILAR of the number of steps of the shorter one. */
 #define SIMILAR 4
 
-/* Returns whether two candidates split nearly the same steps in the same way. */
+/* Returns whether two candidates split nearly the same steps in the same way. The numbers of strips
+ * and columns may differ. */
 static gboolean
 is_alike (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
 {
@@ -20,8 +21,8 @@ is_alike (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
          a->cuts_weights == b->cuts_weights;
 }
 
-/* Returns whether two candidates have the same tiles; one may have an element-wise node more at its
- * end. */
+/* Returns whether two candidates have the same tiles. One of them may have one more element-wise
+ * node at its end. */
 static gboolean
 is_same (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
 {
@@ -56,7 +57,7 @@ cleave_fit_candidates_calibrate (CleaveFitCandidates *candidates,
         }
       else if (!candidate->is_measured && is_alike (candidate, measured))
         {
-          /* the error of the estimate grows with the number of pieces */
+          /* the error of the estimate grows with the number of tiles */
           const double part = MIN (count_tiles (candidate) / count_tiles (measured), 1);
 
           candidate->n_bytes = MAX (candidate->n_bytes, (gint64) ((1 + (factor - 1) * part) *

@@ -2,35 +2,35 @@
 
 #include "candidates.h"
 
-/* Limits the steps that all walks pass, at about a microsecond each: in graphs of more than some
+/* Limits the steps that all walks visit, at about a microsecond each. In graphs of more than some
  * hundred steps, segments have at most MAX_WALKED / (20 * n_steps) steps. */
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* Largest numbers of strips of a segment, and of its tiles. Each strip or tile has one piece of
+/* The largest number of strips of a segment, and of its tiles. Each strip or tile has one piece of
  * each node. */
 #define MAX_STRIPS 256
 #define MAX_TILES 600
 
-/* Graphs with more steps than this are cut into strips only. */
+/* Graphs with more steps than this are cut into strips, but not into tiles. */
 #define MAX_STEPS_OF_TILES 400
 
-/* An even plan is exported as a Loop, which needs three equal strips in a row. */
+/* Strips of equal size are exported as a Loop, which needs at least three equal strips in a row. */
 #define MIN_EVEN_STRIPS 6
 
-/* Steps of the graph for each thread of the search, and the largest number of threads. A thread
- * finds all candidates of one segment end; they do not depend on candidates of other ends. */
+/* The number of steps for each thread of the search, and the largest number of threads. A thread
+ * finds all candidates of one segment end, which do not depend on the candidates of other ends. */
 #define STEPS_OF_THREAD 16
 #define MAX_THREADS 16
 
-/* The work that all threads share. */
+/* The search, which all threads share. */
 typedef struct
 {
   const CleaveFitSteps *steps;
   guint max_steps;
   const CleaveFitWatch *watch;
-  gint n_begun;  /* number of segment ends that a thread has taken; atomic */
-  GArray **best; /* CleaveFitCandidate, by end; NULL: the candidates of the end are not known yet */
+  gint n_begun;  /* number of ends that threads have begun; atomic */
+  GArray **best; /* CleaveFitCandidate, by end; NULL: not known yet */
 } Search;
 
 typedef struct
@@ -40,8 +40,9 @@ typedef struct
   gboolean reports;
 } Searcher;
 
-/* Walks a segment twice: with carried and with recomputed overlap. Both walks are equal if no
- * strips overlap. Returns whether the strips carry rows of an expanded value. */
+/* Walks a segment twice: with carried overlap, and with recomputed overlap. Skips the second walk
+ * if no strips overlap, since both would be equal. Returns whether strips overlap in a wide result
+ * (split/wide.h). */
 static gboolean
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {
@@ -65,7 +66,7 @@ walk_narrow (CleaveFitWalker *walker, const CleaveFitWalk *like, GArray *found)
   cleave_fit_walker_walk (walker, &walk, found);
 }
 
-/* Returns the extent of a cut of the last node before a step. */
+/* Returns the number of elements of the last node before step `end` along a cut. */
 static gint64
 find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
 {
@@ -76,7 +77,7 @@ find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
   return cleave_fit_node (steps, last)->node->results[0].type.shape.dim[dim];
 }
 
-/* Walks strips that are cut into tiles of 1, 2, 4, 8 … columns. */
+/* Walks a segment whose strips are cut into tiles of 1, 2, 4, 8 … columns. */
 static void
 walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found)
 {
@@ -106,8 +107,8 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
     walk_narrow (walker, strips, found);
 }
 
-/* Walks strips of 1, 2, 3, 4, 6, 8, 12 … rows. Cuts them into tiles along `column_cut`, unless that
- * is CLEAVE_FIT_NONE. */
+/* Walks a segment with strips of 1, 2, 3, 4, 6, 8, 12 … rows. Cuts the strips into tiles along
+ * `column_cut`, unless that is CLEAVE_FIT_NONE. */
 static void
 walk_cut (
     const Searcher *searcher, guint end, CleaveFitCut cut, CleaveFitCut column_cut, GArray *found)
@@ -138,8 +139,8 @@ walk_cut (
     }
 }
 
-/* Returns whether strips along a cut may need less memory than strips along the cuts before it.
- * Strips along a shorter axis with a halo carry longer lines to the next strip. */
+/* Returns whether strips along cut `index` may need less memory than strips along the cuts before
+ * it. Strips along a shorter axis with a halo carry longer lines to the next strip. */
 static gboolean
 may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, guint index)
 {
@@ -149,8 +150,9 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
          find_extent (searcher, end, cuts[index]) > find_extent (searcher, end, cuts[0]);
 }
 
-/* Adds strips along the axes of the last node before a step, and tiles. Tiles are cut along each
- * two axes that have a halo, the outer one first, and along the first two of all axes. */
+/* Finds the candidates that end at a step: strips along each axis of the last node before the step,
+ * and tiles. Tiles are cut along each two axes that have a halo, the outer one first, and along the
+ * first two of all axes. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {
@@ -173,7 +175,7 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
     }
 }
 
-/* Drops the candidates that an even plan may not have. */
+/* With strips of equal size, removes the candidates that such a plan may not have. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {
@@ -240,7 +242,7 @@ run (Search *search)
   return n_visits;
 }
 
-/* Joins the candidates of all ends. */
+/* Appends the candidates of all ends to one array, and frees the arrays in `best`. */
 static void
 join_ends (CleaveFitCandidates *candidates, GArray **best)
 {
@@ -300,7 +302,7 @@ get_least (const CleaveFitCandidate *candidate)
   return candidate->n_bytes - cleave_fit_overlay_get_saved (&candidate->overlay);
 }
 
-/* Returns whether x, which needs no more bytes, is at most as bad as y in everything else. */
+/* Returns whether x, which needs no more bytes than y, is no worse than y in everything else. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {

@@ -5,16 +5,16 @@
 #include "../../lib/ir/topology.h"
 #include "backward-slice.h"
 
-/* A node runs as soon as it can if its result is smaller than its operand by this factor. */
+/* A node runs as soon as possible if its result is smaller than its operand by this factor. */
 #define MUCH_SMALLER 2
 
-/* Finding the nodes to move. */
+/* Finds the nodes to move. */
 
 typedef struct
 {
   GPtrArray *copies;
   GHashTable *noted;     /* CleaveNode: nodes to move */
-  const guint *position; /* by id, from 1: order of the nodes that run; 0 for inputs, constants */
+  const guint *position; /* by node id: position in the order, from 1; 0: an input or constant */
   gint64 min_bytes;
 } Finding;
 
@@ -41,8 +41,8 @@ is_last_reader (const Finding *f, const CleaveNode *node, const CleaveResult *x)
   return TRUE;
 }
 
-/* Returns whether a node is the last of several readers of a large value, and its result has
- * at most 1 / MUCH_SMALLER of its bytes.  The value then waits for this node alone. */
+/* Returns whether a node is the last of several readers of a large value, and its result has at
+ * most 1 / MUCH_SMALLER of the bytes of the value. The value then waits for this node alone. */
 static gboolean
 is_early (const Finding *f, const CleaveNode *node)
 {
@@ -61,7 +61,7 @@ is_early (const Finding *f, const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns whether no reader runs right after the node that makes a value. */
+/* Returns whether no reader runs right after the node that computes a value. */
 static gboolean
 waits (const Finding *f, const CleaveResult *value)
 {
@@ -71,8 +71,8 @@ waits (const Finding *f, const CleaveResult *value)
   return TRUE;
 }
 
-/* Notes a node and its backward slice as late if its value is large, its backward slice is small,
- * and no reader runs right after it. */
+/* Marks a node and its backward slice as late if its value is large, its backward slice is small,
+ * and no reader runs right after the node. */
 static void
 note_late (Finding *f, const CleaveNode *node)
 {
@@ -110,12 +110,12 @@ cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_b
     }
 }
 
-/* Placing the nodes in the new order. */
+/* Places the nodes in the new order. */
 
 typedef struct
 {
-  GHashTable *late;   /* CleaveNode: not placed yet, runs right before its first reader */
-  GHashTable *early;  /* CleaveNode: not placed yet, runs as soon as its operands are placed */
+  GHashTable *late;   /* CleaveNode: to place right before the first reader */
+  GHashTable *early;  /* CleaveNode: to place as soon as the operands are placed */
   GHashTable *placed; /* CleaveNode: nodes in `order` */
   GPtrArray *order;
 } Placing;
@@ -160,9 +160,9 @@ place_early (Placing *placing, const CleaveNode *node)
         place (placing, use->node);
 }
 
-/* Appends a node to the order.  Late nodes that it reads come right before it, and early nodes that
- * are ready come right after it.  Recursion is as deep as a chain of such nodes: a few backward
- * slices at most. */
+/* Appends a node to the order. Late nodes that it reads come right before it, and early nodes that
+ * are ready come right after it. The recursion is as deep as the longest chain of such nodes: a few
+ * backward slices at most. */
 static void
 place (Placing *placing, CleaveNode *node)
 {
@@ -183,8 +183,8 @@ add_named (GHashTable *nodes, const CleaveGraph *graph, const char *name)
     g_hash_table_add (nodes, node);
 }
 
-/* Lists the nodes to move.  A copied node and its copy are both late: the copy runs right before
- * the pooling that reads it, and the node right before its other readers, after the pooling. */
+/* Lists the nodes to move. A copied node and its copy are both late. The copy runs right before the
+ * pooling that reads it. The node runs after the pooling, right before its other readers. */
 static void
 list_moved (const GPtrArray *copies, const CleaveGraph *graph, const Placing *placing)
 {

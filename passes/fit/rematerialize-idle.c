@@ -6,24 +6,24 @@
 #include "backward-slice.h"
 #include "move-nodes.h"
 
-/* A value idles at a step if at most this many times its bytes are live at the step. The value
- * itself counts. */
+/* A value idles at a step if the bytes that are live at the step are at most this many times the
+ * bytes of the value. Live bytes include the value. */
 #define MAX_BESIDE 1.5
 
-/* Values that must live longer for the recomputation have at most this fraction of the bytes of the
- * recomputed value. */
+/* The values that must live longer for the recomputation have at most this fraction of the bytes of
+ * the recomputed value. */
 #define MAX_INSTEAD 0.75
 
 /* The order in which the nodes of a graph run. */
 typedef struct
 {
   GPtrArray *order; /* CleaveNode: all nodes, in the order of a run */
-  guint *position;  /* indexed by node id */
-  gint64 *live;     /* by position: bytes of live values, if each has a buffer of its own */
+  guint *position;  /* by node id */
+  gint64 *live;     /* by position: live bytes, if each value has a buffer of its own */
 } Order;
 
-/* A node whose value idles, the readers after that time, and the backward slice that is recomputed
- * for these readers. */
+/* A node whose value idles, the readers that follow, and the backward slice to recompute for
+ * them. */
 typedef struct
 {
   CleaveNode *node;
@@ -50,7 +50,8 @@ order_clear (Order *o)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Order, order_clear)
 
-/* Returns the position of the last reader of a value, or the number of nodes if it is an output. */
+/* Returns the position of the last reader of a value. Returns the number of nodes if the value is
+ * an output. */
 static guint
 find_last (const Order *o, const CleaveResult *value)
 {
@@ -96,7 +97,7 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Lists the nodes that read a value, in order.  Returns NULL if it is an output. */
+/* Lists the nodes that read a value, in order. Returns NULL if the value is an output. */
 static GPtrArray *
 list_readers (const Order *o, const CleaveResult *value)
 {
@@ -121,8 +122,8 @@ is_idle (const Order *o, const CleaveResult *value, const CleaveNode *from, cons
   return FALSE;
 }
 
-/* Returns the bytes of values that the backward slice reads and that die before the position
- * `until`: they must live longer if the backward slice is recomputed there. */
+/* Returns the bytes of values that the backward slice reads and that die before position `until`.
+ * They must live longer if the backward slice is recomputed there. */
 static gint64
 count_instead (const Order *o, const GPtrArray *recomputed, guint until)
 {
@@ -147,9 +148,9 @@ count_instead (const Order *o, const GPtrArray *recomputed, guint until)
   return n_bytes;
 }
 
-/* Returns a node, its readers after the first gap in which its value idles, and its backward slice.
- * Returns NULL if there is no such gap or no backward slice, or if recomputing saves too little
- * memory. */
+/* Finds the first gap between readers of a node in which its value idles. Returns the node, the
+ * readers after the gap, and the backward slice. Returns NULL if there is no such gap or no
+ * backward slice, or if recomputing saves too little memory. */
 static Idle *
 idle_new (const Order *o, CleaveNode *node)
 {

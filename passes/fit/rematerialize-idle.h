@@ -4,13 +4,13 @@
 #include "rematerialize.h"
 
 /* Rematerialization of values that idle: a large value is live for a late reader while few other
- * values are.  Examples are the skip connections of a U-Net, and the value that a projection reads
- * after a squeeze.  The late readers get a copy that is recomputed from smaller values:
+ * values are live. Examples are the skip connections of a U-Net, and the value that a projection
+ * reads after a squeeze. The late readers read a copy that is recomputed from smaller values:
  *
  *      x ─ Conv ─ a ─┬─ (others) ─┐            x ─┬─ Conv ── a ── (others) ─┐
  *                    └────────────┴─ Join  =>     └─ Conv' ─ a' ────────────┴─ Join
  *
  * Recomputes values of at least `min_bytes` bytes, the largest first, as long as the copies add at
- * most `max_macs` MACs in all.  Returns the copies (CleaveFitCopy) in the order in which they were
- * made; it is empty if no value idles. */
+ * most `max_macs` MACs in total. Returns the copies (CleaveFitCopy) in the order in which they were
+ * made. The array is empty if no value idles. */
 GPtrArray *cleave_fit_rematerialize_idle (CleaveGraph *graph, gint64 min_bytes, double max_macs);

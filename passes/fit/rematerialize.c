@@ -25,7 +25,7 @@ copy_free (gpointer copy)
   g_free (copy);
 }
 
-/* Replaces results of `first` by results of `second` in all operands of `reader`. */
+/* Replaces results of `first` with results of `second` in all operands of `reader`. */
 static void
 read_other (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
 {
@@ -38,7 +38,8 @@ read_other (CleaveNode *reader, const CleaveNode *first, CleaveNode *second)
     }
 }
 
-/* Adds a copy of a node to the graph, under `name`, and lets `readers` (CleaveNode) read it. */
+/* Adds a copy of a node to the graph, with the name `name`. Makes `readers` (CleaveNode) read the
+ * copy. */
 static CleaveNode *
 make_copy (CleaveGraph *graph, const CleaveNode *node, const char *name, const GPtrArray *readers)
 {
@@ -68,9 +69,9 @@ add_copy (GPtrArray *copies, CleaveGraph *graph, const CleaveNode *node, const G
   return copy;
 }
 
-/* Returns whether a node without MACs makes a large value with several readers, and reads at most a
- * third of the bytes that it makes.  Views, joins and reshapes are not recomputed: they only move
- * bytes. */
+/* Returns whether recomputing the result of a node is cheap. The node must have no MACs. Its result
+ * must be large, have several readers, and have at least three times the bytes that the node reads.
+ * Views, joins and reshapes are never recomputed, since they only move bytes. */
 static gboolean
 is_cheap (const CleaveNode *node, gint64 min_bytes)
 {
@@ -86,7 +87,7 @@ is_cheap (const CleaveNode *node, gint64 min_bytes)
   return CLEAVE_FIT_MUCH_LARGER * n_read <= cleave_fit_count_bytes (&node->results[0]);
 }
 
-/* Gives each reader of a node, except the first, a copy of the node. */
+/* Gives each reader of a node but the first a copy of the node. */
 static void
 copy_cheap (GPtrArray *copies, CleaveGraph *graph, CleaveNode *node)
 {
@@ -123,8 +124,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x < y) - (x > y);
 }
 
-/* Goes through the backward slice from its last node to its first, so that each copy has its
- * readers: nodes of `first` and copies that were made before it. */
+/* Visits the backward slice from its last node to its first. The readers of a copy are then known:
+ * nodes of `first`, and copies that were made before. */
 void
 cleave_fit_rematerialize (GPtrArray *copies,
                           CleaveGraph *graph,
@@ -154,8 +155,8 @@ cleave_fit_rematerialize (GPtrArray *copies,
     }
 }
 
-/* Returns whether a node needs operand 0 whole, as a global pooling does, and the operand is large
- * and has other readers. */
+/* Returns whether a node needs operand 0 whole, as a global pooling does. The operand must be large
+ * and have other readers. */
 static gboolean
 is_pool (const CleaveNode *node, gint64 min_bytes)
 {
@@ -178,7 +179,7 @@ compare_sizes (gconstpointer a, gconstpointer b)
 typedef struct
 {
   CleaveNode *pool;
-  GPtrArray *recomputed; /* CleaveNode: the backward slice, which is copied */
+  GPtrArray *recomputed; /* CleaveNode: nodes to copy */
 } Pooled;
 
 static void
@@ -190,7 +191,7 @@ pooled_free (gpointer data)
   g_free (pooled);
 }
 
-/* Sorts the pooling that runs last to the front. */
+/* Compares poolings by position, to sort the last one to the front. */
 static int
 compare_pools (gconstpointer a, gconstpointer b, gpointer position)
 {
@@ -199,8 +200,8 @@ compare_pools (gconstpointer a, gconstpointer b, gpointer position)
   return compare_positions (&x->pool, &y->pool, position);
 }
 
-/* Lists poolings (Pooled) whose backward slices have at most `max_macs` MACs in all.  The poolings
- * of the largest values are chosen first. */
+/* Lists poolings (Pooled) whose backward slices have at most `max_macs` MACs in total. Chooses the
+ * poolings of the largest values first. */
 static GPtrArray *
 list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
 {
@@ -229,9 +230,9 @@ list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
   return all;
 }
 
-/* Copies the backward slices of poolings.  All backward slices are found before the first copy is
- * made, and poolings near the outputs come first.  A backward slice then contains no copy, which
- * would have no entry in `position`. */
+/* Copies the backward slices of poolings. Finds all of them before it makes the first copy, and
+ * visits the last pooling first. Therefore, no backward slice contains a copy, which would have no
+ * entry in `position`. */
 static void
 copy_pooled (GPtrArray *copies,
              CleaveGraph *graph,
@@ -282,8 +283,8 @@ cleave_fit_rematerialize_pooled (CleaveGraph *graph,
   return copies;
 }
 
-/* Makes one copy in another graph.  Returns FALSE if the node or a reader is missing, or if a node
- * has the name of the copy already. */
+/* Repeats one copy in another graph. Returns FALSE if the node or a reader does not exist, or if a
+ * node has the name of the copy already. */
 static gboolean
 apply_copy (const CleaveFitCopy *noted, CleaveGraph *graph)
 {
@@ -306,7 +307,7 @@ apply_copy (const CleaveFitCopy *noted, CleaveGraph *graph)
   return TRUE;
 }
 
-/* Removes the first `n` copies, the last one first, and restores the order. */
+/* Removes the first `n` copies, the last of them first, and restores the order of nodes. */
 static void
 undo (const GPtrArray *copies, guint n, CleaveGraph *graph, const GPtrArray *order)
 {

@@ -3,48 +3,48 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Rematerialization: the search recomputes a large value for some of its readers.  Two kinds:
+/* Rematerialization: recomputes a large value for some of its readers. There are two kinds:
  *
- * - A value that an op without MACs makes of a small one, as Expand does.  Each reader gets its own
- *   copy, so that the value is live only while it is read.
- * - A value that a global pooling reads whole and other nodes read piece by piece.  The nodes that
- *   make it (its backward slice, see backward-slice.h) are copied for the pooling:
+ * - A value that an op without MACs computes from a small one, as Expand does. Each reader gets its
+ *   own copy, so the value is live only while it is read.
+ * - A value that a global pooling reads whole and other nodes read piece by piece. The nodes that
+ *   compute it (its backward slice, see backward-slice.h) are copied for the pooling:
  *
  *                   ┌─ Pool ─ s                  a ─┬─ Conv' ─ Pool ─ s
  *         a ─ Conv ─┤         │          =>         │                 │
  *                   └─ Mul ───┘                     └─ Conv ── Mul ───┘
  *
- *   One copy is then cut into chunks of channels for the pooling, the other into strips. */
+ * One copy is then cut into chunks of channels for the pooling, the other into strips. */
 
-/* A recomputed node, its copy, and the readers of the copy, by name.  If `copy` is NULL, the node
- * is not copied but runs earlier or later: see move-nodes.h. */
+/* A recomputed node, its copy, and the readers of the copy, by name. If `copy` is NULL, the node is
+ * not copied but runs earlier or later (see move-nodes.h). */
 typedef struct
 {
   char *node, *copy;
   char **readers;
-  gboolean is_early; /* runs as soon as the node can, not right before its first reader */
+  gboolean is_early; /* run as soon as possible, not right before the first reader */
 } CleaveFitCopy;
 
-/* Returns an empty array of CleaveFitCopy, which it owns. */
+/* Returns an empty array that owns its elements (CleaveFitCopy). */
 GPtrArray *cleave_fit_copies_new (void);
 /* Copies nodes for readers of values of at least `min_bytes` bytes, as long as the copies add at
- * most `max_macs` MACs.  Also finds nodes to move (move-nodes.h) for values of at least `min_moved`
- * bytes; 0 moves none.  Then reorders the graph.  Returns the copies and moves (CleaveFitCopy) in
- * the order in which they were made. */
+ * most `max_macs` MACs. Also finds nodes to move (move-nodes.h) for values of at least `min_moved`
+ * bytes; 0 moves none. Then reorders the graph. Returns the copies and moves (CleaveFitCopy) in the
+ * order in which they were made. */
 GPtrArray *cleave_fit_rematerialize_pooled (CleaveGraph *graph,
                                             gint64 min_bytes,
                                             double max_macs,
                                             gint64 min_moved);
-/* Returns the sum of the MACs of nodes (CleaveNode). */
+/* Returns the total MACs of nodes (CleaveNode). */
 double cleave_fit_copies_count_macs (const GPtrArray *recomputed);
-/* Copies the nodes of `recomputed` for the readers in `first` (CleaveNode) and appends the
- * copies to `copies`.  `position` has the position of each node in the graph's order, by id.  Sorts
- * `recomputed`: the last node to run comes first. */
+/* Copies the nodes of `recomputed` for the readers in `first` (CleaveNode), and appends the copies
+ * to `copies`. `position` is the position of each node in the order, by node id. Sorts `recomputed`
+ * from the last node to the first. */
 void cleave_fit_rematerialize (GPtrArray *copies,
                                CleaveGraph *graph,
                                const GPtrArray *first,
                                GPtrArray *recomputed,
                                const guint *position);
-/* Makes the copies and moves in a graph with nodes of the same names.  Returns FALSE and sets the
- * error if a node is missing or a copy exists already; the graph is then unchanged. */
+/* Repeats the copies and moves in a graph with nodes of the same names. If a node does not exist or
+ * a copy exists already, returns FALSE and sets the error. The graph is then unchanged. */
 gboolean cleave_fit_copies_apply (const GPtrArray *copies, CleaveGraph *graph, GError **error);

@@ -5,18 +5,19 @@
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/memory/walks.h"
 
-/* Values with more readers are skipped, so that the cost stays linear in the graph. */
+/* Skip values with more readers than this, so that the time of the pass is linear in the size of
+ * the graph. */
 #define MAX_READERS 32
 
 typedef struct
 {
   CleaveGraph *graph;
   const CleaveSegmentPieces *pieces;
-  guint *position; /* by node id: position in a depth-first order, in which most pieces run */
+  guint *position; /* by node id: position in a depth-first order, which most pieces follow */
 } Copying;
 
-/* Returns whether `node` is a join in the same part as `value`.  A join that several parts share
- * counts as one. */
+/* Returns whether `node` is a join in the same part (segment) as `value`. A join that several parts
+ * share counts as a join of each. */
 static gboolean
 is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *value)
 {
@@ -29,7 +30,8 @@ is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *val
           part == cleave_segment_pieces_part (copying->pieces, value->node));
 }
 
-/* Returns the join of `value` that runs first, or NULL if fewer than two joins read it. */
+/* Returns the join of `value` that runs first. Returns NULL if fewer than two joins read
+ * `value`. */
 static const CleaveNode *
 find_first_join (const Copying *copying, const CleaveResult *value)
 {

@@ -3,10 +3,11 @@
 
 #include "pieces.h"
 
-/* Copies carried rows out of the join that they lie in, after a fit has split the graph.
+/* Copies carried rows out of the join in whose buffer they lie. Runs after a fit has split the
+ * graph.
  *
- * A piece that several joins of its segment read whole lies in the buffer of the first join.  This
- * pass lets every later join read a Slice of the piece, which the planner may keep as a copy.  The
+ * A piece that several joins of its segment read whole lies in the buffer of the first join. This
+ * pass lets every later join read a Slice of the piece, which the planner may keep as a copy. The
  * buffer of the first join can then be freed before the later joins run:
  *
  *   piece ─┬─ Assemble.0           piece ─┬─────────── Assemble.0

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the size of equal strips.  All strips but the last have the same number of rows, so that
- * they can run as iterations of one Loop. */
+/* Chooses the size of equal strips. All strips but the last have the same number of rows, so they
+ * can run as iterations of one Loop. */
 
 #include "even-strips.h"
 
-/* Returns the strip size, among those that give `n_strips` strips, with the largest power of two as
- * a factor, so that most strides divide it. */
+/* Returns a strip size that gives `n_strips` strips. Of all such sizes, it has the largest power of
+ * two as a factor, so most strides divide it. */
 static gint64
 find_size (gint64 extent, gint64 n_strips)
 {
@@ -18,7 +18,8 @@ find_size (gint64 extent, gint64 n_strips)
   return best;
 }
 
-/* Returns the strip size at one end, or 0 if that end has no `n_strips` strips of equal size. */
+/* Returns the strip size at one end of a segment. Returns 0 if that end cannot be cut into
+ * `n_strips` strips of equal size. */
 static gint64
 get_size (const CleaveSegment *segment, CleaveSegmentEnd end)
 {
