@@ -28,7 +28,7 @@ struct _CleaveDynamicProgram
 {
   CleaveOnnxDynamic *dynamic;
   CleaveProgramOptions options;
-  GPtrArray *all; /* CleaveCompiled, the last used first */
+  GPtrArray *all; /* CleaveCompiled: the kept programs, the last used first */
   guint n_compiled, n_padded;
 };
 
@@ -147,7 +147,7 @@ cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
  *
  * Prepares a dynamic part to run any number of times. A run compiles each expensive node to a
  * program when it first occurs with its shapes, and keeps the program. At most 64 programs are
- * kept, in at most 512 MiB; then the one that was not used for the longest time is freed.
+ * kept, in at most 512 MiB; then the program that was not used for the longest time is freed.
  *
  * Returns: (transfer full): the programs, at first none
  *
@@ -171,7 +171,7 @@ cleave_dynamic_program_new (CleaveOnnxDynamic *dynamic, const CleaveProgramOptio
  * cleave_dynamic_program_run:
  * @dynamic_program: the programs of a dynamic part
  * @names: (array length=n_values): names of the inputs and the outputs of the static part
- * @values: (array length=n_values): their values
+ * @values: (array length=n_values): the values of these inputs and outputs
  * @n_values: number of values
  * @stats: (out caller-allocates) (optional): the cost of the run
  * @error: return location for a [struct@GLib.Error]
@@ -203,8 +203,8 @@ cleave_dynamic_program_run (CleaveDynamicProgram *dynamic_program,
  * @dynamic_program: the programs of a dynamic part
  * @stats: (out caller-allocates): numbers of programs and runs
  *
- * Returns counts of programs, and of the times that one ran with padded inputs. There is one
- * program for each of `n_shapes` shapes.
+ * Returns counts of programs, and of runs of a program with padded inputs. There is one program for
+ * each of `n_shapes` shapes.
  *
  * Since: 0.2
  */

@@ -6,7 +6,7 @@
 #include <cleave/cleave-shaped.h>
 
 /* Runs another dynamic part with the programs of `dynamic_program`, as cleave_dynamic_program_run()
- * does. The parts of a model for several shapes share the programs. */
+ * does. The dynamic parts of a model for several shapes of its inputs share the programs. */
 GPtrArray *cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
                                             const CleaveOnnxDynamic *dynamic,
                                             const char *const *names,

@@ -33,7 +33,7 @@ typedef struct
 {
   GArray *types;              /* CleaveTensorType: types of the inputs */
   GArray *results;            /* CleaveTensorType: types of the outputs of the graph */
-  CleaveOnnxDynamic *dynamic; /* NULL: none */
+  CleaveOnnxDynamic *dynamic; /* dynamic part of the model; NULL: none */
   CleaveCompiled *compiled;   /* a program in `all`, which owns it */
 } Size;
 
