@@ -1,6 +1,6 @@
 #!/bin/sh
 # aarch64.sh [TEST…]: builds for aarch64 in build-aarch64 and runs the compiled tests in qemu, at each level of LEVELS
-# (default: neon dot i8mm). Exits with 77 if Debian's packages cannot be had.
+# (default: neon dot i8mm). Exits with 77 if Debian's packages cannot be installed.
 # aarch64.sh --bits: compares the outputs of 40 models with those of the command in `build`, at each level.
 # aarch64.sh --loops: estimates the inner loops of products by llvm-mca.
 # aarch64.sh --instructions ARGUMENT…: counts instructions beside ONNX Runtime (tests/bench/aarch64-instructions.py).
@@ -20,16 +20,16 @@ skip() {
 }
 
 tools/setup.sh build test check aarch64 >&2 || skip 'a cross compiler or qemu cannot be installed'
-# One folder for all checkouts: its name is an argument of the compiler, and ccache compares arguments.
+# All checkouts use the same folder, since its name is an argument of the compiler, and ccache compares arguments.
 root=${XDG_CACHE_HOME:-$HOME/.cache}/cleave-aarch64
-# Debian's arm64 packages are unpacked, not installed: their scripts would run in qemu.
+# Debian's arm64 packages are unpacked, not installed, since the scripts of an installation would run in qemu.
 needs=libc6-dev,libgcc-12-dev,libstdc++6,libgomp1,libglib2.0-dev,libigraph-dev,libgraphviz-dev,libprotobuf-c-dev,libonnx-dev
 if [ ! -e "$root/complete" ]; then
   rm -rf "$root"
   mkdir -p "$(dirname "$root")"
   mmdebstrap --variant=extract --architectures=arm64 --include=$needs,libjson-glib-dev,check bookworm "$root" >&2 ||
     skip "the arm64 packages of Debian cannot be had"
-  # Scripts of the packages would make these links.
+  # In an installation, scripts of the packages make these links.
   ln -s blas/libblas.so.3 lapack/liblapack.so.3 "$root/usr/lib/aarch64-linux-gnu/"
   touch "$root/complete"
 fi

@@ -1,8 +1,9 @@
 #!/bin/sh
-# build.sh DIR [MESON-OPTION…]: sets up (once) and builds in DIR, below the checkout.  A warning is an error.
+# build.sh DIR [MESON-OPTION…]: sets up DIR, a folder of the checkout, if it does not exist, and builds in it. A warning is
+# an error.
 set -eu
 cd "$(dirname "$0")/.."
-# The test programs are 200, each linked with the whole library: a quarter of the time.
+# Links with gold, if it is installed, since it is faster: linking takes a quarter of the time.
 ! command -v ld.gold >/dev/null || export CC_LD="${CC_LD:-gold}"
 dir=$1
 shift

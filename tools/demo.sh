@@ -6,7 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 tools/setup.sh build
 
-# Kernels for the other levels of x86-64 would take half of the time. The first level is always built.
+# Compiling kernels for the other levels of x86-64 would take half of the time. The first level is always built.
 flags=$(sed -n 's/^flags.*: / /p' /proc/cpuinfo | head -n 1)
 case "$flags " in
   *" avx512f "*" avx512vl "*) level=v4 ;;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# setup.sh KIND…: installs those Debian packages of packages.txt of these kinds that are missing.
-# Works as root, or with sudo.
+# setup.sh KIND…: installs the Debian packages of these kinds in packages.txt that are missing. Runs as root, or with
+# sudo.
 set -eu
 here=$(dirname "$0")
 

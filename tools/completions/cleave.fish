@@ -1,4 +1,4 @@
-# Completion of cleave for fish, out of its own tables of commands and options.
+# Completion of cleave for fish, from the tables of commands and options that cleave prints.
 
 function __cleave_command
     set -l words (commandline -opc)
@@ -8,7 +8,7 @@ end
 function __cleave_options
     set -l command (__cleave_command)
     or return
-    # name, letter, what it takes, what it does
+    # A line has a name, a letter, a value and a description.
     cleave $command --list-options 2>/dev/null | awk -F '\t' '{
       print $1 "\t" $4
       if ($2 ~ /^-[^ ]/) print $2 "\t" $4

@@ -4,9 +4,9 @@ const all = JSON.parse(document.getElementById('data').textContent);
 const data = { ...all.page, report: all.report, trace: all.trace && (all.trace.traceEvents || all.trace), frontier: all.frontier };
 const $ = id => document.getElementById(id);
 const KINDS = ['subgraph', 'strip', 'run'];
-const HEAD = 16, GAP = 26, SIDE = 14; /* title of an open frame; between rows; beside boxes */
+const HEAD = 16, GAP = 26, SIDE = 14; /* height of the title of an open frame, gap between rows, margin beside boxes */
 
-/* A DOM element, or one of SVG. */
+/* Makes an element of HTML. draw () makes an element of SVG. */
 const make = (name, attributes = {}, ...children) => {
   const e = document.createElement(name);
   for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, v);
@@ -60,7 +60,8 @@ $('convention').textContent = `How it is counted: ${data.convention}.`;
 const svg = $('graph');
 let graph, open, view, found = [], at = -1, where = new Map();
 
-/* Piecewise linear and rising, beyond its ends a shift. */
+/* Maps a coordinate of the closed layout to the layout with open frames. The function is linear between the anchors, pairs of
+ * an old and a new coordinate. Beyond the first and the last anchor, it adds a constant. */
 const bend = (anchors, v) => {
   if (!anchors.length) return v;
   if (v <= anchors[0][0]) return v + anchors[0][1] - anchors[0][0];
@@ -72,7 +73,7 @@ const bend = (anchors, v) => {
   return v + b - a;
 };
 
-/* Rows of boxes in Graphviz's layout. Open boxes push the others away. */
+/* Arranges the boxes in the rows of Graphviz's layout. Open boxes move the other boxes away. */
 const arrange = () => {
   const rows = [];
   const sorted = graph.frames.map((f, i) => i).sort((i, j) => graph.frames[i].y - graph.frames[j].y || graph.frames[i].x - graph.frames[j].x);
@@ -173,14 +174,14 @@ const show = () => {
   mark();
 };
 const set_view = v => { view = v; svg.setAttribute('viewBox', v.map(n => n.toFixed(2)).join(' ')); };
-/* The box that is in view first: the topmost one, and the leftmost of several. */
+/* Returns the box that is in view first: the leftmost of the topmost boxes. */
 const first = () => graph.boxes.reduce((m, b) => b.y < m.y - 1 || (b.y < m.y + 1 && b.x < m.x) ? b : m);
 const fit = all => {
   const [a, b, c, d] = graph.area;
   if (!isFinite(a)) return set_view([0, 0, 100, 100]);
   const wide = svg.clientWidth || 1000, shape = (svg.clientHeight || 600) / wide, w = Math.max(c - a + 40, .7 * wide), h = d - b + 40;
-  /* A long or wide graph begins at its first box, in letters that can be read, and no larger than that; all of it is shown when
-   * asked for again. */
+  /* The view of a long or wide graph begins at its first box, in letters of their normal size. With `all`, the view has the whole
+   * graph. */
   const seen = wide, box = first();
   if (all || (w <= seen && h <= 2.2 * w * shape)) return set_view([a - 20, b - 20, c - a + 40, h]);
   const width = Math.min(w, seen);
@@ -331,7 +332,7 @@ section('threads', data.trace && data.trace.length && (div => {
   const times = new Map();
   for (const e of data.trace) times.set(e.cat, (times.get(e.cat) || 0) + e.dur);
   const ops = [...times.keys()].sort((a, b) => times.get(b) - times.get(a)), all = [...times.values()].reduce((a, b) => a + b, 0) || 1;
-  /* By the golden angle, the ops that take the most time have hues far from each other. */
+  /* The hues of consecutive ops differ by the golden angle, so that the ops with the most time have very different hues. */
   const shades = new Map(ops.map((op, i) => [op, `hsl(${(210 + 137.5 * i) % 360} 55% 55%)`]));
   for (const e of data.trace)
     chart.append(draw('rect', { x: (LEFT + (WIDE - LEFT) * e.ts / end).toFixed(2), y: e.tid * 26 + 2, width: Math.max(.2, (WIDE - LEFT) * e.dur / end).toFixed(2), height: 20, fill: shades.get(e.cat) },
@@ -343,7 +344,7 @@ section('threads', data.trace && data.trace.length && (div => {
   div.append(make('div', { class: 'wide' }, chart), legend, make('p', { class: 'dim' }, 'One run on this machine; a color is an op, with its part of the time, and a gap is waiting.'));
 }));
 
-/* Tables: columns are title, whether a number, how it is written. */
+/* Makes a table. A column has a title, whether its values are numbers, and a function that formats a value. */
 function table(name, columns, rows) {
   const body = make('tbody'), head = make('tr'), MOST = 400;
   let by = -1, down = true, all = rows.length <= MOST;
