@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans for ONNX Runtime, where strips save memory only if they become iterations of a Loop. */
+/* Plans for ONNX Runtime, in which strips save memory only if they become iterations of a Loop. */
 
 #include "order.h"
 #include "plan.h"
@@ -26,8 +26,8 @@ has_node (const CleaveFitSegment *segment, GHashTable *nodes)
   return FALSE;
 }
 
-/* Returns the names of nodes of which a piece is in a Loop. `iterations` are the names of nodes in
- * Loops. */
+/* Returns the set of names of split nodes with a piece in a Loop. `iterations` has the names of all
+ * nodes in Loops, and ends with NULL. */
 static GHashTable *
 find_nodes (const CleaveSplitReport *report, char **iterations)
 {
@@ -47,22 +47,22 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
 }
 
 /* A segment with fewer strips than this has few pieces. A cut into rows makes at least this many
- * strips; a cut of an outer dimension may make fewer. */
+ * strips. A cut of an outer dimension may make fewer. */
 #define MIN_STRIPS 6
 
-/* Returns whether a segment has few pieces. Few pieces are copied few times, so their memory
- * without a Loop is estimated well. */
+/* Returns whether a segment has few pieces. Few pieces are copied few times, so the estimate of
+ * their memory without a Loop is good. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
 {
   return cleave_fit_plan_get_segment (plan, segment)->n_strips < MIN_STRIPS;
 }
 
-/* Bytes that a Loop adds besides values: kernels that are not loaded otherwise, and many small
+/* The bytes that a Loop needs besides values: kernels that are not loaded otherwise, and many small
  * blocks. */
 #define LOOP_BYTES (1 << 20)
 
-/* A plan as it is written for the runtime. */
+/* A plan in the form in which it is written for the runtime. */
 typedef struct
 {
   CleaveFitPlan *plan;
@@ -80,7 +80,8 @@ form_clear (Form *form)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Form, form_clear)
 
-/* Sets the segments that do not become Loops.  `split` is the split graph. */
+/* Sets `missing` to the segments that do not become Loops, and sets the numbers of segments.
+ * `split` is the split graph. */
 static gboolean
 list_missing (Form *form, const CleaveGraph *split, const CleaveSplitReport *report, GError **error)
 {
@@ -99,8 +100,8 @@ list_missing (Form *form, const CleaveGraph *split, const CleaveSplitReport *rep
   return TRUE;
 }
 
-/* Splits a copy of the graph as the plan says, and estimates the memory of the runtime.  Takes
- * ownership of the plan.  Returns FALSE if the plan is NULL, with the error set already, and if the
+/* Splits a copy of the graph as the plan says, and estimates the memory of the runtime. Takes
+ * ownership of the plan. Returns FALSE if the plan is NULL, with the error set already, or if the
  * split graph cannot be written as an ONNX file. */
 static gboolean
 form_init (Form *form, CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
@@ -128,8 +129,8 @@ form_take (Form *form, Form *other)
   *other = (Form){ 0 };
 }
 
-/* Moves the segments that must not be split to the front of the missing ones, and returns their
- * number.  If `few_stay`, segments of few pieces may be split without a Loop. */
+/* Moves the segments that must not be split to the front of `missing`, and returns their number. If
+ * `few_stay`, segments of few pieces may be split without a Loop. */
 static guint
 sort_missing (const Form *form, gboolean few_stay)
 {
@@ -148,9 +149,9 @@ sort_missing (const Form *form, gboolean few_stay)
   return n;
 }
 
-/* Sets `kept` to the form without the segments that do not become Loops. Leaving segments out may
- * keep others from becoming Loops, so it repeats this until none is left. If `few_stay`, segments
- * of few pieces stay. */
+/* Sets `kept` to the form without the segments that do not become Loops. If `few_stay`, segments of
+ * few pieces stay. Leaving out segments may keep others from becoming Loops, so repeats this until
+ * none is left. */
 static gboolean
 keep_loops (
     Form *kept, const Form *all, const CleaveGraph *graph, gboolean few_stay, GError **error)
@@ -185,7 +186,7 @@ keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   return cleave_fit_plan_new_without (plan, graph, n, all, error);
 }
 
-/* The search for the best plan. Plans are compared in the form that weigh() gives them. */
+/* The search for the best plan. Plans are compared in the form that weigh() chooses. */
 typedef struct
 {
   const CleaveGraph *graph;
@@ -200,9 +201,10 @@ get_arena (const CleaveFitPlan *plan)
   return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
 }
 
-/* Returns whether a plan is better than the best so far, which was cheaper on the frontier. With a
- * limit, the first plan within it is best, or else the smaller arena; without one, the smaller
- * estimate, then the smaller arena. */
+/* Returns whether a plan is better than the best so far, which adds less cost. With a limit
+ * (`asked` > 0), the first plan within the limit is the best, or else the plan with the smallest
+ * arena. Without a limit, the plan with the smallest estimate is the best, and of equal estimates
+ * the smallest arena. */
 static gboolean
 is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gint64 asked)
 {
@@ -217,9 +219,9 @@ is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gi
          (estimated == search->loops.bytes_after && arena < best);
 }
 
-/* Pieces without a Loop are used only if they save at least this share and this many bytes, since
- * they are copied more often than is estimated. A U-net of 4.7 MB, estimated at 2.8 MB in pieces,
- * needed a fifth more than unsplit. */
+/* Pieces without a Loop are used only if the estimate falls below this fraction and by at least
+ * this many bytes. They are copied more often than is estimated: a U-Net of 4.7 MB, estimated at
+ * 2.8 MB in pieces, needed a fifth more than unsplit. */
 #define PIECES_PART 0.6
 #define PIECES_BYTES (1 << 22)
 
@@ -238,12 +240,12 @@ has_few (const CleaveFitPlan *plan)
   return FALSE;
 }
 
-/* Chooses the form in which a plan is written. If all its segments become Loops, that is the plan
+/* Chooses the form in which to write a plan. If all its segments become Loops, this is the plan
  * itself. Otherwise there are three forms:
  *
  * - only the segments that become Loops: the default
  * - also the segments of few pieces: if that saves more than LOOP_BYTES
- * - all segments: if gains_by_pieces() finds that enough memory is saved */
+ * - all segments: if gains_by_pieces() says that enough memory is saved */
 static gboolean
 find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
 {
@@ -270,8 +272,8 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
   return TRUE;
 }
 
-/* Returns the plan in the form that find_form() chooses. If that form is not estimated to save more
- * than LOOP_BYTES, returns a plan that splits no segment. */
+/* Returns the plan in the form that find_form() chooses. Returns a plan that splits no segment if
+ * the estimated saving of that form is at most LOOP_BYTES. */
 static CleaveFitPlan *
 weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
 {
@@ -294,7 +296,7 @@ weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, G
   return g_steal_pointer (&best.plan);
 }
 
-/* Replaces the best plan of the search if this plan has a better form. */
+/* Replaces the best plan of the search with this plan if the form of this plan is better. */
 static gboolean
 offer (Search *search, const CleaveFitPlan *plan, gint64 asked, GError **error)
 {
@@ -315,7 +317,7 @@ offer (Search *search, const CleaveFitPlan *plan, gint64 asked, GError **error)
   return TRUE;
 }
 
-/* Finds the best form of all plans of the frontier. */
+/* Finds the best form of all plans on the frontier. */
 static gboolean
 find_best (Search *search, gint64 asked, GError **error)
 {

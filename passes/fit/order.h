@@ -6,15 +6,16 @@
 #include <cleave/cleave-fit.h>
 
 /* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
- * them, as cleave_fit_steps_init() finds it. */
+ * them. This is the order that cleave_fit_steps_init() finds. */
 void cleave_fit_list_as_run (CleaveGraph *graph);
-/* Reorders the nodes into the order in which a program runs them.  A file of the graph then has
- * this order, and a runtime that follows the file needs as little memory.  `n_bytes` is the arena
- * of the plan: if a program of the reordered graph has an arena of another size, the old order is
- * restored.  `apart` is the peak in bytes without overlays.
- * Returns the peak of the activations in bytes for one thread and for `exclude_inputs` of the
- * graph. Returns -1 if the plan is for other options or was not kept. */
+/* Reorders the nodes into the order in which a program runs them. A file of the graph then has this
+ * order, and a runtime that follows the file needs as little memory. `n_bytes` is the arena of the
+ * plan. If a program of the reordered graph has an arena of another size, restores the old order.
+ * `apart` is the peak in bytes without overlays.
+ *
+ * Returns the peak of the activations in bytes, for one thread and for `exclude_inputs` of the
+ * graph. Returns -1 if the plan is for other options, or if the order was restored. */
 gint64 cleave_fit_arrange (
     CleaveGraph *graph, guint n_threads, gboolean exclude_inputs, gint64 n_bytes, gint64 apart);
-/* Returns whether a plan changes the graph: it splits, copies or moves nodes. */
+/* Returns whether a plan changes the graph: whether it splits, copies or moves nodes. */
 gboolean cleave_fit_plan_changes (const CleaveFitPlan *plan);

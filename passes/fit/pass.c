@@ -15,7 +15,7 @@ static const CleavePassOption option_table[] = {
   { "max-added-latency", "PERCENT", "limit the estimated time that the split adds", FALSE },
   { "threads", "T", "set the threads that run the model (default: 1)", FALSE },
   { "exclude-inputs", NULL, "do not count the inputs, which lie in memory of their own", FALSE },
-  /* Old names of two options. They work for one version. */
+  /* Old names of two options, supported for one version. */
   { "max-latency-added", "PERCENT", "old name of max-added-latency", FALSE },
   { "inputs-apart", NULL, "old name of exclude-inputs", FALSE },
   { 0 },
@@ -27,7 +27,8 @@ find_text (GHashTable *texts, const char *name)
   return texts == NULL ? NULL : g_hash_table_lookup (texts, name);
 }
 
-/* Reads a limit in per cent and sets `fraction`, unless the limit is not given. */
+/* Reads a limit in percent and sets `fraction`. Leaves `fraction` unchanged if the limit is not
+ * given. */
 static gboolean
 parse_max_added (GHashTable *texts, const char *name, double *fraction, GError **error)
 {

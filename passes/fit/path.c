@@ -2,31 +2,31 @@
 
 #include "path.h"
 
-/* Number of ways to a step that the search keeps: cheap ways, and more expensive ways that leave
- * more room for an overlay.  With one way, the plan for ResNet-50 needs 3.3 % more memory than with
- * four. With two, it needs 0.3 % more; with eight, the same. */
+/* The number of ways to each step that the search keeps: cheap ways, and more expensive ways that
+ * leave more room for an overlay. With one way, the plan for ResNet-50 needs 3.3 % more memory than
+ * with four. With two, it needs 0.3 % more. With eight, it needs the same. */
 #define MAX_WAYS 4
 
-/* A way to a step: what has run before it. */
+/* A way to a step: a sequence of segments and unsplit steps before the step. */
 typedef struct
 {
   double cost;
   gint64 last;     /* live bytes of the last segment or step */
-  gint64 extra;    /* bytes by which an overlay enlarges a buffer that is still live */
-  gint64 n_bytes;  /* the peak so far */
-  guint until;     /* step that reads the enlarged buffer last */
-  guint candidate; /* the last segment; CLEAVE_FIT_NONE: an unsplit step */
-  guint before;    /* index of the path before this segment */
+  gint64 extra;    /* bytes by which an overlay enlarges a live buffer */
+  gint64 n_bytes;  /* peak so far */
+  guint until;     /* last step that reads the enlarged buffer */
+  guint candidate; /* index of the last segment; CLEAVE_FIT_NONE: an unsplit step */
+  guint before;    /* index of the way before the last segment or step */
 } Way;
 
 typedef struct
 {
   guint n;
-  Way way[MAX_WAYS]; /* by cost */
+  Way way[MAX_WAYS]; /* sorted by cost */
 } Ways;
 
-/* Adds a way unless another one is at least as good. Drops the ways that are worse, or the most
- * expensive one. */
+/* Adds a way, unless another way is at least as good. Removes ways that are worse in everything,
+ * and the most expensive way if there are too many. */
 static void
 add_way (Ways *ways, const Way *way)
 {
@@ -51,8 +51,9 @@ add_way (Ways *ways, const Way *way)
   ways->way[at] = *way;
 }
 
-/* Appends a segment or a step, which needs `n_bytes`, to a way. In the last segment or step of the
- * way, `grown` more bytes are live. */
+/* Appends to a way a segment or step that ends at step `end` and needs `next.last` bytes. Does
+ * nothing if that exceeds `max_bytes`. In the last segment or step of the way, `grown` more bytes
+ * are live. */
 static void
 append (Ways *to, const Way *from, Way next, gint64 grown, guint end, gint64 max_bytes)
 {

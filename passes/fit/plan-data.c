@@ -2,7 +2,7 @@
 
 #include "plan.h"
 
-/* Writes a plan as data, which plan-read.c reads. */
+/* Writes a plan as data that plan-read.c reads. */
 
 const char *const cleave_fit_halo_names[CLEAVE_FIT_N_HALOS] = {
   [CLEAVE_HALO_RECOMPUTE] = "recompute",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the plan of a fit from data, and checks it.
+/* Reads the plan of a fit from data, and checks the plan.
  *
  * Over 400 lines: the reader of one format. */
 
@@ -8,8 +8,8 @@
 #include "../../lib/ir/max-threads.h"
 #include "plan.h"
 
-/* Reads a plan from data, and checks that it suits a graph.  Each function returns FALSE or NULL
- * and sets the error if a value is missing or wrong. */
+/* Functions that read a part of the data. Each returns FALSE or NULL and sets the error if a value
+ * is missing or wrong. */
 
 static GVariant *
 look_up (GVariant *dictionary, const char *name, const char *type, GError **error)
@@ -66,7 +66,7 @@ read_string (GVariant *dictionary, const char *name, GError **error)
   return value == NULL ? NULL : g_variant_dup_string (value, NULL);
 }
 
-/* Returns element `i` of a list, which must have the type. */
+/* Returns element `i` of a list. Fails unless the element has the given type. */
 static GVariant *
 get_element (GVariant *list, const char *name, gsize i, const GVariantType *type, GError **error)
 {
@@ -110,7 +110,8 @@ read_copy (GVariant *entry, CleaveFitCopy *copy, GError **error)
   return copy->copy == NULL || copy->readers != NULL;
 }
 
-/* Reads a list of recomputed or moved nodes, if the plan has it. */
+/* Reads a list of recomputed or moved nodes. Leaves `copies` unchanged if the plan has no such
+ * list. */
 static gboolean
 read_copies (GVariant *data, const char *name, GPtrArray **copies, GError **error)
 {
@@ -265,10 +266,10 @@ check_format (GVariant *data, GError **error)
                    error);
 }
 
-/* Checking that a plan suits the graph. */
+/* Checks that a plan suits the graph */
 
-/* Returns whether each node is listed after the nodes that it reads.  Sets `position` of each node,
- * by id. */
+/* Checks that each node is listed after the nodes that it reads. Sets `position`, the position of
+ * each node by id. */
 static gboolean
 check_order (const CleaveGraph *graph, guint *position, GError **error)
 {
@@ -291,7 +292,7 @@ check_order (const CleaveGraph *graph, guint *position, GError **error)
   return TRUE;
 }
 
-/* Returns whether the list of nodes has the nodes of all parts, in the order of the parts. */
+/* Checks that the nodes of all parts are in the list of nodes, in the order of the parts. */
 static gboolean
 check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, GError **error)
 {
@@ -323,8 +324,7 @@ check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, 
   return TRUE;
 }
 
-/* Rewrites `graph` and splits a copy of it, so that errors are found before the plan is measured.
- */
+/* Rewrites `graph`, and splits a copy of it to find errors before the plan is measured. */
 static gboolean
 try (const CleaveFitRewrite *rewrite, const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {

@@ -6,16 +6,16 @@
 
 #include <cleave/cleave-fit.h>
 
-/* A plan: rewrites of the graph, then segments that are split.  plan.c finds, measures and applies
- * plans, plan-data.c writes them, and plan-read.c reads them. */
+/* A plan: rewrites of the graph, then segments to split. plan.c finds, measures and applies plans,
+ * plan-data.c writes them, and plan-read.c reads them. */
 
-/* A plan as data is a dictionary of names and values, in the types that JSON has: booleans, 64-bit
- * integers, strings, lists and dictionaries. */
+/* A plan as data is a dictionary of names and values. The values have the types of JSON: booleans,
+ * 64-bit integers, strings, lists and dictionaries. */
 #define CLEAVE_FIT_PLAN_FORMAT "cleave-fit-plan"
 #define CLEAVE_FIT_PLAN_VERSION 1
 #define CLEAVE_FIT_N_HALOS (CLEAVE_HALO_CARRY_NARROW + 1)
 
-/* Indexed by CleaveHalo. */
+/* The names of halo policies, indexed by CleaveHalo. */
 extern const char *const cleave_fit_halo_names[CLEAVE_FIT_N_HALOS];
 
 struct _CleaveFitPlan
@@ -32,8 +32,8 @@ struct _CleaveFitPlan
   CleaveFitLoops *loops;        /* results of a plan for ONNX Runtime; NULL: for Cleave */
 };
 
-/* Makes a plan from a measured one and the rewrite of its graph variant.  The `*_before` totals are
- * copied from `before`. */
+/* Makes a plan from a measurement and the rewrite of its graph variant. The totals of the unsplit
+ * graph are those of `before`. */
 CleaveFitPlan *cleave_fit_plan_make (const CleaveFitMeasurement *measured,
                                      const CleaveFitRewrite *rewrite,
                                      const CleaveFitTotals *before,

@@ -19,7 +19,7 @@ part_unref (gpointer part)
   g_atomic_rc_box_release_full (part, part_clear);
 }
 
-/* Returns whether a node of a set reads a result of another node. */
+/* Returns whether a node of the set `members` reads a result of `node`. */
 static gboolean
 is_read_in (const CleaveFitSteps *steps, const CleaveNode *node, GHashTable *members)
 {

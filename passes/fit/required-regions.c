@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the required regions of the values of a segment, from its end backwards, and the cost of
- * the pieces that compute them.
+/* Finds the required regions of the values of a segment, from its end backwards. Also finds the
+ * cost of the pieces that compute them.
  *
- * Over 400 lines: one recursion finds the required regions of operands from those that results
- * have, and the cost of a piece from the same ranges. */
+ * Over 400 lines: one recursion finds the required regions of operands from those of results, and
+ * the cost of a piece from the same ranges. */
 
 #include "required-regions.h"
 
@@ -14,16 +14,17 @@
 
 #include <math.h>
 
-/* Required regions of end nodes. */
+/* Required regions of end nodes */
 
-/* Returns where chunk k of n begins; the larger chunks come first. */
+/* Returns the index where chunk k of n begins. Larger chunks come first. */
 static gint64
 find_begin (gint64 extent, gint64 n, gint64 k)
 {
   return k * (extent / n) + MIN (k, extent % n);
 }
 
-/* Returns the index of a chunk in the middle; one of the larger chunks if there are several. */
+/* Returns the index of the chunk in the middle. Returns one of the larger chunks if there are two
+ * or more of them. */
 static gint64
 find_middle (gint64 extent, gint64 n)
 {
@@ -38,7 +39,8 @@ find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
 }
 
-/* Cuts the first strip and the strip in the middle into tiles. */
+/* Sets the samples of tiles: cuts the first strip and the strip in the middle into tiles. Returns
+ * FALSE if the node cannot be cut in this way. */
 static gboolean
 begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -58,7 +60,8 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Narrows the strips to the band in the middle, and sets the samples that are whole bands. */
+/* Sets the samples of bands: narrows the strips to the band in the middle, and sets the sample of
+ * the first band. Returns FALSE if the node cannot be cut in this way. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -78,8 +81,8 @@ begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Makes a node an end of the segment: sets the required region of its result 0 to the cuts of the
- * walk.  Returns FALSE if the node cannot be cut in this way. */
+/* Makes a node an end of the segment: cuts its result 0 as the walk says, and sets the required
+ * region to the pieces. Returns FALSE if the node cannot be cut in this way. */
 static gboolean
 begin_at (CleaveFitState *state, guint index)
 {
@@ -109,8 +112,8 @@ begin_at (CleaveFitState *state, guint index)
   return state->walk->n_columns == 1 || begin_tile (state, index, required);
 }
 
-/* Required regions of operands.  A search computes some million of them, so ranges are changed in
- * place, and only their dimensions in use are copied. */
+/* Required regions of operands. A search computes some million of them, so ranges are changed in
+ * place, and only dimensions in use are copied. */
 
 static void
 copy_range (const CleaveRange *from, CleaveRange *to)
@@ -120,7 +123,7 @@ copy_range (const CleaveRange *from, CleaveRange *to)
     to->dim[d] = from->dim[d];
 }
 
-/* Extends a range to the hull of two ranges, neither of which is empty. */
+/* Extends a range to the hull of it and another range, neither of which is empty. */
 static void
 extend (CleaveRange *range, const CleaveRange *more)
 {
@@ -131,7 +134,8 @@ extend (CleaveRange *range, const CleaveRange *more)
     }
 }
 
-/* Returns TRUE if the walk reads a value for the first time; its region is then not set yet. */
+/* Returns whether the walk reads a value for the first time. The range of the value is then not set
+ * yet. */
 static gboolean
 begin_required (CleaveFitState *state, guint value)
 {
@@ -145,7 +149,8 @@ begin_required (CleaveFitState *state, guint value)
   return TRUE;
 }
 
-/* Extends the required region of a value, which is set, by the ranges that another node reads. */
+/* Extends the required region of a value, which is set already, by the ranges that another node
+ * reads. */
 static void
 extend_required (CleaveFitState *state, guint value, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
 {
@@ -167,7 +172,8 @@ are_disjoint (const CleaveRange *a, const CleaveRange *b)
   return FALSE;
 }
 
-/* Removes the elements of `made` from a range if the rest is a box; else leaves the range. */
+/* Removes the elements of `made` from a range if the rest is a box; else leaves the range
+ * unchanged. */
 static void
 subtract (CleaveRange *range, const CleaveRange *made)
 {
@@ -191,8 +197,8 @@ subtract (CleaveRange *range, const CleaveRange *made)
   range->dim[dim] = rest;
 }
 
-/* Adds the required region of a result of a view to the required region of the operand.  A view
- * computes nothing. */
+/* Adds the required region of a result of a view, shifted, to the required region of its operand. A
+ * view computes nothing. */
 static void
 require_operand_of_view (CleaveFitState *state, const CleaveFitNode *node, guint result)
 {
@@ -229,7 +235,7 @@ copy_whole (const CleaveShape *shape, CleaveRange *to)
     to->dim[d] = (CleaveSpan){ 0, shape->dim[d] };
 }
 
-/* Finds the required region of result 0 of a node for each sample. */
+/* Sets `made` to the required region of result 0 of a node, for each sample. */
 static void
 find_required (const CleaveFitState *state,
                const CleaveFitNode *node,
@@ -246,8 +252,8 @@ find_required (const CleaveFitState *state,
   for (guint r = 1; r < node->n_values; r++)
     if (required[r].stamp == state->walker->now)
       for (guint s = 0; s < state->n_samples; s++)
-        copy_whole (shape, &made[s]); /* there is no map from other results to result 0, so the
-                                         range is overestimated */
+        copy_whole (shape, &made[s]); /* no map leads from other results to result 0, so the range
+                                         is overestimated */
   if (!node->can_split)
     {
       copy_whole (shape, &made[CLEAVE_FIT_FIRST]);
@@ -255,7 +261,7 @@ find_required (const CleaveFitState *state,
     }
 }
 
-/* Removes the elements that pieces carry from earlier pieces. */
+/* Removes from `made` the elements that pieces carry from earlier pieces. */
 static void
 subtract_carried (const CleaveFitState *state,
                   const CleaveFitNode *node,
@@ -277,10 +283,12 @@ subtract_carried (const CleaveFitState *state,
   subtract (&made[CLEAVE_FIT_TILE], &made[CLEAVE_FIT_LEFT]);
 }
 
-/* Finds the range of result 0 that a node computes for each sample: the required region, less what
- * pieces carry from earlier pieces.  If each tile of a strip needs the same region, the first tile
- * computes it, and all values that only this region depends on. There, the first tile is the
- * sample, and no tile is left of it. */
+/* Finds the range of result 0 that a node computes, for each sample: the required region without
+ * the elements that pieces carry from earlier pieces.
+ *
+ * If all tiles of a strip need the same region, the first tile computes it, and all values on which
+ * only this region depends. The sample CLEAVE_FIT_TILE is then the first tile, with no tile left of
+ * it. */
 static void
 find_made (const CleaveFitState *state,
            const CleaveFitNode *node,
@@ -348,9 +356,9 @@ require_operands (CleaveFitState *state,
     }
 }
 
-/* Returns the elements of all `n` chunks of one dimension. A chunk in the middle has `middle`
- * elements. A chunk at the border has less halo, and `border` elements. If there are two chunks,
- * the last one counts as the middle one. */
+/* Estimates the elements of all `n` chunks of one dimension together. A chunk in the middle has
+ * `middle` elements. A chunk at the border has less halo, and `border` elements. If there are two
+ * chunks, the last one counts as a middle one. */
 static double
 sum_pieces (double middle, double border, guint n)
 {
@@ -359,7 +367,7 @@ sum_pieces (double middle, double border, guint n)
                   : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
-/* Returns the elements of the first strip with all its tiles: it has the rows of the first tile,
+/* Returns the elements of the first strip with all its tiles. It has the rows of the first tile,
  * and the other dimensions of the strip in the middle. */
 static double
 count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
@@ -372,7 +380,7 @@ count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveSha
   return (double) cleave_range_count (&strip);
 }
 
-/* Estimates the elements of result 0 that all pieces compute together. */
+/* Estimates the elements of result 0 that all pieces together compute. */
 static double
 count_made (const CleaveFitState *state,
             const CleaveFitNode *node,
@@ -409,7 +417,7 @@ count_macs (CleaveFitState *state,
     state->macs += (double) node->macs * MAX (count_made (state, node, made) / (double) all - 1, 0);
 }
 
-/* Notes a join if an operand is written into its buffer before it runs.  If that operand is
+/* Records a join if an operand is written into its buffer before the join runs. If the operand is
  * computed before the segment, cutting the join into strips does not free the buffer: the strips
  * are copies beside it (find_inner_of() in walk.c). */
 static void
@@ -423,8 +431,8 @@ note_join (CleaveFitState *state, const CleaveFitNode *node)
     g_array_append_val (state->walker->joins, node->first_value);
 }
 
-/* Adds the cost of reading weights for each piece. A piece of some channels reads the weights of
- * these channels alone, and leaves vectors partly empty; any other piece reads all weights again.
+/* Adds the cost of reading weights for each piece. A piece of some channels reads only the weights
+ * of these channels, and leaves vectors partly empty. Any other piece reads all weights again.
  * Equal pieces become one piece, which reads the weights once. */
 static void
 count_weights (CleaveFitState *state,

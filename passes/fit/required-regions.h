@@ -3,11 +3,11 @@
 
 #include "walk.h"
 
-/* The state of a walk (walk.h) and its first half: required regions.
+/* The state of a walk (walk.h), and the first half of its work: required regions.
  *
- * A walk visits the nodes from the end of a segment backwards.  For each value it finds the
- * required region, the range that pieces read, and from that the elements that pieces compute.  It
- * does so for a few samples in place of all pieces, since most pieces are alike: */
+ * A walk visits the nodes of a segment from the end backwards. For each value it finds the required
+ * region, which is the range that pieces read, and from it the elements that pieces compute. It
+ * does so only for a few samples of pieces, since most pieces are alike: */
 typedef enum {
   CLEAVE_FIT_BEFORE, /* all strips before the one in the middle */
   CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */
@@ -18,24 +18,25 @@ typedef enum {
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 
-/* If tiles are in bands, CLEAVE_FIT_LEFT is the first band and CLEAVE_FIT_TILE the band in the
- * middle, each with all its tiles.  The other samples are strips of the band in the middle.  A walk
+/* If tiles are in bands, CLEAVE_FIT_LEFT is the first band, and CLEAVE_FIT_TILE is the band in the
+ * middle, each with all its tiles. The other samples are strips of the band in the middle. A walk
  * without tiles has only the samples before CLEAVE_FIT_LEFT. */
 #define CLEAVE_FIT_N_OF_STRIPS CLEAVE_FIT_LEFT
 
-/* The required region of a value. */
+/* The required region of a value, for each sample. */
 
 typedef struct
 {
-  guint stamp; /* number of the walk that set the region last; if that is not the current walk, the
+  guint stamp; /* number of the last walk that set the region; if that is not the current walk, the
                   region is empty */
   gint64 joined; /* elements of CLEAVE_FIT_MIDDLE that joins read */
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitRequired;
 
-/* Bytes that pieces of the values in one buffer take. There is a number for the middle of the
- * segment, for the first piece (`first`), and for a tile in the middle of the first strip (`top`).
- * `carried` and `carried_top` are the bytes of carried rows and columns, for `middle` and `top`. */
+/* The bytes that pieces of the values in one buffer take. `middle` is for the middle of the
+ * segment, `first` for the first piece, and `top` for a tile in the middle of the first strip.
+ * `carried` and `carried_top` are the bytes of carried rows and columns, in addition to `middle`
+ * and `top`. */
 typedef struct
 {
   guint stamp;
@@ -49,17 +50,18 @@ struct _CleaveFitWalker
   gint64 *crossing; /* by step: bytes that are live before the step and still during it */
   CleaveFitRequired *required;      /* by value: the required region */
   CleaveFitPieceBytes *piece_bytes; /* by buffer: the bytes of pieces */
-  gint64 *middle, *first, *top;     /* by step: sum of the bytes of the windows */
-  GArray *read;           /* guint: values that the segment reads, and some that it makes */
-  GArray *ends;           /* guint: results of the segment, which end it */
+  gint64 *middle, *first, *top;     /* by step: sum over all buffers */
+  GArray *read;           /* guint: values that the segment reads, and some that it computes */
+  GArray *ends;           /* guint: results of the end nodes */
   GArray *joins;          /* guint: joins into whose buffer an earlier step writes a part */
-  gint64 peak;            /* peak of the unsplit graph, in bytes */
-  guint now;              /* number of the walk */
+  gint64 peak;            /* bytes of the unsplit graph */
+  guint now;              /* number of the current walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;
 };
 
-/* A walk in progress: sums over the steps from the end of the segment to the current one. */
+/* A walk in progress, with sums and maxima over the steps from the end of the segment to the
+ * current step. */
 typedef struct
 {
   CleaveFitWalker *walker;
@@ -70,29 +72,29 @@ typedef struct
   gint64 most_middle, most_first, most_top; /* maxima of the walker's sums over the steps */
   gint64 copied;                            /* bytes of carried rows, of all strips */
   double macs;                              /* MACs that pieces recompute */
-  double again;          /* nanoseconds that each piece but the first adds by rereading weights */
-  double begin;          /* nanoseconds that each piece adds before it computes anything */
-  double idle;           /* nanoseconds that chunks of channels add by partly empty vectors */
+  double again;          /* ns that each piece but the first adds by reading weights again */
+  double begin;          /* ns that each piece adds before it computes anything */
+  double idle;           /* ns that chunks of channels add by partly empty vectors */
   gboolean overlaps;     /* two strips need the same elements of a value */
   gboolean cuts_weights; /* pieces read different parts of some weights */
 } CleaveFitState;
 
-/* Returns the number of pieces that a node is cut into. */
+/* Returns the number of pieces of each node. */
 static inline double
 cleave_fit_count_tiles (const CleaveFitWalk *walk)
 {
   return (double) walk->n_strips * walk->n_columns;
 }
 
-/* Returns whether the tiles of a strip follow each other, so that a tile can carry columns. */
+/* Returns whether the tiles of a strip run one after the other, so a tile can carry columns. */
 static inline gboolean
 cleave_fit_is_tiled (const CleaveFitWalk *walk)
 {
   return walk->n_columns > 1 && !walk->in_bands;
 }
 
-/* Returns whether all tiles of a strip have the same range, of which all but the first are copies.
- */
+/* Returns whether all tiles of a strip have the same range. The first tile then computes the range
+ * for all of them. */
 static inline gboolean
 cleave_fit_is_once (const CleaveFitState *state, const CleaveRange range[CLEAVE_FIT_N_SAMPLES])
 {
@@ -109,5 +111,5 @@ cleave_fit_is_wide (const CleaveFitState *state, const CleaveFitNode *node)
 }
 
 /* Extends the walk to a node: adds the required regions of its operands, the bytes of its results,
- * and its cost.  Returns FALSE if the node cannot be cut, so that the segment ends after it. */
+ * and its cost. Returns FALSE if the node cannot be cut. The segment then begins after the node. */
 gboolean cleave_fit_visit (CleaveFitState *state, guint node);

@@ -27,8 +27,7 @@ cleave_segment_pieces_init (CleaveSegmentPieces *pieces,
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       *get (pieces->part, node) = CLEAVE_NO_PART;
-      /* weights come first in the list, since the pieces of a part may read weights from the middle
-       * of the part */
+      /* weights come first in the list, since pieces in the middle of a part may read them */
       *get (pieces->place, node) =
           cleave_node_is_input (node) || cleave_node_is_fixed (node) ? 0 : ++next;
     }
@@ -53,8 +52,8 @@ cleave_segment_pieces_note (CleaveSegmentPieces *pieces, const CleaveGraph *grap
     g_array_append_val (pieces->part, part);
 }
 
-/* Sets the positions of new nodes. A piece has the position of its part; a node that several parts
- * share has the position of its last operand. */
+/* Sets the positions of new nodes. A piece gets the position of its part. A node that several parts
+ * share gets the position of its last operand. */
 static void
 place_pieces (CleaveSegmentPieces *pieces, const GPtrArray *order)
 {
@@ -87,8 +86,8 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
 typedef struct
 {
   CleaveSegmentPieces *pieces;
-  gboolean *seen;   /* indexed by node id */
-  GPtrArray *stack; /* CleaveNode; NULL above a node whose operands are listed */
+  gboolean *seen;   /* by node id: listed, or on the stack */
+  GPtrArray *stack; /* CleaveNode; NULL above a node whose operands follow */
   GPtrArray *order; /* CleaveNode: nodes listed so far, operands before readers */
 } Listing;
 
@@ -111,7 +110,7 @@ push_operands (const Listing *listing, const CleaveNode *node)
     }
 }
 
-/* Lists a node after each of its operands that has the same position and is not listed yet. */
+/* Lists a node after those of its operands that have the same position and are not listed yet. */
 static void
 add (Listing *listing, CleaveNode *last)
 {
@@ -132,8 +131,8 @@ add (Listing *listing, CleaveNode *last)
     }
 }
 
-/* Lists the pieces of a part strip by strip: the first strip of all end nodes, then the second, and
- * so on. */
+/* Lists the pieces of a part strip by strip: first the first strip of each end node, then the
+ * second strip of each, and so on. */
 static void
 add_strips (Listing *listing, const CleaveGraph *graph, char **ends)
 {
@@ -155,7 +154,7 @@ add_strips (Listing *listing, const CleaveGraph *graph, char **ends)
       }
 }
 
-/* Reorders the graph, which renumbers the nodes, and renumbers `part` with them. */
+/* Reorders the graph, which renumbers its nodes, and reorders `part` in the same way. */
 static void
 arrange (CleaveSegmentPieces *pieces, CleaveGraph *graph, const GPtrArray *order)
 {

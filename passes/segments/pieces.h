@@ -3,32 +3,32 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* The part of a node that no segment contains. */
+/* The part of a node that belongs to no segment. */
 #define CLEAVE_NO_PART G_MAXUINT
 /* The part of a node that holds carried rows or columns for pieces of several segments. */
 #define CLEAVE_SHARED_PART (G_MAXUINT - 1)
 
-/* Records, while a plan is applied, to which part (segment) of the plan each node belongs.  Also
- * has the position of each part in the list of nodes.  After a part is cut, its pieces belong to it
- * in place of its nodes.  Arrays are indexed by node id. */
+/* Records to which part (segment) of a plan each node belongs, while the plan is applied. Also
+ * records the position of each part in the list of nodes. After a part is cut, its pieces belong to
+ * it instead of its nodes. `part` and `place` are indexed by node id, `of_part` by part. */
 typedef struct
 {
   GArray *part;    /* guint: index of the part of each node */
-  GArray *place;   /* guint: position of each node before the cuts, or of its part if it has one */
-  GArray *of_part; /* guint: position of each part, which is the position of its first node */
+  GArray *place;   /* guint: position of each node before the cuts, or that of its part */
+  GArray *of_part; /* guint: position of the first node of each part */
 } CleaveSegmentPieces;
 
-/* Begins the record before any part is cut.  `nodes` has the nodes (CleaveNode) of each part. */
+/* Begins the record before any part is cut. `nodes` has the nodes (CleaveNode) of each part. */
 void cleave_segment_pieces_init (CleaveSegmentPieces *pieces,
                                  const CleaveGraph *graph,
                                  GPtrArray *const *nodes,
                                  guint n_parts);
-/* Assigns all nodes that were added since the last call to a part. */
+/* Assigns to `part` all nodes that were added to the graph since the last call. */
 void cleave_segment_pieces_note (CleaveSegmentPieces *pieces, const CleaveGraph *graph, guint part);
 /* Moves the pieces of each part to the position of the part in the list of nodes, strip by strip.
- * `ends` has, for each part, the names of its end nodes, the last first.  Nodes are listed as an
- * importer of the graph's file would list them (cleave_list_as_in_file()).  Renumbers the nodes,
- * and makes programs keep the order. */
+ * `ends` has the names of the end nodes of each part, the last node first. Lists the nodes as an
+ * importer of the graph's file would list them (cleave_list_as_in_file()). Renumbers the nodes, and
+ * makes programs keep the order. */
 void
 cleave_segment_pieces_list (CleaveSegmentPieces *pieces, CleaveGraph *graph, char **const *ends);
 void cleave_segment_pieces_clear (CleaveSegmentPieces *pieces);
