@@ -17,8 +17,8 @@ typedef struct
   gboolean quick; /* try fewer rounds and no eviction */
 } CleaveArenaTask;
 
-/* Factor of the lower bound within which an arena is good enough. Eviction makes a last try to reach
- * it, and slack may enlarge the arena up to it. */
+/* Factor of the lower bound within which an arena is good enough. Eviction makes a last try to
+ * reach it, and slack may enlarge the arena up to it. */
 #define CLEAVE_ARENA_CLOSE 1.025
 
 /* Sets the offset of each buffer, in bytes. Returns the bytes of the arena. `at_least` is the lower
