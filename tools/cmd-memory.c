@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Rows of the bar chart on a terminal. */
+/* Largest number of rows of the bar chart on a terminal. */
 #define ROWS 24
-/* Columns of its longest bar. */
+/* Number of columns of the longest bar. */
 #define BAR 40
-/* Rows of the table of buffers. */
+/* Largest number of rows of the table of buffers. */
 #define TABLE 10
 
 typedef struct

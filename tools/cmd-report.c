@@ -25,7 +25,7 @@ static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", N
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
-/* Each of these options makes the page one of a split, although fit may have the option too. */
+/* With one of these options, the page shows a split, even if fit has that option, too. */
 static const char *const for_split[] = { "node", "all", "for-threads", "max-schedule-memory",
                                          NULL };
 static const char *const for_fit[] = { "max-memory", "max-added-macs", NULL };

@@ -8,7 +8,7 @@
 /* The result of running a graph. */
 typedef struct
 {
-  GPtrArray *outputs;         /* CleaveTensor, in the model's order */
+  GPtrArray *outputs;         /* CleaveTensor of each output, in the model's order */
   char **names;               /* names of the outputs, in the same order */
   CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: the model has none */
   CleaveOnnxDynamicStats dynamic_stats;

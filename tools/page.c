@@ -26,7 +26,7 @@ cleave_page_is_wanted (void)
   return wanted != NULL;
 }
 
-/* One of the two graphs on the page. */
+/* A graph on the page: the model, or the graph after the split. */
 typedef struct
 {
   const char *name;

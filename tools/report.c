@@ -314,7 +314,7 @@ print_sizes (const char *what, gint64 before, gint64 after)
  * join the names of fused nodes, so names can be very long. */
 #define MAX_NAME 64
 
-/* Appends a name; a long one as its first and last characters. */
+/* Appends a name. If the name is long, appends only its first and last characters. */
 static void
 append_name (GString *line, const char *name, gsize n)
 {

@@ -17,8 +17,8 @@ cleave_limit_get_option (CleaveLimitKind kind)
   return cleave_split_name_option (cleave_limit_kind_get_name (kind));
 }
 
-/* In the command, --max-memory limits the whole model, so the option that limits a piece is
- * --max-piece-memory. */
+/* Returns the option of the command for an option of the library. In the command, --max-memory
+ * limits the whole model, so the option that limits a piece is --max-piece-memory. */
 const char *
 cleave_split_name_option (const char *option)
 {

@@ -28,8 +28,8 @@ CleaveNode *cleave_test_add_recurrent (CleaveGraph *graph,
                                        const CleaveRecurrentAttrs *attrs,
                                        GError **error);
 
-/* The example graph of Glow's documentation: x 5x16x16x4 → "conv" k3 s2 pads 1,1,0,0 → "relu" →
- * "pool" k3 s2 pads 1, NHWC. */
+/* Makes the example graph of Glow's documentation, in the layout NHWC: x 5x16x16x4 → "conv" with
+ * kernel 3, stride 2 and pads 1,1,0,0 → "relu" → "pool" with kernel 3, stride 2 and pads 1. */
 CleaveGraph *cleave_test_figure (void);
 
 /* Returns a random legal graph of about `n` nodes: convolutions, poolings, element-wise ops,

@@ -5,7 +5,7 @@
 
 #include <cleave/cleave.h>
 
-/* A convolution, NHWC. */
+/* A convolution in the layout NHWC. */
 typedef struct
 {
   gint64 channels, group, kernel[2], strides[2], dilations[2], pads[4];

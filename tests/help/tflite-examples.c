@@ -6,7 +6,7 @@
 
 #define N(array) ((guint) (sizeof (array) / sizeof (*(array))))
 
-/* PAD and CONV_2D with RELU6, MAX_POOL_2D, FULLY_CONNECTED, SOFTMAX. */
+/* Returns a file with PAD, CONV_2D with RELU6, MAX_POOL_2D, FULLY_CONNECTED and SOFTMAX. */
 static GBytes *
 floats_example (void)
 {
@@ -52,7 +52,8 @@ floats_example (void)
   return tflite_file_new (&graph);
 }
 
-/* DEPTHWISE_CONV_2D, ADD, MEAN, FULLY_CONNECTED and SOFTMAX on int8, and a QUANTIZE. */
+/* Returns a file with DEPTHWISE_CONV_2D, ADD, MEAN, FULLY_CONNECTED and SOFTMAX on int8, and a
+ * QUANTIZE. */
 static GBytes *
 integers_example (void)
 {
@@ -104,8 +105,8 @@ integers_example (void)
   return tflite_file_new (&graph);
 }
 
-/* SHAPE, STRIDED_SLICE, PACK and RESHAPE, which fold to a constant shape; TRANSPOSE, CONCATENATION,
- * and a DEQUANTIZE of float16. */
+/* Returns a file with SHAPE, STRIDED_SLICE, PACK and RESHAPE, which fold to a constant shape. It
+ * also has TRANSPOSE, CONCATENATION, and a DEQUANTIZE of float16. */
 static GBytes *
 moves_example (void)
 {
@@ -142,7 +143,8 @@ moves_example (void)
   return tflite_file_new (&graph);
 }
 
-/* SVDF, an LSTM with a state of its own, PRELU, RESIZE_BILINEAR and BATCH_MATMUL on int8. */
+/* Returns a file with SVDF, an LSTM with a state of its own, PRELU, RESIZE_BILINEAR and
+ * BATCH_MATMUL on int8. */
 static GBytes *
 states_example (void)
 {
@@ -200,8 +202,8 @@ states_example (void)
   return tflite_file_new (&graph);
 }
 
-/* A CALL_ONCE that sets a variable, a WHILE of three iterations, an IF that assigns the variable in
- * one branch, and a READ_VARIABLE. */
+/* Returns a file with a CALL_ONCE that sets a variable, a WHILE of three iterations, an IF that
+ * assigns the variable in one branch, and a READ_VARIABLE. */
 static GBytes *
 control_example (void)
 {
@@ -311,8 +313,8 @@ control_example (void)
       (const TfliteGraph *[]){ &graph, &then, &otherwise, &test, &step, &once, NULL });
 }
 
-/* A sparse matrix of float16 in blocks of 1 x 2, behind DENSIFY and DEQUANTIZE, in a
- * FULLY_CONNECTED and a RELU. */
+/* Returns a file with a FULLY_CONNECTED and a RELU. The weights are a sparse matrix of float16 in
+ * blocks of 1 x 2, which DENSIFY and DEQUANTIZE convert. */
 static GBytes *
 sparse_example (void)
 {

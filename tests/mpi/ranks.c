@@ -346,8 +346,8 @@ make_chain (int seed, guint n)
   return cleave_placement_new_by_node (graph, n, ranks, 5, NULL);
 }
 
-/* All ranks get the same bandwidth and latency, which are plausible. The measurement does not
- * change the other fields of the network. */
+/* Checks that all ranks measure the same plausible bandwidth and latency, and that the measurement
+ * does not change the other fields of the network. */
 static void
 run_measure (void)
 {
@@ -375,7 +375,7 @@ run_measure (void)
   "graph g\n%x = Input : float32 1024x1024\n%a = Relu %x\n%b = Neg %a\n%c = MatMul %x, %x\n"       \
   "%d = MatMul %c, %x\n%e = MatMul %d, %x\n%f = Add %e, %b\noutput %f\n"
 
-/* A large message makes progress while the sending rank computes. */
+/* Checks that a large message makes progress while the sending rank computes. */
 static void
 run_progress (void)
 {
@@ -427,8 +427,8 @@ get_own_bytes (void)
   return g_ascii_strtoll (text, NULL, 10) * sysconf (_SC_PAGESIZE);
 }
 
-/* A rank lacks memory for its program. The rank never touches the gigabyte between the parts, since
- * the machine may not have that memory. */
+/* Checks the error if a rank lacks memory for its program. The rank never touches the gigabyte
+ * between the parts, since the machine may not have that memory. */
 static void
 assert_no_memory (int which)
 {
@@ -453,8 +453,8 @@ assert_no_memory (int which)
   demand (g_get_monotonic_time () - begin < 20 * G_USEC_PER_SEC, "it took long", (guint32) which);
 }
 
-/* A call of MPI fails on one rank while a program is made: no rank waits for it, and the next
- * program is made normally. */
+/* Checks a call of MPI that fails on a rank while a program is made: no rank waits for the failed
+ * rank, and the next program is made normally. */
 static void
 assert_collective_fails (int failing, gint *left, gint n, const char *message)
 {

@@ -10,7 +10,7 @@
 #include "../../lib/onnx/resize-part.h"
 #include "../../lib/onnx/tensor-proto.h"
 
-/* Ops that all opsets have, and ops that later opsets write differently. */
+/* Makes a graph with ops that all opsets have, and ops that later opsets write differently. */
 static CleaveGraph *
 make_pool (const char *op, const CleavePoolAttrs *pool)
 {

@@ -146,7 +146,8 @@ read_tensors (const char *folder, const char *kind, GError **error)
     }
 }
 
-/* The tests store bfloat16 as uint16. Frees the tensor. */
+/* Makes a tensor of bfloat16 of a tensor of uint16, since the tests store bfloat16 as uint16. Frees
+ * the old tensor. */
 static CleaveTensor *
 as_bfloat16 (CleaveTensor *tensor)
 {
@@ -286,7 +287,7 @@ compare (CleaveTensor *got, CleaveTensor *want)
   return NULL;
 }
 
-/* Runs the graph, and its dynamic part if there is one. NULL on error. */
+/* Runs the graph, and its dynamic part if it has one. Returns the outputs, or NULL on error. */
 static GPtrArray *
 run_all (const CleaveGraph *graph, GPtrArray *inputs, GError **error)
 {

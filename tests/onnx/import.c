@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Files and nodes of ONNX models. */
+/* The import of ONNX models: their files, and the forms of their nodes. */
 
 #include "imported.h"
 

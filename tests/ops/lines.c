@@ -35,7 +35,7 @@ START_TEST (adjacent_dimensions_are_merged)
     { &dense, &row, "20x6" },    { &turned, &dense, "30x4" },
   };
 
-  turned.stride[0] = 1; /* dimension 0 innermost */
+  turned.stride[0] = 1; /* dimension 0 is innermost in memory */
   turned.stride[2] = 24;
   turned.stride[3] = 4;
   part.stride[0] = 60;

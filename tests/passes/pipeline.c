@@ -167,7 +167,7 @@ watch (CleavePipelineEvent event, const char *pass, const CleaveGraph *graph, gp
   return w->n != w->end_at;
 }
 
-/* x → Relu → Relu → y, and a node without reader. */
+/* Makes the graph x → Relu → y, with a Neg of x that has no reader. */
 static CleaveGraph *
 small_graph (void)
 {

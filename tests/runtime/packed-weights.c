@@ -6,7 +6,7 @@
 
 #include "test.h"
 
-/* A function that packs weights. Its data is the number of calls so far. */
+/* Packs weights: copies them, and counts the call in `data`. */
 static void
 pack (const CleaveTensor *base, gconstpointer data, gpointer to)
 {

@@ -80,7 +80,7 @@ make_dense (Net *net)
   run_output (net->graph, add_conv (net, add_x (net, sizes.group * n, draw (net, 5, 9)), &sizes));
 }
 
-/* Two depthwise convolutions; the result of the second may overlay the result of the first. */
+/* Adds two depthwise convolutions. The result of the second may overlay the result of the first. */
 static void
 make_depthwise (Net *net)
 {

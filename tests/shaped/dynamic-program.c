@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Programs of a dynamic part: they are compiled once for a shape, and compute the bits of the
- * reference kernels. */
+/* Programs of a dynamic part. A program is compiled once for a shape, and must compute the bits of
+ * the reference kernels. */
 
 #include "graphs.h"
 #include "interpret.h"
 #include "models.h"
 #include "run-help.h"
 
-/* Rows of x and their extents. A product of 70 rows is expensive enough for a program. */
+/* Number of rows of x, of columns of x, and of columns of the product. A product of 70 rows is
+ * expensive enough for a program. */
 #define N_ROWS 400
 #define N_IN 300
 #define N_OUT 200
@@ -34,7 +35,7 @@ add_weights (Model *model, const char *name, gint64 n_in, gint64 n_out)
   model_add_initializer (model, name, cleave_tensor_get_type (w), cleave_tensor_get_data (w));
 }
 
-/* A product of the rows of x that have a positive element. */
+/* Makes a model with a product of the rows of x that have a positive element. */
 static Model *
 product_new (void)
 {
@@ -47,7 +48,8 @@ product_new (void)
   return model;
 }
 
-/* Products of the rows with each other: no operand is stored, and each row depends on all. */
+/* Makes a model with products of those rows and each other. Both operands are computed, and each
+ * row of the result depends on all rows. */
 static Model *
 attention_new (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A streaming network for wake words: convolutions along time on int8, whose last rows are kept
- * from run to run in variables. Each run reads three rows.
+/* A streaming network that detects wake words: convolutions along time on int8. Variables keep the
+ * last rows of their operands from run to run. Each run reads three rows.
  *
  *   stream    READ_VARIABLE ─┬─ CONCATENATION ─┬─ STRIDED_SLICE ── ASSIGN_VARIABLE
  *                        x ──┘                 └─ CONV_2D …
@@ -19,17 +19,17 @@ enum { CONCATENATION = 2, CONV = 3, DEPTHWISE = 4, FULLY_CONNECTED = 9, LOGISTIC
 enum { RESHAPE = 22, PAD = 34, STRIDED_SLICE = 45, SPLIT = 49 };
 enum { VAR_HANDLE = 142, READ_VARIABLE, ASSIGN_VARIABLE };
 
-/* Rows of the depthwise convolutions of each block. Block 1 has two: each reads half the
- * channels. */
+/* Number of taps along time of the depthwise convolutions of each block. Block 1 has two depthwise
+ * convolutions, each of which reads half of the channels. */
 static const gint block_rows[N_BLOCKS][2] = { { 5, 0 }, { 5, 9 }, { 13, 0 }, { 21, 0 } };
 
-/* A file in the making. Both networks draw the same weights. */
+/* A file that is being built. Both networks draw the same weights. */
 typedef struct
 {
   TfliteTensor tensors[192];
   TfliteOperator operators[96];
   guint n_tensors, n_operators;
-  GPtrArray *owned; /* of texts and data */
+  GPtrArray *owned; /* texts and data of the tensors, to be freed */
   GRand *rand;
   gboolean is_stream;
 } Net;
@@ -138,7 +138,8 @@ add_join (Net *net, gint a, gint b, gint axis, gint rows, gint channels)
   return y;
 }
 
-/* Puts `before` earlier rows before the `rows` rows of x: those of a variable, or padding. */
+/* Joins `before` earlier rows and the `rows` rows of x. In the streaming network, a variable has
+ * the earlier rows. In the sequence network, they are padding. */
 static gint
 add_history (Net *net, gint x, gint rows, gint channels, gint before)
 {
@@ -218,7 +219,7 @@ add_mixed (Net *net, gint x, const gint *taps, gint y_rows, gint channels)
   return add_join (net, part[0], part[1], 3, y_rows, channels);
 }
 
-/* Adds the last layer: 5 rows become one number, for each of y_rows results. */
+/* Adds the last layers, which compute a number from 5 rows, for each of `y_rows` results. */
 static gint
 add_head (Net *net, gint x, gint y_rows)
 {
@@ -246,7 +247,7 @@ add_head (Net *net, gint x, gint y_rows)
   return y;
 }
 
-/* Returns the network for `runs` times STRIDE rows. */
+/* Returns the network for an input of `runs` times STRIDE rows. */
 static CleaveGraph *
 new_network (gboolean is_stream, gint runs)
 {
@@ -284,7 +285,7 @@ new_network (gboolean is_stream, gint runs)
   return graph;
 }
 
-/* Returns the state before the first run: the zero point of the variable. */
+/* Returns the value of a variable before the first run: all elements are the zero point. */
 static CleaveTensor *
 first_state (const CleaveResult *input, gint zero)
 {
@@ -351,8 +352,8 @@ START_TEST (a_stream_has_the_bits_of_its_sequence)
 }
 END_TEST
 
-/* With the input apart, a bundle needs at most 4,008 bytes: the states, and the rows of the largest
- * layer. */
+/* If the input is not in the arena, a bundle needs at most 4,008 bytes, for the states and the rows
+ * of the largest layer. */
 START_TEST (a_stream_needs_little_memory)
 {
   static const char *const options[] = { "input=apart", "state=all", NULL };

@@ -547,8 +547,10 @@ check_split (const CleaveGraph *graph,
   return NULL;
 }
 
-/* A file has Transposes around nodes of layout NHWC, so the graph that is read from it needs
- * another amount of memory.  Such a graph is only checked in memory. */
+/* Checks that split graphs have the figures of their plans. The graph is written to a file and read
+ * first. A file has Transposes around nodes of layout NHWC, so the read graph needs another amount
+ * of memory. For a graph with such nodes, checks the graph that was built. Returns NULL or a
+ * message. */
 static char *
 plans_keep_their_promises (const CleaveGraph *built, const CleaveFitOptions *options)
 {

@@ -5,7 +5,7 @@
 #include "fitted.h"
 #include "networks.h"
 
-/* A chain of residual blocks. */
+/* Makes a chain of residual blocks. */
 static CleaveGraph *
 make_blocks (guint n_blocks)
 {

@@ -13,7 +13,7 @@ relu (CleaveGraph *graph, const char *name, CleaveResult *x)
   return cleave_graph_add_unary (graph, "Relu", name, x, NULL, NULL);
 }
 
-/* x 4x4 → a → b → MatMul(b, b) c → d */
+/* Makes the graph x 4x4 → a → b → MatMul (b, b) c → d. */
 static CleaveGraph *
 make_graph (void)
 {

@@ -19,7 +19,7 @@ make_limit (Limit limit, gint64 bytes)
   return constraint;
 }
 
-/* x 1x8xHxW → Conv 3x3 → Relu → ... */
+/* Makes a chain x 1x8xHxW → Conv 3x3 → Relu → Conv 3x3 → … */
 static CleaveGraph *
 make_chain (guint n, gint64 h, gint64 w)
 {

@@ -5,8 +5,8 @@
 
 #include "run-help.h"
 
-/* The first stage of MobileNetV2, from 224x224x3 to 28x28x32: the stem and four blocks, with twelve
- * convolutions. */
+/* Functions that build the first stage of MobileNetV2, from 224x224x3 to 28x28x32: the stem and
+ * four blocks, with twelve convolutions. */
 
 static CleaveResult *
 add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)
@@ -171,7 +171,7 @@ START_TEST (deep_chains_carry_only_the_needed_rows)
       want = run_graph (graph, inputs, 1);
       totals = split_rows (graph, n_strips, recursion);
       ck_assert_int_eq (totals.macs_after, totals.macs_before);
-      ck_assert_uint_eq (totals.n_parallel_subgraphs, 0); /* strips follow each other */
+      ck_assert_uint_eq (totals.n_parallel_subgraphs, 0); /* strips run one after the other */
       assert_same (want, graph, inputs, 1);
       assert_same (want, graph, inputs, 4);
     }

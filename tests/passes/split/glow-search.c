@@ -133,7 +133,8 @@ START_TEST (case_15_unused_results_are_not_counted)
 }
 END_TEST
 
-/* A chain of convolutions whose every node meets a budget that the whole chain does not meet. */
+/* Makes a chain of convolutions. Every node meets the budget of the test, but the whole chain does
+ * not. */
 static CleaveGraph *
 conv_chain (void)
 {

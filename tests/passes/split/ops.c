@@ -153,7 +153,7 @@ add_producers (CleaveGraph *graph)
     }
 }
 
-/* y → { Neg, Neg of Neg } → Concat or Max: a diamond. Returns its last node. */
+/* Adds the diamond y → { Neg, Neg of Neg } → Concat or Max. Returns its last node. */
 static CleaveNode *
 add_diamond (CleaveGraph *graph, CleaveResult *y)
 {
@@ -235,8 +235,8 @@ check_outputs (const Trial *trial, const char *when)
     give_up (trial, when);
 }
 
-/* The runtime shares no code with the interpreter. Each trial has one of three numbers of
- * threads. */
+/* Compares the runtime with the interpreter, which share no code. The number of threads depends on
+ * the trial. */
 static void
 check_run (const Trial *trial)
 {

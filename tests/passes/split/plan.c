@@ -84,7 +84,7 @@ START_TEST (unused_results_are_left_out)
 }
 END_TEST
 
-/* A Split has as many results as sizes, used or not. */
+/* A Split must have as many results as sizes, so its results without readers are kept. */
 START_TEST (results_that_the_op_requires_are_kept)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -30,7 +30,7 @@ unary (CleaveGraph *graph, const char *op, const char *name, CleaveResult *x)
   return cleave_node_get_result (node, 0);
 }
 
-/* x 1x2xNxN, then n_convs convolutions: c0, c1, ... */
+/* Makes a chain of an input x 1x2xNxN and `n_convs` convolutions c0, c1, … */
 static inline CleaveGraph *
 conv_chain (guint n_convs, gint64 n, gint64 k)
 {

@@ -7,7 +7,7 @@
 
 /* A split that would create too many nodes is refused before any of them is created. */
 
-/* x, then n Relu nodes: r0, r1, ... */
+/* Makes a chain of an input x and `n` Relu nodes r0, r1, … */
 static CleaveGraph *
 make_chain (CleaveShape shape, guint n)
 {

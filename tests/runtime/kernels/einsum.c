@@ -76,7 +76,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_brgemm_level (try_level); }
 END_TEST
 
-/* The product kernel serves attention in its usual layout. */
+/* Asserts that the product kernel serves the products of attention in their usual layout. */
 static void
 serves_attention (const char *level)
 {

@@ -140,8 +140,8 @@ START_TEST (reference_bits_without_channels)
 }
 END_TEST
 
-/* Mode nearest, for elements of any size, with any number of contiguous channels or in row-major
- * order. */
+/* The mode nearest moves elements. They have any size; the order is row-major, or has any number of
+ * contiguous channels. */
 START_TEST (reference_bits_of_moved_elements)
 {
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_BOOL,  CLEAVE_FLOAT16,

@@ -129,7 +129,7 @@ compare_first (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Random buffers, some of them empty, sorted by their first use. */
+/* Makes random buffers, some of them empty, sorted by their first use. */
 static void
 make_spans (CleaveArenaSpan *spans, guint n, GRand *random)
 {
@@ -358,7 +358,8 @@ add_block (CleaveGraph *graph,
              : y;
 }
 
-/* The first twelve convolutions of MobileNetV2 at 224, up to "end", and the block after them. */
+/* Makes the first twelve convolutions of MobileNetV2 at 224, up to "end", and the block after them.
+ */
 static CleaveGraph *
 build_epilogue_op (void)
 {
