@@ -4,7 +4,7 @@
 #include "../split/report.h"
 #include "rematerialize.h"
 
-/* Rewrites of a graph before its segments are split; all zero: none. */
+/* Rewrites of a graph before its segments are split. All zero: no rewrites. */
 typedef struct
 {
   gint64 per_reader_bytes; /* values of at least this many bytes are split per reader
@@ -15,8 +15,8 @@ typedef struct
                         earlier or later (move-nodes.h), or NULL */
 } CleaveFitRewrite;
 
-/* Rewrites a graph, and lists its nodes in the order of the search, in which they then run.  On
- * error the graph may be half rewritten. */
+/* Rewrites a graph, and reorders its nodes into the order of the search, in which they then run. On
+ * error, the graph may be partly rewritten. */
 gboolean cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
                                    CleaveGraph *graph,
                                    CleaveSplitReport *report,

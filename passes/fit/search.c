@@ -4,40 +4,43 @@
 
 #include <math.h>
 
-/* The search looks for the least memory under each of these limits on added MACs, as fractions of
- * the unsplit MACs. */
+/* The search looks for the least memory under each of these limits on added MACs. They are
+ * fractions of the unsplit MACs. */
 static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 
-/* Limits on overlays of results on dying operands: strips may read ahead by at most this part of
- * the smaller of the two values (-1: no overlay; 1: any overlay). The arena planner does not find
- * every overlay, so a plan that counts on more of them may need more memory than estimated.
- * CenterNet needs 20 % more memory without the second limit. The search tries the last limit twice:
- * with the estimates that other plans corrected, and with the original estimates. MCUNet needs 22 %
- * more memory without the corrected estimates, ResNet-50 without the original ones. */
+/* Limits on overlays of results on dying operands: strips may read ahead by at most this fraction
+ * of the smaller of the two values (-1: no overlay; 1: any overlay).
+ *
+ * The arena planner does not find every overlay, so a plan with more of them may need more memory
+ * than estimated. CenterNet needs 20 % more memory without the second limit. The search tries the
+ * last limit twice: with the estimates that other plans corrected, and with the original estimates.
+ * MCUNet needs 22 % more memory without the corrected estimates, ResNet-50 without the original
+ * ones. */
 static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
-/* Plans between the unsplit graph and the least memory use only this number of limits on
- * overlays. */
+/* Searches for plans between the unsplit graph and the least memory use only this number of limits
+ * on overlays. */
 #define N_OF_BETWEEN 2
 
-/* The search measures a plan if the plan may save this fraction of the least memory found so far.
- */
+/* The search measures a plan if the plan may save this fraction of the least memory found so
+ * far. */
 #define MIN_GAIN 0.01
 
-/* Plans between the unsplit graph and the least memory differ by this part of their bytes. */
+/* Plans between the unsplit graph and the least memory differ by at least this fraction of their
+ * bytes. */
 #define STEP 0.07
 
-/* The largest number of pieces of a plan that the search measures. Once the plans that were
- * measured in one mode for one limit on MACs have this many pieces in sum, no further one is
- * measured. Measuring takes 30 to 100 microseconds for each piece.  With 6,000, fits of 31 networks
- * need 1.8 % more bytes in the geometric mean and take 0.78 of the time. */
+/* The largest number of pieces of a plan that the search measures. Also ends the measurements for
+ * one limit on MACs in one mode, once the measured plans together have this number of pieces. A
+ * measurement takes 30 to 100 microseconds for each piece. With 6,000, fits of 31 networks need 1.8
+ * % more bytes in the geometric mean and take 0.78 of the time. */
 #define MAX_PIECES 12000
 
-/* Nanoseconds of an added MAC when the search looks for the paths with the fewest MACs: more than
- * any other cost. */
+/* The price in ns of an added MAC when the search looks for the paths with the fewest MACs: more
+ * than any other cost. */
 #define FEW_MACS 1e6
 
-/* The number of plans that will be measured is not known: half of the progress is reported after
- * this many. */
+/* The search does not know how many plans it will measure. After this number of plans, it reports
+ * half of the progress. */
 #define HALF_OF_PLANS 20
 
 static gboolean
@@ -46,7 +49,7 @@ is_cancelled (const CleaveFitSearch *search)
   return g_cancellable_is_cancelled (search->options->cancellable);
 }
 
-/* Returns how many values of `ahead` are of use: only programs of one thread have overlays. */
+/* Returns the number of limits in `ahead` to use. Only programs of one thread have overlays. */
 static guint
 count_ahead (const CleaveFitSearch *search)
 {
@@ -63,9 +66,9 @@ find_path (const CleaveFitVariant *variant, double max_ahead, double mac_price, 
   return cleave_fit_path_find (&variant->candidates, &query);
 }
 
-/* Returns the path that is estimated to need the fewest bytes, of those that need at most
- * `max_bytes` and add at most `max_macs`. The estimate is within 1/256 of the smallest. NULL if
- * there is no such path. */
+/* Returns the path with the smallest estimate of bytes, of those that need at most `max_bytes` and
+ * add at most `max_macs`. The estimate is within 1/256 of the smallest. Returns NULL if there is no
+ * such path. */
 static CleaveFitPath *
 find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -91,7 +94,8 @@ find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, 
   return least;
 }
 
-/* Sets the candidates of a variant.  Returns FALSE and sets the error if it was cancelled. */
+/* Finds the candidates of a variant. Returns FALSE and sets the error if the search was
+ * cancelled. */
 static gboolean
 find_candidates (CleaveFitVariant *variant,
                  const CleaveFitSearch *search,
@@ -180,8 +184,9 @@ calibrate (CleaveFitVariant *variant, const CleaveFitMeasurement *measured)
           measured->part_bytes[i]);
 }
 
-/* Returns the path to measure next in search of fewer than `max_bytes`, or NULL. This is the path
- * that needs least, or one that needs somewhat more if that path has too many pieces. */
+/* Returns the path to measure next, which must need at most `max_bytes`. This is the path that
+ * needs the least, or one that needs slightly more if that path has too many pieces. Returns NULL
+ * if there is none. */
 static CleaveFitPath *
 find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {
@@ -197,8 +202,9 @@ find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, g
   return path;
 }
 
-/* Measures the path that is estimated to need least, corrects the estimates by it, and goes on
- * while another may save memory.  `least` is the least memory measured so far under this limit. */
+/* Measures the path with the smallest estimate, corrects the estimates with the measurement, and
+ * repeats this while another path may save memory. `least` is the least memory that was measured
+ * under this limit. */
 static void
 measure_least (CleaveFitSearch *search,
                CleaveFitVariant *variant,
@@ -207,7 +213,7 @@ measure_least (CleaveFitSearch *search,
                gint64 *least)
 {
   const CleaveFitMeasurement *before = NULL;
-  double ratio = 0.7; /* measured to estimated MACs: at borders the estimate is too high */
+  double ratio = 0.7; /* measured to estimated MACs: the estimate is too high at borders */
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)
     {
@@ -230,7 +236,7 @@ measure_least (CleaveFitSearch *search,
     }
 }
 
-/* Measures the cheapest paths from the unsplit graph down to the least memory. */
+/* Measures the cheapest paths between the unsplit graph and the least memory. */
 static void
 measure_between (CleaveFitSearch *search,
                  CleaveFitVariant *variant,

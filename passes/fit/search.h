@@ -6,26 +6,26 @@
 
 #include <cleave/cleave-fit.h>
 
-/* The search for plans.  Which plans are measured does not depend on the limits that the caller
- * sets: a limit only selects from the measured plans.  So each budget that a frontier lists is
+/* The search for plans. The limits that the caller sets do not change which plans are measured: a
+ * limit only selects from the measured plans. Therefore, each budget that a frontier lists is
  * accepted, the smallest budget that a refusal names is accepted, and a looser limit never gives a
  * worse plan.
  *
  *     graph ── variants ── steps ── segment candidates ──┬── cheapest path ── measured plan ──┐
- *     (variants.h)   (steps.h) (candidates.h)└────── corrected estimates ─────────┘ */
+ *            (variants.h) (steps.h)   (candidates.h)     └────── corrected estimates ─────────┘ */
 
 typedef struct
 {
-  const CleaveFitOptions *options; /* the caller's options, with at least one thread */
+  const CleaveFitOptions *options; /* options of the caller, with at least one thread */
   gint64 unsplit_macs;             /* MACs of the unsplit graph */
-  guint n_measured;                /* plans */
+  guint n_measured;                /* number of measured plans */
 } CleaveFitSearch;
 
-/* A variant of the graph and the plans for it that were measured. */
+/* A variant of the graph, and the plans that were measured for it. */
 typedef struct
 {
-  CleaveGraph *before; /* a copy, rewritten */
-  CleaveGraph *graph;  /* the rewritten graph, with the nodes listed in the order of the steps */
+  CleaveGraph *before; /* a copy of the rewritten graph */
+  CleaveGraph *graph;  /* the rewritten graph, with nodes in the order of the steps */
   CleaveFitRewrite rewrite;
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
@@ -33,13 +33,13 @@ typedef struct
   GPtrArray *measurements; /* CleaveFitMeasurement: measured plans for this variant */
 } CleaveFitVariant;
 
-/* Estimates the least memory of a variant whose graph, rewrite and steps are set, in strips alone.
- * Returns FALSE and sets the error if it was cancelled. */
+/* Estimates the least memory of a variant with strips alone. The graph, the rewrite and the steps
+ * of the variant must be set. Returns FALSE and sets the error if the search was cancelled. */
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
                                      GError **error);
-/* Looks for tiles as well, and measures plans: those with the least memory for several limits on
- * MACs, and some between them and the unsplit graph. */
+/* Also looks for tiles, and measures plans: those with the least memory for several limits on MACs,
+ * and some between them and the unsplit graph. */
 void cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search);
 void cleave_fit_variant_free (CleaveFitVariant *variant);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitVariant, cleave_fit_variant_free)

@@ -8,27 +8,28 @@
 #include "../views/gathers.h"
 #include "backward-slice.h"
 
-/* Largest numbers of parts of a value: in general, and for nodes with MACs, since each part reads
- * the weights or the operand again. If there are more parts, neighbors are computed together. */
+/* The largest number of parts of a value: in general, and for nodes with MACs, since each part
+ * reads the weights or the operand again. If there are more parts, neighbors are computed
+ * together. */
 #define MAX_PARTS 64
 #define MAX_PARTS_OF_MACS 16
 
-/* The operands of the cut nodes, which live until the last part runs, must be smaller than the
- * value by this factor. */
+/* The operands of the cut nodes live until the last part runs. They must be smaller than the value
+ * by this factor. */
 #define SMALLER 2
 
-/* The parts of a value along one dimension. */
+/* The parts of a value, all along one dimension. */
 typedef struct
 {
   CleaveNode *node;
   gint dim;      /* -1: no part is found yet */
-  GArray *spans; /* CleaveSpan: the distinct parts that nodes read, sorted by begin */
+  GArray *spans; /* CleaveSpan: the distinct parts that nodes read, sorted */
 } Cut;
 
-/* Readers. */
+/* Readers */
 
-/* Sets `range` to the elements of the operand that a result of a Slice, Split or Gather has.
- * Returns FALSE for other results, or if the range skips elements. */
+/* Sets `range` to the elements of the operand that a result of a Slice, Split or Gather contains.
+ * Returns FALSE for other results, and if the range skips elements. */
 static gboolean
 find_range (const CleaveResult *result, CleaveRange *range)
 {
@@ -41,8 +42,8 @@ find_range (const CleaveResult *result, CleaveRange *range)
   return !cleave_strided_range_has_steps (&window);
 }
 
-/* Adds a part.  Returns FALSE if it is the whole, or is cut along another dimension than the parts
- * before. */
+/* Adds a part. Returns FALSE if the part is the whole value, or is cut along another dimension than
+ * the parts before it. */
 static gboolean
 add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
 {
@@ -62,7 +63,8 @@ add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
   return TRUE;
 }
 
-/* Adds the parts of the value that a node reads. Returns FALSE if it reads more than parts. */
+/* Adds the parts of the value that a node reads. Returns FALSE if the node reads more than
+ * parts. */
 static gboolean
 add_reader (Cut *cut, const CleaveOperand *use)
 {
@@ -91,7 +93,8 @@ compare_spans (gconstpointer a, gconstpointer b)
                               : (x->end > y->end) - (x->end < y->end);
 }
 
-/* Sorts spans and removes duplicates.  Returns FALSE if only one is left, or if spans overlap. */
+/* Sorts spans and removes duplicates. Returns FALSE if only one span is left, or if spans
+ * overlap. */
 static gboolean
 sort_spans (GArray *spans)
 {
@@ -121,7 +124,8 @@ cut_clear (Cut *cut)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
 
-/* Finds the parts of a node's value.  Returns FALSE if it is not read only in parts. */
+/* Finds the parts of a node's value. Returns FALSE if the value is too small, or if readers need
+ * more than parts of it. */
 static gboolean
 cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
 {
@@ -159,12 +163,12 @@ list_ranges (const Cut *cut, guint max_parts)
   return ranges;
 }
 
-/* Choosing the nodes to cut, from the node of the value backwards. */
+/* Chooses the nodes to cut, from the node of the value backwards */
 
 typedef struct
 {
   gint64 n_bytes;    /* bytes of the value */
-  GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut as well */
+  GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut too */
   gboolean computes; /* a node to cut does more than move bytes */
   gint64 n_macs;     /* MACs of the nodes to cut */
 } Reach;
@@ -194,8 +198,8 @@ count_macs (const CleavePlan *plan)
   return n;
 }
 
-/* Returns whether all pieces together compute and read no more than the node; the pieces of a
- * product may read an operand more often. */
+/* Returns whether all pieces together compute and read no more than the node does. The pieces of a
+ * node with MACs may read an operand more often. */
 static gboolean
 is_parted (const CleavePlan *plan)
 {
@@ -274,7 +278,7 @@ count_outside (const CleaveRegion *region)
   return n_bytes;
 }
 
-/* Plans the cut of a value and of nodes before it.  Returns NULL if it saves too little. */
+/* Plans the cut of a value and of nodes before it. Returns NULL if the cut saves too little. */
 static CleaveRegion *
 plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
 {
@@ -288,7 +292,7 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   region = cleave_region_plan (graph, root, 1, &recursion, NULL);
   g_clear_pointer (&reach.plain, g_hash_table_unref);
   root->constraint = NULL;
-  for (guint i = 0; i < region->members->len; i++) /* the node is on the stack */
+  for (guint i = 0; i < region->members->len; i++) /* the constraint is on the stack */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && reach.computes &&
                  (reach.n_macs == 0 || root->ranges->len <= MAX_PARTS_OF_MACS) &&
@@ -297,9 +301,9 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
              : NULL;
 }
 
-/* Cutting. */
+/* Cutting */
 
-/* Adds a Slice with the value of a result of a view.  Returns NULL if no node reads the result. */
+/* Adds a Slice with the value of a result of a view. Returns NULL if no node reads the result. */
 static CleaveResult *
 add_slice (CleaveGraph *graph, CleaveResult *result)
 {
@@ -319,7 +323,7 @@ add_slice (CleaveGraph *graph, CleaveResult *result)
   return cleave_graph_add_slice (graph, result->node->name, value, &attrs, NULL);
 }
 
-/* Replaces all readers of a value by Slices, which can read pieces directly. */
+/* Replaces all readers of a value, which are views, with Slices, which can read pieces directly. */
 static void
 slice_readers (CleaveGraph *graph, CleaveNode *node)
 {
@@ -349,7 +353,7 @@ slice_readers (CleaveGraph *graph, CleaveNode *node)
     }
 }
 
-/* Cuts a value into at most `max_parts` parts.  Returns FALSE if it saves too little. */
+/* Cuts a value into at most `max_parts` parts. Returns FALSE if the cut saves too little. */
 static gboolean
 cut_in (CleaveGraph *graph, const Cut *cut, guint max_parts, CleaveSplitReport *report)
 {
@@ -368,7 +372,7 @@ cut_in (CleaveGraph *graph, const Cut *cut, guint max_parts, CleaveSplitReport *
   return TRUE;
 }
 
-/* Lists the names of all nodes, in order; names, since cuts remove nodes. */
+/* Lists the names of all nodes, in order. The list has names, since cuts remove nodes. */
 static GPtrArray *
 list_names (const CleaveGraph *graph)
 {

@@ -3,15 +3,15 @@
 
 #include "../split/report.h"
 
-/* Splits producers per reader.  If Slices, Splits and Gathers read a value only in parts, the node
- * that computes it is cut into these parts.  Each part runs where it is read:
+/* Splits producers per reader. If Slices, Splits and Gathers read only parts of a value, the node
+ * that computes it is cut into these parts. Each part then runs where it is read:
  *
  *                        ┌─ q            x ─┬─ MatMul.0 ─ q
  *      x ─ MatMul ─ Split┼─ k     =>        ├─ MatMul.1 ─ k
  *                        └─ v               └─ MatMul.2 ─ v
  *
- * The nodes before it are cut as well, back to smaller values, as long as no element is computed
- * twice.  Recurrent layers are cut along the time first, so that they read parts.  Only values of
- * at least `min_bytes` bytes are cut.  Adds the pieces to `report` unless it is NULL.  Returns
- * FALSE if there is no such value; the graph is then unchanged. */
+ * The nodes before it are cut too, back to smaller values, as long as no element is computed twice.
+ * Recurrent layers are cut along the time first, so that they read parts. Only values of at least
+ * `min_bytes` bytes are cut. Adds the pieces to `report` unless `report` is NULL. Returns FALSE if
+ * there is no such value. The graph is then unchanged. */
 gboolean cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report);

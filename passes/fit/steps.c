@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Builds the table of nodes, values, buffers and steps of a graph that the search for a fit reads.
+/* Builds the table of nodes, values, buffers and steps of a graph, which the search for a fit
+ * reads.
  *
  * Over 400 lines: this file builds one table of a graph, and half of it is about the buffers. */
 
@@ -18,8 +19,8 @@ is_source (const CleaveNode *node)
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
-/* Returns the step of each node of the timeline, by position, and after the last the number of
- * steps.  Inputs and constants have -1: they are there before the first step. */
+/* Returns the step of each node of the timeline, by position; the last entry is the number of
+ * steps. Inputs and constants have -1, since they exist before the first step. */
 static gint *
 number_steps (const CleaveTimeline *timeline, guint *n_steps)
 {
@@ -32,9 +33,9 @@ number_steps (const CleaveTimeline *timeline, guint *n_steps)
   return step;
 }
 
-/* Buffers. */
+/* Buffers */
 
-/* Returns the step in which an entry of `storage->steps` runs. */
+/* Returns the step in which the entry `index` of `storage->steps` runs. */
 static gint
 get_step (const CleaveStorage *storage, const gint *step, guint index)
 {
@@ -62,8 +63,8 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
   return buffers;
 }
 
-/* Returns, for each value of the storage that is a root, the bytes of the largest join in its
- * buffer; 0 if there is none. */
+/* Returns the bytes of the largest join in each root's buffer, by value of the storage. Values that
+ * are not roots, and roots without a join, have 0. */
 static gint64 *
 find_joined (const CleaveStorage *storage)
 {
@@ -89,7 +90,7 @@ is_part (const CleaveStorage *storage, const gint64 *joined, guint value)
          joined[assignment->location.root] > cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
-/* Returns the operand that a node overwrites with a value, or CLEAVE_FIT_NONE if the value has
+/* Returns the operand that a node overwrites with `value`. Returns CLEAVE_FIT_NONE if the value has
  * memory of its own. */
 static guint
 find_overwritten (const CleaveStorage *storage, guint value)
@@ -115,8 +116,9 @@ find_overwritten (const CleaveStorage *storage, guint value)
   return CLEAVE_FIT_NONE;
 }
 
-/* Splits each buffer where a node overwrites an operand: the buffer of the operand ends, and a new
- * one is appended.  Returns the buffer of each value of the storage, or CLEAVE_FIT_NONE. */
+/* Splits each buffer where a node overwrites an operand: the buffer of the operand ends there, and
+ * a new buffer is appended. Returns the buffer of each value of the storage, or CLEAVE_FIT_NONE for
+ * none. */
 static guint *
 part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
 {
@@ -157,8 +159,8 @@ compare_begins (gconstpointer a, gconstpointer b, gpointer data)
   return x != y ? (x > y) - (x < y) : (i > j) - (i < j);
 }
 
-/* Copies the buffers to the table, sorted by the steps where they begin.  Replaces the indices in
- * `of`, the buffer of each value. */
+/* Copies the buffers to the table, sorted by the step where they begin. Replaces the indices in
+ * `of` (the buffer of each value) accordingly. */
 static void
 sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
 {
@@ -192,8 +194,8 @@ sort_buffers (CleaveFitSteps *steps, GArray *buffers, guint *of, guint n_values)
     }
 }
 
-/* Sets the bytes that are live in each step.  Call it before part_buffers(), which counts a shared
- * buffer twice in the step that overwrites. */
+/* Sets the bytes that are live in each step. Call this function before part_buffers(), after which
+ * a shared buffer would count twice in the step that overwrites it. */
 static void
 find_live (CleaveFitSteps *steps, const GArray *buffers)
 {
@@ -213,7 +215,7 @@ find_live (CleaveFitSteps *steps, const GArray *buffers)
     steps->live[s] = sum += change[s];
 }
 
-/* Nodes. */
+/* Nodes */
 
 static int
 compare_steps (gconstpointer a, gconstpointer b)
@@ -263,7 +265,8 @@ add_nodes (CleaveFitSteps *steps,
     }
 }
 
-/* Returns whether a value is stored: it is an output, or a step other than its own reads it. */
+/* Returns whether a value is stored. A value is stored if it is an output, or if a step other than
+ * its own reads it. */
 static gboolean
 is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
 {
@@ -274,7 +277,7 @@ is_stored (const CleaveTimeline *timeline, const CleaveResult *result)
   return FALSE;
 }
 
-/* Returns the buffer of a result, or CLEAVE_FIT_NONE if it is not stored. */
+/* Returns the buffer of a result. Returns CLEAVE_FIT_NONE if the result is not stored. */
 static guint
 find_buffer (const CleaveTimeline *timeline, const guint *of, const CleaveResult *result)
 {
@@ -309,7 +312,7 @@ find_rows (CleaveFitValue *value, const CleaveTimeline *timeline, const gint64 *
     value->row_bytes = assignment->location.stride[value->rows] * value->element_size;
 }
 
-/* Returns whether each result is a range of operand 0 without steps. */
+/* Returns whether each result of a node is a range of operand 0 without steps. */
 static gboolean
 is_plain_view (const CleaveNode *node)
 {
@@ -326,7 +329,8 @@ is_plain_view (const CleaveNode *node)
   return node->n_results > 0;
 }
 
-/* Adds the results of all nodes.  Sets `value_of`, the first value of each node, by id. */
+/* Adds the results of all nodes. Sets `value_of` (the index of the first value of each node) by
+ * node id. */
 static void
 add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *of, guint *value_of)
 {

@@ -3,8 +3,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A table of a graph for the search: nodes, values, buffers, and the step of each.  It is built
- * once and then only read; the search looks at some million ranges, so all links are indices.
+/* A table of a graph for the search: nodes, values, buffers, and the step of each. It is built once
+ * and then only read. The search visits some million ranges, so all links are indices:
  *
  *     steps ──► nodes ──► operands ──► values ──► buffers
  *
@@ -28,12 +28,12 @@ typedef struct
   guint first_operand, n_operands;
   guint first_value, n_values;
   gint64 macs;
-  double again;  /* nanoseconds to read its weights once more */
-  double begin;  /* nanoseconds of each piece, before it computes anything */
-  gint channels; /* the dimension of result 0 along which weights differ; -1: there are no MACs */
+  double again;       /* ns to read its weights once more */
+  double begin;       /* ns of each piece before it computes anything */
+  gint channels;      /* dimension of result 0 along which weights differ; -1: no MACs */
   gboolean is_view;   /* each result is a range of operand 0, without steps */
   gboolean can_split; /* the op has dimension maps */
-  gboolean is_wide;   /* cleave_find_wide() flags the node */
+  gboolean is_wide;   /* cleave_find_wide() marks the node */
   gboolean is_again; /* every halo policy recomputes the overlap of the result, since the operand is
                         smaller, such as the bytes that DequantizeLinear converts to floats */
 } CleaveFitNode;
@@ -43,52 +43,51 @@ typedef struct
 {
   const CleaveResult *result;
   guint node;
-  guint buffer;     /* CLEAVE_FIT_NONE: not stored, such as a value inside a fused step */
-  gboolean is_part; /* the value lies in the buffer of a larger join */
-  gint last_read;   /* the last step that reads the value, other than a join; -1 if there is none */
-  gint64 element_size; /* bytes */
-  gint rows;           /* the dimension that is outermost in memory; -1: not dense, or not stored */
+  guint buffer;        /* CLEAVE_FIT_NONE: not stored, such as a value inside a fused step */
+  gboolean is_part;    /* the value lies in the buffer of a larger join */
+  gint last_read;      /* last step other than a join that reads the value; -1: none */
+  gint64 element_size; /* in bytes */
+  gint rows;           /* outermost dimension in memory; -1: not dense, or not stored */
   gint64 row_bytes;    /* bytes from one index of `rows` to the next */
 } CleaveFitValue;
 
-/* Memory of one or several values, and the steps in which it is live.  `first` is -1 if it is live
- * when a run begins; `last` is the number of steps if it is live when the run ends.  If a node
- * overwrites an operand, the buffer of the operand ends and a new one begins in its place. */
+/* Memory of one or several values, and the steps in which it is live. `first` is -1 if it is live
+ * when a run begins. `last` is the number of steps if it is live when the run ends. If a node
+ * overwrites an operand, the buffer of the operand ends, and a new buffer begins in its place. */
 typedef struct
 {
   gint first, last;
   gint64 n_bytes;
-  guint after; /* the buffer that takes over the memory of this one, or CLEAVE_FIT_NONE */
+  guint after; /* buffer that takes over this memory; CLEAVE_FIT_NONE: none */
 } CleaveFitBuffer;
 
 /* A graph as a program runs it: steps in order, each of one node or of a quantized group. */
 typedef struct
 {
   guint n_steps;
-  guint *first_node;   /* index of the first node of each step; n_steps + 1 entries */
-  gint64 *live;        /* bytes that are live in each step, and after the last step */
+  guint *first_node;   /* by step: index of its first node; n_steps + 1 entries */
+  gint64 *live;        /* by step: live bytes; the last entry is for after the last step */
   GArray *nodes;       /* CleaveFitNode, in order */
-  GArray *operands;    /* CleaveFitOperand: operands of all nodes, node after node */
-  GArray *values;      /* CleaveFitValue: results of all nodes, node after node */
-  GArray *buffers;     /* CleaveFitBuffer, by the step where they begin */
+  GArray *operands;    /* CleaveFitOperand: operands of all nodes, node by node */
+  GArray *values;      /* CleaveFitValue: results of all nodes, node by node */
+  GArray *buffers;     /* CleaveFitBuffer, sorted by the step where they begin */
   guint *first_buffer; /* by step: index of the first buffer that begins at the step or later;
                           n_steps + 1 entries */
-  guint *axes;         /* the axis of each dimension (axes.h), with CLEAVE_MAX_RANK entries for each
-                          value */
+  guint *axes;         /* axis of each dimension (axes.h), CLEAVE_MAX_RANK entries for each value */
   gboolean *has_halo;  /* by axis: neighboring pieces of some node read the same elements */
   gint64 macs;
 } CleaveFitSteps;
 
-/* Builds the table for the order that a program of one thread has.  Returns FALSE and sets the
+/* Builds the table for the order in which a program of one thread runs. Returns FALSE and sets the
  * error if the graph has a cycle. */
 gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error);
 /* Builds the table as if each part of a much larger join had a buffer of its own until the join
- * runs (a staged part).  That is right for joins that are cut into strips.  For a join that stays
+ * runs (a staged part). This is right for joins that are cut into strips. For a join that stays
  * whole, the memory at the join is overestimated, and the memory before it is underestimated.
  * Returns FALSE if no part waits in the buffer of a much larger join. */
 gboolean cleave_fit_steps_init_staged (CleaveFitSteps *steps, const CleaveGraph *graph);
-/* Builds the table for the order of the graph's list of nodes, which must be an order in which they
- * can run.  Each node is a step. */
+/* Builds the table for the order of the nodes in the graph's list, in which they must be able to
+ * run. Each node is a step. */
 void cleave_fit_steps_init_as_listed (CleaveFitSteps *steps, const CleaveGraph *graph);
 void cleave_fit_steps_clear (CleaveFitSteps *steps);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSteps, cleave_fit_steps_clear)
