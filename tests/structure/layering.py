@@ -45,6 +45,7 @@ MAY_NAME_INSTRUCTIONS = {
     'lib/runtime/kernels/isa.h': 'names the instruction set of a level',
     'lib/runtime/kernels/vector.h': 'floats',
     'lib/runtime/kernels/integers/int-vector.h': 'integers',
+    'lib/runtime/kernels/integers/word-vector.h': '16-bit integers',
     'lib/runtime/kernels/integers/byte-depthwise.h': 'dot products of 16-bit integers',
     'lib/runtime/kernels/byte-table.h': 'looks up bytes in a table',
     'lib/runtime/kernels/integers/channel-dot4.c': 'dot products of bytes, for VNNI',

@@ -9,6 +9,7 @@
 
 #include "../../../lib/runtime/kernels/integers/int-vector.h"
 #include "emulate-vnni.h"
+#include "word-operations.h"
 
 #define N CLEAVE_VECTOR
 #define N_ROUNDS 2000
@@ -397,6 +398,7 @@ main (void)
       try_integers ();
       try_doubles ();
     }
+  n_failed += cleave_test_words (N_ROUNDS);
   printf ("vectors of %d: %u failed\n", N, n_failed);
   return n_failed > 0 ? 1 : 0;
 }

@@ -7,6 +7,7 @@
  * 32 rows of weights, this saves a third of the time. */
 
 #include "byte-product.h"
+#include "byte-vectors.h"
 
 /* With HAS_SIGNED_X, the top bit of each unsigned byte of x is inverted, which subtracts 128. So
  * 128 times the sum of the weights is added to each sum: before the products if sums become bytes
@@ -49,40 +50,8 @@ typedef struct
 
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
 
-#if defined(CLEAVE_NEON) && UNIT == CLEAVE_DOT4
-/* Adds the products of the dot-4 groups [at, end) of a tap, four groups at a time, with one load of
- * x for the four. Returns the index of the first remaining group. */
-static inline __attribute__ ((always_inline)) gint64
-add_vectors (const char *const *from,
-             gint64 at,
-             gint64 end,
-             const gint8 **w,
-             gint64 w_step,
-             CleaveIntVector flip,
-             int pixels,
-             int vectors,
-             CleaveIntVector *sum)
-{
-  for (; at + 4 * CLEAVE_LANES <= end; at += 4 * CLEAVE_LANES)
-    {
-      CleaveIntVector x[MAX_PIXELS];
-
-      CLEAVE_EACH (p, pixels)
-        x[p] = FLIP (cleave_ints_load ((const gint32 *) (const void *) (from[p] + at)), flip);
-      CLEAVE_EACH (u, CLEAVE_LANES)
-        {
-          CleaveIntVector by[2];
-
-          CLEAVE_EACH (v, vectors)
-            by[v] = LOAD (*w + v * UNIT * CLEAVE_LANES);
-          CLEAVE_EACH (p, pixels)
-            CLEAVE_EACH (v, vectors)
-              sum[p * 2 + v] = cleave_ints_add_dot4_of_lane (sum[p * 2 + v], x[p], u, by[v]);
-          *w += w_step;
-        }
-    }
-  return at;
-}
+#if UNIT == CLEAVE_DOT4
+#define add_vectors cleave_byte_add_vectors
 #else
 #define add_vectors(from, at, end, ...) (at)
 #endif
@@ -101,7 +70,7 @@ add_units (const Block *b, const gint64 *x_at, int pixels, int vectors, CleaveIn
     {
       gint64 at = b->tap_at[t], end = at + b->tap_bytes;
 
-      at = add_vectors (from, at, end, &w, w_step, flip, pixels, vectors, sum);
+      at = add_vectors (from, at, end, w_step, flip, pixels, vectors, &w, sum);
       for (; at < end; at += 4, w += w_step)
         {
           CleaveIntVector by[2];

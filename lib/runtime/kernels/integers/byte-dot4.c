@@ -3,10 +3,10 @@
 /* Sums of products of bytes in dot-4 groups. This file is compiled for AVX512-VNNI, and called if
  * the processor has it. It is also compiled for the levels avxvnni, dot and i8mm. */
 
-#include "../isa.h"
+#include "int-vector.h"
 
 #define UNIT CLEAVE_DOT4
-#if defined(CLEAVE_NEON) && !defined(CLEAVE_I8MM)
+#if CLEAVE_DOT4_OFFSET != 0
 #define HAS_SIGNED_X /* the instruction multiplies signed bytes */
 #endif
 #define LOAD(from) cleave_ints_load ((const gint32 *) (const void *) (from))

@@ -11,9 +11,11 @@ typedef void (*RunColumns) (const CleaveByteProduct *product, gint64 begin, gint
 static RunColumns
 find_run (const CleaveByteProduct *product)
 {
-#if defined(CLEAVE_HAS_DOT4)
+#if defined(CLEAVE_HAS_QDQ)
   if (product->qdq != NULL)
     return cleave_qdq_run;
+#endif
+#if defined(CLEAVE_HAS_DOT4)
   if (product->panels->unit == CLEAVE_DOT4 && __builtin_cpu_supports ("avx512vnni"))
     return cleave_byte_dot4_run;
 #endif

@@ -152,6 +152,14 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 }
 #endif
 
+/* Subtracted from each unsigned byte of x before a dot product: at the level dot, both factors are
+ * signed bytes. */
+#if defined(CLEAVE_NEON) && defined(CLEAVE_DOT) && !defined(CLEAVE_I8MM)
+#define CLEAVE_DOT4_OFFSET 128
+#else
+#define CLEAVE_DOT4_OFFSET 0
+#endif
+
 #if defined(CLEAVE_DOT)
 /* Adds four products of bytes to each lane of `sum`. At the level dot, both factors are signed
  * bytes. The prefix {vex} selects the instruction of AVX-VNNI, not that of AVX-512. */
@@ -167,6 +175,7 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
   return vdotq_s32 (sum, (int8x16_t) x, (int8x16_t) w);
 #endif
 }
+#define CLEAVE_ADD_DOT4(sum, x, w) ((sum) = cleave_ints_add_dot4 (sum, x, w))
 #endif
 
 #if defined(CLEAVE_AVX2)
@@ -230,6 +239,23 @@ cleave_ints_subtract (CleaveIntVector a, CleaveIntVector b)
 #endif
 }
 
+/* Adds the magnitude of v to a sum. */
+static inline CleaveIntVector
+cleave_ints_add_magnitude (CleaveIntVector sum, CleaveIntVector v)
+{
+#if defined(CLEAVE_AVX512)
+  return _mm512_add_epi32 (sum, _mm512_abs_epi32 (v));
+#elif defined(CLEAVE_AVX2)
+  return _mm256_add_epi32 (sum, _mm256_abs_epi32 (v));
+#elif defined(CLEAVE_NEON)
+  return vabaq_s32 (sum, v, vdupq_n_s32 (0));
+#else
+  CleaveMask sign = (CleaveMask) v >> 31;
+
+  return cleave_ints_add (sum, (CleaveIntVector) (((CleaveMask) v ^ sign) - sign));
+#endif
+}
+
 static inline CleaveVector
 cleave_ints_to_floats (CleaveIntVector v)
 {
@@ -264,6 +290,19 @@ cleave_ints_of_floats (CleaveVector v)
 #endif
 }
 
+/* Rounds to the nearest integer, ties to even. The values fit into 31 bits. */
+static inline CleaveIntVector
+cleave_ints_of_wide_floats (CleaveVector v)
+{
+#if defined(CLEAVE_SSE2) || defined(CLEAVE_NEON)
+  return cleave_ints_of_floats (v);
+#else
+  for (int i = 0; i < CLEAVE_LANES; i++)
+    v[i] = __builtin_rintf (v[i]);
+  return (CleaveIntVector) __builtin_convertvector(v, CleaveMask);
+#endif
+}
+
 static inline CleaveIntVector
 cleave_ints_clamp (CleaveIntVector v, gint32 least, gint32 most)
 {
@@ -281,6 +320,19 @@ cleave_ints_clamp (CleaveIntVector v, gint32 least, gint32 most)
   CleaveMask x = (CleaveMask) v, is_low = x<low, is_high = x> high;
 
   return (CleaveIntVector) ((low & is_low) | (high & is_high) | (x & ~(is_low | is_high)));
+#endif
+}
+
+/* Rounds to the nearest integer, ties to even, and clamps to the bounds: whole numbers that fit
+ * into 31 bits. v is no NaN. */
+static inline CleaveIntVector
+cleave_ints_of_floats_within (CleaveVector v, float least, float most)
+{
+#if defined(CLEAVE_NEON)
+  return cleave_ints_clamp (vcvtnq_s32_f32 (v), (gint32) least, (gint32) most);
+#else
+  v = cleave_vector_at_least (v, cleave_vector_all (least));
+  return cleave_ints_of_wide_floats (cleave_vector_at_most (v, cleave_vector_all (most)));
 #endif
 }
 

@@ -138,7 +138,7 @@ lay_out (Plan *s)
   s->at_w_zero = cleave_take_scratch (&n, s->has_w_zeros ? n_columns : 0);
   s->at_sums = cleave_take_scratch (&n, s->has_w_zeros ? n_pixels : 0);
   s->at_qdq = n;
-#if defined(CLEAVE_HAS_DOT4)
+#if defined(CLEAVE_HAS_QDQ)
   if (s->qdq != NULL)
     n += (cleave_qdq_n_scratch (n_pixels, s->in_place ? 0 : n_x) + 63) / 64 * 64;
 #endif
@@ -198,9 +198,9 @@ prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
   if (!cleave_is_qdq_conv (&instance->call))
     return TRUE;
-#if defined(CLEAVE_HAS_DOT4)
+#if defined(CLEAVE_HAS_QDQ)
   if (s->packed != NULL && s->column_step == 1 && s->panels.unit == CLEAVE_DOT4 &&
-      __builtin_cpu_supports ("avx512vnni"))
+      cleave_qdq_runs_here ())
     {
       CleaveQdqLayout layout = { .panels = &s->panels,
                                  .packed = s->packed,
@@ -224,7 +224,7 @@ plan_free (gpointer state)
 {
   Plan *s = state;
 
-#if defined(CLEAVE_HAS_DOT4)
+#if defined(CLEAVE_HAS_QDQ)
   if (s->qdq != NULL)
     cleave_qdq_free (s->qdq);
 #endif
@@ -388,7 +388,7 @@ run_band (Work *work, const char *x, char *y, gint64 n_rows)
       product->first = s->first + product->column;
       if (s->has_w_zeros)
         add_up (work, product->x);
-#if defined(CLEAVE_HAS_DOT4)
+#if defined(CLEAVE_HAS_QDQ)
       if (s->qdq != NULL)
         cleave_qdq_read_norms (product, s->in_place ? NULL : &s->image, n_rows);
 #endif
@@ -463,7 +463,7 @@ add_memory (gconstpointer state, GArray *lines)
   cleave_memory_lines_add (lines, s->tap_at, (gsize) s->n_taps * sizeof *s->tap_at);
   cleave_memory_lines_add (lines, s->x_at, n);
   cleave_memory_lines_add (lines, s->y_at, n);
-#if defined(CLEAVE_HAS_DOT4)
+#if defined(CLEAVE_HAS_QDQ)
   if (s->qdq != NULL)
     cleave_qdq_add_memory (s->qdq, lines);
 #endif

@@ -4,6 +4,20 @@
 
 #include "qdq.h"
 
+/* Pixels processed at once; each has two vectors of sums in registers, and with checkpoints two
+ * vectors of magnitudes. AVX-512 keeps the magnitudes in memory, which costs it no time. */
+#if defined(CLEAVE_AVX512)
+#define PIXELS 8
+#define GROWTH_PIXELS 8
+#elif CLEAVE_REGISTERS == 32
+#define PIXELS 8
+#define GROWTH_PIXELS 5
+#else
+#define PIXELS 6
+#define GROWTH_PIXELS 3
+#endif
+
+#if defined(CLEAVE_AVX512)
 #define NAME(name) name##_512
 #define V(name) _mm512_##name
 #define VECTOR __m512i
@@ -12,8 +26,13 @@
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "qdq-finish.h"
 
-/* number of pixels that are processed at once; each has two vectors of sums in registers */
-#define PIXELS 8
+typedef __m512 Growth; /* sums of magnitudes */
+#else
+#include "byte-vectors.h"
+#include "qdq-words.h"
+
+typedef CleaveIntVector Growth;
+#endif
 
 /* Adds the products of the dot-4 groups between two checkpoints. Returns the address of the next
  * weights. */
@@ -23,23 +42,27 @@ add_units (const CleaveQdqPanel *panel,
            gint64 at,
            gint64 end,
            const gint8 *w,
-           __m512i flip,
+           CleaveIntVector flip,
            int pixels,
            int vectors,
-           __m512i *sum)
+           CleaveIntVector *sum)
 {
   gint64 w_step = panel->w_step;
 
+#if !defined(CLEAVE_AVX512)
+  at = cleave_byte_add_vectors (from, at, end, w_step, flip, pixels, vectors, &w, sum);
+#endif
   for (; at < end; at += CLEAVE_DOT4, w += w_step)
     {
-      __m512i by[2];
+      CleaveIntVector by[2];
 
       __asm__("" : "+r"(at)); /* keeps one index for all pixels */
       CLEAVE_EACH (v, vectors)
-        by[v] = _mm512_loadu_si512 (w + v * CLEAVE_DOT4 * CLEAVE_LANES);
+        by[v] =
+            cleave_ints_load ((const gint32 *) (const void *) (w + v * CLEAVE_DOT4 * CLEAVE_LANES));
       CLEAVE_EACH (p, pixels)
         {
-          __m512i unit = cleave_ints_unit (from[p] + at) ^ flip;
+          CleaveIntVector unit = cleave_ints_xor (cleave_ints_unit (from[p] + at), flip);
 
           CLEAVE_EACH (v, vectors)
             CLEAVE_ADD_DOT4 (sum[p * 2 + v], unit, by[v]);
@@ -49,24 +72,25 @@ add_units (const CleaveQdqPanel *panel,
 }
 
 static inline __attribute__ ((always_inline)) void
-add_bias (const gint32 *bias, int pixels, int vectors, __m512i *sum)
+add_bias (const gint32 *bias, int pixels, int vectors, CleaveIntVector *sum)
 {
   CLEAVE_EACH (v, vectors)
     {
-      __m512i by = _mm512_loadu_si512 (bias + v * CLEAVE_LANES);
+      CleaveIntVector by = cleave_ints_load (bias + v * CLEAVE_LANES);
 
       CLEAVE_EACH (p, pixels)
-        sum[p * 2 + v] = _mm512_add_epi32 (sum[p * 2 + v], by);
+        sum[p * 2 + v] = cleave_ints_add (sum[p * 2 + v], by);
     }
 }
 
+#if defined(CLEAVE_AVX512)
 #define MAGNITUDE 0xb /* operand of vrangeps: the greater of two magnitudes, without sign */
 
 /* Adds the magnitudes of the sums at a checkpoint. Conversion, magnitude and addition of floats
  * use other execution ports than products of bytes, so they cost no time. Integer magnitudes,
  * masks and shifts would compete with the products: with 16-bit sums, they took 4 % of the time. */
 static inline __attribute__ ((always_inline)) void
-add_growth (int pixels, int vectors, const __m512i *sum, __m512 *growth)
+add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {
   CLEAVE_EACH (p, pixels)
     CLEAVE_EACH (v, vectors)
@@ -80,7 +104,7 @@ add_growth (int pixels, int vectors, const __m512i *sum, __m512 *growth)
 /* Returns the error that comes from checkpoints, for two vectors of columns, as 16-bit integers in
  * the order of the columns. */
 static inline __attribute__ ((always_inline)) __m512i
-weigh_growth (const float *by, const __m512 *growth, int vectors)
+weigh_growth (const float *by, const Growth *growth, int vectors)
 {
   /* order of 64-bit lanes: each 128-bit lane has its low columns, then its high columns */
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
@@ -91,16 +115,26 @@ weigh_growth (const float *by, const __m512 *growth, int vectors)
         _mm512_cvtps_epi32 (_mm512_mul_ps (growth[v], _mm512_loadu_ps (by + v * CLEAVE_LANES)));
   return _mm512_permutexvar_epi64 (order, _mm512_packus_epi32 (error[0], error[1]));
 }
+#else
+/* Adds the magnitudes of the sums at a checkpoint. */
+static inline __attribute__ ((always_inline)) void
+add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
+{
+  CLEAVE_EACH (p, pixels)
+    CLEAVE_EACH (v, vectors)
+      growth[p * 2 + v] = cleave_ints_add_magnitude (growth[p * 2 + v], sum[p * 2 + v]);
+}
+#endif
 
 /* Adds the products of all dot-4 groups, chunk by chunk. A checkpoint follows each chunk. */
 static inline __attribute__ ((always_inline)) void
 add_chunks (const CleaveQdqPanel *panel,
             const char *const *from,
-            __m512i flip,
+            CleaveIntVector flip,
             int pixels,
             int vectors,
-            __m512i *sum,
-            __m512 *growth)
+            CleaveIntVector *sum,
+            Growth *growth)
 {
   const CleaveByteProduct *product = panel->product;
   const CleaveQdq *s = panel->s;
@@ -132,12 +166,12 @@ add_chunks (const CleaveQdqPanel *panel,
 static inline __attribute__ ((always_inline)) void
 add_flipped (const CleaveQdqPanel *panel,
              const char *const *from,
-             __m512i flip,
+             CleaveIntVector flip,
              int pixels,
              int vectors,
              gboolean has_growth,
-             __m512i *sum,
-             __m512 *growth)
+             CleaveIntVector *sum,
+             Growth *growth)
 {
   const gint64 *tap_at = panel->product->tap_at, *end = tap_at + panel->s->n_taps;
   const gint8 *w = panel->w;
@@ -156,20 +190,21 @@ add_all (const CleaveQdqPanel *panel,
          int pixels,
          int vectors,
          gboolean has_growth,
-         __m512i *sum,
-         __m512 *growth)
+         CleaveIntVector *sum,
+         Growth *growth)
 {
   const CleaveByteProduct *product = panel->product;
   const char *from[PIXELS];
-  __m512i flip = _mm512_set1_epi32 (product->flip);
+  gint32 flips = product->flip ^ (CLEAVE_DOT4_OFFSET != 0 ? (gint32) 0x80808080 : 0);
+  CleaveIntVector flip = cleave_ints_all (flips);
 
   CLEAVE_EACH (p, pixels)
     from[p] = product->x + product->x_at[pixel + p];
-  if (product->flip == 0)
-    add_flipped (panel, from, _mm512_setzero_si512 (), pixels, vectors, has_growth, sum, growth);
+  if (flips == 0)
+    add_flipped (panel, from, cleave_ints_all (0), pixels, vectors, has_growth, sum, growth);
   else
     {
-      __asm__("" : "+v"(flip)); /* makes the compiler keep flip in a register */
+      flip = (CleaveIntVector) cleave_vector_keep ((CleaveVector) flip);
       add_flipped (panel, from, flip, pixels, vectors, has_growth, sum, growth);
     }
   __asm__ volatile(
@@ -177,6 +212,7 @@ add_all (const CleaveQdqPanel *panel,
           : "memory"); /* loads the constants below after the sums, which need all registers */
 }
 
+#if defined(CLEAVE_AVX512)
 /* Stores the upper 16 bits of the first n lanes, saturated to bytes. */
 static inline __attribute__ ((always_inline)) void
 store (const __m512i *whole, gint64 n, char *to)
@@ -190,26 +226,23 @@ store (const __m512i *whole, gint64 n, char *to)
     _mm256_mask_storeu_epi8 (to, (__mmask32) ((1ull << n) - 1), bytes);
 }
 
+/* Converts the sums of all pixels to bytes and stores them. */
 static inline __attribute__ ((always_inline)) void
-run_block (const CleaveQdqPanel *panel, gint64 pixel, int pixels, int vectors, CleaveQdqKind kind)
+finish_block (const CleaveQdqPanel *panel,
+              gint64 pixel,
+              int pixels,
+              int vectors,
+              CleaveQdqKind kind,
+              CleaveIntVector *sum,
+              const Growth *growth)
 {
-  CleaveQdqColumns columns;
-  const gint64 *y_at;
-  const guint32 *norm;
-  guint32 *lanes;
-  gint64 column, n;
-  char *y;
-  __m512i sum[PIXELS * 2] = { 0 };
-  __m512 growth[PIXELS * 2] = { 0 };
+  CleaveQdqColumns columns = panel->s->columns;
+  gint64 column = panel->column, n = panel->n;
+  const gint64 *y_at = panel->product->y_at + pixel;
+  char *y = panel->product->y + column;
+  const guint32 *norm = panel->scratch.norm + pixel;
+  guint32 *lanes = panel->scratch.lanes + pixel;
 
-  add_all (panel, pixel, pixels, vectors, kind == CLEAVE_QDQ_GROWTH, sum, growth);
-  columns = panel->s->columns;
-  column = panel->column;
-  y_at = panel->product->y_at + pixel;
-  y = panel->product->y + column;
-  norm = panel->scratch.norm + pixel;
-  lanes = panel->scratch.lanes + pixel;
-  n = panel->n;
   CLEAVE_EACH (p, pixels)
     {
       __m512i by_growth = weigh_growth (columns.by_growth + column, &growth[p * 2], vectors);
@@ -217,6 +250,59 @@ run_block (const CleaveQdqPanel *panel, gint64 pixel, int pixels, int vectors, C
       lanes[p] = finish_qdq_512 (&columns, column, kind, by_growth, norm[p], vectors, &sum[p * 2]);
       store (&sum[p * 2], n, y + y_at[p]);
     }
+}
+#else
+static inline __attribute__ ((always_inline)) void
+store (CleaveWords words, gint64 n, char *to)
+{
+  guint8 bytes[CLEAVE_BYTE_PANEL];
+
+  if (n == CLEAVE_BYTE_PANEL)
+    cleave_words_store_bytes ((guint8 *) to, words);
+  else
+    {
+      cleave_words_store_bytes (bytes, words);
+      cleave_bytes_store (to, bytes, n);
+    }
+}
+
+/* Converts the sums of all pixels to bytes and stores them. */
+static inline __attribute__ ((always_inline)) void
+finish_block (const CleaveQdqPanel *panel,
+              gint64 pixel,
+              int pixels,
+              int vectors,
+              CleaveQdqKind kind,
+              CleaveIntVector *sum,
+              const Growth *growth)
+{
+  CleaveQdqColumns columns = panel->s->columns;
+  gint64 column = panel->column, n = panel->n;
+  const gint64 *y_at = panel->product->y_at + pixel;
+  char *y = panel->product->y + column;
+  const guint32 *norm = panel->scratch.norm + pixel;
+  guint32 *lanes = panel->scratch.lanes + pixel;
+  CleaveQdqFinish finish = cleave_qdq_finish_load (&columns, column, vectors, kind);
+
+  CLEAVE_EACH (p, pixels)
+    {
+      CleaveWords words, margin = cleave_qdq_find_margin (&finish, kind, (guint16) norm[p],
+                                                          &growth[p * 2], vectors);
+
+      lanes[p] = cleave_qdq_finish (&finish, margin, &sum[p * 2], vectors, &words);
+      store (words, n, y + y_at[p]);
+    }
+}
+#endif
+
+static inline __attribute__ ((always_inline)) void
+run_block (const CleaveQdqPanel *panel, gint64 pixel, int pixels, int vectors, CleaveQdqKind kind)
+{
+  CleaveIntVector sum[PIXELS * 2] = { 0 };
+  Growth growth[PIXELS * 2] = { 0 };
+
+  add_all (panel, pixel, pixels, vectors, kind == CLEAVE_QDQ_GROWTH, sum, growth);
+  finish_block (panel, pixel, pixels, vectors, kind, sum, growth);
 }
 
 typedef void (*RunBlock) (const CleaveQdqPanel *panel, gint64 pixel);
@@ -236,12 +322,17 @@ BLOCKS (3)
 BLOCKS (4)
 BLOCKS (5)
 BLOCKS (6)
+#define LIST_6(vectors, kind)                                                                      \
+  NULL, block_1_##vectors##_##kind, block_2_##vectors##_##kind, block_3_##vectors##_##kind,        \
+      block_4_##vectors##_##kind, block_5_##vectors##_##kind, block_6_##vectors##_##kind
+#if PIXELS > 6
 BLOCKS (7)
 BLOCKS (8)
 #define LIST(vectors, kind)                                                                        \
-  { NULL, block_1_##vectors##_##kind, block_2_##vectors##_##kind, block_3_##vectors##_##kind,      \
-    block_4_##vectors##_##kind, block_5_##vectors##_##kind, block_6_##vectors##_##kind,            \
-    block_7_##vectors##_##kind, block_8_##vectors##_##kind }
+  { LIST_6 (vectors, kind), block_7_##vectors##_##kind, block_8_##vectors##_##kind }
+#else
+#define LIST(vectors, kind) { LIST_6 (vectors, kind) }
+#endif
 static const RunBlock run_blocks[2][3][PIXELS + 1] = {
   { LIST (1, CONSTANT), LIST (1, NORMS), LIST (1, GROWTH) },
   { LIST (2, CONSTANT), LIST (2, NORMS), LIST (2, GROWTH) }
@@ -255,6 +346,7 @@ cleave_qdq_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
   const CleaveQdq *s = product->qdq;
   gint64 start = begin / CLEAVE_BYTE_PANEL * CLEAVE_BYTE_PANEL, n_at_once;
   gint64 width = MIN (CLEAVE_BYTE_PANEL, panels->n_columns - start);
+  gint64 most = s->kind == CLEAVE_QDQ_GROWTH ? GROWTH_PIXELS : PIXELS;
   const RunBlock *run = run_blocks[end - begin > CLEAVE_LANES][s->kind];
   CleaveQdqPanel panel = { .s = s,
                            .product = product,
@@ -268,7 +360,7 @@ cleave_qdq_run (const CleaveByteProduct *product, gint64 begin, gint64 end)
 
   for (gint64 pixel = 0; pixel < product->n_pixels; pixel += n_at_once)
     {
-      n_at_once = MIN (PIXELS, product->n_pixels - pixel);
+      n_at_once = MIN (most, product->n_pixels - pixel);
       run[n_at_once](&panel, pixel);
     }
   cleave_qdq_recompute (&panel);

@@ -3,6 +3,7 @@
 /* The layout of a product's scratch, and the norms of the elements that pixels read: see qdq.h. */
 
 #include "qdq.h"
+#include "word-vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,6 +31,10 @@ cleave_qdq_find_scratch (const CleaveByteProduct *product)
 
 /* Norms */
 
+/* number of pixels that are processed together */
+#define PIXELS 4
+
+#if defined(CLEAVE_AVX512)
 /* Returns the weighted squares of a pixel's bytes. The caller must add up the lanes. */
 static inline __attribute__ ((always_inline)) __m512
 add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
@@ -49,9 +54,6 @@ add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
     }
   return _mm512_cvtepi32_ps (sum);
 }
-
-/* number of pixels that are processed together */
-#define PIXELS 4
 
 /* Computes the weighted sum of squares of each of the first `n` pixels. `from` has PIXELS
  * addresses. */
@@ -75,6 +77,51 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
   quarter = _mm_add_ps (_mm256_castps256_ps128 (half), _mm256_extractf128_ps (half, 1));
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
+#else
+/* Bytes whose weighted squares fit into 32 bits when a lane adds them. */
+#define SQUARES 256
+
+typedef guint8 Bytes __attribute__ ((vector_size (CLEAVE_WORDS)));
+
+/* Adds the weighted squares of bytes [begin, end) of a pixel. The caller must add up the lanes. */
+static inline __attribute__ ((always_inline)) CleaveVector
+add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begin, gint64 end)
+{
+  const gint16 stands = (gint16) s->stands;
+  CleaveIntVector sum = cleave_ints_all (0);
+
+  for (gint64 i = begin; i < end; i += CLEAVE_WORDS)
+    {
+      Bytes bytes = { 0 }; /* bytes beyond the end of the pixel have weight 0 */
+      CleaveSignedWords v, by;
+
+      if (end - i >= CLEAVE_WORDS)
+        memcpy (&bytes, from + i, sizeof bytes);
+      else
+        memcpy (&bytes, from + i, (gsize) (end - i));
+      memcpy (&by, s->weight + i, sizeof by);
+      v = __builtin_convertvector(bytes ^ flip, CleaveSignedWords) - stands;
+      sum = cleave_ints_add_dot2 (sum, (CleaveIntVector) v, (CleaveIntVector) (v * by));
+    }
+  return cleave_ints_to_floats (sum);
+}
+
+/* Computes the weighted sum of squares of each of the first `n` pixels. */
+static void
+add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
+{
+  for (gint64 p = 0; p < n; p++)
+    {
+      CleaveVector sum = { 0 };
+
+      for (gint64 i = 0; i < s->pixel_length; i += SQUARES)
+        sum += add_some_squares (s, from[p], flip, i, MIN (i + SQUARES, s->pixel_length));
+      to[p] = 0;
+      for (gint64 i = 0; i < CLEAVE_LANES; i++)
+        to[p] += sum[i];
+    }
+}
+#endif
 
 /* Computes the weighted sums of squares of `n` pixels. Pixel i is at offset at[i]. `at` NULL:
  * pixels are adjacent. */

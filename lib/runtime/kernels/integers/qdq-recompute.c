@@ -4,6 +4,9 @@
 
 #include "qdq.h"
 
+#include <string.h>
+
+#if defined(CLEAVE_AVX512)
 /* A vector of sums that are recomputed. Each lane has its own pixel and its own column of a
  * panel. */
 typedef struct
@@ -142,6 +145,111 @@ list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
     }
   return n_found;
 }
+#else
+/* A vector of sums that are recomputed. Each lane has its own pixel and its own column of a
+ * panel. */
+typedef struct
+{
+  const CleaveQdq *s;
+  const char *from[CLEAVE_LANES]; /* address of x for each lane */
+  gint64 w_at[CLEAVE_LANES];      /* offset of the column in a dot-4 group, for each lane */
+  CleaveVector scale;             /* scales of w */
+} Lanes;
+
+/* Adds the four products of dot-4 group `at` of x, and of the group of weights at `w`. */
+static inline __attribute__ ((always_inline)) CleaveVector
+add_unit (const Lanes *l, gint64 at, const gint8 *w, CleaveMask flip, CleaveVector sum)
+{
+  const CleaveVector x_scale = cleave_vector_all (l->s->x_scale);
+  CleaveMask x, by;
+
+  for (int i = 0; i < CLEAVE_LANES; i++)
+    {
+      gint32 x_unit, w_unit;
+
+      memcpy (&x_unit, l->from[i] + at, sizeof x_unit);
+      memcpy (&w_unit, w + l->w_at[i], sizeof w_unit);
+      x[i] = x_unit;
+      by[i] = w_unit;
+    }
+  x ^= flip;
+  CLEAVE_EACH (e, 4)
+    {
+      CleaveMask x_byte = ((x >> 8 * e) & 0xff) - l->s->stands;
+      CleaveMask w_byte = (by << (24 - 8 * e)) >> 24;
+
+      sum = cleave_vector_fma (__builtin_convertvector(x_byte, CleaveVector) * x_scale,
+                               __builtin_convertvector(w_byte, CleaveVector) * l->scale, sum);
+    }
+  return sum;
+}
+
+static CleaveVector
+add_all (const Lanes *l, const CleaveQdqPanel *panel, CleaveVector sum)
+{
+  const CleaveMask flip = (CleaveMask) cleave_ints_all (panel->product->flip);
+  const gint8 *w = panel->w;
+
+  for (gint64 t = 0; t < l->s->n_taps; t++)
+    for (gint64 u = 0, at = panel->product->tap_at[t]; u < l->s->n_units; u++, at += CLEAVE_DOT4)
+      {
+        sum = add_unit (l, at, w, flip, sum);
+        w += panel->w_step;
+      }
+  return sum;
+}
+
+/* Recomputes up to CLEAVE_LANES sums. */
+static void
+run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
+{
+  const CleaveByteProduct *product = panel->product;
+  const CleaveQdq *s = panel->s;
+  gint32 bytes[CLEAVE_LANES];
+  Lanes l = { .s = s };
+  CleaveVector bias, sum = { 0 };
+  CleaveIntVector y;
+
+  for (gint64 i = 0; i < CLEAVE_LANES; i++)
+    {
+      gint64 from = MIN (i, n - 1);
+
+      l.from[i] = product->x + product->x_at[pixel[from]];
+      l.w_at[i] = column[from] * CLEAVE_DOT4;
+      l.scale[i] = s->w_scale[panel->column + column[from]];
+      bias[i] = s->bias[panel->column + column[from]];
+    }
+  if (s->bias_is_last)
+    sum = add_all (&l, panel, sum) + bias;
+  else
+    sum = add_all (&l, panel, bias);
+  sum = cleave_vector_within (sum / cleave_vector_all (s->y_scale),
+                              cleave_vector_all (-CLEAVE_BYTE_BOUND),
+                              cleave_vector_all (CLEAVE_BYTE_BOUND));
+  y = cleave_ints_clamp (cleave_ints_of_floats (sum), s->least, s->most);
+  cleave_ints_store (bytes, cleave_ints_add (y, cleave_ints_all (s->y_zero)));
+  for (gint64 i = 0; i < n; i++)
+    product->y[product->y_at[pixel[i]] + panel->column + column[i]] = (char) bytes[i];
+}
+
+/* Lists the pixels with ambiguous columns, and those columns. Both lists have room for an element
+ * more. */
+static gint64
+list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
+{
+  gint64 n_found = 0, n = panel->product->n_pixels;
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      guint32 found = panel->scratch.lanes[i] & panel->mask;
+
+      pixel[n_found] = (gint32) i;
+      lanes[n_found] = found;
+      n_found += found != 0;
+    }
+  return n_found;
+}
+#endif
 
 void
 cleave_qdq_recompute (const CleaveQdqPanel *panel)

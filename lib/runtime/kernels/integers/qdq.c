@@ -8,9 +8,11 @@
 #include <string.h>
 
 /* Largest number of dot-4 groups of a chunk. With 16, more sums are recomputed, which takes 1 % of
- * the time of a residual network. With 4, the checks take 3 %. */
+ * the time of a residual network. With 4, the checks take 3 %. Where sums of magnitudes are
+ * integers, chunks are doubled until the integers cannot overflow, up to MAX_LONG_CHUNK. With
+ * MAX_LONG_CHUNK, the weight of a product times a byte still fits into 16 bits. */
 #define MAX_CHUNK 8
-#define MIN_CHUNK 4
+#define MAX_LONG_CHUNK 64
 /* Limits on the number of products of a sum without checkpoints. Up to MAX_COARSE products, norms
  * of pixels are not computed, as they would take longer than they save. (A network of inverted
  * bottlenecks takes 7 % longer with a limit of 32, 4 % with 128.) Up to MAX_SINGLE products, norms
@@ -25,101 +27,6 @@
 #define MIN_COLUMNS 64
 #define MAX_PIXEL 8192 /* largest pixel in bytes; the sum of squares of more bytes may overflow */
 #define MAX_LENGTH 32000
-
-/* Columns */
-
-/* Returns FALSE if a value is so large or so small that float operations could lose more than their
- * rounding error. */
-static gboolean
-is_tame (double value)
-{
-  return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
-}
-
-#define MAX_GROWTH 0x1p30 /* largest error from checkpoints, which must fit into an integer */
-
-/* factor that covers second-order products, and the rounding of the constants themselves */
-#define MORE 1.02
-#define UNIT 0x1p-24
-#define WORD 0x1p16
-#define HALF 0.5
-#define WORDS_ROUND 4  /* largest sum of rounding errors of the 16-bit numbers, in their unit */
-#define BYTE_MOST 384. /* bound on bytes and their rounding errors, in units of 1/4 */
-
-/* alignment of arrays in bytes, as a vector that crosses a cache line takes two loads */
-#define ALIGNMENT 64
-
-void
-cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, gint64 n)
-{
-  gsize n_all = ((gsize) n + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-  double zero = sums->conv->y_zero + HALF;
-
-  columns->factor = g_aligned_alloc0 (n_all, 3 * sizeof (float) + 2 * sizeof (guint16), ALIGNMENT);
-  columns->addend = columns->factor + n_all;
-  columns->by_growth = columns->addend + n_all;
-  columns->margin = (gpointer) (columns->by_growth + n_all);
-  columns->by_norm = columns->margin + n_all;
-  columns->least = (float) ((sums->conv->least + zero) * WORD);
-  columns->most = (float) ((sums->conv->most + zero) * WORD);
-}
-
-/* Rounds a value up to 16 bits. Returns FALSE if it is too large. */
-static gboolean
-set_word (double value, guint16 *to)
-{
-  *to = (guint16) MIN (ceil (value), G_MAXUINT16);
-  return value <= G_MAXUINT16;
-}
-
-gboolean
-cleave_qdq_columns_set (CleaveQdqColumns *columns,
-                        const CleaveQdqSums *sums,
-                        CleaveQdqColumn numbers,
-                        gint64 channel,
-                        gint64 column)
-{
-  const CleaveQdqConv *conv = sums->conv;
-  double scale = (double) conv->x_scale * conv->w_scale[channel], by = scale / conv->y_scale;
-  double bias = fabs ((double) conv->bias[channel] / conv->y_scale);
-  double addend = (double) conv->bias[channel] / conv->y_scale + numbers.zero * by, rest, by_growth;
-  double length = (double) sums->length + 2 * (double) sums->half + 16;
-
-  if (!is_tame (conv->x_scale) || !is_tame (conv->y_scale) || !is_tame (conv->w_scale[channel]) ||
-      !is_tame (scale) || !is_tame (by) || !(bias <= 0x1p30) || !(fabs (addend) <= 0x1p30))
-    return FALSE;
-  columns->factor[column] = (float) (by * WORD);
-  columns->addend[column] = (float) ((addend + conv->y_zero + HALF) * WORD);
-  by = MORE * UNIT * fabs (by);
-  by_growth = by * 2 * (double) sums->half * WORD;
-  columns->by_growth[column] = (float) by_growth;
-  rest = MORE * UNIT * (bias * length + 5 * (fabs (addend) + BYTE_MOST)) +
-         by * numbers.norm * sums->x_norm;
-  if (by_growth * numbers.most * (double) sums->n_chunks > MAX_GROWTH ||
-      (sums->x_norm == 0 &&
-       !set_word (by * numbers.norm * sums->x_norm_most / G_MAXUINT16 * WORD * WORD,
-                  &columns->by_norm[column])))
-    rest = 1; /* every sum counts as ambiguous */
-  set_word (rest * WORD + WORDS_ROUND, &columns->margin[column]);
-  return TRUE;
-}
-
-void
-cleave_qdq_columns_clear (CleaveQdqColumns *columns)
-{
-  g_aligned_free (columns->factor);
-}
-
-void
-cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines)
-{
-  gsize n_all = (gsize) (columns->addend - columns->factor);
-
-  cleave_memory_lines_add (lines, columns->factor,
-                           n_all * (3 * sizeof (float) + 2 * sizeof (guint16)));
-}
-
-/* Planning */
 
 /* Returns the first dot-4 group of a column: four weights that are multiplied at once. Sets `step`
  * to the distance of adjacent groups of the column, in bytes. */
@@ -137,12 +44,12 @@ find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
 /* Returns the number of dot-4 groups of a chunk. Prefers chunks that end where pixels end, so that
  * the norms of pixels add up to the norms of the elements that are read. */
 static gint64
-find_chunk (gint64 n_units, gint64 pixel_length)
+find_chunk (gint64 n_units, gint64 pixel_length, gint64 most)
 {
-  for (gint64 chunk = MIN (MAX_CHUNK, n_units); chunk >= MIN_CHUNK; chunk--)
+  for (gint64 chunk = MIN (most, n_units); chunk >= most / 2; chunk--)
     if (pixel_length % (CLEAVE_DOT4 * chunk) == 0)
       return chunk;
-  return MIN (MAX_CHUNK, n_units);
+  return MIN (most, n_units);
 }
 
 static gint64
@@ -204,6 +111,7 @@ static void
 read_unit (CleaveQdq *s, const gint8 *w, gint64 unit, gint64 c, gint64 n, CleaveQdqColumn *column)
 {
   gint64 at, chunk, length = find_chunk_of (s, unit, &at, &chunk), sum = 0;
+  gint64 stands = s->stands - CLEAVE_DOT4_OFFSET;
 
   for (gint64 e = 0; e < CLEAVE_DOT4; e++)
     {
@@ -217,9 +125,9 @@ read_unit (CleaveQdq *s, const gint8 *w, gint64 unit, gint64 c, gint64 n, Cleave
       column->most += abs (w[e]);
       sum += w[e];
     }
-  column->zero -= (double) (s->stands * sum);
+  column->zero -= (double) (stands * sum);
   if (s->chunk_bias != NULL)
-    s->chunk_bias[chunk * s->n_columns + c] -= (gint32) (s->stands * sum);
+    s->chunk_bias[chunk * s->n_columns + c] -= (gint32) (stands * sum);
 }
 
 static gint64
@@ -270,7 +178,7 @@ init_norms (CleaveQdq *s, CleaveQdqSums *sums, gint64 longest)
   weigh (s, longest, is_one_pixel || (s->n_chunks > 0 && s->pixel_length % longest == 0));
   for (gint64 i = 0; i < s->pixel_length; i++)
     weight += 2 * s->weight[i];
-  sums->x_norm_most = most * sqrt (weight * (double) (s->n_taps * s->n_beside)) * MORE;
+  sums->x_norm_most = most * sqrt (weight * (double) (s->n_taps * s->n_beside)) * CLEAVE_QDQ_MORE;
   s->norm_unit = (float) (G_MAXUINT16 / sums->x_norm_most);
 }
 
@@ -282,15 +190,15 @@ wants_norms (const CleaveQdq *s, gint64 length)
 }
 
 static void
-init_sums (CleaveQdq *s, const CleaveQdqConv *conv, CleaveQdqSums *sums)
+init_sums (CleaveQdq *s, const CleaveQdqConv *conv, gint64 max_chunk, CleaveQdqSums *sums)
 {
   gint64 length = s->n_taps * s->n_units * CLEAVE_DOT4, longest;
   gboolean is_single;
 
   s->has_norms = wants_norms (s, length);
   is_single = length <= (s->has_norms ? MAX_SINGLE : MAX_COARSE);
-  s->chunk = is_single ? MAX (s->n_units, 1) : find_chunk (s->n_units, s->pixel_length);
-  s->taps_at_once = is_single ? s->n_taps : CLAMP (MAX_CHUNK / s->n_units, 1, s->n_taps);
+  s->chunk = is_single ? MAX (s->n_units, 1) : find_chunk (s->n_units, s->pixel_length, max_chunk);
+  s->taps_at_once = is_single ? s->n_taps : CLAMP (max_chunk / s->n_units, 1, s->n_taps);
   s->n_chunks =
       is_single ? 0 : (s->n_taps + s->taps_at_once - 1) / s->taps_at_once * chunks_of_tap (s);
   longest = is_single ? length : s->taps_at_once * s->chunk * CLEAVE_DOT4;
@@ -302,12 +210,31 @@ init_sums (CleaveQdq *s, const CleaveQdqConv *conv, CleaveQdqSums *sums)
   s->kind = !is_single ? CLEAVE_QDQ_GROWTH : s->has_norms ? CLEAVE_QDQ_NORMS : CLEAVE_QDQ_CONSTANT;
 }
 
-CleaveQdq *
-cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *l)
+/* Sets the constants of all columns. Returns FALSE if numbers are too large or too small. Sets
+ * `overflows` to whether a sum of magnitudes might not fit into its type. */
+static gboolean
+set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, gboolean *overflows)
+{
+  gboolean fits = sums->length > 0 && sums->length <= MAX_LENGTH;
+
+  *overflows = FALSE;
+  for (gint64 c = 0; fits && c < l->n; c++)
+    {
+      CleaveQdqColumn column = read_column (s, l, c);
+
+      *overflows =
+          *overflows || column.most * (double) s->n_chunks > (double) CLEAVE_QDQ_GROWTH_MOST;
+      fits = cleave_qdq_columns_set (&s->columns, sums, column, c, c) && !*overflows;
+    }
+  return fits;
+}
+
+/* Computes all constants for chunks of at most `max_chunk` dot-4 groups. */
+static CleaveQdq *
+make (const CleaveQdqConv *conv, const CleaveQdqLayout *l, gint64 max_chunk, gboolean *overflows)
 {
   CleaveQdq *s = g_new0 (CleaveQdq, 1);
   CleaveQdqSums sums;
-  gboolean fits;
 
   s->n_taps = l->n_taps;
   s->n_units = cleave_byte_panels_n_units (l->panels);
@@ -320,21 +247,29 @@ cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *l)
   s->least = conv->least;
   s->most = conv->most;
   init_places (s, l);
-  init_sums (s, conv, &sums);
+  init_sums (s, conv, max_chunk, &sums);
   s->w_scale = g_new0 (float, s->n_columns);
   s->bias = g_new0 (float, s->n_columns);
   memcpy (s->w_scale, conv->w_scale, (gsize) l->n * sizeof (float));
   memcpy (s->bias, conv->bias, (gsize) l->n * sizeof (float));
-  if (s->stands != 0 && s->n_chunks > 0)
+  if (s->stands != CLEAVE_DOT4_OFFSET && s->n_chunks > 0)
     s->chunk_bias = g_new0 (gint32, s->n_columns * s->n_chunks);
   cleave_qdq_columns_init (&s->columns, &sums, s->n_columns);
-  fits = sums.length > 0 && sums.length <= MAX_LENGTH;
-  for (gint64 c = 0; fits && c < l->n; c++)
-    fits = cleave_qdq_columns_set (&s->columns, &sums, read_column (s, l, c), c, c);
-  if (fits)
+  if (set_columns (s, l, &sums, overflows))
     return s;
   cleave_qdq_free (s);
   return NULL;
+}
+
+CleaveQdq *
+cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *l)
+{
+  CleaveQdq *s = NULL;
+  gboolean overflows = TRUE;
+
+  for (gint64 n = MAX_CHUNK; s == NULL && overflows && n <= MAX_LONG_CHUNK; n *= 2)
+    s = make (conv, l, n, &overflows);
+  return s;
 }
 
 void

@@ -59,6 +59,28 @@
  * GROWTH: also the sums at checkpoints. */
 typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } CleaveQdqKind;
 
+/* CLEAVE_HAS_QDQ: the level has kernels of QDQ-exact products. cleave_qdq_runs_here () returns
+ * whether the processor has their instructions. */
+#if defined(CLEAVE_HAS_DOT4)
+#define CLEAVE_HAS_QDQ
+#define cleave_qdq_runs_here() __builtin_cpu_supports ("avx512vnni")
+#elif defined(CLEAVE_DOT)
+#define CLEAVE_HAS_QDQ
+#define cleave_qdq_runs_here() TRUE
+#endif
+
+/* A factor for second-order products of rounding errors, and for rounding the constants. */
+#define CLEAVE_QDQ_MORE 1.02
+
+/* The largest sum of the magnitudes of a sum at its checkpoints. AVX-512 adds them as floats, whose
+ * operations cost no time beside products of bytes. Other levels add them as integers: NEON has one
+ * instruction that adds a magnitude. */
+#if defined(CLEAVE_AVX512)
+#define CLEAVE_QDQ_GROWTH_MOST G_MAXFLOAT
+#else
+#define CLEAVE_QDQ_GROWTH_MOST G_MAXINT32
+#endif
+
 /* Constants that convert sums to bytes, indexed by column. */
 typedef struct
 {
