@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of depthwise convolutions of bytes in integers. Copies the elements that a few
- * rows read to scratch as 16-bit integers. Vectors of channels add up their taps.
+ * rows read to scratch as 16-bit integers. Vectors of channels add up their taps. Float-exact
+ * results of QDQ models need fused multiply-add (qdq.h).
  *
  * Over 400 lines: layout and loops form one plan. */
 
@@ -9,6 +10,7 @@
 #include "byte-image.h"
 #include "byte-product.h"
 #include "channel-dot4.h"
+#include "qdq-words.h"
 
 #include "../pixels.h"
 
@@ -36,6 +38,8 @@ typedef struct
                                    the last tap is repeated */
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch */
+  const CleaveQdqConv *conv; /* numbers of float-exact results; NULL: integer sums are exact */
+  CleaveQdqColumns columns;  /* constants that convert sums to bytes */
 } Plan;
 
 /* The packing of weights minus their zero points: taps, and in each tap vectors of channels. */
@@ -52,6 +56,15 @@ padded (gint64 n_channels)
   return (n_channels + CLEAVE_CHANNELS - 1) / CLEAVE_CHANNELS * CLEAVE_CHANNELS;
 }
 
+/* Returns the zero point of a channel's weights. */
+static gint32
+find_w_zero (const Packing *p, gint64 channel)
+{
+  if (cleave_is_qdq_conv (&p->instance->call))
+    return p->instance->operands[p->places->w].type.element == CLEAVE_UINT8 ? 128 : 0;
+  return (gint32) cleave_places_load (p->instance, p->places->w_zero, channel);
+}
+
 static void
 pack (const Packing *p, gint16 *to)
 {
@@ -63,7 +76,7 @@ pack (const Packing *p, gint16 *to)
   memset (to, 0, (gsize) ((p->n_taps + p->n_taps % 2) * n) * sizeof *to);
   for (gint64 c = 0; c < w->type.shape.dim[0]; c++, t = 0)
     {
-      gint32 zero = (gint32) cleave_places_load (p->instance, p->places->w_zero, c);
+      gint32 zero = find_w_zero (p, c);
       const char *from = (const char *) w->data + c * w->stride[0];
 
       shape.dim[0] = 1;
@@ -102,7 +115,11 @@ pack_weights (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weig
     return;
   if (has_zero)
     zeros = cleave_constant_dup_digest (instance->constants[p->w_zero]);
-  key = g_strconcat ("taps of channels, zero points ", has_zero ? zeros : "0", NULL);
+  key = g_strconcat ("taps of channels, zero points ",
+                     has_zero                               ? zeros
+                     : cleave_is_qdq_conv (&instance->call) ? "middle of the type"
+                                                            : "0",
+                     NULL);
   s->packed = cleave_weights_get (weights, instance->constants[p->w], key, n_packed_bytes (s),
                                   pack_constant, &packing);
 }
@@ -162,6 +179,33 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   list_pixels (s);
 }
 
+/* Prepares float-exact results (qdq.h). Returns FALSE if the kernel has none for these numbers. */
+static gboolean
+prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
+{
+#if defined(CLEAVE_HAS_FMA)
+  const CleaveQdqConv *conv = instance->call.attrs;
+  gint32 zero = cleave_byte_unit_zero (CLEAVE_DOT4, s->image.element, conv->x_zero);
+  CleaveQdqSums sums = { .conv = conv, .length = s->n_taps };
+  gboolean fits = s->packed != NULL && s->column_step == 1;
+
+  sums.x_norm = MAX (abs (zero), abs (255 - zero));
+  cleave_qdq_columns_init (&s->columns, &sums, padded (s->n_out) + CLEAVE_BYTE_PANEL);
+  for (gint64 c = 0; fits && c < s->n_out; c++)
+    {
+      CleaveQdqColumn column = { 0 };
+
+      for (gint64 t = 0; t < s->n_taps; t++)
+        column.norm += (double) ((s->n_taps - t + 2) * abs (s->packed[t * padded (s->n_out) + c]));
+      fits = cleave_qdq_columns_set (&s->columns, &sums, column, c, c);
+    }
+  s->conv = conv;
+  return fits;
+#else
+  return FALSE;
+#endif
+}
+
 static gsize
 lay_out (Plan *s)
 {
@@ -202,6 +246,20 @@ has_factors (const CleaveKernelInstance *instance)
   return cleave_places_are_fixed (&places, instance);
 }
 
+static void
+plan_free (gpointer state)
+{
+  Plan *s = state;
+
+  if (s->better != NULL)
+    s->better->free (s->state);
+  cleave_qdq_columns_clear (&s->columns);
+  g_free (s->tap_at);
+  g_free (s->x_at);
+  g_free (s->y_at);
+  g_free (s);
+}
+
 static gboolean
 prepare (const CleaveKernelInstance *instance,
          CleaveWeights *weights,
@@ -218,28 +276,15 @@ prepare (const CleaveKernelInstance *instance,
   *state = s;
   if (!has_factors (instance) && prepare_better (s, instance, weights, n_scratch))
     return TRUE;
-  if (cleave_is_qdq_conv (&instance->call))
-    {
-      g_free (s);
-      return FALSE;
-    }
   init_plan (s, instance, dims);
   pack_weights (s, instance, weights);
+  if (cleave_is_qdq_conv (&instance->call) && !prepare_qdq (s, instance))
+    {
+      plan_free (s);
+      return FALSE;
+    }
   *n_scratch = lay_out (s);
   return TRUE;
-}
-
-static void
-plan_free (gpointer state)
-{
-  Plan *s = state;
-
-  if (s->better != NULL)
-    s->better->free (s->state);
-  g_free (s->tap_at);
-  g_free (s->x_at);
-  g_free (s->y_at);
-  g_free (s);
 }
 
 /* Running */
@@ -265,7 +310,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   gboolean has_scales = cleave_places_read_scales (p, instance, s->n_out, bias, scale);
   Work work = { .s = s,
                 .instance = instance,
-                .x_zero = (gint32) cleave_places_load (instance, p->x_zero, 0),
+                .x_zero = s->conv != NULL ? s->conv->x_zero
+                                          : (gint32) cleave_places_load (instance, p->x_zero, 0),
                 .w = s->packed,
                 .x = (gint16 *) (void *) (scratch + s->at_x) };
 
@@ -329,6 +375,70 @@ add_taps (
     cleave_channels_store (sums + p * CLEAVE_BYTE_PANEL, sum[p]);
 }
 
+#if defined(CLEAVE_HAS_FMA)
+/* Recomputes one sum in float, in the order of the reference kernel. */
+static char
+recompute (const Work *work, gint64 pixel, gint64 channel)
+{
+  const Plan *s = work->s;
+  const CleaveQdqConv *conv = s->conv;
+  const gint16 *x = work->x + s->x_at[pixel] + channel, *w = work->w + channel;
+  float sum = conv->bias[channel];
+
+  for (gint64 t = 0; t < s->n_taps; t++)
+    sum = __builtin_fmaf ((float) x[s->tap_at[t]] * conv->x_scale,
+                          (float) w[t * padded (s->n_out)] * conv->w_scale[channel], sum);
+  return (char) (cleave_qdq_conv_round (conv, sum) + conv->y_zero);
+}
+
+/* Converts the sums of a tile to float-exact bytes. */
+static void
+finish_qdq (const Work *work, const CleaveByteTile *tile)
+{
+  enum { VECTORS = CLEAVE_CHANNELS / CLEAVE_LANES };
+  const Plan *s = work->s;
+  CleaveQdqFinish finish =
+      cleave_qdq_finish_load (&s->columns, tile->column, VECTORS, CLEAVE_QDQ_CONSTANT);
+
+  for (gint64 p = 0; p < tile->n_pixels; p++)
+    {
+      const gint32 *sums = tile->sums + p * CLEAVE_BYTE_PANEL;
+      char *y = work->product.y + s->y_at[tile->pixel + p] + tile->column;
+      CleaveIntVector sum[VECTORS];
+      CleaveWords words;
+      guint8 bytes[CLEAVE_WORDS];
+      guint32 doubt;
+
+      CLEAVE_EACH (v, VECTORS)
+        sum[v] = cleave_ints_load (sums + v * CLEAVE_LANES);
+      doubt = cleave_qdq_finish (&finish, finish.margin, sum, VECTORS, &words);
+      cleave_words_store_bytes (bytes, words);
+      if (tile->n == CLEAVE_CHANNELS)
+        memcpy (y, bytes, CLEAVE_CHANNELS);
+      else
+        memcpy (y, bytes, (gsize) tile->n);
+      for (; doubt != 0; doubt &= doubt - 1)
+        if (__builtin_ctz (doubt) < tile->n)
+          y[__builtin_ctz (doubt)] =
+              recompute (work, tile->pixel + p, tile->column + __builtin_ctz (doubt));
+    }
+}
+#endif
+
+/* Converts the sums of a tile to elements of the result. */
+static void
+finish_tile (const Work *work, const CleaveByteTile *tile)
+{
+#if defined(CLEAVE_HAS_FMA)
+  if (work->s->conv != NULL)
+    {
+      finish_qdq (work, tile);
+      return;
+    }
+#endif
+  cleave_byte_finish_tile (&work->product, tile);
+}
+
 /* Computes all channels of n_pixels adjacent pixels, which share loads of x. */
 static void
 run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
@@ -345,7 +455,7 @@ run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
         add_taps (s, work->x + tile.column, x_at, work->w + tile.column, MAX_PIXELS, sums);
       else
         add_taps (s, work->x + tile.column, x_at, work->w + tile.column, 1, sums);
-      cleave_byte_finish_tile (&work->product, &tile);
+      finish_tile (work, &tile);
     }
 }
 
@@ -429,6 +539,7 @@ add_memory (gconstpointer state, GArray *lines)
       cleave_kernel_add_memory (s->better, s->state, lines);
       return;
     }
+  cleave_qdq_columns_add_memory (&s->columns, lines);
   cleave_memory_lines_add (lines, s->tap_at, (gsize) (s->n_taps + 1) * sizeof *s->tap_at);
   cleave_memory_lines_add (lines, s->x_at, n);
   cleave_memory_lines_add (lines, s->y_at, n);
