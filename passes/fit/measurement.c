@@ -21,7 +21,7 @@ cleave_fit_measurement_free (CleaveFitMeasurement *measured)
   g_free (measured);
 }
 
-/* Splitting a graph. */
+/* Splitting a graph */
 
 static CleaveNode *
 find_node (CleaveGraph *graph, const char *name, GError **error)
@@ -45,7 +45,7 @@ check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
                       node->name, n_strips);
 }
 
-/* Finds the nodes of a part in a graph.  Returns NULL and sets the error if one is missing or
+/* Finds the nodes of a part in a graph. Returns NULL and sets the error if a node does not exist or
  * cannot be cut in this way. */
 static CleaveSegment *
 make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
@@ -91,7 +91,7 @@ make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
   return segment;
 }
 
-/* Finds the nodes of all parts in a graph (CleaveSegment).  Returns NULL and sets the error on
+/* Finds the nodes of all parts in a graph (CleaveSegment). Returns NULL and sets the error on
  * failure. */
 static GPtrArray *
 make_segments (const GPtrArray *parts, CleaveGraph *graph, GError **error)
@@ -117,7 +117,8 @@ cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **err
   return segments != NULL;
 }
 
-/* Splits a graph, as cleave_fit_parts_apply() does, and sets `pieces`, the part of each node. */
+/* Splits a graph as cleave_fit_parts_apply() does, and records the part of each node in
+ * `pieces`. */
 static gboolean
 apply (const GPtrArray *parts,
        CleaveGraph *graph,
@@ -144,7 +145,7 @@ apply (const GPtrArray *parts,
       cleave_segment_pieces_note (pieces, graph, i);
     }
   /* copy carried rows first: the next function then cuts the copy of a whole piece in the same way
-   * as the rows that other pieces read of it */
+   * as the rows that other pieces read */
   cleave_copy_carried (graph, pieces);
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
   cleave_share_carried (graph);
@@ -165,7 +166,7 @@ cleave_fit_parts_apply (const GPtrArray *parts,
   return apply (parts, graph, report, &pieces, error);
 }
 
-/* Describing the values that limit a smaller budget. */
+/* Describing the values that make a smaller budget impossible */
 
 static int
 compare_sizes (gconstpointer a, gconstpointer b)
@@ -176,7 +177,7 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* Returns a text with the largest values that are live at the peak, the largest first. */
+/* Returns a text with the largest values that are live at the peak, sorted by size. */
 static char *
 describe_peak (const CleaveMemoryTimeline *timeline)
 {
@@ -204,10 +205,10 @@ describe_peak (const CleaveMemoryTimeline *timeline)
   return g_string_free (list, FALSE);
 }
 
-/* Measuring. */
+/* Measuring */
 
-/* Returns the part that a step belongs to, or CLEAVE_NO_PART.  A step that several parts share
- * belongs to the part of the step before it (`before`). */
+/* Returns the part that a step belongs to, or CLEAVE_NO_PART. A step that several parts share
+ * belongs to `before`, the part of the step before it. */
 static guint
 find_part (const CleaveSegmentPieces *pieces,
            const CleaveGraph *graph,
@@ -230,7 +231,7 @@ measure_parts (CleaveFitMeasurement *measured,
                const CleaveSegmentPieces *pieces,
                const CleaveMemoryTimeline *timeline)
 {
-  /* gaps between buffers are part of the arena, so at the peak they count */
+  /* gaps between buffers are part of the arena, so they count at the peak */
   const gint64 gaps = measured->estimate.arena_bytes - timeline->peak_bytes;
 
   measured->part_bytes = g_new0 (gint64, measured->parts->len + 1);
@@ -259,7 +260,7 @@ keep_spans (CleaveFitMeasurement *measured, const CleaveMemoryTimeline *timeline
                            timeline->buffers[b].last + 1 };
 }
 
-/* Splits a copy of the graph, and measures it. */
+/* Splits a copy of the graph, and measures it. If `places` is FALSE, does not place the buffers. */
 static void
 measure (CleaveFitMeasurement *measured, const CleaveGraph *graph, guint n_threads, gboolean places)
 {

@@ -6,29 +6,29 @@
 
 #include <cleave/cleave-program.h>
 
-/* Measured plans. The search estimates plans (path.h) and then measures the promising ones: it
- * splits a copy of the graph and plans its memory, as a program of the split graph would. Placing
- * the buffers in the arena takes half of that time. With one thread it is put off. The arena takes
- * at least the bytes that are live at the peak; if another plan takes no more, the buffers are
- * never placed. */
+/* Measured plans. The search estimates plans (path.h) and then measures the promising ones. A
+ * measurement splits a copy of the graph and plans its memory, as a program of the split graph
+ * would. Placing the buffers in the arena takes half of that time. With one thread, it is
+ * postponed: the arena takes at least the bytes that are live at the peak. If another plan takes no
+ * more, the buffers are never placed. */
 
-/* A segment of a plan.  It has the names of its nodes, so that copies of the graph can be split as
- * well.  Reference-counted. */
+/* A segment of a plan. It stores names of nodes, so copies of the graph can be split too.
+ * Reference-counted. */
 typedef struct
 {
-  char **nodes, **ends; /* names of the end nodes, the last end first; NULL at the end */
-  GArray *dims;         /* guint: of each end, the dimension that is cut into strips */
-  GArray *columns; /* guint: of each end, the dimension that is cut into tiles, if there are any */
+  char **nodes, **ends; /* names; the last end comes first; NULL at the end */
+  GArray *dims;         /* guint, by end: the dimension that is cut into strips */
+  GArray *columns;      /* guint, by end: the dimension that is cut into tiles; empty: no tiles */
   CleaveFitCandidate candidate;
   gboolean is_even; /* strips have one size, except for the last strip */
 } CleaveFitPart;
 
 /* Returns a segment without nodes. */
 CleaveFitPart *cleave_fit_part_new (void);
-/* Returns the segment of a candidate. */
+/* Returns the segment that a candidate describes. */
 CleaveFitPart *cleave_fit_part_new_of (const CleaveFitCandidates *candidates,
                                        const CleaveFitCandidate *segment);
-/* Returns an empty array of CleaveFitPart, which it owns. */
+/* Returns an empty array that owns its elements (CleaveFitPart). */
 GPtrArray *cleave_fit_parts_new (void);
 
 /* A measured plan. */
@@ -36,12 +36,12 @@ typedef struct
 {
   const CleaveGraph *graph; /* the graph that the plan splits; only until the buffers are placed */
   GPtrArray *parts;         /* CleaveFitPart: segments that the plan splits */
-  CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is its least value */
+  CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
   CleaveArenaSpan *spans;   /* lifetimes of the buffers, until they are placed */
   guint n_spans;
   gint64 most_bytes;            /* see cleave_memory_timeline_new_unplaced() */
-  gint64 peak_without_overlays; /* largest number of live bytes if no result overlaid an operand
-                                   that dies */
+  gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
+                                   operand */
   gint64 macs;                  /* MACs of the split graph */
   guint n_nodes;
   char *peak;          /* text: the largest values that are live at the peak */
@@ -52,27 +52,27 @@ typedef struct
 void cleave_fit_measurement_free (CleaveFitMeasurement *measured);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitMeasurement, cleave_fit_measurement_free)
 
-/* Splits a copy of the graph at the segments of `path` and measures it for `n_threads` threads.
- * With one thread, the buffers are not placed yet: cleave_fit_measurement_place() does that for the
- * plans that a search chooses from, and needs `graph` until then. */
+/* Splits a copy of the graph at the segments of `path`, and measures it for `n_threads` threads.
+ * With one thread, the buffers are not placed yet. cleave_fit_measurement_place() places them for
+ * the plans from which a search chooses, and needs `graph` until then. */
 CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
                                                   const CleaveFitCandidates *candidates,
                                                   const CleaveFitPath *path,
                                                   guint n_threads);
-/* Places the buffers of a plan unless that is done: `arena_bytes` is then exact, and not smaller
- * than before.  Returns it. */
+/* Places the buffers of a plan, unless they are placed. `arena_bytes` is then exact, and not
+ * smaller than before. Returns `arena_bytes`. */
 gint64 cleave_fit_measurement_place (CleaveFitMeasurement *measured);
-/* Splits a copy of the graph into `parts` (CleaveFitPart), except for those with TRUE in `whole`,
- * and measures it. */
+/* Splits a copy of the graph into `parts` (CleaveFitPart), and measures it. Parts with TRUE in
+ * `whole` are not split. */
 CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *graph,
                                                           const GPtrArray *parts,
                                                           const gboolean *whole,
                                                           guint n_threads);
 /* Checks that a graph has the nodes of `parts`, and that the ends can be cut as they say. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
-/* Splits the graph into `parts`, which must be segments of its list of nodes, and adds the pieces
- * to `report` unless it is NULL.  Returns FALSE and sets the error if the graph lacks nodes of a
- * part; it is then unchanged. */
+/* Splits the graph into `parts`, which must be segments of its list of nodes. Adds the pieces to
+ * `report` unless `report` is NULL. If the graph lacks nodes of a part, returns FALSE and sets the
+ * error. The graph is then unchanged. */
 gboolean cleave_fit_parts_apply (const GPtrArray *parts,
                                  CleaveGraph *graph,
                                  CleaveSplitReport *report,

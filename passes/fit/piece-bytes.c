@@ -23,7 +23,7 @@ occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 firs
 }
 
 /* If a node overwrites its operand, lets the pieces of both share memory in the step of the node.
- * If rows are carried, they do not, since later strips read the rows. */
+ * They do not share memory if rows are carried, since later strips read these rows. */
 static void
 share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitPieceBytes *in_buffer)
 {
@@ -87,7 +87,8 @@ get_bytes_of (const CleaveFitValue *value,
   return get_bytes (value, cleave_range_count (&required->range[sample]));
 }
 
-/* Returns the number of elements that two ranges share; sets `all` if that is all of `a`. */
+/* Returns the number of elements that two ranges share. Sets `all` to whether these are all
+ * elements of `a`. */
 static gint64
 count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
 {
@@ -105,7 +106,7 @@ count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
   return n;
 }
 
-/* Returns the range `columns`, with the dimensions that strips cut taken from `rows`. */
+/* Returns the range `columns`, but with the dimensions that strips cut taken from `rows`. */
 static CleaveRange
 replace_rows (const CleaveFitValue *value,
               const CleaveFitRequired *required,
@@ -122,9 +123,10 @@ replace_rows (const CleaveFitValue *value,
   return range;
 }
 
-/* Returns the bytes of a tile in the middle of the first strip, for CLEAVE_HALO_CARRY_NARROW; else
- * 0.  The first strip carries no rows from a strip before it.  It computes all of them, so its
- * tiles recompute more rows of the values before than tiles of later strips do. */
+/* Returns the bytes of a tile in the middle of the first strip, for CLEAVE_HALO_CARRY_NARROW.
+ * Returns 0 for other policies. The first strip carries no rows from another strip, so it computes
+ * all of them. Therefore, its tiles recompute more rows of the values before than tiles of later
+ * strips do. */
 static gint64
 count_top (const CleaveFitState *state,
            const CleaveFitValue *value,
@@ -139,8 +141,8 @@ count_top (const CleaveFitState *state,
   return get_bytes (value, cleave_range_count (&top));
 }
 
-/* Adds the bytes of columns that tiles carry within a strip.  If strips carry rows
- * (`carries_rows`), the corner that rows and columns share is counted once. */
+/* Adds the bytes of columns that tiles carry within a strip. If strips carry rows (`carries_rows`),
+ * counts the corner that rows and columns share once. */
 static void
 add_carried_columns (const CleaveFitValue *value,
                      const CleaveFitRequired *required,
@@ -159,7 +161,7 @@ add_carried_columns (const CleaveFitValue *value,
       cleave_range_holds_none (&carried) ? 0 : get_bytes (value, cleave_range_count (&top));
 }
 
-/* Returns whether pieces of a join's operand need memory of their own beside the pieces of the
+/* Returns whether pieces of a join's operand need memory of their own, beside the pieces of the
  * join. They do if rows are carried, or if other nodes read more of the operand than the join
  * does. */
 static gboolean
@@ -175,8 +177,8 @@ has_own_memory (const CleaveFitValue *value,
           cleave_range_count (&required->range[CLEAVE_FIT_MIDDLE]) > required->joined);
 }
 
-/* Returns the bytes that pieces of a value take.  Sets `n_rows` to the bytes of carried rows alone.
- */
+/* Returns the bytes that pieces of a value take. Sets `n_rows` to the bytes of carried rows
+ * alone. */
 static CleaveFitPieceBytes
 measure_pieces (const CleaveFitState *state,
                 const CleaveFitValue *value,
@@ -203,12 +205,12 @@ measure_pieces (const CleaveFitState *state,
   pieces.carried = pieces.carried_top = *n_rows;
   if (carries_columns)
     add_carried_columns (value, required, carries_rows, &pieces.carried, &pieces.carried_top);
-  if (!all || !carries) /* if not, all rows of the piece are carried */
+  if (!all || !carries) /* else, all rows of the piece are carried */
     pieces.middle = get_bytes_of (value, required, is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE);
   return pieces;
 }
 
-/* Notes whether pieces read the same elements of a value. */
+/* Records whether pieces of a node read the same elements of a value. */
 static void
 note_overlap (CleaveFitState *state, const CleaveFitNode *node, const CleaveFitRequired *required)
 {

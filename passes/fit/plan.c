@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Implements the public type CleaveFitPlan: the search for a plan, its accessors, and its
+/* Implements the public type CleaveFitPlan: the search for a plan, the accessors, and the
  * application to a graph.
  *
  * Over 400 lines: the public functions of one type, half of it their documentation. */
@@ -17,7 +17,8 @@
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
-/* Returns the public form of a part.  It points into the part. */
+/* Returns the public form of a part. It points into the part, so it lives only as long as the
+ * part. */
 static CleaveFitSegment
 describe (const CleaveFitPart *part)
 {
@@ -84,8 +85,7 @@ check_options (const CleaveFitOptions *options, GError **error)
 typedef struct
 {
   GPtrArray *variants;     /* CleaveFitVariant: the graph variants, each with its plans */
-  GPtrArray *measurements; /* CleaveFitMeasurement: measured plans that respect the limits on MACs
-                              and time */
+  GPtrArray *measurements; /* CleaveFitMeasurement: plans within the limits on MACs and time */
   CleaveFitOptions options;
 } Frontier;
 
@@ -105,7 +105,7 @@ get_unsplit (const Frontier *frontier)
   return ((const CleaveFitVariant *) frontier->variants->pdata[0])->measurements->pdata[0];
 }
 
-/* Returns 1 + a limit, clamped to a finite value: 0 * infinity would be NaN. */
+/* Returns 1 + a limit, but at most a finite value, since 0 * infinity is NaN. */
 static double
 get_factor (double limit)
 {
@@ -151,7 +151,8 @@ frontier_init (Frontier *frontier,
   return TRUE;
 }
 
-/* Returns -1, 0 or 1: whether a plan takes less time than another, as much, or more. */
+/* Compares the times of two plans. Returns -1, 0 or 1 if the first takes less time, as much, or
+ * more. */
 static int
 compare_times (gconstpointer a, gconstpointer b)
 {
@@ -170,9 +171,9 @@ compare_bytes (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns the cheapest plan with an arena of at most `max_bytes`, or NULL if there is none; of the
- * plans that take the least time, the one with the smallest arena.  Places the buffers of the plans
- * that take no more time and may fit. */
+/* Returns the cheapest plan with an arena of at most `max_bytes`. Returns NULL if there is none. Of
+ * the plans that take the least time, returns the one with the smallest arena. Places the buffers
+ * of the plans that take no more time and may fit. */
 static const CleaveFitMeasurement *
 find_cheapest (Frontier *frontier, gint64 max_bytes)
 {
@@ -296,8 +297,8 @@ is_no_worse (const CleaveFitMeasurement *measured, const CleaveFitMeasurement *o
          measured->estimate.nanoseconds <= other->estimate.nanoseconds;
 }
 
-/* Returns whether one of `plans` (CleaveFitMeasurement) is no worse than a plan, apart from itself.
- */
+/* Returns whether one of `plans` (CleaveFitMeasurement), other than the plan itself, is no worse
+ * than the plan. */
 static gboolean
 is_dominated (const CleaveFitMeasurement *measured, const GPtrArray *plans)
 {
@@ -307,8 +308,8 @@ is_dominated (const CleaveFitMeasurement *measured, const GPtrArray *plans)
   return FALSE;
 }
 
-/* Places the buffers of each plan that no other dominates.  Returns these plans, the smallest
- * arena first.  Of equal plans, it returns one. */
+/* Places the buffers of each plan that no other plan dominates. Returns these plans, the smallest
+ * arena first. Returns only one of equal plans. */
 static GPtrArray *
 list_best (Frontier *frontier)
 {
@@ -326,7 +327,7 @@ list_best (Frontier *frontier)
       if (!is_dominated (measured, best))
         g_ptr_array_add (best, measured);
     }
-  for (guint i = best->len; i-- > 0;) /* placing may have put a plan behind a later one */
+  for (guint i = best->len; i-- > 0;) /* placing may make a later plan better */
     if (is_dominated (best->pdata[i], best))
       g_ptr_array_remove_index (best, i);
   g_ptr_array_sort (best, compare_bytes);
@@ -381,8 +382,8 @@ apply_to (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *repo
          cleave_fit_parts_apply (plan->parts, graph, report, error);
 }
 
-/* Applies a whole plan, or leaves the graph unchanged on error.  A rewrite and the order of nodes
- * cannot be undone, so the plan is applied to a copy of the graph first. */
+/* Applies a whole plan, or leaves the graph unchanged on error. A rewrite and the order of nodes
+ * cannot be undone. Therefore, the plan is applied to a copy of the graph first. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {

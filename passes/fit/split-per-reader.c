@@ -8,9 +8,8 @@
 #include "../views/gathers.h"
 #include "backward-slice.h"
 
-/* The largest number of parts of a value: in general, and for nodes with MACs, since each part
- * reads the weights or the operand again. If there are more parts, neighbors are computed
- * together. */
+/* The largest number of parts of a value: in general, and for nodes with MACs, which read the
+ * weights or an operand for each part. If there are more parts, neighbors are computed together. */
 #define MAX_PARTS 64
 #define MAX_PARTS_OF_MACS 16
 
@@ -63,8 +62,7 @@ add_range (Cut *cut, const CleaveShape *shape, const CleaveRange *range)
   return TRUE;
 }
 
-/* Adds the parts of the value that a node reads. Returns FALSE if the node reads more than
- * parts. */
+/* Adds the parts of the value that a node reads. Returns FALSE if the node reads other elements. */
 static gboolean
 add_reader (Cut *cut, const CleaveOperand *use)
 {
@@ -93,8 +91,7 @@ compare_spans (gconstpointer a, gconstpointer b)
                               : (x->end > y->end) - (x->end < y->end);
 }
 
-/* Sorts spans and removes duplicates. Returns FALSE if only one span is left, or if spans
- * overlap. */
+/* Sorts spans and removes duplicates. Returns FALSE if one span is left, or if spans overlap. */
 static gboolean
 sort_spans (GArray *spans)
 {
@@ -124,8 +121,7 @@ cut_clear (Cut *cut)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
 
-/* Finds the parts of a node's value. Returns FALSE if the value is too small, or if readers need
- * more than parts of it. */
+/* Finds the parts of a node's value. Returns FALSE if it is too small or read in other ways. */
 static gboolean
 cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
 {

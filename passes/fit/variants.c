@@ -6,25 +6,25 @@
 #include "rematerialize-idle.h"
 #include "split-per-reader.h"
 
-/* The search measures a variant if its estimate is smaller, by this part, than the estimates of the
- * variants before it. The estimates are made without tiles, which take ten times as long to
- * find. */
+/* The search measures a variant only if its estimate is smaller, by this fraction, than the
+ * estimates of the variants before it. The estimates are made without tiles, which take ten times
+ * as long to find. */
 #define MIN_GAIN 0.02
 
-/* The kinds of rewrites, in the order in which they are tried. Each of the first three that is
- * measured is the base of the kinds after it. */
+/* The kinds of rewrites, in the order in which the search tries them. Each of the first three that
+ * is measured is the base of the kinds after it. */
 typedef enum {
-  PER_READER,  /* values are split per reader */
-  IDLE,        /* values are recomputed for late readers */
+  PER_READER,  /* split values per reader */
+  IDLE,        /* recompute values for late readers */
   IDLE_FREE,   /* as IDLE, without added MACs */
-  COPIES,      /* values are recomputed for a pooling */
+  COPIES,      /* recompute values for poolings */
   COPIES_FREE, /* as COPIES, without added MACs */
-  STAGED,      /* parts of joins have buffers of their own */
-  MOVED,       /* nodes run earlier or later */
+  STAGED,      /* give parts of joins buffers of their own */
+  MOVED,       /* run nodes earlier or later */
   N_KINDS
 } Kind;
 
-/* Values below 1 / n of the unsplit arena are not rewritten. */
+/* Rewrites apply only to values of at least 1 / n of the unsplit arena, with these n. */
 #define MIN_PART_OF_READS 32
 #define MIN_PART_OF_IDLE 16
 #define MIN_PART_OF_COPIES 8
@@ -38,7 +38,8 @@ get_part (const CleaveFitVariant *first, gint64 part)
   return MAX (unsplit->estimate.arena_bytes / part, 1);
 }
 
-/* Returns FALSE if the graph has nothing to rewrite. */
+/* Recomputes values for poolings and, if `moves`, moves nodes. Returns FALSE if the graph has
+ * nothing to rewrite. */
 static gboolean
 make_copies (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs, gboolean moves)
 {
@@ -96,7 +97,8 @@ rewrite (CleaveFitVariant *variant, Kind kind, const CleaveFitVariant *first, gb
     }
 }
 
-/* Lists the nodes of a variant in the order of its steps, as cleave_fit_rewrite_apply() does. */
+/* Reorders the nodes of a variant into the order of its steps, as cleave_fit_rewrite_apply()
+ * does. */
 static void
 list_nodes (CleaveFitVariant *variant)
 {
@@ -106,7 +108,7 @@ list_nodes (CleaveFitVariant *variant)
   variant->graph->keeps_order = TRUE;
 }
 
-/* Returns the graph that a plan of a variant splits. */
+/* Returns the graph that a plan with `n_segments` segments splits. */
 static const CleaveGraph *
 get_graph (const CleaveFitVariant *variant, guint n_segments)
 {
@@ -114,8 +116,8 @@ get_graph (const CleaveFitVariant *variant, guint n_segments)
                                                                             : variant->graph;
 }
 
-/* Measures the plan without segments.  If it has no rewrite either, it changes nothing.  Its few
- * buffers are placed at once. */
+/* Measures the plan without segments, and places its few buffers. If the variant has no rewrite,
+ * this plan changes nothing. */
 static void
 measure_unsplit (CleaveFitVariant *variant, const CleaveFitSearch *search)
 {
@@ -139,8 +141,8 @@ variant_new (const CleaveGraph *graph)
   return variant;
 }
 
-/* Returns the graph as it is, with its candidates; its unsplit plan is measured.  Returns NULL and
- * sets the error on a cycle and if the search was cancelled. */
+/* Returns the variant without rewrites, with its candidates and its measured unsplit plan. Returns
+ * NULL and sets the error if the graph has a cycle or the search was cancelled. */
 static CleaveFitVariant *
 new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **error)
 {
@@ -154,7 +156,8 @@ new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **err
   return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
 }
 
-/* Returns a variant of `base` with its candidates, or NULL if the graph has nothing of its kind. */
+/* Returns a variant of `base` with its candidates. Returns NULL if the graph has nothing to rewrite
+ * for `kind`. */
 static CleaveFitVariant *
 new_variant (Kind kind,
              const CleaveFitVariant *first,
@@ -174,8 +177,9 @@ new_variant (Kind kind,
   return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
 }
 
-/* Drops the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
- * graph. A rewrite may seem to take a little less time, since the estimate depends on the order. */
+/* Removes the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
+ * graph. Such a plan may seem to take slightly less time, since the estimate depends on the
+ * order. */
 static void
 drop_useless (GPtrArray *variants)
 {

@@ -6,14 +6,14 @@
 #include "../../lib/memory/cost.h"
 
 /* In graphs with at least this many steps, segments begin and end only at local minima of live
- * bytes.  DenseNet-121 then needs a third of the walks and gets the same plans. */
+ * bytes. DenseNet-121 then needs a third of the walks and gets the same plans. */
 #define MIN_STEPS_OF_BORDERS 150
 
-/* Tolerance of a local minimum: 1 / FEW of the peak.  A segment may then end after a pooling, even
- * if the result of the next convolution is slightly smaller. */
+/* The tolerance of a local minimum is 1 / FEW of the peak. A segment can then end after a pooling,
+ * even if the result of the next convolution is slightly smaller. */
 #define FEW 100
 
-/* Sets `crossing`: for each step, the bytes of buffers that are live before the step and in it. */
+/* Sets `crossing`, by step: the bytes of buffers that are live both before the step and in it. */
 static void
 find_crossing (CleaveFitWalker *walker)
 {
@@ -66,10 +66,10 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker);
 }
 
-/* The memory of a segment. */
+/* The memory of a segment */
 
-/* Returns the most bytes that pieces take, with carried rows, at any step of the segment.  It never
- * decreases while the walk adds steps. */
+/* Returns the most bytes that pieces take, with carried rows, in any step of the segment. The
+ * result never decreases while the walk adds steps. */
 static gint64
 find_inner (const CleaveFitState *state)
 {
@@ -78,8 +78,8 @@ find_inner (const CleaveFitState *state)
                    state->most_top == 0 ? 0 : state->most_top + state->carried_top));
 }
 
-/* Returns the bytes between the begin of y and the begin of x if the strips that write y overlay x.
- * At this distance, no strip overwrites rows of x that a later strip reads. */
+/* Returns the bytes between the beginnings of y and x in memory if the strips that write y overlay
+ * x. At this distance, no strip overwrites rows of x that a later strip reads. */
 static gint64
 find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFitValue *y)
 {
@@ -97,8 +97,8 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
   return MAX (MAX (first, middle), MAX (last, 0));
 }
 
-/* Returns whether a buffer, or a later buffer in the same memory, is live when a run ends: it is an
- * output. An output cannot overlay an operand, since its memory may belong to the caller. */
+/* Returns whether a buffer, or a later buffer in the same memory, is live when a run ends, as
+ * outputs are. An output cannot overlay an operand, since its memory may belong to the caller. */
 static gboolean
 is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
 {
@@ -107,7 +107,7 @@ is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
   return buffer->last >= (gint) steps->n_steps;
 }
 
-/* Sets `overlay` to the overlay of result y on operand x if it saves more bytes.
+/* Sets `overlay` to the overlay of value `made` on value `read` if that overlay saves more bytes.
  * cleave_storage_lap() makes the same overlay when the split graph is planned. */
 static void
 note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOverlay *overlay)
@@ -130,8 +130,8 @@ note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOver
     *overlay = found;
 }
 
-/* Returns the best overlay: a result of the segment on a value that it reads, with most bytes
- * saved. Removes values that the segment computes from `asked`. */
+/* Returns the overlay of a result of the segment on a value that it reads that saves the most
+ * bytes. Removes from `read` the values that the segment computes. */
 static CleaveFitOverlay
 find_overlay (const CleaveFitState *state, guint begin)
 {
@@ -154,8 +154,8 @@ find_overlay (const CleaveFitState *state, guint begin)
   return overlay;
 }
 
-/* Returns the bytes of the operands of a join that are in its buffer and are computed before the
- * segment.  If strips compute the join, they read Slices of these operands, which need memory of
+/* Returns the bytes of the operands of a join that lie in its buffer and are computed before the
+ * segment. If strips compute the join, they read Slices of these operands, which need memory of
  * their own. */
 static gint64
 count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint begin)
@@ -176,9 +176,8 @@ count_earlier (const CleaveFitWalker *walker, const CleaveFitValue *join, guint 
   return n_bytes;
 }
 
-/* Returns find_inner() plus the memory of joins whose buffers begin before the segment, since an
- * earlier step writes an operand there.  The strips of such a join take memory beside its buffer.
- */
+/* Returns find_inner() plus the memory of joins whose buffers begin before the segment, because an
+ * earlier step writes an operand there. The strips of such a join take memory beside its buffer. */
 static gint64
 find_inner_of (const CleaveFitState *state, guint begin)
 {
@@ -217,8 +216,8 @@ find_peak (const CleaveFitState *state, guint begin)
   return crossing[begin] + crossing[state->walk->end] - state->both + find_inner_of (state, begin);
 }
 
-/* Appends the segment that begins at a step if it needs less than `most` bytes, the peak of its
- * unsplit steps. */
+/* Appends the segment that begins at step `begin` if it needs less than `most` bytes, the peak of
+ * its unsplit steps. */
 static void
 add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *found)
 {
@@ -269,7 +268,7 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* Do not add steps to a segment that recomputes more than this many times the MACs of the graph. */
+/* A walk ends when the segment recomputes more than this many times the MACs of the graph. */
 #define MAX_MORE_MACS 4
 
 gboolean

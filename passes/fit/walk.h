@@ -4,12 +4,12 @@
 #include "../segments/strips.h"
 #include "axes.h"
 
-/* Estimates the memory and cost of segments.  A walk begins at a given end with a given tiling and
- * goes backwards, step by step.  Each step that it reaches may be the begin of a segment, so one
- * walk estimates all segments with this end and tiling.  required-regions.h finds the ranges that
- * pieces read and compute, piece-bytes.h their bytes. */
+/* Estimates the memory and the cost of segments. A walk begins at a given end with a given tiling,
+ * and visits the steps backwards. A segment may begin at each step that it reaches, so one walk
+ * estimates all segments with this end and tiling. required-regions.h finds the ranges that pieces
+ * read and compute, piece-bytes.h their bytes. */
 
-/* A result of a segment that overlays an operand, which dies while the segment runs.  Both are in
+/* An overlay of a result of a segment on an operand that dies while the segment runs. Both are in
  * one buffer:
  *
  *     |  shift  |      operand      |
@@ -18,12 +18,12 @@
  * The buffer is live from the first byte of the operand to the last read of the result. */
 typedef struct
 {
-  gint64 operand, result; /* bytes of both values; `result` 0: there is no overlay */
-  gint64 shift; /* bytes between the begins of both values: strips read ahead by this many */
-  guint last;   /* step that reads the result last */
+  gint64 operand, result; /* bytes of both values; `result` 0: no overlay */
+  gint64 shift;           /* bytes between their beginnings, by which strips read ahead */
+  guint last;             /* last step that reads the result */
 } CleaveFitOverlay;
 
-/* Returns the bytes of the buffer that operand and result share if the buffer of the operand is
+/* Returns the bytes of the buffer that operand and result share. The buffer of the operand is
  * `extra` bytes larger than the operand. */
 static inline gint64
 cleave_fit_overlay_get_bytes (const CleaveFitOverlay *overlay, gint64 extra)
@@ -31,7 +31,7 @@ cleave_fit_overlay_get_bytes (const CleaveFitOverlay *overlay, gint64 extra)
   return MAX (overlay->result, overlay->shift + overlay->operand + extra);
 }
 
-/* Returns the bytes that an overlay saves; 0 if there is none. */
+/* Returns the bytes that an overlay saves. Returns 0 if there is no overlay. */
 static inline gint64
 cleave_fit_overlay_get_saved (const CleaveFitOverlay *overlay)
 {
@@ -39,12 +39,12 @@ cleave_fit_overlay_get_saved (const CleaveFitOverlay *overlay)
 }
 
 /* A segment candidate: the steps from `begin` to before `end`, which run together strip by strip or
- * tile by tile.  `estimate` never changes; a measurement changes `n_bytes`. */
+ * tile by tile. A measurement changes `n_bytes`, but not `estimate`. */
 typedef struct
 {
   guint begin, end;
   guint n_strips;
-  guint n_columns;              /* tiles that each strip is cut into */
+  guint n_columns;              /* number of tiles of each strip */
   CleaveFitCut cut, column_cut; /* `column_cut`: CLEAVE_FIT_NONE without tiles */
   CleaveHalo halo;
   gboolean in_bands;     /* all tiles of a column run before the next column */
@@ -55,11 +55,10 @@ typedef struct
   gboolean is_measured;
   CleaveFitOverlay overlay;
   double macs; /* MACs that the segment adds */
-  double work; /* added nanoseconds, for MACs, nodes, copied bytes, and weights that strips read
-                  again */
+  double work; /* added ns, for MACs, nodes, copied bytes, and weights that strips read again */
 } CleaveFitCandidate;
 
-/* Memory that walks over one table of steps reuse; only one walk may use it at a time. */
+/* Memory that walks over one table of steps reuse. Only one walk may use it at a time. */
 typedef struct _CleaveFitWalker CleaveFitWalker;
 
 CleaveFitWalker *cleave_fit_walker_new (const CleaveFitSteps *steps);
@@ -69,23 +68,23 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitWalker, cleave_fit_walker_free)
 /* Returns whether a segment may begin or end before a step. */
 gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step);
 
-/* Returns whether strips of the last walk overlap in a wide result (split/wide.h), so that carrying
- * its rows and recomputing them differ. */
+/* Returns whether strips of the last walk overlap in a wide result (split/wide.h). Carrying rows
+ * and recomputing them then differ. */
 gboolean cleave_fit_walker_overlaps_wide (const CleaveFitWalker *walker);
 
-/* Returns the number of nodes that all walks have visited. */
+/* Returns the number of nodes that all walks together have visited. */
 guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 
 /* The end and the tiling of the segments that a walk estimates. */
 typedef struct
 {
   guint end, n_strips, n_columns, max_steps;
-  CleaveFitCut cut, column_cut; /* `column_cut` is read if n_columns > 1 */
+  CleaveFitCut cut, column_cut; /* `column_cut` is read only if n_columns > 1 */
   CleaveHalo halo;
   gboolean in_bands;
 } CleaveFitWalk;
 
 /* Appends to `found` a candidate (CleaveFitCandidate) for each begin with which the segment takes
- * less memory than its unsplit steps.  Segments have at most `max_steps` steps.  Returns FALSE if
- * no two strips overlap, so that all halo policies are the same. */
+ * less memory than its unsplit steps. Segments have at most `max_steps` steps. Returns FALSE if no
+ * two strips overlap. All halo policies are then the same. */
 gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found);

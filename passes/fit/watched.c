@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for bindings, which cannot put a function into options. */
+/* Searches for bindings of other languages, which cannot put a function into options. */
 
 #include <cleave/cleave-fit.h>
 
