@@ -21,7 +21,8 @@ add_node (Reach *reach, CleaveNode *node)
   g_hash_table_insert (reach->place, node, GUINT_TO_POINTER (reach->nodes->len));
 }
 
-/* Returns whether a cut may continue through a node outside of the segment to its operands. */
+/* Returns whether a cut may continue through a node outside of the segment to the operands of the
+ * node. */
 static gboolean
 is_passed (const CleaveNode *node)
 {
@@ -51,8 +52,8 @@ find_place (const Reach *reach, const CleaveNode *node)
   return GPOINTER_TO_UINT (g_hash_table_lookup (reach->place, node));
 }
 
-/* Returns for each node the number of operands that other nodes of `reach` compute.  Fills `ready`
- * with the ids of nodes without such operands, and `by_id` with all nodes. */
+/* Returns, by index, the number of operands that other nodes of `reach` compute. Fills `ready` with
+ * the ids of nodes without such operands, and `by_id` with all nodes. */
 static guint *
 count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
 {
@@ -72,7 +73,7 @@ count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
   return n_missing;
 }
 
-/* Returns for each node an array of the indices of its users within `reach`. */
+/* Returns, by index, an array of the indices of a node's users within `reach`. */
 static GPtrArray *
 list_users (const Reach *reach)
 {
@@ -97,8 +98,8 @@ list_users (const Reach *reach)
   return users;
 }
 
-/* Sorts the nodes by Kahn's algorithm.  The ready node with the smallest id, which was built first,
- * comes first. */
+/* Sorts the nodes by Kahn's algorithm. Of the nodes that are ready, the one with the smallest id,
+ * which was built first, comes first. */
 static GPtrArray *
 sort (const Reach *reach)
 {

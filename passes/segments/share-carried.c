@@ -6,28 +6,30 @@
 #include "../views/joins.h"
 #include "../views/strided-range.h"
 
-/* Values with more readers are skipped, so that the cost stays linear in the graph.  Slices are not
- * cut if that would multiply their number by more than MAX_MORE. */
+/* Skip values with more readers than MAX_READERS, so that the time of the pass is linear in the
+ * size of the graph. Do not cut Slices if that would multiply their number by more than
+ * MAX_MORE. */
 #define MAX_READERS 32
 #define MAX_MORE 2
 
 /* A Slice that only Assembles read. */
 typedef struct
 {
-  CleaveResult *value; /* the result of the Slice */
-  CleaveRange range;   /* the range of the sliced value */
+  CleaveResult *value; /* result of the Slice */
+  CleaveRange range;   /* range of the Slice in the sliced value */
 } Carried;
 
 typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GHashTable *parts; /* CleaveResult of a Slice to a GArray of the CleaveJoinPart that replace it */
-  GPtrArray *left;   /* CleaveNode: nodes that may have lost their last user */
+  GHashTable
+      *parts; /* CleaveResult of a Slice to the parts that replace it (GArray of CleaveJoinPart) */
+  GPtrArray *left; /* CleaveNode: nodes that may have lost their last user */
 } Sharing;
 
-/* Returns whether the reader `use` is a Slice without steps that only Assembles read.  `range`
- * receives the range that it takes. */
+/* Returns whether the reader `use` is a Slice without steps that only Assembles read. Sets `range`
+ * to the range of the Slice. */
 static gboolean
 is_carried (const Sharing *sharing, const CleaveOperand *use, CleaveRange *range)
 {
@@ -64,8 +66,8 @@ find_carried (const Sharing *sharing, const CleaveResult *value)
   return carried;
 }
 
-/* Cuts the disjoint ranges `atoms` so that each is inside or outside of `box`, and adds the parts
- * of `box` that no atom covers. */
+/* Cuts the disjoint ranges `atoms` so that each is inside or outside of `box`. Adds the parts of
+ * `box` that no atom covers. */
 static GArray *
 refine (const GArray *atoms, const CleaveRange *box)
 {
@@ -113,7 +115,7 @@ get_value (const Sharing *sharing,
   return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
 }
 
-/* Records the parts that replace each Slice, and adds Slices for atoms that have none. */
+/* Records the parts that replace each Slice, and adds Slices for atoms without a Slice. */
 static void
 note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *of)
 {
@@ -165,7 +167,8 @@ share_parts_of (Sharing *sharing, CleaveResult *value)
     note_parts (sharing, carried, atoms, value);
 }
 
-/* Replaces a join by one that reads the parts of its Slices directly, if a Slice of it was cut. */
+/* If a Slice that a join reads was cut, replaces the join with one that reads the parts of the
+ * Slice directly. */
 static void
 spread (Sharing *sharing, CleaveNode *node)
 {

@@ -3,10 +3,10 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Shares rows and columns that several tiles carry over from the same piece.
+/* Shares rows and columns that several tiles carry from the same piece.
  *
- * A tile reads rows of the tile above it and columns of the tile beside it.  If the Slices of two
- * tiles overlap in one piece, each Slice would keep a copy of the overlap.  This pass cuts the
+ * A tile reads rows of the tile above it and columns of the tile beside it. If the Slices of two
+ * tiles overlap in one piece, each Slice would keep a copy of the overlap. This pass cuts the
  * Slices so that the overlap is kept once:
  *
  *   piece ─┬─ Slice [0, 6) ── Assemble          piece ─┬─ Slice [0, 4) ── Assemble

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the number of strips of a segment and their halo policy for a number of threads, and
- * cuts the segment.
+/* Chooses the number of strips of a segment and their halo policy for a number of threads, and cuts
+ * the segment.
  *
  * Over 400 lines: one search for strips, with the trial that measures them. */
 
@@ -20,12 +20,12 @@
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
-/* A segment may add this part of the graph's time.  With 0.08, an EfficientNet takes 20 % longer
- * on two threads and saves a tenth of the memory.  With 0.03, BlazeFace takes 17 % longer on two
- * threads and needs 1.4 times the memory. */
+/* The largest fraction of the graph's time that the strips of a segment may add. With 0.08, an
+ * EfficientNet takes 20 % longer on two threads and saves a tenth of the memory. With 0.03,
+ * BlazeFace takes 17 % longer on two threads and needs 1.4 times the memory. */
 #define MAX_ADDED 0.05
 
-/* A cut must reduce the bytes of a segment below this fraction of the graph's peak. */
+/* A cut must reduce the bytes of a segment to less than this fraction of the graph's peak. */
 #define MAX_LEFT 0.8
 
 /* The search stops if more strips do not reduce the bytes to this fraction of the bytes with fewer
@@ -77,8 +77,8 @@ add_root (GArray *roots,
   g_array_append_val (roots, root);
 }
 
-/* Returns the number of strips that carry rows to each other, or 0 if a strip or tile may read rows
- * of any earlier one. */
+/* Returns the number of strips that carry rows to each other. Returns 0 if a strip or tile may read
+ * rows of any earlier one. */
 static guint
 count_strips_of_band (const CleaveSegment *segment)
 {
@@ -87,8 +87,8 @@ count_strips_of_band (const CleaveSegment *segment)
   return segment->n_strips / segment->n_bands;
 }
 
-/* Plans the strips and applies them.  `order` lists the nodes that they may reach; NULL: all nodes
- * of the graph. */
+/* Plans the strips and applies the plan. `order` lists the nodes that the strips may reach; NULL:
+ * all nodes of the graph. */
 static CleaveRegion *
 cut (CleaveGraph *graph,
      const CleaveSegment *segment,
@@ -136,8 +136,8 @@ alone_clear (Alone *alone)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
 
-/* Returns the value in `graph` that stands for a value of the original graph.  A value that is
- * computed outside of the segment becomes an input. */
+/* Returns the value in `graph` for `value` of the original graph. A value that is computed outside
+ * of the segment becomes an input. */
 static CleaveResult *
 find_value (CleaveGraph *graph, GHashTable *values, GHashTable *copies, const CleaveResult *value)
 {
@@ -191,24 +191,24 @@ copy_segment (const CleaveSegment *segment, Alone *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        continue; /* copy_node() copies it with its readers */
+        continue; /* copied with its readers */
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
         cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
     }
 }
 
-/* The cost of cutting a segment into some number of strips. `peak`: bytes of the segment's copy on
- * one thread, with its operands and results. `time`: ns that the strips add for rows that are
- * computed twice, further steps, and rows that are copied. */
+/* The cost of a number of strips. `peak` is the bytes of the segment's copy on one thread, with its
+ * operands and results. `time` is the ns that the strips add: for rows that are computed twice, for
+ * additional steps, and for rows that are copied. */
 typedef struct
 {
   gint64 peak;
   double time;
 } Outcome;
 
-/* Cuts a copy of the segment and measures it.  If that adds more than `max_time` ns, the peak is
- * not computed and is G_MAXINT64. */
+/* Cuts a copy of the segment and measures it. If the cut adds more than `max_time` ns, does not
+ * compute the peak, which is then G_MAXINT64. */
 static Outcome
 try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
 {
@@ -235,7 +235,7 @@ try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
 }
 
 /* Returns the bytes of the largest value that a node of the segment must read whole, as a global
- * pooling does.  Strips do not make it smaller. */
+ * pooling does. Strips do not make this value smaller. */
 static gint64
 find_whole_bytes (const CleaveSegment *segment)
 {
@@ -256,7 +256,7 @@ find_whole_bytes (const CleaveSegment *segment)
   return most;
 }
 
-/* Returns the bytes that are alive for any number of strips: the operands and the result of the
+/* Returns the bytes that are live with any number of strips: the operands and the result of the
  * segment, and the largest value that is read whole. */
 static gint64
 find_fixed_bytes (const CleaveSegment *segment, const Alone *alone)
@@ -276,7 +276,7 @@ typedef struct
   gint64 peak;
 } Choice;
 
-/* Tries a band for each thread with exchanged halos.  The bands run at the same time. */
+/* Tries a band for each thread, with exchanged halos. The bands run at the same time. */
 static Outcome
 try_exchange (const Alone *alone,
               const CleaveSegment *segment,
@@ -292,7 +292,7 @@ try_exchange (const Alone *alone,
   return try_strips (alone, &in_bands, max_time);
 }
 
-/* Returns the ns that are added if threads take strips of one band alternately: a thread then reads
+/* Returns the ns that it adds if threads take strips of one band alternately. A thread then reads
  * mostly values that another core has written. */
 static double
 find_time_of_alternating (const Alone *alone, guint n_threads)
@@ -306,8 +306,9 @@ find_time_of_alternating (const Alone *alone, guint n_threads)
   return cleave_cost_of_far_bytes (n_bytes * (n_threads - 1) / n_threads);
 }
 
-/* Sets `*best` to the strips of `segment`, distributed to the threads: a band each, or bands that
- * exchange halos, or strips taken alternately.  Leaves `*best` if the last would take too long. */
+/* Distributes the strips of `segment` to the threads, and sets `*best` to the result: a band for
+ * each thread, bands that exchange halos, or strips taken alternately. Leaves `*best` unchanged if
+ * strips taken alternately would take too long. */
 static void
 settle (const Alone *alone,
         const CleaveSegment *segment,
@@ -332,9 +333,9 @@ settle (const Alone *alone,
   *best = choice;
 }
 
-/* Returns whether a number of strips is worth a trial. There must be at least two for each thread
- * and at most one for each row. Strips must have fewer rows than the last strips that were tried
- * (`*largest`). */
+/* Returns whether a number of strips is worth a trial. There must be at least two strips for each
+ * thread and at most one for each row. The strips must have fewer rows than the last strips that
+ * were tried (`*largest`, which is then updated). */
 static gboolean
 are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gint64 *largest)
 {
@@ -348,21 +349,22 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
   return TRUE;
 }
 
-/* The numbers of strips for each band that are tried. */
+/* The numbers of strips for each band to try. */
 static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 
-/* Predicts the peak of the largest number of strips: the bytes that are not fixed shrink in
- * proportion.  The search stops if this does not improve on the best choice, which saves 4 % of the
- * instructions over 37 models.  The prediction is not smaller still because with few strips, halos
- * and uneven rows are a large part of the bytes. */
+/* Predicts the peak with the largest number of strips: the bytes that are not fixed shrink in
+ * proportion. The search stops if this does not improve on the best choice, which saves 4 % of the
+ * instructions over 37 models. With few strips, halos and uneven rows are a large part of the
+ * bytes. They shrink less than in proportion, so the prediction is small enough. */
 static gint64
 find_least (gint64 fixed, gint64 peak, guint n_strips)
 {
   return fixed + (peak - fixed) * n_strips / per_band[G_N_ELEMENTS (per_band) - 1];
 }
 
-/* Chooses the fewest strips with which the segment needs at most `limit` bytes, or else those with
- * which it needs the fewest bytes.  Each thread has one strip in flight. */
+/* Chooses the fewest strips with which the segment needs at most `limit` bytes. If there is no such
+ * number, chooses the strips with which it needs the fewest bytes. Each thread has one strip in
+ * flight. */
 static void
 choose_strips (const Alone *alone,
                CleaveSegment *segment,
@@ -422,7 +424,7 @@ choose (CleaveSegment *segment, const CleaveStripsTask *task)
   return best;
 }
 
-/* Returns the key of the memo: the task and the names of the segment's nodes. */
+/* Returns the key of the memo: the task, and the names of the segment's nodes. */
 static char *
 describe (const CleaveSegment *segment, const CleaveStripsTask *task)
 {

@@ -4,8 +4,8 @@
 #include "../split/report.h"
 
 /* Cuts a segment into strips: horizontal chunks of its last result, each with the chunks of the
- * values above that it needs.  Chooses the number of strips and the halo policy for a number of
- * threads (cleave_segment_choose_strips()), and applies them (cleave_segment_cut()).
+ * values above that it needs. cleave_segment_choose_strips() chooses the number of strips and the
+ * halo policy for a number of threads, and cleave_segment_cut() applies them:
  *
  *   threads 0, 1: a band each          one band, in which threads take strips alternately
  *   ┌ band 0: strip 0, 1, 2            ┌ strip 0  thread 0
@@ -18,20 +18,20 @@ typedef struct
 {
   CleaveNode *node;
   guint dim;
-  guint column_dim; /* the dimension that is cut into columns, if strips have columns */
+  guint column_dim; /* dimension that is cut into columns, if strips have columns */
 } CleaveSegmentEnd;
 
-/* A segment: nodes with large values from which the values of the ends are computed. */
+/* A segment: nodes with large values, from which the values of the ends are computed. */
 typedef struct
 {
-  GArray *ends;     /* CleaveSegmentEnd; the end that comes last in the order is first */
+  GArray *ends;     /* CleaveSegmentEnd; the end that runs last comes first */
   GPtrArray *order; /* CleaveNode, in topological order; the last node is an end */
   GHashTable *nodes;
   guint n_strips, n_bands;
-  guint n_columns;   /* tiles of a strip, which follow each other; 0: strips are not cut */
-  gboolean in_bands; /* tiles of one column follow each other and are a band */
-  gboolean is_even;  /* all strips but the last are equal in size, if all ends allow it */
-  CleaveHalo halo;   /* halo policy between bands */
+  guint n_columns;   /* tiles of a strip, which run one after the other; 0: none */
+  gboolean in_bands; /* tiles of one column run one after the other and are a band */
+  gboolean is_even;  /* all strips but the last have one size, if all ends allow it */
+  CleaveHalo halo;   /* halo policy of the strips */
   gint64 peak;       /* estimated peak in bytes after the cut */
 } CleaveSegment;
 
@@ -49,8 +49,8 @@ cleave_segment_contains (const CleaveSegment *segment, const CleaveNode *node)
   return g_hash_table_contains (segment->nodes, node);
 }
 
-/* A memo of the strips chosen for segments.  The keys are made of node names, so that it serves
- * copies of the graph too. */
+/* A memo of the strips that were chosen for segments. The keys consist of node names, so the memo
+ * also serves copies of the graph. */
 typedef GHashTable CleaveStripsCache;
 
 CleaveStripsCache *cleave_strips_cache_new (void);
@@ -58,24 +58,23 @@ CleaveStripsCache *cleave_strips_cache_new (void);
 /* The goal and the limits of a search for strips. */
 typedef struct
 {
-  gint64 peak;  /* peak in bytes of the unsplit graph */
+  gint64 peak;  /* bytes of the unsplit graph */
   gint64 limit; /* bytes that the search must reach */
-  gint64 live;  /* peak in bytes while the unsplit segment runs; 0: ignored */
+  gint64 live;  /* peak in bytes while the unsplit segment runs; 0: ignore */
   double time;  /* estimated time of the graph in ns */
   guint n_threads;
-  gboolean have_own_memory; /* threads have memory of their own, so each thread needs a band of its
-                               own */
-  double strictness;        /* divisor of the limit in bytes; 0: do not divide the limit */
+  gboolean have_own_memory; /* threads have memory of their own, so each needs a band */
+  double strictness;        /* divisor of the limit; 0: do not divide the limit */
   CleaveStripsCache *cache; /* NULL: no memo */
 } CleaveStripsTask;
 
 /* Chooses the fewest strips that meet the limit: a band for each thread, or else bands that
- * exchange halos, or else one band at which all threads work.  Does not change the graph.  Returns
+ * exchange halos, or else one band at which all threads work. Does not change the graph. Returns
  * FALSE if no number of strips helps. */
 gboolean cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task);
-/* Cuts a segment and adds its nodes to `report`, unless that is NULL.  The nodes must not have
- * changed since the segment was found.  If `stops` is not NULL, values between segments stay whole
- * and are added to it.  On return, `segment->nodes` holds the nodes that could not be cut. */
+/* Cuts a segment, and adds its nodes to `report` unless `report` is NULL. The nodes must not have
+ * changed since the segment was found. If `stops` is not NULL, values between segments stay whole
+ * and are added to it. Afterwards, `segment->nodes` has the nodes that could not be cut. */
 void cleave_segment_cut (const CleaveSegment *segment,
                          CleaveGraph *graph,
                          GHashTable *stops,

@@ -3,9 +3,9 @@
 
 #include "../../lib/memory/ordering.h"
 
-/* The order and the buffers of a graph as a program of one thread runs it.  Passes use it to find
- * where the peak of memory is.  A program runs a group of quantized nodes as one step, so that the
- * timeline describes a lowered graph if the graph has groups. */
+/* The order and the buffers of a graph in a program of one thread. Passes use it to find where the
+ * peak of memory is. A program runs a group of quantized nodes as one step. Therefore, if the graph
+ * has groups, the timeline describes the lowered graph. */
 typedef struct
 {
   CleaveGraph *lowered; /* the graph that runs, with grouped nodes; NULL: the graph itself */
@@ -14,32 +14,32 @@ typedef struct
   CleaveStorage *storage;
 } CleaveTimeline;
 
-/* Initializes a timeline with the order and the buffers of a program of one thread.  Returns FALSE
- * and sets the error on a cycle. */
+/* Initializes a timeline with the order and the buffers of a program of one thread. Returns FALSE
+ * and sets the error if the graph has a cycle. */
 gboolean cleave_timeline_init (CleaveTimeline *timeline, const CleaveGraph *graph, GError **error);
-/* Initializes a timeline that keeps the node order of the graph and makes each node a step.  The
+/* Initializes a timeline with the order of the graph's nodes, in which each node is a step. The
  * graph must be in topological order. */
 void cleave_timeline_init_as_listed (CleaveTimeline *timeline, const CleaveGraph *graph);
 /* Gives parts of joins buffers of their own if they would otherwise keep a much larger joined value
- * in memory (staged parts).  The order does not change.  Returns FALSE if there is no such part. */
+ * in memory (staged parts). Does not change the order. Returns FALSE if there is no such part. */
 gboolean cleave_timeline_stage (CleaveTimeline *timeline, const CleaveGraph *graph);
 void cleave_timeline_clear (CleaveTimeline *timeline);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTimeline, cleave_timeline_clear)
 
-/* Returns the node that does the work of `node` in the graph that runs; NULL if `node` is dead and
- * the graph was lowered. */
+/* Returns the node that does the work of `node` in the graph that runs. Returns NULL if `node` is
+ * dead and the graph was lowered. */
 static inline CleaveNode *
 cleave_timeline_node (const CleaveTimeline *timeline, CleaveNode *node)
 {
   return timeline->lowered == NULL ? node : timeline->nodes[node->id];
 }
 
-/* Returns all nodes of the graph in the order in which a program runs them; nodes of one step are
- * adjacent.  `live` receives the bytes that are alive at each position.  With `with_laps`, the
- * order is for a program of one thread, in which strips may overlay values that die.  Returns NULL
- * and sets the error on a cycle. */
+/* Returns all nodes of the graph in the order in which a program runs them. Nodes of one step are
+ * adjacent. Sets `live` to the bytes that are live at each position. With `with_laps`, the order is
+ * for a program of one thread, in which strips may overlay values that die. Returns NULL and sets
+ * the error if the graph has a cycle. */
 GPtrArray *
 cleave_timeline_order (const CleaveGraph *graph, gboolean with_laps, gint64 **live, GError **error);
-/* Does the same as cleave_timeline_order() with laps, and stops at the first order whose peak
- * before laps is `n_bytes`; 0: the peak is unknown, so that all orders are searched. */
+/* Does the same as cleave_timeline_order() with laps, but stops at the first order whose peak
+ * before laps is `n_bytes`. If `n_bytes` is 0, the peak is unknown, so searches all orders. */
 GPtrArray *cleave_timeline_order_down_to (const CleaveGraph *graph, gint64 n_bytes, gint64 **live);

@@ -9,7 +9,7 @@
 #include "../segments/timeline.h"
 #include "../split/dimension-names.h"
 
-/* Segments are found where more than this part of the limit is alive on one thread, since values
+/* Segments are found where more than this fraction of the limit is live on one thread, since values
  * live longer with several threads. */
 #define STILL_LARGE 0.65
 
@@ -18,9 +18,9 @@ typedef struct
 {
   guint n_nodes;
   GPtrArray *order;
-  guint *position; /* indexed by node id */
-  gint64 *live;    /* by position: bytes alive while the node runs */
-  gboolean *alone; /* by position: no value that an earlier node computes is read by a later node */
+  guint *position; /* by node id */
+  gint64 *live;    /* by position: bytes that are live while the node runs */
+  gboolean *alone; /* by position: no later node reads a value of an earlier node */
   gboolean *taken; /* by position: the node is in a segment */
 } Analysis;
 
@@ -42,7 +42,8 @@ analysis_clear (Analysis *a)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Analysis, analysis_clear)
 
-/* Returns the position of the last node that reads a result of `node`, or 0. */
+/* Returns the position of the last node that reads a result of `node`. Returns 0 if no node reads
+ * one. */
 static guint
 find_last_use (const Analysis *a, const CleaveNode *node)
 {
@@ -90,7 +91,7 @@ result_bytes (const CleaveNode *node)
   return node->n_results == 0 ? 0 : cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns the dimension of rows, or -1 if there are fewer than two rows for each thread. */
+/* Returns the dimension of rows. Returns -1 if there are fewer than two rows for each thread. */
 static gint
 find_rows (const CleaveNode *node, guint n_threads)
 {
@@ -123,8 +124,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Returns a segment that ends with the node at `reach->end`.  It has the nodes after `reach->begin`
- * that this node needs and whose results, up to it, are larger than `small` bytes. */
+/* Returns a segment that ends with the node at `reach->end`. The segment has the nodes after
+ * `reach->begin` that this node needs, back to results of at most `small` bytes. */
 static CleaveSegment *
 segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
 {
@@ -155,10 +156,10 @@ segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_thread
   return segment;
 }
 
-/* Segments between nodes that all data passes through. */
+/* Segments between nodes that all data passes through */
 
-/* Returns for each position the end of a segment: the first node from there on that all data passes
- * through and whose result has at most `small` bytes.  It is 0 if that node has no rows to cut. */
+/* Returns, by position, the end of a segment: the next node that all data passes through and whose
+ * result has at most `small` bytes. The entry is 0 if that node has no rows to cut. */
 static guint *
 find_ends (const Analysis *a, gint64 small, guint n_threads)
 {
@@ -177,7 +178,7 @@ find_ends (const Analysis *a, gint64 small, guint n_threads)
 }
 
 /* Returns the begin of a segment: the last position before `high` that all data passes through and
- * whose result is small, or `after`. */
+ * whose result has at most `small` bytes. Returns `after` if there is none. */
 static guint
 find_begin (const Analysis *a, guint high, guint after, gint64 small)
 {
@@ -217,7 +218,7 @@ is_within (const Reach *inner, const Reach *outer)
   return inner->begin >= outer->begin && inner->end <= outer->end;
 }
 
-/* Returns whether a node of the segment is in another segment already. */
+/* Returns whether a node of the segment is already in another segment. */
 static gboolean
 is_taken (const Analysis *a, const CleaveSegment *segment)
 {
@@ -227,7 +228,7 @@ is_taken (const Analysis *a, const CleaveSegment *segment)
   return FALSE;
 }
 
-/* Adds the segment if strips help it, and frees it otherwise. */
+/* Adds the segment if strips help it. If not, frees it and returns FALSE. */
 static gboolean
 add_segment (const Analysis *a,
              CleaveSegment *segment,
@@ -252,7 +253,7 @@ add_reach (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, 
 }
 
 /* Segments of large values that other values may bypass: from a small result up through large
- * results. */
+ * results */
 
 static gint64
 find_live (const Analysis *a, const CleaveSegment *segment)
@@ -288,8 +289,8 @@ add_cones (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, 
     }
 }
 
-/* Adds the longest segments first, with a lower limit.  If one of them does not help, adds the runs
- * of large values inside it (if `cones`), then the shorter segments of the full limit. */
+/* Adds the longest segments first, with a lower limit. If one of them does not help, adds the runs
+ * of large values inside it (if `cones`), and then the shorter segments of the full limit. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,

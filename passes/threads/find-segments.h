@@ -4,23 +4,26 @@
 #include "../segments/strips.h"
 #include "for-threads.h"
 
-/* Finds segments: parts of a graph whose values are large, between small values.
+/* Finds segments: parts of a graph with large values, between small values.
  *
  *   small ──► large ──► large ──► small        cut at its end into strips that carry their halo,
  *    a                               b         so that few rows of each large value are alive
  *
- * cleave_split_for() cuts them into strips (strips.h) before it splits other nodes.  Strips run one
- * after another, layer by layer.  Several threads work at one strip each, a layer or so behind the
+ * cleave_split_for() cuts them into strips (strips.h) before it splits other nodes. Strips run one
+ * after the other, layer by layer. Several threads work at one strip each, a layer or so behind the
  * strip before it. */
 
-/* Segments are found only if the peak has this many bytes: smaller values stay in the caches. */
+/* Segments are found only if the peak has at least this many bytes. Smaller values stay in the
+ * caches. */
 #define CLEAVE_STAGES_MIN_PEAK (G_GINT64_CONSTANT (4) << 20)
 
 /* Returns the segments (CleaveSegment) that need less memory in strips, each with its strips chosen
- * for the given threads.  Does not change the graph.  `peak` is the unsplit peak in bytes; the goal
- * is half of it.  `*solved` becomes FALSE if segments between nodes that all data passes through do
- * not reach the goal.  If `cones` is TRUE, runs of large values inside such a segment are then
- * tried as segments of their own.  Returns NULL and sets the error on a cycle. */
+ * for the given threads. Does not change the graph. `peak` is the unsplit peak in bytes; the goal
+ * is half of it.
+ *
+ * Sets `*solved` to FALSE if segments between nodes that all data passes through do not reach the
+ * goal. If `cones` is TRUE, then tries runs of large values inside such a segment as segments of
+ * their own. Returns NULL and sets the error if the graph has a cycle. */
 GPtrArray *cleave_segments_find (CleaveGraph *graph,
                                  gint64 peak,
                                  const CleaveThreads *threads,

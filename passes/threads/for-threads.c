@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits a graph for threads or ranks: chooses which nodes are worth a cut, and along which
- * dimension.
+/* Splits a graph for threads or ranks. Chooses which nodes are worth a cut, and along which
+ * dimension to cut them.
  *
  * Over 400 lines: which nodes are worth a cut, and along which dimension, is one decision. */
 
@@ -25,30 +25,32 @@
 #define MIN_NODE_TIME 2222
 #define MIN_TOTAL_TIME 177778
 
-/* A value that a node needs whole is computed twice if it has at least this fraction of the peak.
- */
+/* A value that a node needs whole is computed twice if it has at least 1 / LARGE_WHOLE of the bytes
+ * of the peak. */
 #define LARGE_WHOLE 4
 
-/* The longest chunk may exceed the mean by MAX_SURPLUS, or threads wait for it.  It may exceed it
- * by LAST_SURPLUS for nodes that only move values, or if no dimension is better. */
+/* The longest chunk may exceed the mean by the fraction MAX_SURPLUS. If it is longer, threads wait
+ * for it. It may exceed the mean by LAST_SURPLUS for nodes that only move values, or if no other
+ * dimension is better. */
 #define MAX_SURPLUS 0.1
 #define LAST_SURPLUS 0.15
 
-/* A piece of a product with fewer result channels takes nearly as long as one with this many. */
+/* A piece of a node with MACs takes nearly as long with fewer result channels as with this many. */
 #define MIN_CHANNELS 24
 
-/* Pieces with fewer rows that read the same weights take nearly as long as the whole node.  A GRU
- * of 256 units and two sequences takes 1.38 ms if cut by batch and 0.93 ms if cut by direction.
- * From 8 rows on, both take the same time. */
+/* Pieces with fewer rows than this that read the same weights take nearly as long as the whole
+ * node. A GRU of 256 units and two sequences takes 1.38 ms if cut by batch, and 0.93 ms if cut by
+ * direction. From 8 rows on, both take the same time. */
 #define MIN_ROWS 8
 
-/* Largest number of dimensions that are tried for a node; and of readers of a value, for a value
- * that is cut in the dimension of its readers. */
+/* The largest number of dimensions to try for a node. The largest number of readers of a value for
+ * which the dimension of its readers is considered. */
 #define MAX_ATTEMPTS 3
 #define MAX_READERS 16
 
-/* The order in which dimensions of images and volumes are tried, and the layout of nodes that name
- * none.  Other values are cut along their first even dimension: the batch, rows, columns. */
+/* By rank: the order in which dimensions of images and volumes are tried, and the layout of nodes
+ * without a layout of their own. Other values are cut along their first even dimension: the batch,
+ * rows, columns. */
 static const struct
 {
   const char *choices, *letters;
@@ -67,7 +69,8 @@ get_total_time (const CleaveGraph *graph)
   return time;
 }
 
-/* Returns whether the longest chunk of an extent exceeds the mean by at most `surplus`. */
+/* Returns whether the longest chunk of an extent exceeds the mean by at most the fraction
+ * `surplus`. */
 static gboolean
 is_even (gint64 extent, guint n_threads, double surplus)
 {
@@ -76,8 +79,8 @@ is_even (gint64 extent, guint n_threads, double surplus)
   return extent >= n_threads && (double) (longest * n_threads) <= (1 + surplus) * (double) extent;
 }
 
-/* Returns the dimension of the result that corresponds to a dimension of an operand, or -1 if each
- * element of the result needs all of it. */
+/* Returns the dimension of the result that corresponds to dimension `dim` of an operand. Returns -1
+ * if each element of the result needs all of that dimension. */
 static gint
 follow_dim (const CleaveNode *node, guint operand, guint dim)
 {
@@ -113,7 +116,7 @@ repeats_weights (const CleaveNode *node, guint dim, guint n_threads)
   return n_weights > 0 && n_rows < MIN_ROWS * n_threads;
 }
 
-/* Returns whether chunks along a dimension are even, and large enough to run at full speed. */
+/* Returns whether chunks along dimension `d` are even, and large enough to run at full speed. */
 static gboolean
 is_good (const CleaveNode *node, guint d, guint n_threads)
 {
@@ -128,7 +131,7 @@ is_good (const CleaveNode *node, guint d, guint n_threads)
   return is_even (shape->dim[d], n_threads, sums ? MAX_SURPLUS : LAST_SURPLUS);
 }
 
-/* Lists the dimensions of the node's result in the order in which they are tried. */
+/* Lists the dimensions of result 0 of a node in the order in which they are tried. */
 static void
 list_dims (const CleaveNode *node, const CleaveThreads *threads, guint *dims)
 {
@@ -151,9 +154,9 @@ list_dims (const CleaveNode *node, const CleaveThreads *threads, guint *dims)
     }
 }
 
-/* Returns the dimension of the node to cut at the given attempt, or -1.  Good dimensions come
- * first, and no dimension comes twice.  The choice depends only on the shape and on whether the
- * node has sums, so that a chain of nodes becomes chains of pieces. */
+/* Returns the dimension to cut a node along at the given attempt. Returns -1 if there is none. Good
+ * dimensions come first, and no dimension comes twice. The choice depends only on the shape and on
+ * whether the node has MACs, so a chain of nodes becomes chains of pieces. */
 static gint
 choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 {
@@ -185,8 +188,8 @@ add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
   g_array_append_val (roots, root);
 }
 
-/* Returns the set of all nodes of segments; once they are cut, of the nodes that stayed whole.
- * Nodes in `pieces` are left out; NULL: none. */
+/* Returns the set of all nodes of segments. After the segments are cut, these are the nodes that
+ * stayed whole. Leaves out nodes in `pieces`; NULL: none. */
 static GHashTable *
 list_members (const GPtrArray *segments, GHashTable *pieces)
 {
@@ -205,9 +208,10 @@ list_members (const GPtrArray *segments, GHashTable *pieces)
   return members;
 }
 
-/* Returns the dimension to cut an element-wise or quantizing node along: the dimension of an
- * operand that is cut already, or -1. This holds for small nodes too: pieces compute element-wise
- * ops in registers, and without the cut, pieces of quantized values would meet as floats. */
+/* Returns the dimension along which to cut an element-wise or quantizing node: the dimension of an
+ * operand that is already cut. Returns -1 if there is none. This holds for small nodes too. Pieces
+ * compute element-wise ops in registers, and without the cut, pieces of quantized values would be
+ * joined as floats. */
 static gint
 find_dim_before (const CleaveNode *node, GHashTable *dims)
 {
@@ -218,7 +222,7 @@ find_dim_before (const CleaveNode *node, GHashTable *dims)
       const CleaveResult *x = node->operands[i].result;
       gpointer dim;
 
-      /* `dims` are dimensions of result 0 */
+      /* `dims` has dimensions of result 0 */
       if (x != NULL && x->index == 0 && g_hash_table_lookup_extended (dims, x->node, NULL, &dim) &&
           cleave_shape_equal (&x->type.shape, &node->results[0].type.shape))
         return GPOINTER_TO_INT (dim);
@@ -226,8 +230,8 @@ find_dim_before (const CleaveNode *node, GHashTable *dims)
   return -1;
 }
 
-/* Returns the index of the largest constant operand if it is more than `ratio` times as large as
- * the operands that are not constant, or -1. */
+/* Returns the index of the largest constant operand. Returns -1 unless it is more than `ratio`
+ * times as large as all operands together that are not constant. */
 static gint
 find_large_weights (const CleaveNode *node, double ratio)
 {
@@ -251,7 +255,7 @@ find_large_weights (const CleaveNode *node, double ratio)
 }
 
 /* Returns the dimension of the result along which the weights are cut, so that each thread keeps
- * only a part of them. Returns -1 if the weights are small or the chunks are not good. */
+ * only a part of them. Returns -1 if the weights are small, or if the chunks are not good. */
 static gint
 find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -267,8 +271,8 @@ find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* Returns whether sending the operand takes fewer bytes than sending the result of a node: the
- * result is larger, and strips, which are cut by rows, read it. */
+/* Returns whether sending the operand of a node takes fewer bytes than sending its result. The
+ * result must be larger, and strips, which are cut by rows, must read it. */
 static gboolean
 is_better_sent_before (const CleaveNode *node, GHashTable *members)
 {
@@ -284,9 +288,9 @@ is_better_sent_before (const CleaveNode *node, GHashTable *members)
   return FALSE;
 }
 
-/* Continues a cut by weights into the node that reads the result, if ranks then send nothing.
- * Returns -1 if they would, or if the dimension cannot be cut evenly, such as fewer heads than
- * threads. */
+/* Continues a cut by weights into the node that reads the result. Returns the dimension of the
+ * node's result, or -1 if ranks would send values. Also returns -1 if the dimension cannot be cut
+ * evenly, such as fewer heads than threads. */
 static gint
 follow_weights (const CleaveNode *node,
                 const CleaveThreads *threads,
@@ -320,7 +324,7 @@ choose_dim_of_weights (const CleaveNode *node,
 }
 
 /* Returns whether some operand has a dimension that corresponds to `dim` of the result. If none
- * has, a cut along `dim` is rarely possible. An example is the axis of a Softmax or a
+ * has, a cut along `dim` is rarely possible, as along the axis of a Softmax or a
  * ScatterElements. */
 static gboolean
 has_source (const CleaveNode *node, guint dim)
@@ -333,8 +337,8 @@ has_source (const CleaveNode *node, guint dim)
   return FALSE;
 }
 
-/* Returns the dimension that the node will likely be cut along: the first choice that corresponds
- * to a dimension of an operand, or -1. */
+/* Predicts the dimension along which a node will be cut: the first choice that corresponds to a
+ * dimension of an operand. Returns -1 if there is none. */
 static gint
 predict_dim (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -364,9 +368,9 @@ is_read_along (const CleaveNode *node, gint dim, const CleaveThreads *threads)
   return TRUE;
 }
 
-/* Returns the dimension along which the readers of a node without sums are cut, or -1.  Along
- * another dimension, each piece of a reader would read from all pieces, which other cores have
- * written. */
+/* Returns the dimension along which the readers of a node without MACs are cut. Returns -1 if there
+ * is no such dimension. Along another dimension, each piece of a reader would read from all pieces,
+ * which other cores have written. */
 static gint
 choose_dim_of_readers (const CleaveNode *node, const CleaveThreads *threads)
 {
@@ -386,9 +390,9 @@ choose_dim_of_readers (const CleaveNode *node, const CleaveThreads *threads)
   return -1;
 }
 
-/* Returns whether cutting a view would cost copies.  A whole view copies nothing, but its pieces
- * are copied when they are joined.  They are not joined if the node before and all readers are cut
- * at the same places. */
+/* Returns whether cutting a view would cost copies. A whole view copies nothing, but its pieces are
+ * copied when they are joined. They are not joined if the node before the view and all readers are
+ * cut at the same places. */
 static gboolean
 would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, const CleaveThreads *threads)
 {
@@ -412,7 +416,7 @@ would_be_copied (const CleaveNode *node, gint dim, GHashTable *dims, const Cleav
   return FALSE;
 }
 
-/* The cost of the unsplit graph in nanoseconds and bytes. The price of a cut is relative to it. */
+/* The cost of the unsplit graph, in nanoseconds and bytes. The price of a cut is relative to it. */
 typedef struct
 {
   double time;
@@ -429,8 +433,8 @@ is_read_by_others (const CleaveResult *x, const CleaveNode *node)
 }
 
 /* Returns the operand that a whole element-wise node would overwrite: a value that no other node
- * reads and that is not cut.  Pieces of the node cannot overwrite it, since each reads a part.
- * Returns NULL if there is no such operand. */
+ * reads and that is not cut. Returns NULL if there is none. Pieces of the node cannot overwrite the
+ * operand, since each reads only a part of it. */
 static const CleaveResult *
 find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 {
@@ -447,8 +451,8 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
   return NULL;
 }
 
-/* Returns whether pieces of a node need more memory than the time they save is worth.  As for
- * schedules, 1 % of the time is worth 4 % of the peak. */
+/* Returns whether the memory that pieces of a node need is worth more than the time that they save.
+ * As for schedules, 1 % of the time is worth 4 % of the peak. */
 static gboolean
 is_too_dear (const CleaveNode *node,
              const CleaveResult *overwritten,
@@ -461,9 +465,9 @@ is_too_dear (const CleaveNode *node,
          4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
 }
 
-/* Returns the nodes to cut at an attempt, each with its dimension: expensive nodes outside of
- * segments or, if `among_members`, nodes that cutting the segments left whole.  Later attempts only
- * have nodes that were refused before. */
+/* Returns the nodes to cut at an attempt (CleaveRoot), each with its dimension. These are expensive
+ * nodes outside of segments. If `among_members`, these are the nodes that stayed whole when the
+ * segments were cut. Later attempts contain only nodes that were refused before. */
 static GArray *
 find_roots (CleaveGraph *graph,
             const CleaveThreads *threads,
@@ -508,7 +512,7 @@ find_roots (CleaveGraph *graph,
   return roots;
 }
 
-/* Adds the nodes that were refused, for the next attempt. */
+/* Adds the refused nodes to `refused`, for the next attempt. */
 static void
 note_refused (const CleaveRegion *region, GHashTable *refused)
 {
@@ -521,8 +525,8 @@ note_refused (const CleaveRegion *region, GHashTable *refused)
     }
 }
 
-/* Returns whether some node has a layout with the channels last.  If not, all nodes use the default
- * letters, which need no search. */
+/* Returns whether some node has a layout with the channels last. If not, all nodes use the default
+ * letters, so no search for letters is needed. */
 static gboolean
 has_channels_last (const CleaveGraph *graph)
 {
@@ -538,7 +542,7 @@ has_channels_last (const CleaveGraph *graph)
   return FALSE;
 }
 
-/* Cuts single nodes into a piece for each thread.  Pieces of consecutive nodes connect directly,
+/* Cuts single nodes into a piece for each thread. Pieces of consecutive nodes connect directly,
  * without a join. */
 static gboolean
 split_nodes (CleaveGraph *graph,
@@ -574,7 +578,7 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Finds the segments.  If they do not reach the goal, computes values that are needed whole twice,
+/* Finds the segments. If they do not reach the goal, computes values twice that are needed whole,
  * adds the pieces to `pieces`, and finds the segments again. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
@@ -596,8 +600,8 @@ find_segments (CleaveGraph *graph,
   return cleave_segments_find (graph, peak, threads, TRUE, &solved, error);
 }
 
-/* Splits all that is worth it: layers, nodes outside of segments, segments, then nodes that the
- * segments left whole. */
+/* Splits all that is worth a split: recurrent layers, nodes outside of segments, segments, and then
+ * nodes that stayed whole when the segments were cut. */
 static CleaveSplitReport *
 split (CleaveGraph *graph, const CleaveThreads *threads, GError **error)
 {

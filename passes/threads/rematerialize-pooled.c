@@ -5,12 +5,12 @@
 #include "../split/apply.h"
 #include "../split/dimension-names.h"
 
-/* All values that are computed twice may add at most this fraction of the graph's
+/* All values together that are computed twice may add at most this fraction of the graph's
  * multiply-accumulates. */
 #define MAX_ADDED 0.03
 
-/* Chunks are whole vectors of CHANNELS channels.  A value must have MIN_VECTORS of them, or its
- * chunks are not small. */
+/* Chunks are whole vectors of CHANNELS channels. A value must have at least MIN_VECTORS of them, or
+ * its chunks would not be small. */
 #define CHANNELS 8
 #define MIN_VECTORS 4
 
@@ -27,8 +27,8 @@ cleave_rematerialize_needs_whole (const CleaveNode *node)
          x->type.shape.dim[channels] == node->results[0].type.shape.dim[channels];
 }
 
-/* Returns whether the operand of `node` may be computed twice: it has other readers, and one node
- * computes it from operands of less than half its bytes. */
+/* Returns whether the operand of `node` may be computed twice. It must have other readers, and one
+ * node must compute it from operands of less than half its bytes. */
 static gboolean
 is_candidate (const CleaveNode *node, gint64 min_bytes)
 {
@@ -55,7 +55,7 @@ cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes)
       double macs;
 
       if (!is_candidate (node, min_bytes) ||
-          !cleave_rematerialize_needs_whole (node)) /* the cheaper test is first */
+          !cleave_rematerialize_needs_whole (node)) /* the cheaper test comes first */
         continue;
       macs = (double) cleave_node_get_macs (node->operands[0].result->node);
       if (macs > left)
@@ -88,7 +88,8 @@ is_either (const CleavePlan *plan, gpointer data, GString *why)
   return FALSE;
 }
 
-/* Returns the channels of a chunk: two chunks for each thread, but at least four chunks in all. */
+/* Returns the number of channels of a chunk. There are two chunks for each thread, but at least
+ * four chunks in total. */
 static gint64
 choose_chunk (gint64 n_channels, guint n_threads)
 {

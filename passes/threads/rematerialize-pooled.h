@@ -17,11 +17,11 @@
 /* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
  * enough channels for chunks. */
 gboolean cleave_rematerialize_needs_whole (const CleaveNode *node);
-/* Returns the nodes that need a value of at least `min_bytes` whole, and whose operand may be
- * computed twice.  Does not change the graph. */
+/* Returns the nodes that need a value of at least `min_bytes` bytes whole, and whose operand may be
+ * computed twice. Does not change the graph. */
 GPtrArray *cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes);
 /* Gives `node` a copy of the node that computes its operand, cuts both along the channels, and adds
- * the cut to the report.  The pieces (CleaveNode) are added to `pieces`. */
+ * the cut to the report. Adds the pieces (CleaveNode) to `pieces`. */
 void cleave_rematerialize_make (CleaveGraph *graph,
                                 CleaveNode *node,
                                 guint n_threads,

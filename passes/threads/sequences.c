@@ -12,17 +12,17 @@
 #include "../views/forwarding.h"
 #include "../views/joins.h"
 
-/* A chunk has at least MIN_STEPS steps, since each chunk reads the weights once, and a sequence has
- * at most MAX_CHUNKS chunks.  Two LSTM layers of 320 units and 80 steps take 4.8 ms in 12 chunks on
- * two threads, 5.2 ms in 6 and 5.5 ms in 20. */
+/* A chunk has at least MIN_STEPS steps, since each chunk reads the weights once. A sequence has at
+ * most MAX_CHUNKS chunks. Two LSTM layers of 320 units and 80 steps take 4.8 ms in 12 chunks on two
+ * threads, 5.2 ms in 6 and 5.5 ms in 20. */
 #define MIN_STEPS 6
 #define MAX_CHUNKS 12
 
-/* Largest number of nodes between two layers, or after the last layer, that are cut with the
+/* The largest number of nodes between two layers, or after the last layer, that are cut with the
  * layers. */
 #define MAX_BETWEEN 8
 
-/* A recurrent node, whose chunks follow each other. */
+/* A recurrent node, whose chunks run one after the other. */
 typedef struct
 {
   CleaveNode *node;
@@ -30,7 +30,7 @@ typedef struct
   gint64 n_steps;
   guint length;   /* number of layers in the longest chain through this layer */
   gint previous;  /* index of the layer whose time steps this layer reads; -1: none */
-  GArray *before; /* CleaveRoot: the nodes between `previous` and this layer */
+  GArray *before; /* CleaveRoot: nodes between `previous` and this layer */
 } Layer;
 
 static void
@@ -45,7 +45,8 @@ count_chunks (const Layer *layer)
   return MIN (layer->n_steps / MIN_STEPS, MAX_CHUNKS);
 }
 
-/* Returns FALSE if the node is not recurrent or has too few steps for two chunks. */
+/* Fills `layer` for a node. Returns FALSE if the node is not recurrent, or has too few steps for
+ * two chunks. */
 static gboolean
 layer_init (Layer *layer, CleaveNode *node)
 {
@@ -70,8 +71,8 @@ list_ranges (const CleaveShape *shape, guint dim, gint64 count)
 
 /* Finding layers */
 
-/* Returns the dimension of an operand whose elements correspond one by one to the elements of a
- * dimension of the result, or -1. */
+/* Returns the dimension of an operand whose elements correspond one by one to the elements of
+ * dimension `dim` of the result. Returns -1 if there is none. */
 static gint
 find_dim (const CleaveNode *node, guint operand, guint dim)
 {
@@ -89,7 +90,7 @@ find_dim (const CleaveNode *node, guint operand, guint dim)
 }
 
 /* Returns an operand of `node` with a dimension that corresponds to dimension `*dim` of the result,
- * and sets `*dim` to that dimension.  Returns NULL if there is none. */
+ * and sets `*dim` to that dimension. Returns NULL if there is none. */
 static const CleaveResult *
 step_back (const CleaveNode *node, guint *dim)
 {
@@ -109,8 +110,8 @@ step_back (const CleaveNode *node, guint *dim)
   return NULL;
 }
 
-/* Returns the index of the layer whose steps `layer` reads, or -1.  Adds the nodes between the two
- * to `between`, to be cut like the layers. */
+/* Returns the index of the layer whose steps `layer` reads. Returns -1 if there is none. Adds the
+ * nodes between the two layers to `between`, to be cut as the layers are. */
 static gint
 find_previous (const Layer *layer, const GArray *layers, GHashTable *members, GArray *between)
 {
@@ -138,7 +139,7 @@ find_previous (const Layer *layer, const GArray *layers, GHashTable *members, GA
   return -1;
 }
 
-/* Plans the cut of the nodes between two layers.  Returns NULL if one of them cannot be cut. */
+/* Plans the cut of the nodes between two layers. Returns NULL if one of them cannot be cut. */
 static CleaveRegion *
 plan_between (CleaveGraph *graph, const GArray *roots)
 {
@@ -181,8 +182,8 @@ find_layers (CleaveGraph *graph, const GPtrArray *order, GHashTable *members)
   return layers;
 }
 
-/* Sets `length` of each layer to the length of the longest chain through it. Before, it is the
- * length of the chain that ends with the layer. */
+/* Sets `length` of each layer to the length of the longest chain through it. Before, `length` must
+ * be that of the chain that ends with the layer. */
 static void
 find_lengths (const GArray *layers)
 {
@@ -197,8 +198,8 @@ find_lengths (const GArray *layers)
     }
 }
 
-/* Returns whether to cut a layer along the time.  Chunks of another dimension, such as the batch,
- * make each thread read the weights of all layers.  They are better only if there are more threads
+/* Returns whether to cut a layer along the time. Chunks of another dimension, such as the batch,
+ * make each thread read the weights of all layers. They are better only if there are more threads
  * than layers in the chain. */
 static gboolean
 is_worth_it (const Layer *layer, const CleaveThreads *threads)
@@ -221,8 +222,8 @@ typedef struct
   CleaveForwarder *forwarder;
 } Cutter;
 
-/* Adds chunk `index` of a layer.  It reads `operands`, of which this function sets operand 0 to a
- * part of the layer's operand 0. */
+/* Adds chunk `index` of a layer. The chunk reads `operands`. Sets operand 0 of them to a part of
+ * the layer's operand 0. */
 static CleaveNode *
 add_chunk (const Cutter *cutter,
            const Layer *layer,
@@ -254,8 +255,8 @@ find_chunk (const Layer *layer, guint i, guint n_chunks)
   return layer->sequence.is_backwards ? n_chunks - 1 - i : i;
 }
 
-/* Returns the chunks of a layer by index.  Each reads the state of the chunk that runs before it.
- */
+/* Adds all chunks of a layer, and returns them by index. Each reads the state of the chunk that
+ * runs before it. */
 static GPtrArray *
 add_chunks (const Cutter *cutter, const Layer *layer, const GArray *ranges)
 {
@@ -284,7 +285,7 @@ add_chunks (const Cutter *cutter, const Layer *layer, const GArray *ranges)
   return chunks;
 }
 
-/* Replaces the layer by its chunks.  Returns the node that joins them. */
+/* Replaces the layer with its chunks. Returns the node that joins them. */
 static CleaveNode *
 replace (const Cutter *cutter, const Layer *layer, const GPtrArray *chunks, const GArray *ranges)
 {
@@ -328,7 +329,7 @@ cut_between (const Cutter *cutter, const GArray *roots)
                              roots->len);
 }
 
-/* Cuts a layer and the nodes before it.  Returns the node that joins the chunks. */
+/* Cuts a layer and the nodes before it. Returns the node that joins the chunks. */
 static CleaveNode *
 cut_layer (Cutter *cutter, const Layer *layer)
 {
@@ -374,7 +375,7 @@ cleave_sequences_cut (CleaveGraph *graph,
 /* Cutting for memory */
 
 /* Returns the only reader of `node`, and sets `*dim` to the dimension of the reader's result that
- * corresponds to dimension `*dim` of the node's.  Returns NULL if there is none. */
+ * corresponds to dimension `*dim` of the node's result. Returns NULL if there is none. */
 static CleaveNode *
 step_on (const CleaveNode *node, guint *dim)
 {
@@ -392,8 +393,8 @@ step_on (const CleaveNode *node, guint *dim)
   return NULL;
 }
 
-/* Returns the nodes (CleaveRoot) after `whole` to cut into chunks along `dim`: those up to the last
- * one whose result is smaller than all results before it. */
+/* Returns the nodes (CleaveRoot) after `whole` to cut into chunks along `dim`. The last of them is
+ * the last node whose result is smaller than all results before it. */
 static GArray *
 find_after (const CleaveNode *whole, guint dim, gint64 n_chunks)
 {

@@ -4,24 +4,24 @@
 #include "../split/report.h"
 #include "for-threads.h"
 
-/* Cuts recurrent layers (LSTM, GRU, RNN) that follow each other along the time.  A chunk begins
- * with the state in which the chunk before it ended, so the sums are the same.  Threads can work at
- * one layer each, and memory holds a few chunks in place of a whole sequence:
+/* Cuts recurrent layers (LSTM, GRU, RNN) that follow each other along the time. A chunk begins with
+ * the state in which the chunk before it ended, so the sums are the same. Each thread can work at
+ * one layer, and memory holds a few chunks instead of a whole sequence:
  *
  *                          x[0:8] ─ a.0 ─────── b.0 ─┐
  *   x ─ a ─ b      =>                │ state     │   ├─ b
  *                          x[8:16] ─ a.1 ────── b.1 ─┘ */
 
-/* Cuts layers for threads, except those in the set `members`, and adds the chunks to `members`.
- * Returns FALSE and sets the error on a cycle; the graph is then unchanged. */
+/* Cuts layers for threads, except layers in the set `members`, and adds the chunks to `members`.
+ * Returns FALSE and sets the error if the graph has a cycle. The graph is then unchanged. */
 gboolean cleave_sequences_cut (CleaveGraph *graph,
                                const CleaveThreads *threads,
                                GHashTable *members,
                                CleaveSplitReport *report,
                                GError **error);
 
-/* Cuts layers for memory: those with an operand 0 or a result 0 of at least `min_bytes`.  Also cuts
- * the nodes that reduce the result of the last layer, so that it is never whole.  Adds the cuts to
- * `report`, unless that is NULL.  Returns FALSE if there is no such layer. */
+/* Cuts layers for memory: those whose operand 0 or result 0 has at least `min_bytes` bytes. Also
+ * cuts the nodes that reduce the result of the last layer, so that this result is never whole. Adds
+ * the cuts to `report` unless `report` is NULL. Returns FALSE if there is no such layer. */
 gboolean
 cleave_sequences_cut_for_memory (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *report);

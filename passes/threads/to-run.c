@@ -8,7 +8,7 @@
 #include <cleave/cleave-pass.h>
 #include <cleave/cleave-split.h>
 
-/* Notes whether the split for threads changed the graph. */
+/* Records whether the split for threads changed the graph. */
 static gboolean
 note_split (CleavePipelineEvent event,
             const char *pass,
