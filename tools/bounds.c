@@ -10,7 +10,7 @@
 /* The costs of the model with smaller extents. */
 typedef struct
 {
-  char *extents; /* the texts of --shape */
+  char *extents; /* the extents as texts of --shape */
   gint64 macs, peak_bytes;
 } Size;
 

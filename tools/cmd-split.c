@@ -24,7 +24,7 @@
 typedef struct
 {
   CleaveModelOptions model;
-  char *texts[MAX_SPLIT_OPTIONS]; /* values of the options of the pass */
+  char *texts[MAX_SPLIT_OPTIONS]; /* value of each option of the pass; NULL: not given */
   gboolean flags[MAX_SPLIT_OPTIONS];
   GHashTable *given; /* from the name of each given option to its text */
   char **nodes;

@@ -35,7 +35,7 @@ typedef struct
   const GPtrArray *plans;
   const Axis *axis;
   double top;
-  double least_bytes, most_bytes; /* base-2 logarithms */
+  double least_bytes, most_bytes; /* range of the horizontal axis: base-2 logarithms of bytes */
   double least, most;             /* range of the vertical axis */
 } Panel;
 

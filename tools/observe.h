@@ -6,10 +6,10 @@
 /* The reports to print on standard error while a pipeline runs, and the condition to end it. */
 typedef struct
 {
-  gboolean print_after_all; /* the graph after each pass */
-  gboolean print_changed;   /* the nodes that each pass removed and added */
+  gboolean print_after_all; /* print the graph after each pass */
+  gboolean print_changed;   /* print the nodes that each pass removed and added */
   gboolean verify_each;     /* validate the graph after each pass */
-  gboolean time_passes;     /* the time of each pass, at the end */
+  gboolean time_passes;     /* print the time of each pass at the end */
   const char *dot_folder;   /* folder for a drawing after each change; NULL: none */
   const char *stop_after;   /* end after this pass; NULL: none */
   gint64 max_changes; /* end after this many passes that changed the graph; negative: no limit */
@@ -18,7 +18,7 @@ typedef struct
   gboolean stopped; /* the pipeline has ended at `stop_after` */
   char *before;     /* the graph as text before the pass, for print_changed */
   gint64 begin;     /* start of the pass, in microseconds */
-  GArray *times;    /* Time, one for each pass */
+  GArray *times;    /* Time: runs, changes and microseconds of each pass */
   GError *error;    /* the error that ended the pipeline; NULL: none */
 } CleaveObserver;
 

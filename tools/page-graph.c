@@ -39,9 +39,9 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  GHashTable *pieces; /* keyed by node: Piece */
-  GHashTable *places; /* keyed by node: Place */
-  Box *boxes;         /* indexed by frame */
+  GHashTable *pieces; /* from a node that is a piece to its Piece */
+  GHashTable *places; /* from each node to its Place */
+  Box *boxes;         /* one for each frame, in the order of the frames */
   guint n_frames;
 } Page;
 

@@ -30,7 +30,8 @@ typedef struct
   /* Does all runs, with all n programs in flight at once: program i does the runs i, i + n, ….
    * Stores when each run begins and ends, in microseconds. */
   gboolean (*run) (gpointer programs, guint n_runs, gint64 *begun, gint64 *ended, GError **error);
-  void (*gather) (gpointer programs, CleaveRankLine *lines); /* fills `lines` on rank 0, by rank */
+  /* On rank 0, fills `lines` with a line for each rank. */
+  void (*gather) (gpointer programs, CleaveRankLine *lines);
   void (*end) (gpointer programs);
   /* The caller calls it at exit. If `end` was not called before, it waits up to two seconds for
    * ranks that still run. */

@@ -73,8 +73,8 @@ typedef struct
 {
   const char *name;
   CleaveShape shape;
-  const char *to, *from;   /* memory orders */
-  gint64 to_gap, from_gap; /* in elements */
+  const char *to, *from;   /* memory orders of the destination and the source */
+  gint64 to_gap, from_gap; /* number of unused elements between rows */
 } Layouts;
 
 static const Layouts layouts[] = {

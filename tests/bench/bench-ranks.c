@@ -158,12 +158,12 @@ run_whole (CleaveProgram *program)
 typedef struct
 {
   CleaveRankProgram *ranks;
-  CleaveProgram *whole; /* on rank 0 */
+  CleaveProgram *whole; /* program of the whole model, on rank 0 only */
 } Programs;
 
 typedef struct
 {
-  double ranks, whole; /* seconds */
+  double ranks, whole; /* seconds of a run on the ranks, and of the whole model in one process */
 } Times;
 
 static Times

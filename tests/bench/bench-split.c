@@ -163,11 +163,11 @@ measure (const char *what,
           n_pieces, (middle - begin) * 1e6 / n_pieces, (end - middle) * 1e6 / n_pieces);
 }
 
-/* Searches. */
+/* Measuring searches. */
 
 typedef struct
 {
-  double search, apply; /* in milliseconds */
+  double search, apply; /* milliseconds of the search and of applying its plan */
   guint n_pieces;
 } Searched;
 

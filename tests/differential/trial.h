@@ -55,8 +55,8 @@ typedef struct
   gsize n_bytes;
   guint seed; /* seed of the elements if `data` is not given */
   int mode;
-  gint64 min, max; /* bounds for MODE_BETWEEN */
-  gboolean fixed;  /* the op needs a constant here */
+  gint64 min, max; /* smallest and largest element in the mode MODE_BETWEEN */
+  gboolean fixed;  /* the value must be constant, since an op needs it so */
   guint n_uses;
 } TrialValue;
 
@@ -84,13 +84,13 @@ typedef struct
 typedef struct
 {
   Tape *tape;
-  GArray *values, *nodes, *outputs; /* TrialValue, TrialNode, guint */
+  GArray *values, *nodes, *outputs; /* TrialValue; TrialNode; guint, the indices of values */
   GPtrArray *memory;
   gint64 max_elements, max_work, work;
   guint opset, max_nodes;
   gboolean hostile; /* values may be NaN, infinite, huge or tiny */
   gboolean empty;   /* extents may be 0 */
-  gboolean large;   /* enough work for several threads */
+  gboolean large;   /* the graph has enough work for several threads */
   gboolean deep;    /* the graph is a chain of values of some KiB, whose memory strips reduce */
   gboolean qdq;     /* float results are quantized and dequantized */
   gboolean failed;  /* the node that is being added is impossible */
@@ -104,7 +104,7 @@ typedef struct
 /* An op of a table. `grow` adds nodes to the trial, or sets `failed`. */
 typedef struct
 {
-  const char *op; /* as in ONNX */
+  const char *op; /* name of the op in ONNX */
   void (*grow) (Trial *trial, const char *op);
   guint weight;
 } TrialOp;

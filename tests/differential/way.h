@@ -14,7 +14,7 @@ typedef struct
   Tape *tape;
   CleaveGraph *graph; /* owned */
   Counts *counts;
-  GString *text; /* the changes, as text */
+  GString *text; /* description of the changes, for messages */
   gboolean deep; /* fits are likely to find a plan */
 } Way;
 

@@ -19,9 +19,9 @@
 
 typedef struct
 {
-  pid_t pid; /* 0: none */
+  pid_t pid; /* process of the worker; 0: none runs */
   Report *report;
-  guint64 next, end; /* remaining seeds */
+  guint64 next, end; /* the remaining seeds are from `next` to `end` - 1 */
 } Job;
 
 Report *

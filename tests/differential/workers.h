@@ -8,10 +8,10 @@
 
 typedef struct
 {
-  guint64 first, n; /* seeds */
+  guint64 first, n; /* first seed, and number of seeds */
   guint n_jobs;
-  gint64 seconds;    /* 0: until all seeds are done */
-  gint64 hang_after; /* in seconds */
+  gint64 seconds;    /* time to run; 0: until all seeds are done */
+  gint64 hang_after; /* a seed hangs after this many seconds */
   guint max_failures;
   const char *folder; /* folder for failures; NULL: none */
   const char *counts; /* file for the counts; NULL: none */

@@ -8,7 +8,7 @@ typedef struct
 {
   gint64 n, n_bytes, macs; /* number of pieces, bytes of the largest piece, MACs of all pieces */
   gboolean first;          /* larger chunks come first in each dimension */
-  guint hash;              /* hash of the ranges */
+  guint hash;              /* hash of the ranges of the chunks */
 } CleaveGrid;
 
 /* Plans every grid of a node, and returns the legal grids (CleaveGrid). Tests compare the results

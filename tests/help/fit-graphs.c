@@ -25,8 +25,8 @@ typedef struct
 /* The form of the values in a class of networks. */
 typedef struct
 {
-  guint n;                                   /* spatial dimensions */
-  gint64 min[MAX_SPATIAL], max[MAX_SPATIAL]; /* extents of the input */
+  guint n;                                   /* number of spatial dimensions */
+  gint64 min[MAX_SPATIAL], max[MAX_SPATIAL]; /* smallest and largest extents of the input */
   gint64 max_channels;
   gboolean is_nhwc, has_bytes, is_dilated, is_deep;
 } Form;
@@ -36,8 +36,8 @@ typedef struct
   const Form *form;
   GString *text;
   GRand *rand;
-  GArray *values; /* Value */
-  guint next;     /* id of the next value */
+  GArray *values; /* Value: all values so far */
+  guint next;     /* id of the next value, for its name */
 } Net;
 
 static gint64

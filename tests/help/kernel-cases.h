@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Shared by the tests of fast kernels. */
+/* Functions that the tests of fast kernels share. */
 
 #include "../../lib/runtime/kernel-levels.h"
 

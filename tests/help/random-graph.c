@@ -9,7 +9,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  GPtrArray *values; /* CleaveResult: values of float32 */
+  GPtrArray *values; /* CleaveResult: the values of float32 that later nodes may read */
 } Growing;
 
 static guint

@@ -8,7 +8,7 @@
 static inline CleaveInts
 pick_ints (GRand *rand, guint n, gint32 min, gint32 max)
 {
-  CleaveInts ints = { .n = pick (rand, 0, 2) == 0 ? 0 : n }; /* sometimes the default */
+  CleaveInts ints = { .n = pick (rand, 0, 2) == 0 ? 0 : n }; /* 0: the default of the attribute */
 
   for (guint i = 0; i < ints.n; i++)
     ints.v[i] = pick (rand, min, max);

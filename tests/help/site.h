@@ -9,7 +9,7 @@ typedef struct
   const char *op;
   const CleaveOp *record; /* record of an op that no graph contains; NULL: look it up */
   gconstpointer attrs;
-  guint n_operands, n_results; /* 0 results: one */
+  guint n_operands, n_results; /* number of results; 0 means 1 */
   CleaveTensorType operands[9];
   guint constants; /* bit mask of the operands that are constants */
   guint sliced; /* bit mask of the operands that are slices of larger values along `sliced_dim` */
@@ -32,7 +32,7 @@ typedef struct
   guint in_blocks; /* bit mask of float operands of rank 2 that hold integers of `block_bits` bits
                       times a scale, one scale for each block along dimension `block_dim` */
   guint block_dim, block_bits;
-  gint64 block; /* elements of a block */
+  gint64 block; /* number of elements of a block */
   guint32 seed;
 } CleaveTrySite;
 

@@ -26,15 +26,15 @@ typedef struct
 {
   const char *name;
   gint type;          /* TensorType of the schema */
-  const char *shape;  /* "1x4x4x3"; "" is a scalar */
-  gconstpointer data; /* NULL: no value */
+  const char *shape;  /* shape as text, such as "1x4x4x3"; "" is a scalar */
+  gconstpointer data; /* bytes of a constant; NULL: the tensor is no constant */
   guint n_bytes;
-  const float *scales; /* NULL: not quantized */
+  const float *scales; /* NULL: the tensor is not quantized */
   guint n_scales;
   gint64 zero; /* zero point of all scales */
   gint axis;
   gboolean is_variable;
-  const TfliteSparsity *sparsity; /* NULL: dense */
+  const TfliteSparsity *sparsity; /* NULL: the tensor is dense */
 } TfliteTensor;
 
 enum {

@@ -12,7 +12,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  gboolean is_image; /* NHWC; otherwise rows of features */
+  gboolean is_image; /* values are images in NHWC; otherwise rows of features */
 } Net;
 
 static gint64

@@ -103,7 +103,7 @@ static const struct
   const char *op;
   double (*exact) (double);
   double ulp;      /* tolerance in units of float32's last place */
-  double from, to; /* range of the operand */
+  double from, to; /* range of the tried operands */
 } unary[] = {
   { "Relu", relu, 0, -INFINITY, INFINITY },
   { "LeakyRelu", leaky_relu, 0.5, -INFINITY, INFINITY },

@@ -39,7 +39,7 @@ typedef struct
   const CleaveGraph *graph;
   const GPtrArray *inputs, *want;
   CleaveProgram *program;
-  GPtrArray *outputs; /* bound to the program */
+  GPtrArray *outputs; /* tensors that are bound as outputs of the program */
 } Fixture;
 
 static gboolean

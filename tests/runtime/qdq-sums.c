@@ -42,7 +42,7 @@ typedef struct
 {
   gint64 length, half, n;
   int near; /* biases differ by 2^-near from the middle between two bytes */
-  gboolean is_depthwise, is_product; /* is_product: a Gemm on rows */
+  gboolean is_depthwise, is_product; /* the layer is depthwise, or a Gemm on rows */
 } Sums;
 
 static CleaveResult *

@@ -40,7 +40,7 @@ typedef struct
   CleaveGraph *graph;
   GPtrArray *inputs, *expected;
   char *before;
-  GString *request; /* the request as text, for messages */
+  GString *request; /* description of the requested split, for messages */
 } Trial;
 
 static void
