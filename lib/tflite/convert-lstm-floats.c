@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM on floats to the LSTM of ONNX, whose gates are input,
- * output, forget and cell. An LSTM with a clip of the cell state, which ONNX's op lacks, is
- * unrolled. */
+/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM on floats to the LSTM of
+ * ONNX, whose gates are input, output, forget and cell. An LSTM with a clip of the cell state,
+ * which ONNX's op lacks, is unrolled. */
 
 #include "lstm.h"
 
@@ -54,7 +54,8 @@ add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **erro
   g_autofree float *zeros = g_new0 (float, (gsize) half.dim[1]);
   CleaveTensorType type = { CLEAVE_FLOAT32, half };
   CleaveAxisAttrs attrs = { 1 };
-  CleaveResult *parts[2] = { stack_gates (import, LSTM_B, l->b, &half, error), NULL };
+  CleaveResult *parts[2] = { stack_gates (import, l->first + LSTM_B - LSTM_W, l->b, &half, error),
+                             NULL };
 
   if (parts[0] == NULL)
     return NULL;
@@ -72,6 +73,7 @@ typedef struct
 static gboolean
 add_lstm (CleaveTfliteImport *import,
           const CleaveTfliteLstm *l,
+          CleaveDirection direction,
           CleaveResult *x,
           LstmResults *r,
           GError **error)
@@ -81,12 +83,13 @@ add_lstm (CleaveTfliteImport *import,
   CleaveShape y = CLEAVE_SHAPE (l->time, l->batch, l->hidden);
   CleaveShape state = CLEAVE_SHAPE (1, l->batch, l->hidden),
               flat = CLEAVE_SHAPE (l->batch, l->hidden);
-  CleaveRecurrentAttrs attrs = { .hidden_size = l->hidden };
+  CleaveRecurrentAttrs attrs = { .hidden_size = l->hidden, .direction = direction };
   CleaveResult *operands[7] = { x };
   CleaveNode *node;
 
-  if ((operands[1] = stack_gates (import, LSTM_W, l->w, &w, error)) == NULL ||
-      (operands[2] = stack_gates (import, LSTM_R, l->r, &square, error)) == NULL ||
+  if ((operands[1] = stack_gates (import, l->first, l->w, &w, error)) == NULL ||
+      (operands[2] = stack_gates (import, l->first + LSTM_R - LSTM_W, l->r, &square, error)) ==
+          NULL ||
       (operands[3] = add_biases (import, l, error)) == NULL ||
       (operands[5] = cleave_tflite_add_reshape (import, l->h, &state, error)) == NULL ||
       (operands[6] = cleave_tflite_add_reshape (import, l->c, &state, error)) == NULL)
@@ -223,7 +226,9 @@ cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error)
     return FALSE;
   time_first = CLEAVE_SHAPE (l.time, l.batch, l.inputs);
   x = swap_time (import, &l, l.x, &time_first, error);
-  if (x == NULL || !(l.cell_clip > 0 ? add_clipped_lstm : add_lstm) (import, &l, x, &r, error))
+  if (x == NULL ||
+      !(l.cell_clip > 0 ? add_clipped_lstm (import, &l, x, &r, error)
+                        : add_lstm (import, &l, CLEAVE_DIRECTION_FORWARD, x, &r, error)))
     return FALSE;
   return cleave_tflite_set (
              import, 0,
@@ -231,4 +236,52 @@ cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error)
              error) &&
          cleave_tflite_set_state (import, CLEAVE_TFLITE_LSTM_HIDDEN, r.h, error) &&
          cleave_tflite_set_state (import, CLEAVE_TFLITE_LSTM_CELL, r.c, error);
+}
+
+/* Adds one direction of BIDIRECTIONAL_SEQUENCE_LSTM. Returns its result, in the layout of the
+ * file. */
+static CleaveResult *
+add_direction (CleaveTfliteImport *import, gboolean is_reverse, GError **error)
+{
+  guint hidden = CLEAVE_TFLITE_BIDIRECTIONAL_STATE + (is_reverse ? 2 : 0);
+  CleaveShape time_first, batch_first;
+  CleaveTfliteLstm l;
+  CleaveResult *x;
+  LstmResults r;
+
+  if (!cleave_tflite_read_lstm_direction (import, is_reverse, &l, error))
+    return NULL;
+  time_first = CLEAVE_SHAPE (l.time, l.batch, l.inputs);
+  x = swap_time (import, &l, l.x, &time_first, error);
+  if (x == NULL ||
+      !add_lstm (import, &l, is_reverse ? CLEAVE_DIRECTION_REVERSE : CLEAVE_DIRECTION_FORWARD, x,
+                 &r, error) ||
+      !cleave_tflite_set_state (import, hidden, r.h, error) ||
+      !cleave_tflite_set_state (import, hidden + 1, r.c, error))
+    return NULL;
+  batch_first = l.time_major != 0 ? CLEAVE_SHAPE (l.time, l.batch, l.hidden)
+                                  : CLEAVE_SHAPE (l.batch, l.time, l.hidden);
+  return swap_time (import, &l, r.y, &batch_first, error);
+}
+
+gboolean
+cleave_tflite_convert_bidirectional_lstm (CleaveTfliteImport *import, GError **error)
+{
+  enum { MERGE_OUTPUTS = 3 };
+  CleaveAxisAttrs attrs = { 2 };
+  CleaveResult *y[2];
+  gint64 merged;
+
+  if (!cleave_tflite_option (import, MERGE_OUTPUTS, 1, 0, &merged, error))
+    return FALSE;
+  if (import->op->outputs.n != (merged != 0 ? 1 : 2))
+    return cleave_tflite_refuse (error, "it has %u outputs, it must have %d", import->op->outputs.n,
+                                 merged != 0 ? 1 : 2);
+  for (guint i = 0; i < 2; i++)
+    if ((y[i] = add_direction (import, i == 1, error)) == NULL)
+      return FALSE;
+  if (merged != 0)
+    return cleave_tflite_set (import, 0, cleave_tflite_add (import, "Concat", y, 2, &attrs, error),
+                              error);
+  return cleave_tflite_set (import, 0, y[0], error) && cleave_tflite_set (import, 1, y[1], error);
 }

@@ -9,6 +9,8 @@
 
 enum { LSTM_NORMALIZATION = 20, LSTM_N_INPUTS = 24 };
 enum { LSTM_ACTIVATION, LSTM_CELL_CLIP, LSTM_PROJECTION_CLIP, LSTM_TIME_MAJOR };
+enum { BIDIRECTIONAL_TIME_MAJOR = 4 };
+
 /* Fails if an input is missing, or if an input that is not supported is present. */
 static gboolean
 check_lstm_inputs (const CleaveTfliteImport *import, GError **error)
@@ -47,13 +49,17 @@ check_lstm_shape (const CleaveTfliteImport *import,
 }
 
 static gboolean
-read_lstm_options (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError **error)
+read_lstm_options (CleaveTfliteImport *import,
+                   guint time_major,
+                   gint64 fallback,
+                   CleaveTfliteLstm *l,
+                   GError **error)
 {
   gint64 activation;
 
   if (!cleave_tflite_option (import, LSTM_ACTIVATION, 1, 0, &activation, error) ||
       !cleave_tflite_option_float (import, LSTM_CELL_CLIP, 0, &l->cell_clip, error) ||
-      !cleave_tflite_option (import, LSTM_TIME_MAJOR, 1, 0, &l->time_major, error))
+      !cleave_tflite_option (import, time_major, 1, fallback, &l->time_major, error))
     return FALSE;
   if (activation != CLEAVE_TFLITE_TANH)
     return cleave_tflite_refuse (
@@ -63,39 +69,86 @@ read_lstm_options (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError **err
   return TRUE;
 }
 
-gboolean
-cleave_tflite_read_lstm (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError **error)
+/* Reads the operands of one direction. The states are inputs `hidden` and hidden + 1. */
+static gboolean
+read_direction (CleaveTfliteImport *import, guint hidden, CleaveTfliteLstm *l, GError **error)
 {
   const CleaveShape *x = &cleave_tflite_input_type (import, LSTM_X)->shape;
-  const CleaveShape *r;
-  CleaveShape w, square, bias, state;
+  guint w = l->first, r = w + LSTM_R - LSTM_W, b = w + LSTM_B - LSTM_W;
+  const CleaveShape *of_state = &cleave_tflite_input_type (import, r)->shape;
+  CleaveShape wide, square, bias, state;
 
-  if (!check_lstm_inputs (import, error) || !read_lstm_options (import, l, error))
-    return FALSE;
-  r = &cleave_tflite_input_type (import, LSTM_R)->shape;
-  if (x->rank != 3 || r->rank != 2)
+  if (x->rank != 3 || of_state->rank != 2)
     return cleave_tflite_refuse (error, "x must have 3 dimensions, the weights of the state 2");
   l->batch = x->dim[l->time_major != 0 ? 1 : 0];
   l->time = x->dim[l->time_major != 0 ? 0 : 1];
   l->inputs = x->dim[2];
-  l->hidden = r->dim[1];
-  w = CLEAVE_SHAPE (l->hidden, l->inputs);
+  l->hidden = of_state->dim[1];
+  wide = CLEAVE_SHAPE (l->hidden, l->inputs);
   square = CLEAVE_SHAPE (l->hidden, l->hidden);
   bias = CLEAVE_SHAPE (l->hidden);
   state = CLEAVE_SHAPE (l->batch, l->hidden);
   for (guint g = 0; g < N_GATES; g++)
-    if (!check_lstm_shape (import, LSTM_W + g, &w, error) ||
-        !check_lstm_shape (import, LSTM_R + g, &square, error) ||
-        !check_lstm_shape (import, LSTM_B + g, &bias, error) ||
-        !cleave_tflite_find_result (import, LSTM_W + g, &l->w[g], error) ||
-        !cleave_tflite_find_result (import, LSTM_R + g, &l->r[g], error) ||
-        !cleave_tflite_find_result (import, LSTM_B + g, &l->b[g], error))
+    if (!check_lstm_shape (import, w + g, &wide, error) ||
+        !check_lstm_shape (import, r + g, &square, error) ||
+        !check_lstm_shape (import, b + g, &bias, error) ||
+        !cleave_tflite_find_result (import, w + g, &l->w[g], error) ||
+        !cleave_tflite_find_result (import, r + g, &l->r[g], error) ||
+        !cleave_tflite_find_result (import, b + g, &l->b[g], error))
       return FALSE;
-  return check_lstm_shape (import, CLEAVE_TFLITE_LSTM_HIDDEN, &state, error) &&
-         check_lstm_shape (import, CLEAVE_TFLITE_LSTM_CELL, &state, error) &&
+  return check_lstm_shape (import, hidden, &state, error) &&
+         check_lstm_shape (import, hidden + 1, &state, error) &&
          cleave_tflite_find_result (import, LSTM_X, &l->x, error) &&
-         cleave_tflite_find_state (import, CLEAVE_TFLITE_LSTM_HIDDEN, &l->h, error) &&
-         cleave_tflite_find_state (import, CLEAVE_TFLITE_LSTM_CELL, &l->c, error);
+         cleave_tflite_find_state (import, hidden, &l->h, error) &&
+         cleave_tflite_find_state (import, hidden + 1, &l->c, error);
+}
+
+gboolean
+cleave_tflite_read_lstm (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError **error)
+{
+  l->first = LSTM_W;
+  return check_lstm_inputs (import, error) &&
+         read_lstm_options (import, LSTM_TIME_MAJOR, 0, l, error) &&
+         read_direction (import, CLEAVE_TFLITE_LSTM_HIDDEN, l, error);
+}
+
+/* Fails if an input of a direction is missing, or if one is present that is not supported. */
+static gboolean
+check_bidirectional_inputs (const CleaveTfliteImport *import, GError **error)
+{
+  for (guint i = 0; i < LSTM_N_BIDIRECTIONAL; i++)
+    {
+      guint of_direction = i < LSTM_BACK_W ? i : i - LSTM_BACK_W + LSTM_W;
+      gboolean is_extra = i >= LSTM_AUXILIARY, is_absent = cleave_tflite_input (import, i) == NULL;
+
+      if (i < CLEAVE_TFLITE_BIDIRECTIONAL_STATE)
+        is_extra = (of_direction >= LSTM_PEEPHOLES && of_direction < LSTM_B) ||
+                   of_direction >= LSTM_PROJECTION;
+      if (is_extra && !is_absent)
+        return cleave_tflite_refuse (error, "input %u, of %s, is not supported", i,
+                                     i >= LSTM_AUXILIARY     ? "an auxiliary input"
+                                     : of_direction < LSTM_B ? "a peephole"
+                                                             : "a projection");
+      if (!is_extra && is_absent)
+        return cleave_tflite_refuse (error, "input %u is absent", i);
+    }
+  return TRUE;
+}
+
+gboolean
+cleave_tflite_read_lstm_direction (CleaveTfliteImport *import,
+                                   gboolean is_reverse,
+                                   CleaveTfliteLstm *l,
+                                   GError **error)
+{
+  l->first = is_reverse ? LSTM_BACK_W : LSTM_W;
+  if (!check_bidirectional_inputs (import, error) ||
+      !read_lstm_options (import, BIDIRECTIONAL_TIME_MAJOR, 1, l, error))
+    return FALSE;
+  if (l->cell_clip > 0)
+    return cleave_tflite_refuse (error, "a clip of the cell is not supported");
+  return read_direction (import, CLEAVE_TFLITE_BIDIRECTIONAL_STATE + (is_reverse ? 2 : 0), l,
+                         error);
 }
 
 CleaveResult *

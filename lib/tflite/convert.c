@@ -10,7 +10,7 @@ typedef gboolean (*Convert) (CleaveTfliteImport *import, GError **error);
 
 #define MANY G_MAXUINT
 
-enum { CODE_RNN = 24, CODE_SVDF = 27, CODE_LSTM = 44 };
+enum { CODE_RNN = 24, CODE_SVDF = 27, CODE_LSTM = 44, CODE_BIDIRECTIONAL_LSTM = 52 };
 
 typedef struct
 {
@@ -62,6 +62,7 @@ static const Operator operators[] = {
   { 42, 2, 2, 1, F (plain), F (integer_div) },   /* DIV */
   { 43, 1, 1, 1, BOTH (reshape) },               /* SQUEEZE */
   { CODE_LSTM, 1, 24, 1, F (lstm), F (integer_lstm) },
+  { CODE_BIDIRECTIONAL_LSTM, 1, 48, 2, F (bidirectional_lstm), NULL },
   { 45, 4, 4, 1, BOTH (strided_slice) },                           /* STRIDED_SLICE */
   { 47, 1, 1, 1, F (plain), F (integer_exp) },                     /* EXP */
   { 48, 2, 2, 2, BOTH (top_k) },                                   /* TOPK_V2 */
@@ -193,7 +194,9 @@ has_state (const Operator *known, guint i)
 
   return ((known->code == CODE_SVDF || is_rnn) && i == CLEAVE_TFLITE_SVDF_STATE) ||
          (known->code == CODE_LSTM &&
-          (i == CLEAVE_TFLITE_LSTM_HIDDEN || i == CLEAVE_TFLITE_LSTM_CELL));
+          (i == CLEAVE_TFLITE_LSTM_HIDDEN || i == CLEAVE_TFLITE_LSTM_CELL)) ||
+         (known->code == CODE_BIDIRECTIONAL_LSTM && i >= CLEAVE_TFLITE_BIDIRECTIONAL_STATE &&
+          i <= CLEAVE_TFLITE_BIDIRECTIONAL_LAST);
 }
 
 /* Fails if an input is missing, or if Cleave lacks the element type of an input or output. */

@@ -72,10 +72,13 @@ gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *impo
 /* Operators with variables (convert-svdf.c, convert-lstm.c), and the inputs that are variables */
 #define CLEAVE_TFLITE_CODE_SEQUENCE_RNN 35
 enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
+/* The first and the last state of BIDIRECTIONAL_SEQUENCE_LSTM */
+enum { CLEAVE_TFLITE_BIDIRECTIONAL_STATE = 35, CLEAVE_TFLITE_BIDIRECTIONAL_LAST = 38 };
 gboolean cleave_tflite_convert_rnn (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_svdf (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_svdf (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error);
+gboolean cleave_tflite_convert_bidirectional_lstm (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_lstm (CleaveTfliteImport *import, GError **error);
 
 /* Control flow and variables (convert-control.c, convert-variables.c) */

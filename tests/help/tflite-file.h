@@ -61,7 +61,7 @@ typedef struct
 {
   gint code;          /* BuiltinOperator of the schema */
   const char *custom; /* name of a custom operator, or text of an option of kind 's' */
-  gint inputs[24], n_inputs, outputs[4], n_outputs;
+  gint inputs[48], n_inputs, outputs[4], n_outputs;
   gint options_type; /* BuiltinOptions of the schema; 0: none */
   TfliteOption options[8];
 } TfliteOperator;
