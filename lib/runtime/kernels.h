@@ -158,7 +158,7 @@ const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
 /* Returns a text on which the layout of packed weights depends: the name of the level in use, and "
  * with vnni" if the processor has AVX-512 VNNI. */
 char *cleave_kernel_dup_level (void);
-/* For tests: the first function returns whether the level named `level` ("v1", "v3", "v4" on
- * x86-64) runs here; the second returns the level's family for a call, or NULL. */
+/* For tests. The first function returns whether the level named `level` ("v1", "v3", "v4" on
+ * x86-64) runs here. The second returns the level's family for a call, or NULL if there is none. */
 gboolean cleave_kernel_level_runs (const char *level);
 const CleaveKernelFamily *cleave_kernel_find_at (const CleaveCall *call, const char *level);

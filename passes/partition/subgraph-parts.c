@@ -15,9 +15,9 @@
  *      Gemm
  *
  * A node has the level of its operands in the same subgraph, and one more than that of operands in
- * other subgraphs.  So each part reads values of parts of lower levels only, and parts never wait
- * for each other in a circle, even if bands exchange rows in both directions.  Constant expressions
- * are copied to every part that reads them. */
+ * other subgraphs. Therefore, each part reads only values of parts of lower levels, and parts never
+ * wait for each other in a circle, even if bands exchange rows in both directions. Constant
+ * expressions are copied to every part that reads them. */
 
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/ir/subgraphs.h"

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* All ranks follow one order of the nodes of the whole graph, and of the acts between them.  Before
- * a node runs, receivers of its messages post their buffers (EXPECT), and its rank receives the
- * values that the node reads (RECEIVE).  After it, its messages are sent (SEND), and messages whose
- * time is over are finished (FINISH).
+/* Lists the acts of each rank.
  *
- * Two acts wait for another rank: RECEIVE waits for SEND, and FINISH waits for EXPECT.  SEND and
- * EXPECT come earlier in the common order. So ranks never wait for each other in a circle. The
- * first of all waiting acts in that order waits for an act before it, on a rank that is not waiting
- * yet. */
+ * All ranks follow one common order of the nodes of the whole graph, and of the acts between them.
+ * Before a node runs, receivers of its messages post their buffers (EXPECT), and its rank receives
+ * the values that the node reads (RECEIVE). After the node, its messages are sent (SEND), and
+ * messages whose time is over are finished (FINISH).
+ *
+ * Two acts wait for another rank: RECEIVE waits for SEND, and FINISH waits for EXPECT. SEND and
+ * EXPECT come earlier in the common order. Consider the first of all waiting acts in that order. It
+ * waits for an act before it, on a rank that is not waiting yet. Therefore, ranks never wait for
+ * each other in a circle. */
 
 #include "rank-acts.h"
 

@@ -6,8 +6,8 @@
 /* Lists the acts of each rank: the actions of its program for messages, in order, between its
  * nodes. */
 
-/* The kinds of acts.  The receiver of a message posts a buffer (EXPECT) and waits for the data
- * (RECEIVE); the sender starts to send (SEND) and waits until the value may be overwritten
+/* The kinds of acts. The receiver of a message posts a buffer (EXPECT) and waits for the data
+ * (RECEIVE). The sender begins to send (SEND) and waits until the value may be overwritten
  * (FINISH). */
 typedef enum {
   CLEAVE_ACT_EXPECT,

@@ -11,7 +11,7 @@ add (GPtrArray *nodes, gboolean *seen, CleaveNode *node)
   g_ptr_array_add (nodes, node);
 }
 
-/* Returns whether a file of the graph has a node as an input or an initializer. */
+/* Returns whether a file of the graph contains a node as an input or an initializer. */
 static gboolean
 is_there (const CleaveNode *node)
 {

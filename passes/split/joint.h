@@ -6,11 +6,11 @@
 
 /* A search over several nodes at once, for limits on the peak of the whole graph.
  *
- * A level is a number of bytes.  At a level, each node is cut into the fewest pieces whose operands
- * (without weights) and results fit into the level.  The search goes from the level of the largest
- * node down, by a quarter each time, and splits a copy of the graph at each level to measure it. It
- * tries each level once for each dimension that is cut first, so that consecutive nodes are cut
- * along the same dimension. */
+ * A level is a number of bytes. At a level, each node is cut into the fewest pieces whose operands
+ * (without weights) and results fit into the level. The search begins at the level of the largest
+ * node, lowers it by a quarter each time, and splits a copy of the graph at each level to measure
+ * it. It tries each level once for each dimension that is cut first, so that consecutive nodes are
+ * cut along the same dimension. */
 typedef struct _CleaveJoint CleaveJoint;
 
 CleaveJoint *cleave_joint_new (CleaveTrial *trial);

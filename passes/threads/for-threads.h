@@ -3,21 +3,21 @@
 
 #include "../segments/strips.h"
 
-/* Splits a graph for threads, or for ranks with memory of their own.  cleave_split_for_threads()
- * calls it for threads, and the placement of ranks for a number of ranks.
+/* Splits a graph for threads, or for ranks with memory of their own. cleave_split_for_threads()
+ * calls it for threads, and the placement of ranks calls it for a number of ranks.
  *
- * CleaveThreads says what a graph is split for:
+ * CleaveThreads describes the purpose of a split:
  *
  * - `n`: the number of threads.
- * - `have_own_memory`: the threads have memory of their own.  A value that one of them computes and
+ * - `have_own_memory`: the threads have memory of their own. A value that one of them computes and
  *   another reads is sent.
- * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if that has
- *   this many times the bytes of its operands that are not constant; 0: never.
+ * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if that has this
+ *   many times the bytes of its operands that are not constant; 0: never.
  * - `strictness`: strips must need this many times less memory than for threads that share memory;
  *   0: no less.
- * - `strips`: a memo of the strips chosen for segments of this graph, for another call with
- *   as many threads; NULL: no memo.
- * - `letters`: set while nodes are chosen: the layouts found so far.  Callers pass NULL. */
+ * - `strips`: a memo of the strips chosen for segments of this graph, for another call with as many
+ *   threads; NULL: no memo.
+ * - `letters`: the layouts found so far, set while nodes are chosen. Callers set NULL. */
 typedef struct
 {
   guint n;

@@ -4,15 +4,15 @@
 #include "../split/report.h"
 
 /* Computes a large value twice if a global pooling needs it whole and its other readers do not. The
- * pooling gets the value in chunks of channels, of which few are alive at a time; the other readers
- * get it strip by strip.  The value is then never whole:
+ * pooling gets the value in chunks of channels, of which few are live at a time. The other readers
+ * get it strip by strip. The value is then never whole:
  *
  *             ┌─ GlobalAveragePool ─ s              ┌─ Conv.0 ─ GlobalAveragePool.0 ─┐
  *   a ─ Conv ─┤                      │        a ─┬──┴─ Conv.1 ─ GlobalAveragePool.1 ─┴─ s
  *             └────────────────────── Mul        └─ Conv ────────────────────────────── Mul
  *
- * This happens only if the value is computed by one node from much smaller operands, and if all
- * such nodes together add at most 3 % of the graph's multiply-accumulates. */
+ * This happens only if one node computes the value from much smaller operands, and if all of these
+ * nodes together add at most 3 % of the graph's multiply-accumulates. */
 
 /* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
  * enough channels for chunks. */

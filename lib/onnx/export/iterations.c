@@ -240,8 +240,8 @@ has_stack (const CleaveOnnxRepeat *repeat, const CleaveOnnxStack *stack, guint r
   return FALSE;
 }
 
-/* Returns whether a node may read a result of node `at`.  A stack holds the result of all
- * iterations, so it is looked for once, at the first iteration. */
+/* Returns whether node `reader` may read a result of node `at`. A stack holds the result of all
+ * iterations, so it is looked up only once, at the first iteration. */
 static gboolean
 check_reader (
     const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)

@@ -327,7 +327,7 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, operands, &whole, &range);
 }
 
-/* Writes a node without attributes that ONNX lacks; for a Winograd Conv, a line of its doc, too. */
+/* Writes a node without attributes that ONNX lacks. A Winograd Conv also gets a line of doc. */
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
