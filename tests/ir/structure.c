@@ -26,7 +26,8 @@ START_TEST (an_assemble_prints_its_ranges)
 }
 END_TEST
 
-/* Assembles of parts of 1x2 at these ranges, and the error messages. */
+/* Each case has an Assemble of two parts of 1x2 at the ranges `a` and `b`, and its type or its
+ * error message. */
 START_TEST (ranges_must_fit_their_parts_and_cover_the_result)
 {
   static const struct

@@ -120,8 +120,8 @@ START_TEST (a_graph_with_a_cycle_has_no_subgraphs)
 }
 END_TEST
 
-/* A graph of 100,000 stages with two pieces each. If the cost were not linear, the test would take
- * minutes. */
+/* The graph has 100,000 stages with two pieces each. If the cost were not linear, the test would
+ * take minutes. */
 START_TEST (the_cost_is_linear_in_the_nodes)
 {
   g_autoptr (CleaveGraph) graph = toy_graph ("i x");

@@ -155,8 +155,9 @@ START_TEST (bits_are_the_same)
 }
 END_TEST
 
-/* Values of 64 rows of 64, in strips of 4 rows. With one thread, the arena has one value and one
- * strip, besides the input of the first layer. With several threads, it has both values. */
+/* Values have 64 rows of 64 elements, and are cut into strips of 4 rows. With one thread, the arena
+ * has one value and one strip, besides the input of the first layer. With several threads, the
+ * arena has two values. */
 START_TEST (the_arena_has_one_value_and_a_strip)
 {
   const gint64 row = 64 * 4, whole = 64 * row, input = 64 * 2 * 4;

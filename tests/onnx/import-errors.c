@@ -153,7 +153,8 @@ START_TEST (a_missing_operand_is_an_error)
 }
 END_TEST
 
-/* Lists of strings and of floats. */
+/* The import checks the strings and the number of entries of attributes that are lists of strings
+ * or of floats. */
 START_TEST (lists_of_attributes_are_checked)
 {
   g_autoptr (Model) unknown = model_new (14), many = model_new (14), floats = model_new (14);

@@ -58,8 +58,8 @@ wrap (GByteArray *bytes, guint8 tag)
   g_byte_array_prepend (bytes, header, n);
 }
 
-/* A file with many nested messages: the graph has a node with an attribute that is a graph, and so
- * on. */
+/* The file has many nested messages: the graph has a node with an attribute that is a graph with a
+ * node, and so on. */
 START_TEST (deep_nesting_is_an_error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();

@@ -71,7 +71,7 @@ START_TEST (long_rows_and_empty_sums)
 }
 END_TEST
 
-/* Three operands: (1, 2) * (3, 4) * (10, 20). */
+/* An Einsum multiplies three operands: (1, 2) * (3, 4) * (10, 20). */
 START_TEST (any_number_of_operands_is_allowed)
 {
   static const double a[] = { 1, 2 }, b[] = { 3, 4 }, c[] = { 10, 20 }, y[] = { 30 + 160 };

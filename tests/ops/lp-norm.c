@@ -42,8 +42,8 @@ START_TEST (lines_of_zeros_stay_zero)
 }
 END_TEST
 
-/* A line of more elements than the kernel processes at once. All are equal, and their squares would
- * overflow a float. */
+/* A line has more elements than the kernel processes at once. All elements are equal, and their
+ * squares would overflow a float. */
 START_TEST (long_lines_are_right)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1024);
@@ -61,8 +61,9 @@ START_TEST (long_lines_are_right)
 }
 END_TEST
 
-/* Lines along the innermost dimension and along the outer dimension, with more and longer lines
- * than the kernel processes at once. Both have the same bits, although the sums are not exact. */
+/* Lines lie along the innermost dimension or along the outer dimension. There are more and longer
+ * lines than the kernel processes at once. Both cases have the same bits, although the sums are not
+ * exact. */
 START_TEST (many_lines_are_right)
 {
   enum { N_LINES = 303, LENGTH = 301 };

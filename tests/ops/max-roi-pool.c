@@ -3,7 +3,7 @@
 #include "apply.h"
 #include "op-case.h"
 
-/* Two images of one channel, 4x4: 0 ... 15 and 16 ... 31. */
+/* The operand has two images of one channel, 4x4, with the elements 0 … 15 and 16 … 31. */
 START_TEST (the_maximum_of_each_bin_is_taken)
 {
   static const struct

@@ -159,8 +159,8 @@ START_TEST (a_chunk_keeps_ceil_mode_if_it_needs_it)
 }
 END_TEST
 
-/* The pooling in the example graph of Glow's documentation, without the convolution: 8 rows,
- * kernel 3, stride 2, pads 1. */
+/* The pooling is that of the example graph of Glow's documentation: 8 rows, kernel 3, stride 2,
+ * pads 1. */
 START_TEST (both_layouts_read_the_same_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -308,7 +308,7 @@ START_TEST (windows_of_padding_only_have_a_defined_result)
 }
 END_TEST
 
-/* Averages of windows over the elements 3 6 9 12. */
+/* The operand has the elements 3 6 9 12. */
 START_TEST (attributes_select_what_averages_count)
 {
   static const struct

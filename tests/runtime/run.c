@@ -104,8 +104,8 @@ START_TEST (a_nested_join_may_outlive_the_outer_one)
 }
 END_TEST
 
-/* Half of a residual block. The convolution reads `a` and a row of the other half from one join.
- * The sum could overwrite `a` only if all of `a` were copied into that join. */
+/* The graph is half of a residual block. The convolution reads `a` and a row of the other half from
+ * one join. The sum could overwrite `a` only if all of `a` were copied into that join. */
 START_TEST (a_part_is_not_copied_to_free_its_memory)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -236,7 +236,7 @@ START_TEST (convolutions_differ_by_one_at_most)
 }
 END_TEST
 
-/* QUANTIZE, DEPTHWISE_CONV_2D, ADD, MEAN, FULLY_CONNECTED and SOFTMAX. */
+/* The model has QUANTIZE, DEPTHWISE_CONV_2D, ADD, MEAN, FULLY_CONNECTED and SOFTMAX. */
 START_TEST (a_model_of_integers_has_a_form_in_onnx)
 {
   g_autoptr (GPtrArray) files = tflite_file_examples ();

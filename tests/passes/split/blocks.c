@@ -264,8 +264,8 @@ START_TEST (blocks_are_carried_without_recomputation)
 }
 END_TEST
 
-/* A block with two results of different extents. The value that both results need is cut once for
- * both. */
+/* The block has two results of different extents. The value that both results need is cut once for
+ * both results. */
 START_TEST (a_block_may_have_two_results)
 {
   for (guint i = 0; i < 2; i++)

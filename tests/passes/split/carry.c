@@ -152,8 +152,8 @@ START_TEST (bands_recompute_only_at_their_border)
 }
 END_TEST
 
-/* A chain of 3x3 convolutions. Near the end of the image, a strip needs less than one new row of
- * the chain's first values. */
+/* The graph is a chain of 3x3 convolutions. Near the end of the image, a strip may need no new row
+ * of the chain's first values. */
 START_TEST (deep_chains_carry_only_the_needed_rows)
 {
   for (gint64 n_strips = 2; n_strips <= 32; n_strips += 1 + n_strips / 12)
@@ -178,9 +178,9 @@ START_TEST (deep_chains_carry_only_the_needed_rows)
 }
 END_TEST
 
-/* A residual addition beside a 3x3 convolution. Both read the rows of a strip without a copy. Only
- * the two rows that the next strip needs are copied twice: once to keep them, and once to place
- * them before the rows of the next strip. */
+/* A 3x3 convolution and a residual addition read the same value. Both read the rows of a strip
+ * without a copy. Only the two rows that the next strip needs are copied twice: once to keep them,
+ * and once to place them before the rows of the next strip. */
 START_TEST (a_residual_shares_the_rows_of_the_convolution)
 {
   const gint64 n_strips = 4, row_bytes = 2 * 5 * 4;

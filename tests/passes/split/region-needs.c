@@ -293,8 +293,8 @@ assert_all_parallel (const CleaveSplitReport *report)
   ck_assert_int_eq (totals->parallel_macs, totals->macs_after);
 }
 
-/* A block of ShuffleNet: half of the channels stay unchanged, and the other half goes through three
- * convolutions. Then the channels of both halves are shuffled. */
+/* The graph is a block of ShuffleNet. Half of the channels stay unchanged, and three convolutions
+ * read the other half. Then the channels of both halves are shuffled. */
 START_TEST (a_shuffle_block_stays_parallel)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -330,7 +330,7 @@ START_TEST (a_shuffle_block_stays_parallel)
 }
 END_TEST
 
-/* A block of DenseNet: each layer reads all previous layers. */
+/* The graph is a block of DenseNet: each layer reads the results of all previous layers. */
 START_TEST (a_dense_block_stays_parallel)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -49,7 +49,7 @@ START_TEST (quantized_rows_are_carried_as_bytes)
 }
 END_TEST
 
-/* Tests every depth and number of strips. */
+/* Tests each depth from 1 to 6, with each number of strips from 2 to 16. */
 START_TEST (carry_computes_each_element_once)
 {
   for (guint depth = 1; depth <= 6; depth++)

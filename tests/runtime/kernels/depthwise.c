@@ -145,7 +145,7 @@ try_groups (const char *level)
 START_TEST (groups_have_the_bits_of_the_reference) { each_level (try_groups); }
 END_TEST
 
-/* Transposed depthwise convolutions with any strides, pads and slices of the weights. */
+/* The convolutions are transposed, and have random strides, pads and slices of the weights. */
 START_TEST (transposed_ones_have_the_bits_of_the_reference)
 {
   guint n_served = 0;

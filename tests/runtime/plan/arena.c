@@ -225,7 +225,7 @@ START_TEST (sorting_edges_is_stable)
 }
 END_TEST
 
-/* A chain: each value is computed from the previous one. */
+/* In a chain, each value is computed from the previous value. */
 START_TEST (a_chain_needs_two_adjacent_values)
 {
   static const Lifetime chain[] = {

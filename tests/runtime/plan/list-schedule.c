@@ -348,7 +348,8 @@ START_TEST (a_fused_step_comes_right_after_its_head)
 }
 END_TEST
 
-/* Four chains of three steps after one step: two threads take a chain each, then the next. */
+/* Four chains of three steps follow a first step. Each of two threads runs a whole chain, and then
+ * another one. */
 START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 {
   guint begin[14] = { 0 }, preds[12];
@@ -372,8 +373,8 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
 }
 END_TEST
 
-/* One step, and then two bands of two strips of two steps. After the one step, all strips are
- * ready. */
+/* Two bands of two strips, each of two steps, follow a first step. After the first step, all strips
+ * are ready. */
 START_TEST (each_thread_keeps_to_its_band)
 {
   static const guint begin[] = { 0, 0, 1, 2, 3, 4, 5, 6, 7, 8 };
@@ -455,7 +456,8 @@ count_live (const CleaveSchedule *schedule, const CleaveScheduleTask *task, guin
   return live;
 }
 
-/* Six pairs of steps: one computes a value, and the other reads it. */
+/* There are six pairs of steps. In each pair, one step computes a value, and the other step reads
+ * the value. */
 START_TEST (threads_keep_to_the_budget)
 {
   guint begin[13] = { 0 }, preds[6], touch_begin[13] = { 0 }, touched[12];
