@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "deferred-tensor.h"
+
 /* Returns the size of a field in the attribute struct, in bytes. */
 
 static guint
@@ -228,15 +230,11 @@ hash_ranges (guint hash, const GArray *ranges)
 #define N_HASHED 64
 
 static guint
-hash_tensor (guint hash, const CleaveTensor *tensor)
+hash_elements (guint hash, const CleaveTensor *tensor)
 {
-  const CleaveTensorType *type;
-  gsize size;
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+  gsize size = cleave_element_size (type->element);
 
-  if (tensor == NULL)
-    return hash;
-  type = cleave_tensor_get_type (tensor);
-  size = cleave_element_size (type->element);
   hash = hash_bytes (hash, type->shape.dim, type->shape.rank * sizeof (gint64));
   for (gint64 i = 0; i < MIN (cleave_shape_n_elements (&type->shape), N_HASHED); i++)
     {
@@ -248,6 +246,21 @@ hash_tensor (guint hash, const CleaveTensor *tensor)
                          size);
     }
   return hash;
+}
+
+/* Hashes a tensor, and unpacks none whose elements need 4 bits. */
+static guint
+hash_tensor (guint hash, const CleaveTensor *tensor)
+{
+  g_autoptr (CleaveTensor) packed = NULL;
+
+  if (tensor == NULL)
+    return hash;
+  if (cleave_tensor_get_bits (tensor) == CLEAVE_BITS_8 ||
+      cleave_shape_n_elements (&cleave_tensor_get_type (tensor)->shape) % 2 != 0)
+    return hash_elements (hash, tensor);
+  packed = cleave_tensor_dup_packed (tensor);
+  return hash_elements (hash, packed);
 }
 
 guint

@@ -17,3 +17,22 @@ CleaveTensor *cleave_tensor_new_deferred (const CleaveTensorType *type,
                                           gpointer data,
                                           GDestroyNotify free_data,
                                           GError **error);
+
+/* How many bits the elements of a tensor of bytes need. */
+typedef enum {
+  CLEAVE_BITS_8,
+  CLEAVE_BITS_UINT4, /* 0 to 15 */
+  CLEAVE_BITS_INT4   /* -8 to 7 */
+} CleaveBits;
+
+/* Notes that the elements of a deferred tensor need 4 bits. `packed` has two of them per byte, the
+ * first one in the low half; NULL: there is no tensor like this. Call it before others see the
+ * tensor. */
+void cleave_tensor_set_bits (CleaveTensor *tensor, CleaveBits bits, CleaveTensor *packed);
+/* Returns CLEAVE_BITS_8 for a slice, and for a tensor that is not deferred. */
+CleaveBits cleave_tensor_get_bits (const CleaveTensor *tensor);
+/* Returns the elements of a tensor that need 4 bits, two per byte. */
+CleaveTensor *cleave_tensor_dup_packed (const CleaveTensor *tensor);
+/* Returns a tensor of another shape that shares the elements of a deferred tensor, and computes
+ * none of them. NULL if `tensor` is not deferred. */
+CleaveTensor *cleave_tensor_dup_deferred (const CleaveTensor *tensor, const CleaveTensorType *type);

@@ -6,6 +6,7 @@
 #include "evaluate.h"
 
 #include "defaults.h"
+#include "deferred-tensor.h"
 #include "graph-private.h"
 #include "node-queries.h"
 
@@ -46,10 +47,14 @@ find_box (const CleaveCall *call, guint result, CleaveRange *range)
 static CleaveTensor *
 share_bytes (CleaveTensor *operand, const CleaveTensorType *type, GError **error)
 {
-  g_autoptr (GBytes) bytes = g_bytes_new_with_free_func (
+  CleaveTensor *deferred = cleave_tensor_dup_deferred (operand, type);
+  g_autoptr (GBytes) bytes = NULL;
+
+  if (deferred != NULL)
+    return deferred;
+  bytes = g_bytes_new_with_free_func (
       cleave_tensor_get_data (operand), (gsize) cleave_tensor_type_n_bytes (type),
       (GDestroyNotify) cleave_tensor_unref, cleave_tensor_ref (operand));
-
   return cleave_tensor_new_from_bytes (type, bytes, error);
 }
 

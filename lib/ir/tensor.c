@@ -24,6 +24,8 @@ typedef struct
   CleaveTensorFill fill;
   gpointer data; /* argument of `fill`; NULL once the elements are computed */
   GDestroyNotify free_data;
+  CleaveBits bits;
+  CleaveTensor *packed; /* the elements, two per byte; NULL: unknown */
 } Deferred;
 
 /* A tensor has its elements in `owned`, `bytes`, `deferred` or `base`; the others are NULL. A slice
@@ -162,12 +164,20 @@ cleave_tensor_new_from_bytes (const CleaveTensorType *type, GBytes *bytes, GErro
 }
 
 static void
-deferred_free (Deferred *deferred)
+deferred_clear (gpointer data)
 {
+  Deferred *deferred = data;
+
   if (deferred->data != NULL)
     deferred->free_data (deferred->data);
   munmap (deferred->memory, deferred->n_bytes);
-  g_free (deferred);
+  cleave_tensor_unref (deferred->packed);
+}
+
+static void
+deferred_unref (Deferred *deferred)
+{
+  g_atomic_rc_box_release_full (deferred, deferred_clear);
 }
 
 CleaveTensor *
@@ -198,9 +208,61 @@ cleave_tensor_new_deferred (const CleaveTensorType *type,
     }
   tensor = tensor_new (type);
   tensor->data = memory;
-  tensor->deferred = g_new (Deferred, 1);
-  *tensor->deferred = (Deferred){ 0, memory, n_bytes, fill, data, free_data };
+  tensor->deferred = g_atomic_rc_box_new0 (Deferred);
+  *tensor->deferred = (Deferred){
+    .memory = memory, .n_bytes = n_bytes, .fill = fill, .data = data, .free_data = free_data
+  };
   return tensor;
+}
+
+CleaveTensor *
+cleave_tensor_dup_deferred (const CleaveTensor *tensor, const CleaveTensorType *type)
+{
+  CleaveTensor *copy;
+
+  if (tensor->deferred == NULL)
+    return NULL;
+  g_assert (cleave_tensor_type_n_bytes (type) == cleave_tensor_type_n_bytes (&tensor->type));
+  copy = tensor_new (type);
+  copy->data = tensor->data;
+  copy->deferred = g_atomic_rc_box_acquire (tensor->deferred);
+  return copy;
+}
+
+/* Elements of 4 bits */
+
+void
+cleave_tensor_set_bits (CleaveTensor *tensor, CleaveBits bits, CleaveTensor *packed)
+{
+  g_assert (tensor->deferred != NULL && tensor->deferred->packed == NULL);
+  tensor->deferred->bits = bits;
+  if (packed != NULL)
+    tensor->deferred->packed = cleave_tensor_ref (packed);
+}
+
+CleaveBits
+cleave_tensor_get_bits (const CleaveTensor *tensor)
+{
+  return tensor->deferred == NULL ? CLEAVE_BITS_8 : tensor->deferred->bits;
+}
+
+CleaveTensor *
+cleave_tensor_dup_packed (const CleaveTensor *tensor)
+{
+  gint64 n = cleave_shape_n_elements (&tensor->type.shape);
+  CleaveTensor *packed;
+  const guint8 *from;
+
+  g_assert (cleave_tensor_get_bits (tensor) != CLEAVE_BITS_8);
+  if (tensor->deferred->packed != NULL)
+    return cleave_tensor_ref (tensor->deferred->packed);
+  packed = cleave_tensor_new (&CLEAVE_TYPE (CLEAVE_UINT8, (n + 1) / 2), NULL);
+  if (packed == NULL)
+    g_error ("there is no memory for a copy of a tensor");
+  from = cleave_tensor_get_data (tensor);
+  for (gint64 i = 0; i < n; i++)
+    ((guint8 *) packed->data)[i / 2] |= (guint8) ((from[i] & 15) << (i % 2 * 4));
+  return packed;
 }
 
 static void
@@ -280,7 +342,7 @@ tensor_clear (gpointer data)
 
   free (tensor->owned);
   g_clear_pointer (&tensor->bytes, g_bytes_unref);
-  g_clear_pointer (&tensor->deferred, deferred_free);
+  g_clear_pointer (&tensor->deferred, deferred_unref);
   g_clear_pointer (&tensor->base, cleave_tensor_unref);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads TensorProtos: their element types, and the forms in which they store bytes. */
+/* Reads TensorProtos: their element types, and the forms in which they store bytes.
+ *
+ * Over 400 lines: all these forms. */
 
 #include "tensor-proto.h"
 
@@ -8,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../ir/deferred-tensor.h"
 #include "../ir/op.h"
 #include "external-data.h"
 #include "wire.h"
@@ -18,8 +21,6 @@
 
 /* Numbers of element types that the schema of libonnx-dev lacks. */
 #define FLOAT8 17 /* the first of four */
-#define UINT4 21
-#define INT4 22
 
 static const struct
 {
@@ -46,8 +47,8 @@ static const struct
   [18] = { .name = "float8e4m3fnuz" },
   [19] = { .name = "float8e5m2" },
   [20] = { .name = "float8e5m2fnuz" },
-  [UINT4] = { .name = "uint4" },
-  [INT4] = { .name = "int4" },
+  [CLEAVE_ONNX_UINT4] = { .name = "uint4" },
+  [CLEAVE_ONNX_INT4] = { .name = "int4" },
 };
 
 gboolean
@@ -221,35 +222,59 @@ read_data (Onnx__TensorProto *proto,
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
 }
 
-/* Reads 4-bit elements as bytes. A byte of the file has two elements, the low half first. */
+/* Elements of 4 bits, two per byte, the low half first. They become bytes when they are first read.
+ */
+typedef struct
+{
+  CleaveTensor *packed;
+  gint64 n;
+  gboolean is_signed;
+} Halves;
+
+static void
+halves_free (gpointer data)
+{
+  cleave_tensor_unref (((Halves *) data)->packed);
+  g_free (data);
+}
+
+static void
+fill_halves (gpointer to, gpointer data)
+{
+  const Halves *halves = data;
+  const guint8 *from = cleave_tensor_get_data (halves->packed);
+
+  for (gint64 i = 0; i < halves->n; i++)
+    {
+      guint half = i % 2 == 0 ? from[i / 2] & 15 : from[i / 2] >> 4;
+
+      ((guint8 *) to)[i] = (guint8) (halves->is_signed && half > 7 ? half + 240 : half);
+    }
+}
+
+/* Reads elements of 4 bits as bytes. */
 static CleaveTensor *
 read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
-  gboolean is_signed = proto->data_type == INT4;
+  gboolean is_signed = proto->data_type == CLEAVE_ONNX_INT4;
   CleaveTensorType type;
   g_autoptr (CleaveTensor) packed = NULL;
+  Halves halves = { .is_signed = is_signed };
   CleaveTensor *tensor;
-  const guint8 *from;
-  guint8 *to;
-  gint64 n;
 
   proto->data_type =
       is_signed ? ONNX__TENSOR_PROTO__DATA_TYPE__INT8 : ONNX__TENSOR_PROTO__DATA_TYPE__UINT8;
   if (!read_type (proto, &type, error))
     return NULL;
-  n = cleave_shape_n_elements (&type.shape);
-  packed = read_data (proto, &CLEAVE_TYPE (CLEAVE_UINT8, (n + 1) / 2), folder, error);
-  tensor = packed == NULL ? NULL : cleave_tensor_new (&type, error);
-  if (tensor == NULL)
+  halves.n = cleave_shape_n_elements (&type.shape);
+  packed = read_data (proto, &CLEAVE_TYPE (CLEAVE_UINT8, (halves.n + 1) / 2), folder, error);
+  if (packed == NULL)
     return NULL;
-  from = cleave_tensor_get_data (packed);
-  to = cleave_tensor_get_mutable_data (tensor);
-  for (gint64 i = 0; i < n; i++)
-    {
-      guint half = i % 2 == 0 ? from[i / 2] & 15 : from[i / 2] >> 4;
-
-      to[i] = (guint8) (is_signed && half > 7 ? half + 240 : half);
-    }
+  halves.packed = cleave_tensor_ref (packed);
+  tensor = cleave_tensor_new_deferred (&type, fill_halves, g_memdup2 (&halves, sizeof halves),
+                                       halves_free, error);
+  if (tensor != NULL)
+    cleave_tensor_set_bits (tensor, is_signed ? CLEAVE_BITS_INT4 : CLEAVE_BITS_UINT4, packed);
   return tensor;
 }
 
@@ -340,7 +365,7 @@ cleave_onnx_initializer (Onnx__TensorProto *proto,
   const gint64 number = proto->has_data_type ? proto->data_type : 0;
   CleaveTensor *tensor;
 
-  *form = number == UINT4 || number == INT4 ? CLEAVE_ONNX_FORM_HALVES
+  *form = number == CLEAVE_ONNX_UINT4 || number == CLEAVE_ONNX_INT4 ? CLEAVE_ONNX_FORM_HALVES
           : number >= FLOAT8 && number < FLOAT8 + (gint64) G_N_ELEMENTS (floats8)
               ? CLEAVE_ONNX_FORM_FLOAT8
               : CLEAVE_ONNX_FORM_SAME;

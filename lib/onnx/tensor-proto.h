@@ -5,6 +5,10 @@
 
 #include "onnx.pb-c.h"
 
+/* Types of elements of 4 bits, which are missing in the schema of libonnx-dev. */
+#define CLEAVE_ONNX_UINT4 21
+#define CLEAVE_ONNX_INT4 22
+
 /* The folder of a model. External data must lie within it. */
 typedef struct
 {

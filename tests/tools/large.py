@@ -30,6 +30,7 @@ class Large(unittest.TestCase):
         cls.folder = tempfile.mkdtemp(prefix='cleave-large-')
         large_models.layers(cls.folder)
         large_models.decoder(cls.folder)
+        large_models.packed(cls.folder)
         large_models.layers(cls.folder, n=3, width=512, name='small')
 
     @classmethod
@@ -63,6 +64,20 @@ class Large(unittest.TestCase):
         parts = [name for name in os.listdir(os.path.join(self.folder, 'parts')) if name.endswith('.onnx')]
         self.assertEqual(len(parts), 2)
         shutil.rmtree(os.path.join(self.folder, 'parts'))
+
+    def size_of(self, *names):
+        return sum(os.path.getsize(os.path.join(self.folder, name)) for name in names)
+
+    # A weight of 4 bits takes a byte in memory only if a kernel reads it.
+    def test_weights_of_4_bits_stay_packed(self):
+        size = self.size_of('packed.onnx', 'packed.data')
+        for args in (['info', 'packed.onnx'], ['partition', 'packed.onnx', '--parts', '3', '-d', 'thirds'],
+                     ['opt', 'packed.onnx', '-p', 'clean-up', '-o', 'again.onnx']):
+            self.run_cleave(*args, most=1.5 * size)
+        thirds = [os.path.join('thirds', name) for name in os.listdir(os.path.join(self.folder, 'thirds')) if not name.endswith('.json')]
+        self.assertLess(self.size_of(*thirds), 1.1 * size)
+        whole, again = (json.loads(self.run_cleave('run', name, '--seed', '3', '--json', most=2000 * MIB)) for name in ('packed.onnx', 'again.onnx'))
+        self.assertEqual(whole['outputs'], again['outputs'])
 
     # The two layers have 512 MiB of weights, and one weight has 256 MiB.
     def test_a_written_model_leaves_memory_weight_by_weight(self):

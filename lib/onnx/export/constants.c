@@ -81,8 +81,14 @@ find_families (const CleaveGraph *graph)
 static void
 write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
 {
-  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (part);
+  g_autoptr (CleaveTensor) dense = NULL;
 
+  if (export->packed != NULL && g_hash_table_contains (export->packed, part))
+    {
+      cleave_onnx_add_packed (export, name, part);
+      return;
+    }
+  dense = cleave_tensor_dup_dense (part);
   cleave_onnx_share_small (export, name, dense);
   cleave_onnx_add_initializer (export, name, dense);
 }

@@ -8,6 +8,9 @@
 
 #include "../wire.h"
 
+/* The first opset in which DequantizeLinear reads elements of 4 bits. */
+#define PACKED_OPSET 21
+
 /* Setup and cleanup */
 
 static void
@@ -35,6 +38,9 @@ export_init (CleaveOnnxExport *export, const CleaveGraph *graph)
   if (export->origin != NULL && export->origin->dynamic != NULL)
     export->opset =
         MAX (export->opset, (guint) cleave_onnx_dynamic_get_opset (export->origin->dynamic));
+  export->packed = cleave_onnx_find_packed (graph);
+  if (export->packed != NULL)
+    export->opset = MAX (export->opset, PACKED_OPSET);
   export->assemble = cleave_op_lookup ("Assemble");
   export->custom = cleave_op_lookup ("Custom");
   export->where = cleave_op_lookup ("Where");
@@ -87,6 +93,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   g_ptr_array_unref (export->results);
   g_free (export->first_value);
   g_free (export->values);
+  g_clear_pointer (&export->packed, g_hash_table_unref);
   g_hash_table_unref (export->small);
   g_clear_pointer (&export->default_names, g_hash_table_unref);
   g_ptr_array_unref (export->tensors);

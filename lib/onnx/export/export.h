@@ -40,6 +40,8 @@ typedef struct
   const char **values;     /* name of each result; NULL: no name yet */
   GHashTable *default_names; /* set of the names of inputs with default values; NULL: none */
   GHashTable
+      *packed; /* set of constants (CleaveTensor) with 4 bits per element in the file; NULL: none */
+  GHashTable
       *small; /* maps imported name, type and bytes of a small constant to its name in the file */
   GPtrArray *tensors; /* CleaveTensor: tensors to whose bytes the initializers point */
   GPtrArray *choices; /* CleaveOnnxChoice: conditions that become Ifs */
@@ -82,6 +84,10 @@ gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
 gboolean cleave_onnx_export_check_size (gsize size, GError **error);
 /* Returns the serialized model. `size` is the result of cleave_onnx_export_size(). */
 GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
+
+/* Returns the set of constants (CleaveTensor) that the file stores with 4 bits per element; NULL if
+ * there is none. */
+GHashTable *cleave_onnx_find_packed (const CleaveGraph *graph);
 
 /* Opsets */
 
@@ -168,6 +174,8 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
 /* Adds an initializer that points to the bytes of a dense tensor. Keeps a reference to the
  * tensor. */
 void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
+/* Adds a constant that is in `packed`, with 4 bits per element. */
+void cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Returns the name of an initializer with these contents, and adds it if none exists yet. Takes
  * ownership of the tensor. */
 const char *

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "../../ir/deferred-tensor.h"
 #include "../wire.h"
 
 /* Names */
@@ -157,26 +158,48 @@ cleave_onnx_info_new (const CleaveOnnxExport *export,
 
 /* Constants */
 
-void
-cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+/* Adds an initializer of this shape. `data` has its bytes, and lives as long as the export. */
+static void
+add_initializer (CleaveOnnxExport *export,
+                 const char *name,
+                 const CleaveShape *shape,
+                 int number,
+                 CleaveTensor *data)
 {
-  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
   Onnx__TensorProto *proto = g_new (Onnx__TensorProto, 1);
 
   onnx__tensor_proto__init (proto);
   proto->name = g_strdup (name);
   proto->has_data_type = 1;
-  proto->data_type = cleave_onnx_element_number (type->element);
-  proto->n_dims = type->shape.rank;
-  proto->dims = g_memdup2 (type->shape.dim, type->shape.rank * sizeof (gint64));
+  proto->data_type = number;
+  proto->n_dims = shape->rank;
+  proto->dims = g_memdup2 (shape->dim, shape->rank * sizeof (gint64));
   proto->has_raw_data = 1;
-  proto->raw_data.len = (size_t) cleave_tensor_type_n_bytes (type);
-  proto->raw_data.data = (uint8_t *) cleave_tensor_get_data (tensor);
+  proto->raw_data.len = (size_t) cleave_tensor_type_n_bytes (cleave_tensor_get_type (data));
+  proto->raw_data.data = (uint8_t *) cleave_tensor_get_data (data);
   if (export->origin != NULL)
     proto->doc_string = g_strdup (g_hash_table_lookup (export->origin->value_docs, name));
-  g_ptr_array_add (export->tensors, cleave_tensor_ref (tensor));
+  g_ptr_array_add (export->tensors, cleave_tensor_ref (data));
   cleave_wire_append (&export->model->graph->initializer, &export->model->graph->n_initializer,
                       proto);
+}
+
+void
+cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  const CleaveTensorType *type = cleave_tensor_get_type (tensor);
+
+  add_initializer (export, name, &type->shape, cleave_onnx_element_number (type->element), tensor);
+}
+
+void
+cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor)
+{
+  g_autoptr (CleaveTensor) packed = cleave_tensor_dup_packed (tensor);
+  gboolean is_signed = cleave_tensor_get_bits (tensor) == CLEAVE_BITS_INT4;
+
+  add_initializer (export, name, &cleave_tensor_get_type (tensor)->shape,
+                   is_signed ? CLEAVE_ONNX_INT4 : CLEAVE_ONNX_UINT4, packed);
 }
 
 /* Small constants: nodes share them by contents and, if the imported file named them, by name */

@@ -72,6 +72,14 @@ fill_same (gpointer to, gpointer data)
   memset (to, p->number, (gsize) (p->blocks.n_rows * p->n_padded));
 }
 
+/* Returns whether the packed tensor has the elements without gaps. */
+static gboolean
+has_whole_bytes (const Packed *packed)
+{
+  return packed->packed != NULL && packed->n == packed->n_padded && packed->n % 2 == 0 &&
+         cleave_tensor_is_dense (packed->packed);
+}
+
 /* Returns a constant that is computed when it is first read. */
 static CleaveOnnxValue *
 defer (CleaveOnnxNode *node,
@@ -84,6 +92,9 @@ defer (CleaveOnnxNode *node,
       cleave_tensor_new_deferred (&(CleaveTensorType){ CLEAVE_UINT8, *shape }, fill,
                                   g_memdup2 (packed, sizeof *packed), packed_free, error);
 
+  if (tensor != NULL && packed->blocks.n_bits == 4)
+    cleave_tensor_set_bits (tensor, CLEAVE_BITS_UINT4,
+                            has_whole_bytes (packed) ? packed->packed : NULL);
   return tensor == NULL ? NULL : cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+
+/* Finds the constants of bytes that the file stores with 4 bits per element.
+ *
+ *     weights (uint8, all below 16) ─► DequantizeLinear ◄─ zero points (uint8, all below 16)
+ *
+ * In ONNX, few ops besides DequantizeLinear read such elements. So all readers of the constant must
+ * be one, and the weights and zero points of each have the same type. */
+
+#include "export.h"
+
+#include "../../ir/defaults.h"
+#include "../../ir/deferred-tensor.h"
+
+/* The operands of DequantizeLinear. */
+enum { X, SCALE, ZERO };
+
+/* Returns the constant of an operand if its elements need 4 bits and it is not in `bad`; else NULL.
+ */
+static CleaveTensor *
+find_small (const CleaveNode *node, guint operand, GHashTable *bad)
+{
+  const CleaveResult *value = operand < node->n_operands ? node->operands[operand].result : NULL;
+  CleaveTensor *tensor = value == NULL ? NULL : cleave_node_get_constant (value->node);
+
+  return tensor == NULL || cleave_tensor_get_bits (tensor) == CLEAVE_BITS_8 ||
+                 g_hash_table_contains (bad, tensor)
+             ? NULL
+             : tensor;
+}
+
+/* Returns whether a DequantizeLinear can read its constants with 4 bits. */
+static gboolean
+reads_packed (const CleaveNode *node, GHashTable *bad)
+{
+  CleaveTensor *x = find_small (node, X, bad), *zero = find_small (node, ZERO, bad);
+
+  if (node->op != cleave_op_lookup ("DequantizeLinear") || x == NULL)
+    return FALSE;
+  return node->n_operands <= ZERO || node->operands[ZERO].result == NULL ||
+         (zero != NULL && cleave_tensor_get_bits (zero) == cleave_tensor_get_bits (x));
+}
+
+/* Adds the constants that another reader needs as bytes. Returns whether there are new ones. */
+static gboolean
+exclude (const CleaveGraph *graph, GHashTable *bad)
+{
+  gboolean changed = FALSE;
+
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    for (guint i = 0; i < node->n_operands; i++)
+      {
+        CleaveTensor *tensor = find_small (node, i, bad);
+
+        if (tensor != NULL && (i == SCALE || i > ZERO || !reads_packed (node, bad)))
+          changed = g_hash_table_add (bad, tensor) || changed;
+      }
+  return changed;
+}
+
+/* Adds the constants that are outputs of the graph, and those of which other constants are ranges.
+ */
+static void
+exclude_shared (const CleaveGraph *graph, GHashTable *bad)
+{
+  for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
+    {
+      const CleaveResult *value = cleave_operand_get_result (cleave_graph_get_output (graph, i));
+
+      if (cleave_node_get_constant (value->node) != NULL)
+        g_hash_table_add (bad, cleave_node_get_constant (value->node));
+    }
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      CleaveTensor *tensor = cleave_node_get_constant (node);
+      CleaveTensor *base = tensor == NULL ? NULL : cleave_tensor_get_base (tensor, NULL);
+
+      if (base != tensor)
+        g_hash_table_add (bad, base);
+    }
+}
+
+GHashTable *
+cleave_onnx_find_packed (const CleaveGraph *graph)
+{
+  g_autoptr (GHashTable) bad = g_hash_table_new (NULL, NULL);
+  g_autoptr (GHashTable) packed = g_hash_table_new (NULL, NULL);
+
+  exclude_shared (graph, bad);
+  while (exclude (graph, bad))
+    ;
+  for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
+    {
+      CleaveTensor *tensor = cleave_node_get_constant (node);
+
+      if (tensor != NULL && node->results[0].n_uses > 0 &&
+          cleave_tensor_get_bits (tensor) != CLEAVE_BITS_8 &&
+          !g_hash_table_contains (bad, tensor) && cleave_graph_find_default (graph, tensor) == NULL)
+        g_hash_table_add (packed, tensor);
+    }
+  return g_hash_table_size (packed) > 0 ? g_steal_pointer (&packed) : NULL;
+}
