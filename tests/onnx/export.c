@@ -120,7 +120,7 @@ START_TEST (a_shape_without_dimensions_is_exported)
 }
 END_TEST
 
-/* Attributes that are lists of names, lists of real numbers, or a tensor. */
+/* The attributes are lists of names, lists of real numbers, and a tensor. */
 START_TEST (lists_and_tensors_are_exported_as_attributes)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("g");

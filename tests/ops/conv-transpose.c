@@ -94,7 +94,8 @@ START_TEST (shapes_are_inferred_or_an_error_gives_the_reason)
 }
 END_TEST
 
-/* The slices that chunks along W read, for an operand of one channel and 5 elements. */
+/* Each case has a chunk along W, and the slices that the chunk reads. The operand has one channel
+ * and 5 elements. */
 START_TEST (a_chunk_is_selected_by_pads_and_output_padding)
 {
   static const struct

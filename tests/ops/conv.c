@@ -139,7 +139,8 @@ START_TEST (element_types_must_be_floats_and_agree)
 }
 END_TEST
 
-/* The slices that chunks along W read, for one channel in and out. */
+/* Each case has a chunk along W, and the slices that the chunk reads. The operand and the result
+ * have one channel. */
 START_TEST (a_chunk_reads_its_windows_and_clipped_amounts_become_pads)
 {
   static const struct

@@ -378,8 +378,8 @@ START_TEST (norms_are_those_computed_by_hand)
 }
 END_TEST
 
-/* Rows and lists of channels that are longer than the kernel processes at once, with padding at
- * both ends. In both layouts, the result equals that of a loop over all taps. */
+/* Rows and lists of channels are longer than the kernel processes at once, and have padding at both
+ * ends. In both layouts, the result equals that of a loop over all taps. */
 START_TEST (norms_of_long_lines_are_right)
 {
   enum { C = 3 + 270, H = 3, W = 529 };

@@ -34,8 +34,8 @@ END_TEST
 
 #define LONG 300
 
-/* Two lines of updates that are longer than the kernel processes at once. All indices of a line are
- * equal; in the second case, one index in the middle differs. */
+/* There are two lines of updates, which are longer than the kernel processes at once. All indices
+ * of a line are equal; in the second case, one index in the middle differs. */
 START_TEST (lines_with_a_single_index_are_reduced)
 {
   double x[2 * LONG], i[2 * LONG], u[2 * LONG], y[2 * LONG];

@@ -369,8 +369,8 @@ START_TEST (values_with_late_readers_are_found)
 }
 END_TEST
 
-/* Graphs in which recomputation saves no memory. In `large`, the operand of the recomputed value is
- * as large as that value, and would stay alive instead. In `residual`, other values are large at
+/* In these graphs, recomputation saves no memory. In `large`, the operand of the recomputed value
+ * is as large as that value, and would stay alive instead. In `residual`, other values are large at
  * the same time. */
 START_TEST (recomputation_must_save_memory)
 {
