@@ -58,8 +58,8 @@ exclude (const CleaveGraph *graph, GHashTable *bad)
   return changed;
 }
 
-/* Adds two kinds of constants to `bad`: outputs of the graph, and constants of which other constants
- * are ranges. */
+/* Adds two kinds of constants to `bad`: outputs of the graph, and constants of which other
+ * constants are ranges. */
 static void
 exclude_shared (const CleaveGraph *graph, GHashTable *bad)
 {
