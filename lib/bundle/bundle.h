@@ -38,6 +38,9 @@ char *cleave_bundle_make_readme (const CleaveBundle *bundle);
  * expects. Returns NULL on error. */
 char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 
+/* Returns whether a number of the tables exceeds the types without CLEAVE_WIDE. */
+gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
+
 /* Append parts of the C files, without license and includes */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);

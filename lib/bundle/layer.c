@@ -104,6 +104,12 @@ cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer)
 }
 
 void
+cleave_bundle_layer_set_wide (CleaveBundleLayer *layer)
+{
+  layer->is_wide = TRUE;
+}
+
+void
 cleave_bundle_layer_set_folded (CleaveBundleLayer *layer)
 {
   layer->is_folded = TRUE;

@@ -39,7 +39,7 @@ struct _CleaveBundleLayer
   char *sums; /* kernel that adds rows up; NULL: none */
   gint64 sum_columns;
   gsize sum_pixel_bytes;
-  gboolean has_float_scales;
+  gboolean has_float_scales, is_wide;
   gboolean is_folded, is_flat;
   CleaveBundleRecurrent recurrent; /* n_steps 0: the layer is not recurrent */
   guint in_place; /* a bit for each variable operand that the result may overwrite */

@@ -19,6 +19,8 @@ describe (const CleaveNode *node,
   const CleaveTfliteBinaryAttrs *a = node->attrs;
   gboolean is_short = node->operands[0].result->type.element == CLEAVE_INT16;
   gint64 multipliers[] = { a->a_multiplier, a->b_multiplier, a->multiplier };
+  gint64 channels = cleave_bundle_image (&node->results[0]).channels;
+  gint64 low = a->min - a->y_zero, high = a->max - a->y_zero;
   g_autoptr (GString) fields = g_string_new (".operands = { ");
 
   if (!(is_short || cleave_bundle_need_element (node, 0, CLEAVE_INT8, error)) ||
@@ -37,10 +39,11 @@ describe (const CleaveNode *node,
       ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
       " }, .shifts = { %d, %d, %d }, .low = %" G_GINT64_FORMAT ", .high = %" G_GINT64_FORMAT
       ", .left_shift = %" G_GINT64_FORMAT ", .sign = %d",
-      cleave_bundle_image (&node->results[0]).channels, a->a_multiplier, a->b_multiplier,
-      a->multiplier, a->a_zero, a->b_zero, a->y_zero, cleave_bundle_shift (a->a_shift),
-      cleave_bundle_shift (a->b_shift), cleave_bundle_shift (a->shift), a->min - a->y_zero,
-      a->max - a->y_zero, a->left_shift, sign);
+      channels, a->a_multiplier, a->b_multiplier, a->multiplier, a->a_zero, a->b_zero, a->y_zero,
+      cleave_bundle_shift (a->a_shift), cleave_bundle_shift (a->b_shift),
+      cleave_bundle_shift (a->shift), low, high, a->left_shift, sign);
+  if (channels > G_MAXUINT16 || low < G_MININT16 || high > G_MAXINT16)
+    cleave_bundle_layer_set_wide (layer);
   cleave_bundle_layer_set_kernel (layer, is_short ? "binary-s16" : file,
                                   is_short ? "cleave_binary_s16" : kernel);
   cleave_bundle_layer_set_params (layer, "CleaveBinaryS8", fields->str);

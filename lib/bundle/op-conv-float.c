@@ -126,7 +126,8 @@ describe_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 
   if (!cleave_bundle_need_constants (node, W, node->n_operands, "weights", error) ||
       !cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) ||
-      !cleave_bundle_print_slide (node, kernel, &a->strides, &a->dilations, &a->pads, slide, error))
+      !cleave_bundle_print_slide (node, kernel, &a->strides, &a->dilations, &a->pads, layer, slide,
+                                  error))
     return FALSE;
   if (cleave_bundle_constant (node, B) != NULL)
     bias = cleave_bundle_layer_add_array (layer, "float", cleave_bundle_constant (node, B),
@@ -153,7 +154,8 @@ describe_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GError **e
 
   if (!cleave_bundle_need_constants (node, W, node->n_operands, "weights", error) ||
       !cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) ||
-      !cleave_bundle_print_slide (node, kernel, &a->strides, &a->dilations, &a->pads, slide, error))
+      !cleave_bundle_print_slide (node, kernel, &a->strides, &a->dilations, &a->pads, layer, slide,
+                                  error))
     return FALSE;
   from = cleave_bundle_constant (node, W);
   for (gint64 c = 0; c < s.groups * s.out; c++)

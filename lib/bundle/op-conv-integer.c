@@ -128,7 +128,7 @@ set_integer (const CleaveNode *node,
   g_autoptr (GString) fields = g_string_new (NULL);
 
   add_arrays (conv, layer, fields);
-  if (!cleave_bundle_print_conv_slide (node, conv, fields, error))
+  if (!cleave_bundle_print_conv_slide (node, conv, layer, fields, error))
     return FALSE;
   g_string_append_printf (
       fields,

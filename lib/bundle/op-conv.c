@@ -10,6 +10,7 @@
 gboolean
 cleave_bundle_print_conv_slide (const CleaveNode *node,
                                 const CleaveBundleConv *conv,
+                                CleaveBundleLayer *layer,
                                 GString *fields,
                                 GError **error)
 {
@@ -17,7 +18,7 @@ cleave_bundle_print_conv_slide (const CleaveNode *node,
 
   if (conv->n_spatial > 0)
     return cleave_bundle_print_slide (node, conv->kernel, &conv->strides, &conv->dilations,
-                                      &conv->pads, fields, error);
+                                      &conv->pads, layer, fields, error);
   g_string_append_printf (fields,
                           ".slide = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
                           ", { 1, 1 }, { 1, 1 }, { 1, 1 }, { 0, 0 } }",
@@ -152,7 +153,7 @@ cleave_bundle_set_conv_s8 (const CleaveNode *node,
   Geometry g = find_geometry (conv);
 
   add_arrays (conv, &g, layer, fields);
-  if (!cleave_bundle_print_conv_slide (node, conv, fields, error))
+  if (!cleave_bundle_print_conv_slide (node, conv, layer, fields, error))
     return FALSE;
   g_string_append_printf (fields,
                           ", .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
@@ -161,6 +162,8 @@ cleave_bundle_set_conv_s8 (const CleaveNode *node,
                           ", .high = %" G_GINT64_FORMAT,
                           g.in, g.out, g.groups, conv->x_zero, conv->y_zero,
                           conv->min - conv->y_zero, conv->max - conv->y_zero);
+  if (MAX (MAX (g.in, g.out), g.groups) > G_MAXUINT16)
+    cleave_bundle_layer_set_wide (layer);
   if (g.is_depthwise)
     cleave_bundle_layer_set_kernel (layer, "depthwise-s8", "cleave_depthwise_s8");
   else

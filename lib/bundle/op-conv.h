@@ -34,6 +34,7 @@ typedef struct
 /* Appends the fields of the CleaveSlide of a convolution or a product. */
 gboolean cleave_bundle_print_conv_slide (const CleaveNode *node,
                                          const CleaveBundleConv *conv,
+                                         CleaveBundleLayer *layer,
                                          GString *fields,
                                          GError **error);
 /* Describes the layer for x, weights and a result of int8. The scale must not be wide, and the

@@ -74,6 +74,7 @@ print_pair (const CleaveNode *node,
             const gint64 *values,
             guint n,
             gint64 missing,
+            CleaveBundleLayer *layer,
             GString *fields,
             GError **error)
 {
@@ -84,6 +85,8 @@ print_pair (const CleaveNode *node,
       return cleave_bundle_fail (node, error,
                                  "a bundle needs %s of at most %d, but one is %" G_GINT64_FORMAT,
                                  name, G_MAXUINT16, pair[i]);
+  if (MAX (pair[0], pair[1]) > G_MAXUINT8)
+    cleave_bundle_layer_set_wide (layer);
   g_string_append_printf (fields, ", { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }", pair[0],
                           pair[1]);
   return TRUE;
@@ -95,6 +98,7 @@ cleave_bundle_print_slide (const CleaveNode *node,
                            const CleaveInts *strides,
                            const CleaveInts *dilations,
                            const CleaveInts *pads,
+                           CleaveBundleLayer *layer,
                            GString *fields,
                            GError **error)
 {
@@ -112,10 +116,10 @@ cleave_bundle_print_slide (const CleaveNode *node,
                                x->node->name, n);
   g_string_append_printf (fields, ".slide = { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT, image.rows,
                           image.columns);
-  if (!print_pair (node, "kernel extents", kernel, n, 1, fields, error) ||
-      !print_pair (node, "strides", steps, n, 1, fields, error) ||
-      !print_pair (node, "dilations", gaps, n, 1, fields, error) ||
-      !print_pair (node, "pads", before, n, 0, fields, error))
+  if (!print_pair (node, "kernel extents", kernel, n, 1, layer, fields, error) ||
+      !print_pair (node, "strides", steps, n, 1, layer, fields, error) ||
+      !print_pair (node, "dilations", gaps, n, 1, layer, fields, error) ||
+      !print_pair (node, "pads", before, n, 0, layer, fields, error))
     return FALSE;
   g_string_append (fields, " }");
   return TRUE;
@@ -203,6 +207,21 @@ is_full_batch (const CleaveNode *node)
   return has_constant && cleave_bundle_image (&node->results[0]).images > 1;
 }
 
+/* Appends a CleaveRepeat of some rows, columns and channels. */
+static void
+print_repeat (const char *constant,
+              const gint64 *extents,
+              CleaveBundleLayer *layer,
+              GString *fields)
+{
+  for (guint i = 0; i < 3; i++)
+    if (extents[i] > G_MAXUINT16)
+      cleave_bundle_layer_set_wide (layer);
+  g_string_append_printf (
+      fields, "{ %s, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }", constant,
+      extents[0], extents[1], extents[2]);
+}
+
 /* Appends a CleaveRepeat of all images of an operand, as rows of one image. */
 static void
 print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GString *fields)
@@ -225,9 +244,8 @@ print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GSt
                 cleave_view_at (&view, at), size);
       constant = cleave_bundle_layer_add_array (layer, array_type (x->type.element), memory, n);
     }
-  g_string_append_printf (
-      fields, "{ %s, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }", constant,
-      image.images * image.rows, image.columns, image.channels);
+  print_repeat (constant, (gint64[]){ image.images * image.rows, image.columns, image.channels },
+                layer, fields);
 }
 
 gboolean
@@ -263,10 +281,8 @@ cleave_bundle_print_operand (const CleaveNode *node,
                                "a bundle has no kernel that repeats '%s' in this way; give it as "
                                "many dimensions as the result",
                                x->node->name);
-  g_string_append_printf (
-      fields, "{ %s, %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }",
-      is_constant ? add_constant (node, operand, extents, dims, layer) : "NULL", extents[0],
-      extents[1], extents[2]);
+  print_repeat (is_constant ? add_constant (node, operand, extents, dims, layer) : "NULL", extents,
+                layer, fields);
   return TRUE;
 }
 

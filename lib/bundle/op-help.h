@@ -25,6 +25,7 @@ gboolean cleave_bundle_print_slide (const CleaveNode *node,
                                     const CleaveInts *strides,
                                     const CleaveInts *dilations,
                                     const CleaveInts *pads,
+                                    CleaveBundleLayer *layer,
                                     GString *fields,
                                     GError **error);
 

@@ -42,7 +42,7 @@ cleave_bundle_describe_float_pool (const CleaveNode *node,
 
   return cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) &&
          cleave_bundle_print_slide (node, a->kernel_shape.v, &a->strides, &a->dilations, &a->pads,
-                                    fields, error) &&
+                                    layer, fields, error) &&
          set_pool (node, file, kernel, cleave_ints_at (&a->pads, n, 0),
                    n < 2 ? 0 : cleave_ints_at (&a->pads, n + 1, 0), a->count_include_pad, fields,
                    layer);
@@ -64,7 +64,7 @@ describe_global_max (const CleaveNode *node, CleaveBundleLayer *layer, GError **
   g_autoptr (GString) fields = g_string_new (NULL);
 
   return cleave_bundle_need_element (node, X, CLEAVE_FLOAT32, error) &&
-         cleave_bundle_print_slide (node, kernel, &none, &none, &none, fields, error) &&
+         cleave_bundle_print_slide (node, kernel, &none, &none, &none, layer, fields, error) &&
          set_pool (node, "max-pool-f32", "cleave_max_pool_f32", 0, 0, FALSE, fields, layer);
 }
 

@@ -19,7 +19,7 @@ set_pool (const CleaveNode *node,
   g_autoptr (GString) fields = g_string_new (NULL);
 
   if (!cleave_bundle_print_slide (node, a->kernel_shape.v, &a->strides, &a->dilations, &a->pads,
-                                  fields, error))
+                                  layer, fields, error))
     return FALSE;
   g_string_append_printf (fields,
                           ", .channels = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT

@@ -61,6 +61,8 @@ void cleave_bundle_layer_set_flat (CleaveBundleLayer *layer);
 
 /* Compiles the kernels with float scales, as in ONNX: CLEAVE_FLOAT_SCALES. */
 void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
+/* Compiles the kernels with wider types in the tables: CLEAVE_WIDE. */
+void cleave_bundle_layer_set_wide (CleaveBundleLayer *layer);
 
 /* Returns the values of a constant operand, dense and in row-major order of its logical shape; NULL
  * if the operand is absent. */

@@ -163,6 +163,9 @@ cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
   g_autofree char *header = dup_kernel (bundle, file, ".h");
   GString *text = g_string_new (header);
 
+  if (cleave_bundle_is_wide (bundle))
+    g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
+                      "#define CLEAVE_KERNELS_H\n\n#define CLEAVE_WIDE\n", 1);
   if (bundle->kernels == CLEAVE_BUNDLE_KERNELS_DSP)
     g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
                       "#define CLEAVE_KERNELS_H\n\n"

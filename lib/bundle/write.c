@@ -75,11 +75,13 @@ print_value (const CleaveBundle *bundle,
 
   g_string_append_printf (
       out,
-      "  { %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
-      ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %s, %u, %d, %d },\n",
-      memory.offset, image->pixel_bytes, image->rows, image->columns, memory.capacity, memory.width,
-      places[base->place], base->place == CLEAVE_BUNDLE_ARENA ? memory.memory : base->port,
-      memory.is_ring, !memory.is_ring && image->images > 1);
+      "  { %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
+      ", %" G_GINT64_FORMAT ", %" G_GSIZE_FORMAT ", %u, %s%s },\n",
+      memory.offset, image->rows, image->columns, memory.capacity, memory.width, image->pixel_bytes,
+      base->place == CLEAVE_BUNDLE_ARENA ? memory.memory : base->port, places[base->place],
+      memory.is_ring      ? " | CLEAVE_RING"
+      : image->images > 1 ? " | CLEAVE_IMAGES"
+                          : "");
 }
 
 static void
@@ -122,67 +124,100 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
-/* Texts of the table `reaches`: dimension maps from the rows of a result to the rows of an operand
- * that they need. Equal maps are stored once. */
+/* Texts of the tables `reaches` (dimension maps from rows of a result to the rows of an operand
+ * that they need) and `kernels`. Equal entries are stored once. */
 typedef struct
 {
-  GString *text;
+  GString *reaches;
   GHashTable *indices; /* maps the text of a map to its index in the table */
-} Reaches;
+  GPtrArray *kernels;
+} Tables;
+
+static void
+init_tables (Tables *tables)
+{
+  tables->reaches = g_string_new (NULL);
+  tables->indices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  tables->kernels = g_ptr_array_new_with_free_func (g_free);
+}
+
+static void
+clear_tables (Tables *tables)
+{
+  g_string_free (tables->reaches, TRUE);
+  g_hash_table_unref (tables->indices);
+  g_ptr_array_unref (tables->kernels);
+}
+
+/* Returns the table index of a kernel, and adds the kernel if it is new. */
+static guint
+add_kernel (Tables *tables, const char *kernel)
+{
+  guint index;
+
+  if (!g_ptr_array_find_with_equal_func (tables->kernels, kernel, g_str_equal, &index))
+    {
+      index = tables->kernels->len;
+      g_ptr_array_add (tables->kernels, g_strdup (kernel));
+    }
+  return index;
+}
 
 /* Returns the table index of a dimension map of rows, and adds the map if it is new. */
 static guint
-add_reach (Reaches *reaches, CleaveDimMap map)
+add_reach (Tables *tables, CleaveDimMap map)
 {
   char *text =
       g_strdup_printf ("{ %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
                        ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " }",
                        map.stride, map.offset, map.window, map.times, map.shift, map.block);
-  guint index = g_hash_table_size (reaches->indices);
+  guint index = g_hash_table_size (tables->indices);
   gpointer found;
 
-  if (g_hash_table_lookup_extended (reaches->indices, text, NULL, &found))
+  if (g_hash_table_lookup_extended (tables->indices, text, NULL, &found))
     {
       g_free (text);
       return GPOINTER_TO_UINT (found);
     }
-  g_string_append_printf (reaches->text, "  %s,\n", text);
-  g_hash_table_insert (reaches->indices, text, GUINT_TO_POINTER (index));
+  g_string_append_printf (tables->reaches, "  %s,\n", text);
+  g_hash_table_insert (tables->indices, text, GUINT_TO_POINTER (index));
   return index;
 }
 
 static void
 print_layer (
-    const CleaveBundle *bundle, const guint *numbers, guint s, Reaches *reaches, GString *out)
+    const CleaveBundle *bundle, const guint *numbers, guint s, Tables *tables, GString *out)
 {
   const CleaveBundleStep *step = cleave_bundle_step (bundle->model, s);
   guint indices[CLEAVE_BUNDLE_MAX_OPERANDS] = { 0 };
 
-  g_string_append_printf (out, "  { %s, ", step->kernel == NULL ? "NULL" : step->kernel);
   if (step->layer->type == NULL)
-    g_string_append (out, "NULL, {");
+    g_string_append (out, "  { NULL, {");
   else
-    g_string_append_printf (out, "&params_%u, {", s);
+    g_string_append_printf (out, "  { &params_%u, {", s);
   for (guint i = 0; i < CLEAVE_BUNDLE_MAX_OPERANDS; i++)
     if (i < step->n_operands)
       {
         g_string_append_printf (out, "%s %u", i == 0 ? "" : ",", numbers[step->operands[i]]);
-        indices[i] = add_reach (reaches, step->rows[i]);
+        indices[i] = add_reach (tables, step->rows[i]);
       }
     else
       g_string_append_printf (out, "%s CLEAVE_NO_VALUE", i == 0 ? "" : ",");
-  g_string_append_printf (out, " }, { %u, %u } }, /* %s */\n", indices[0], indices[1],
-                          step->node == NULL ? "input" : step->node->op->name);
+  g_string_append_printf (out, " }, { %u, %u }, ", indices[0], indices[1]);
+  if (step->kernel == NULL)
+    g_string_append (out, "CLEAVE_NO_KERNEL }, /* input */\n");
+  else
+    g_string_append_printf (out, "%u }, /* %s */\n", add_kernel (tables, step->kernel),
+                            step->node->op->name);
 }
 
 static void
 print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
 {
   guint n = bundle->model->steps->len;
-  g_autoptr (GString) text = g_string_new (NULL);
-  g_autoptr (GHashTable) indices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Reaches reaches = { text, indices };
+  Tables tables;
 
+  init_tables (&tables);
   for (guint s = 0; s < n; s++)
     {
       const CleaveBundleLayer *layer = cleave_bundle_step (bundle->model, s)->layer;
@@ -191,11 +226,46 @@ print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
         g_string_append_printf (out, "static const %s params_%u = {\n  %s\n};\n", layer->type, s,
                                 layer->fields);
     }
-  add_reach (&reaches, cleave_dim_map_whole (0));
+  add_reach (&tables, cleave_dim_map_whole (0));
   g_string_append (out, "\nstatic const CleaveLayer layers[] = {\n");
   for (guint s = 0; s < n; s++)
-    print_layer (bundle, numbers, s, &reaches, out);
-  g_string_append_printf (out, "};\n\nstatic const CleaveReach reaches[] = {\n%s};\n\n", text->str);
+    print_layer (bundle, numbers, s, &tables, out);
+  g_string_append_printf (out, "};\n\nstatic const CleaveReach reaches[] = {\n%s};\n\n",
+                          tables.reaches->str);
+  g_string_append (out, "static const CleaveKernel kernels[] = {\n");
+  for (guint i = 0; i < tables.kernels->len; i++)
+    g_string_append_printf (out, "  %s,\n", (const char *) tables.kernels->pdata[i]);
+  g_string_append (out, tables.kernels->len == 0 ? "  NULL\n};\n\n" : "};\n\n");
+  clear_tables (&tables);
+}
+
+/* Returns whether the table `reaches` has more entries than a byte can number. */
+static gboolean
+has_many_reaches (const CleaveBundle *bundle)
+{
+  Tables tables;
+  guint n;
+
+  init_tables (&tables);
+  for (guint s = 0; s < bundle->model->steps->len; s++)
+    for (guint i = 0; i < cleave_bundle_step (bundle->model, s)->n_operands; i++)
+      add_reach (&tables, cleave_bundle_step (bundle->model, s)->rows[i]);
+  add_reach (&tables, cleave_dim_map_whole (0));
+  n = g_hash_table_size (tables.indices);
+  clear_tables (&tables);
+  return n > G_MAXUINT8 + 1;
+}
+
+gboolean
+cleave_bundle_is_wide (const CleaveBundle *bundle)
+{
+  for (guint s = 0; s < bundle->model->steps->len; s++)
+    if (cleave_bundle_step (bundle->model, s)->layer->is_wide)
+      return TRUE;
+  for (guint i = 0; i < bundle->model->values->len; i++)
+    if (cleave_bundle_value (bundle->model, i)->image.pixel_bytes > G_MAXUINT16)
+      return TRUE;
+  return has_many_reaches (bundle);
 }
 
 /* Writes the columns that each layer of a segment computes in each band. */

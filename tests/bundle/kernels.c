@@ -291,6 +291,7 @@ compile (const GPtrArray *cases, const char *folder)
                     "-DCLEAVE_FLOAT_SCALES -ffp-contract=off -fsanitize=undefined "
                     "-fno-sanitize-recover=undefined -I" BUNDLE_KERNELS);
   g_autoptr (GHashTable) files = g_hash_table_new (g_str_hash, g_str_equal);
+  gboolean is_wide = FALSE;
   gint status;
   gpointer handle;
 
@@ -302,13 +303,15 @@ compile (const GPtrArray *cases, const char *folder)
 
       for (guint s = 0; s < c->model->steps->len; s++)
         {
-          const char *file = cleave_bundle_step (c->model, s)->layer->file;
+          const CleaveBundleLayer *layer = cleave_bundle_step (c->model, s)->layer;
+          const char *file = layer->file;
 
+          is_wide |= layer->is_wide;
           if (g_hash_table_add (files, (gpointer) file))
             g_string_append_printf (command, " " BUNDLE_KERNELS "/%s.c", file);
         }
     }
-  g_string_append (command, " -lm");
+  g_string_append (command, is_wide ? " -DCLEAVE_WIDE -lm" : " -lm");
   cleave_assert (g_spawn_command_line_sync (command->str, NULL, NULL, &status, NULL));
   ck_assert_msg (g_spawn_check_wait_status (status, NULL), "%s", command->str);
   handle = dlopen (module, RTLD_NOW);

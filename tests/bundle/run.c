@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "../../lib/bundle/bundle.h"
+
 #define N_SEEDS CLEAVE_TRIALS (12)
 
 /* The number of plans with each feature. */
@@ -119,6 +121,60 @@ START_TEST (bundles_of_batches_and_sequences_have_the_bits_of_a_program)
 }
 END_TEST
 
+/* Models with a number that the tables store in a small type by default. */
+static const char *const wide[] = {
+  "%x = Input : float32 1x2x1400\n%w = Constant seed=1 : float32 3x2x5\n"
+  "%y = Conv %x, %w dilations=300\noutput %y\n",
+  "%x = Input : float32 1x2x1400\n%y = MaxPool %x kernel_shape=260 strides=270\noutput %y\n",
+  "%x = Input : float32 1x3x1x17000\n%y = Neg %x\noutput %y\n",
+};
+
+/* Adds up rows 0, 1 ... 259 of an input: each Slice maps rows in another way. */
+static CleaveGraph *
+make_slices (void)
+{
+  g_autoptr (GString) text = g_string_new ("%x = Input : float32 300x2\n%s0 = Slice %x 0:1,0:2\n");
+
+  for (guint i = 1; i < 260; i++)
+    g_string_append_printf (text, "%%r%u = Slice %%x %u:%u,0:2\n%%s%u = Add %%s%u, %%r%u\n", i, i,
+                            i + 1, i, i - 1, i);
+  g_string_append (text, "output %s259\n");
+  return cleave_graph_parse (text->str, "slices", NULL);
+}
+
+static gboolean
+is_wide (const CleaveGraph *graph)
+{
+  g_autoptr (CleaveBundle) bundle = cleave_bundle_new (graph, NULL, NULL);
+
+  return cleave_bundle_is_wide (bundle);
+}
+
+START_TEST (bundles_with_numbers_over_small_types_have_the_bits_of_a_program)
+{
+  CleaveBundleOptions o = { .max_added_macs = CLEAVE_NOTHING_ADDED };
+  Seen seen = { 0 };
+
+  for (guint i = 0; i <= G_N_ELEMENTS (wide); i++)
+    {
+      g_autoptr (CleaveGraph) graph =
+          i < G_N_ELEMENTS (wide) ? cleave_graph_parse (wide[i], "wide", NULL) : make_slices ();
+
+      ck_assert_ptr_nonnull (graph);
+      ck_assert_msg (is_wide (graph), "model %u has small numbers only", i);
+      check (graph, i, o, &seen);
+    }
+}
+END_TEST
+
+START_TEST (a_bundle_of_a_small_model_has_small_types)
+{
+  g_autoptr (CleaveGraph) graph = network_random (0);
+
+  ck_assert (!is_wide (graph));
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -128,6 +184,8 @@ add_tests (Suite *suite)
   tcase_set_timeout (tests, 300); /* compiles for seconds */
   tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
                        G_N_ELEMENTS (texts));
+  cleave_add_case (suite, "types", bundles_with_numbers_over_small_types_have_the_bits_of_a_program,
+                   a_bundle_of_a_small_model_has_small_types, NULL);
   suite_add_tcase (suite, tests);
 }
 

@@ -204,12 +204,23 @@ cleave_bound (float a, float least, float most)
 /* The constants of the kernels. An array of two has the number for rows first, then that for
  * columns. */
 
+/* Small types. If a number of the model exceeds one, CLEAVE_WIDE is defined. */
+#ifdef CLEAVE_WIDE
+typedef uint16_t CleaveTapCount;
+typedef int32_t CleaveChannels;
+typedef int32_t CleaveBound;
+#else
+typedef uint8_t CleaveTapCount;
+typedef uint16_t CleaveChannels;
+typedef int16_t CleaveBound;
+#endif
+
 /* A window that slides over the rows and columns of an operand. */
 typedef struct
 {
   uint16_t rows, columns; /* extents of the operand */
-  uint16_t kernel[2], stride[2], dilation[2];
-  uint16_t pad[2]; /* padding before the first row and column */
+  CleaveTapCount kernel[2], stride[2], dilation[2];
+  CleaveTapCount pad[2]; /* padding before the first row and column */
 } CleaveSlide;
 
 /* The taps begin ... end - 1 of a window that are on no padding. */
@@ -257,8 +268,8 @@ cleave_tap (const CleaveSlide *slide, int d, int32_t at, int32_t tap, int32_t is
 /* An operand of an element-wise op. */
 typedef struct
 {
-  const void *constant;            /* the elements; NULL: the operand is not constant */
-  int32_t rows, columns, channels; /* an extent of 1 is repeated over the result */
+  const void *constant;                   /* the elements; NULL: the operand is not constant */
+  CleaveChannels rows, columns, channels; /* an extent of 1 is repeated over the result */
 } CleaveRepeat;
 
 /* Returns the first pixel of an operand that a call reads. `index` is the index of the operand in
@@ -284,10 +295,10 @@ typedef struct
   const int32_t *sums;  /* for each channel of the result: begin of the sum, multiplier */
   const int8_t *shifts; /* right shift of each channel, see cleave_scale() */
   CleaveSlide slide;
-  int32_t in, out; /* numbers of channels of a group, in the operand and in the result */
-  int32_t groups;
-  int16_t x_zero, y_zero;
+  CleaveChannels in, out; /* numbers of channels of a group, in the operand and in the result */
+  CleaveChannels groups;
   int16_t low, high; /* bounds of the result minus y_zero */
+  int8_t x_zero, y_zero;
 } CleaveConvS8;
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };
@@ -403,12 +414,13 @@ typedef struct
 typedef struct
 {
   CleaveRepeat operands[2];
-  int32_t channels;
   int32_t multipliers[3];
-  int16_t zeros[3], shifts[3];
-  int32_t low, high; /* bounds of the result minus its zero point */
-  int16_t left_shift;
-  int16_t sign; /* 1 or -1: the factor of operand 1; 0: a product, in cleave_binary_s16() */
+  CleaveChannels channels;
+  CleaveBound low, high; /* bounds of the result minus its zero point */
+  int16_t zeros[3];
+  int8_t shifts[3];
+  int8_t left_shift;
+  int8_t sign; /* 1 or -1: the factor of operand 1; 0: a product, in cleave_binary_s16() */
 } CleaveBinaryS8;
 
 /* y = table[x], by the bits of a byte. */

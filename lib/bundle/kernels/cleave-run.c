@@ -33,6 +33,13 @@ column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
   return segment->columns[2 * (run->band * n + layer - segment->first) + which];
 }
 
+/* Returns the bytes of a row of a value in memory. */
+static uint32_t
+row_bytes_of (const CleaveValue *value)
+{
+  return (uint32_t) value->width * value->pixel_bytes;
+}
+
 /* Returns the address of the image of a value. */
 static unsigned char *
 begin_of (const CleaveRun *run, const CleaveValue *value)
@@ -40,9 +47,9 @@ begin_of (const CleaveRun *run, const CleaveValue *value)
   unsigned char *place;
   uint32_t offset = value->offset;
 
-  if (value->has_images)
-    offset += run->image * (value->rows * (value->width * value->pixel_bytes));
-  if (value->place == CLEAVE_OUTPUT)
+  if (value->flags & CLEAVE_IMAGES)
+    offset += run->image * (value->rows * row_bytes_of (value));
+  if (value->flags & CLEAVE_OUTPUT)
     place = (unsigned char *) run->outputs[value->port];
   else
     place = run->arenas[value->port];
@@ -52,12 +59,12 @@ begin_of (const CleaveRun *run, const CleaveValue *value)
 static const unsigned char *
 begin_of_operand (const CleaveRun *run, const CleaveValue *value)
 {
-  const uint32_t image = value->has_images ? run->image : 0;
+  const uint32_t image = value->flags & CLEAVE_IMAGES ? run->image : 0;
 
-  if (value->place != CLEAVE_INPUT)
+  if (!(value->flags & CLEAVE_INPUT))
     return begin_of (run, value);
   return (const unsigned char *) run->inputs[value->port] +
-         image * (value->rows * (value->width * value->pixel_bytes));
+         image * (value->rows * row_bytes_of (value));
 }
 
 /* Returns how many rows of an operand must exist before a row of the result can be computed. */
@@ -106,7 +113,7 @@ set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
   const CleaveValue *value = &run->model->values[operand];
 
   x->data = begin_of_operand (run, value);
-  x->row_bytes = value->width * value->pixel_bytes;
+  x->row_bytes = row_bytes_of (value);
   x->capacity = value->capacity;
   x->made = value->rows;
   x->begin = 0;
@@ -115,7 +122,7 @@ set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
       x->made = state_of (run, operand)->made;
       if (run->segment->is_upward)
         x->made = value->rows - x->made + value->capacity;
-      if (value->is_ring)
+      if (value->flags & CLEAVE_RING)
         x->begin = column_of (run, operand, 0);
     }
   x->slot = (uint16_t) (x->made % x->capacity);
@@ -133,9 +140,8 @@ set_call (CleaveRun *run, uint32_t layer)
   call->row = next_row (run, layer);
   call->begin = column_of (run, layer, 0);
   call->end = column_of (run, layer, 1);
-  call->y = begin_of (run, value) +
-            (uint32_t) (call->row % value->capacity) * (value->width * value->pixel_bytes);
-  if (!value->is_ring)
+  call->y = begin_of (run, value) + (uint32_t) (call->row % value->capacity) * row_bytes_of (value);
+  if (!(value->flags & CLEAVE_RING))
     call->y += (uint32_t) call->begin * value->pixel_bytes;
   for (int i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
     set_rows (run, l->operands[i], &call->x[i]);
@@ -163,7 +169,7 @@ next_target (CleaveRun *run)
   for (;;)
     {
       while (run->target > run->segment->first)
-        if (!model->values[--run->target].is_ring)
+        if (!(model->values[--run->target].flags & CLEAVE_RING))
           {
             run->layer = run->target;
             return 1;
@@ -225,8 +231,8 @@ cleave_run (CleaveRun *run)
   run->band = 0;
   begin_band (run);
   for (layer = cleave_run_next (run); layer != NULL; layer = cleave_run_next (run))
-    if (layer->kernel != NULL)
-      layer->kernel (&run->call);
+    if (layer->kernel != CLEAVE_NO_KERNEL)
+      model->kernels[layer->kernel](&run->call);
     else
       {
         const CleaveValue *value = &model->values[layer - model->layers];

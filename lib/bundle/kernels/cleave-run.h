@@ -6,25 +6,34 @@
 
 #include "cleave-kernels.h"
 
-/* The memory that has a value. */
+/* The tables have small types. If a number of a model exceeds one, CLEAVE_WIDE is defined. */
+#ifdef CLEAVE_WIDE
+typedef uint32_t CleavePixelBytes;
+typedef uint16_t CleaveReachIndex;
+#else
+typedef uint16_t CleavePixelBytes;
+typedef uint8_t CleaveReachIndex;
+#endif
+
+/* The memory that has a value, and flags. */
 enum {
-  CLEAVE_ARENA,
-  CLEAVE_INPUT, /* memory of the caller, which is only read */
-  CLEAVE_OUTPUT /* memory of the caller */
+  CLEAVE_ARENA = 0,
+  CLEAVE_INPUT = 1,  /* memory of the caller, which is only read */
+  CLEAVE_OUTPUT = 2, /* memory of the caller */
+  CLEAVE_RING = 4,   /* the memory of the value has the columns of one band */
+  CLEAVE_IMAGES = 8  /* each image of a batch has bytes of its own; otherwise all images use the
+                        same bytes */
 };
 
 typedef struct
 {
   uint32_t offset; /* bytes from the begin of the arena, the input or the output */
-  uint32_t pixel_bytes;
   uint16_t rows, columns;
   uint16_t capacity; /* number of rows in memory */
   uint16_t width;    /* number of columns in memory */
-  uint8_t place;
-  uint8_t port;       /* index of the arena, of the input or of the output */
-  uint8_t is_ring;    /* the memory of the value has the columns of one band */
-  uint8_t has_images; /* each image of a batch has bytes of its own; otherwise all images use the
-                         same bytes */
+  CleavePixelBytes pixel_bytes;
+  uint8_t port;  /* index of the arena, of the input or of the output */
+  uint8_t flags; /* constants of the enumeration above */
 } CleaveValue;
 
 /* Row r of a result needs the rows [b, b + window) of an operand, as far as they exist, where
@@ -37,20 +46,23 @@ typedef struct
 /* A layer: one kernel. The result of layer i is value i. */
 typedef struct
 {
-  CleaveKernel kernel; /* NULL: the caller supplies the rows of the value */
   const void *params;
-  uint16_t operands[2]; /* indices of values; CLEAVE_NO_VALUE: there is none */
-  uint16_t reaches[2];  /* for each operand: index in the table `reaches` of the model */
+  uint16_t operands[2];        /* indices of values; CLEAVE_NO_VALUE: there is none */
+  CleaveReachIndex reaches[2]; /* for each operand: index in the table `reaches` of the model */
+  uint8_t kernel; /* index in the table `kernels` of the model; CLEAVE_NO_KERNEL: the caller
+                     supplies the rows of the value */
 } CleaveLayer;
 
 #define CLEAVE_NO_VALUE 0xffffu
+#define CLEAVE_NO_KERNEL 0xffu
 
 /* Layers that run as one loop over rows. */
 typedef struct
 {
   uint16_t first, end; /* first layer, and layer after the last */
-  uint16_t images, bands;
-  uint16_t is_upward;      /* the rows are computed from the last row to the first */
+  uint16_t images;
+  uint8_t bands;
+  uint8_t is_upward;       /* the rows are computed from the last row to the first */
   const uint16_t *columns; /* first column and column after the last, for each layer in each band;
                             * NULL: all columns */
 } CleaveSegment;
@@ -61,6 +73,7 @@ typedef struct
   const CleaveLayer *layers;
   const CleaveSegment *segments;
   const CleaveReach *reaches;
+  const CleaveKernel *kernels;
   uint16_t n_segments;
 } CleaveModel;
 

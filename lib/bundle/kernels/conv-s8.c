@@ -114,7 +114,7 @@ static void
 conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
 {
   const CleaveSlide *slide = &s->window.p->slide;
-  const int8_t zero = (int8_t) s->window.p->x_zero;
+  const int8_t zero = s->window.p->x_zero;
   const int32_t end = first + (slide->kernel[1] - 1) * slide->dilation[1];
   const int32_t is_side_by_side =
       first >= 0 && end < slide->columns && s->window.p->groups == 1 && slide->dilation[1] == 1;
@@ -209,7 +209,7 @@ cleave_conv_s8 (const CleaveCall *call)
 
   window_s8_begin (&s.window, call);
   for (int32_t i = 0; i < CONV_S8_GATHERED; i++)
-    s.part[i] = (int8_t) p->x_zero;
+    s.part[i] = p->x_zero;
   for (int32_t left = call->end - call->begin; left > 0; left -= s.pixels)
     {
       const int8_t *w = p->weights;
