@@ -2,9 +2,9 @@
 
 #include "backward-slice.h"
 
-/* The largest number of nodes in a backward slice. An expansion and a depthwise convolution, each
+/* The largest number of nodes in a backward slice.  An expansion and a depthwise convolution, each
  * with its activation, are fewer. */
-#define MAX_CONE 16
+#define MAX_SLICE 16
 
 gboolean
 cleave_fit_can_copy (const CleaveNode *node)
@@ -20,7 +20,7 @@ cleave_fit_add_backward_slice (GPtrArray *recomputed, const CleaveResult *value,
 
   if (g_ptr_array_find (recomputed, node, NULL))
     return TRUE;
-  if (!cleave_fit_can_copy (node) || recomputed->len >= MAX_CONE)
+  if (!cleave_fit_can_copy (node) || recomputed->len >= MAX_SLICE)
     return FALSE;
   g_ptr_array_add (recomputed, node);
   for (guint o = 0; o < node->n_operands; o++)

@@ -3,13 +3,13 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Finds short backward slices (cones) that compute a large value from small ones, as an expansion
- * and its activation do. The search recomputes or delays the nodes of a backward slice, since its
- * small inputs need less memory than the large value while they wait. */
+/* Finds short backward slices that compute a large value from small ones, as an expansion and its
+ * activation do. The search recomputes or delays the nodes of a backward slice, since its small
+ * inputs need less memory than the large value while they wait. */
 
-/* A value is large if it has at least this many times the bytes of each input of its backward
- * slice. A backward slice ends at values that are smaller by this factor. */
-#define CLEAVE_FIT_MUCH_LARGER 3
+/* A rewrite that keeps some values alive in place of others must keep fewer bytes, by this factor.
+ * A backward slice ends at values that are smaller than its result by this factor. */
+#define CLEAVE_FIT_MUCH_LARGER 2
 
 static inline gint64
 cleave_fit_count_bytes (const CleaveResult *value)

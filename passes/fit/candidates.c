@@ -7,16 +7,11 @@
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* The largest number of strips of a segment, and of its tiles. Each strip or tile has one piece of
- * each node. */
-#define MAX_STRIPS 256
-#define MAX_TILES 600
+/* The largest number of strips or tiles of a segment. Each has one piece of each node. */
+#define MAX_TILES 400
 
 /* Graphs with more steps than this are cut into strips, but not into tiles. */
 #define MAX_STEPS_OF_TILES 400
-
-/* Strips of equal size are exported as a Loop, which needs at least three equal strips in a row. */
-#define MIN_EVEN_STRIPS 6
 
 /* The number of steps for each thread of the search, and the largest number of threads. A thread
  * finds all candidates of one segment end, which do not depend on the candidates of other ends. */
@@ -129,7 +124,7 @@ walk_cut (
                              .column_cut = column_cut,
                              .halo = CLEAVE_HALO_CARRY };
 
-      if (n == before || n > MAX_STRIPS)
+      if (n == before || n > MAX_TILES)
         continue;
       before = n;
       if (column_cut == CLEAVE_FIT_NONE)
@@ -185,7 +180,8 @@ keep_even (GArray *found, const CleaveFitWatch *watch)
     {
       const CleaveFitCandidate candidate = g_array_index (found, CleaveFitCandidate, i);
 
-      if (candidate.cuts_weights ? watch->has_chunks : candidate.n_strips >= MIN_EVEN_STRIPS)
+      if (candidate.cuts_weights ? watch->has_chunks
+                                 : candidate.n_strips >= CLEAVE_FIT_MIN_EVEN_STRIPS)
         g_array_index (found, CleaveFitCandidate, n++) = candidate;
     }
   if (watch->is_even)

@@ -9,6 +9,10 @@
  * Keeps those that no other tiling of the same steps dominates. path.h combines candidates to
  * plans. */
 
+/* The fewest strips of a segment of an even plan, unless it cuts weights.  Its strips are exported
+ * as a Loop, which needs three equal strips in a row. */
+#define CLEAVE_FIT_MIN_EVEN_STRIPS 6
+
 /* Reports progress: `part` is the fraction of the work that is done, from 0 to 1. */
 typedef void (*CleaveFitProgress) (double part, gpointer data);
 

@@ -2,6 +2,7 @@
 
 /* Plans for ONNX Runtime, in which strips save memory only if they become iterations of a Loop. */
 
+#include "candidates.h"
 #include "order.h"
 #include "plan.h"
 
@@ -46,16 +47,12 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
   return nodes;
 }
 
-/* A segment with fewer strips than this has few pieces. A cut into rows makes at least this many
- * strips. A cut of an outer dimension may make fewer. */
-#define MIN_STRIPS 6
-
-/* Returns whether a segment has few pieces. Few pieces are copied few times, so the estimate of
- * their memory without a Loop is good. */
+/* Returns whether a segment has few pieces, as a cut of weights may have. Few pieces are copied few
+ * times, so the estimate of their memory without a Loop is good. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
 {
-  return cleave_fit_plan_get_segment (plan, segment)->n_strips < MIN_STRIPS;
+  return cleave_fit_plan_get_segment (plan, segment)->n_strips < CLEAVE_FIT_MIN_EVEN_STRIPS;
 }
 
 /* The bytes that a Loop needs besides values: kernels that are not loaded otherwise, and many small

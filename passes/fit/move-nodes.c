@@ -5,10 +5,7 @@
 #include "../../lib/ir/topology.h"
 #include "backward-slice.h"
 
-/* A node runs as soon as possible if its result is smaller than its operand by this factor. */
-#define MUCH_SMALLER 2
-
-/* Finds the nodes to move. */
+/* Finding the nodes to move. */
 
 typedef struct
 {
@@ -42,7 +39,8 @@ is_last_reader (const Finding *f, const CleaveNode *node, const CleaveResult *x)
 }
 
 /* Returns whether a node is the last of several readers of a large value, and its result has at
- * most 1 / MUCH_SMALLER of the bytes of the value. The value then waits for this node alone. */
+ * most 1 / CLEAVE_FIT_MUCH_LARGER of the bytes of the value.  The value then waits for this node
+ * alone. */
 static gboolean
 is_early (const Finding *f, const CleaveNode *node)
 {
@@ -54,7 +52,8 @@ is_early (const Finding *f, const CleaveNode *node)
 
       if (x != NULL && !cleave_fit_is_there_anyway (x->node) && x->n_uses > 1 &&
           cleave_fit_count_bytes (x) >= f->min_bytes &&
-          MUCH_SMALLER * cleave_fit_count_bytes (&node->results[0]) <= cleave_fit_count_bytes (x) &&
+          CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (&node->results[0]) <=
+              cleave_fit_count_bytes (x) &&
           is_last_reader (f, node, x))
         return TRUE;
     }

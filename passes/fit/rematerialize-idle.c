@@ -10,10 +10,6 @@
  * bytes of the value. Live bytes include the value. */
 #define MAX_BESIDE 1.5
 
-/* The values that must live longer for the recomputation have at most this fraction of the bytes of
- * the recomputed value. */
-#define MAX_INSTEAD 0.75
-
 /* The order in which the nodes of a graph run. */
 typedef struct
 {
@@ -165,7 +161,7 @@ idle_new (const Order *o, CleaveNode *node)
     first++;
   if (readers == NULL || first >= readers->len ||
       !cleave_fit_add_backward_slice (recomputed, value, n_bytes) ||
-      (double) count_instead (o, recomputed, find_last (o, value)) > MAX_INSTEAD * (double) n_bytes)
+      CLEAVE_FIT_MUCH_LARGER * count_instead (o, recomputed, find_last (o, value)) > n_bytes)
     return NULL;
   g_ptr_array_remove_range (readers, 0, first);
   idle = g_new0 (Idle, 1);

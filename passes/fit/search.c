@@ -17,14 +17,6 @@ static const double limits[] = { 0, 0.03, 0.1, INFINITY };
  * MCUNet needs 22 % more memory without the corrected estimates, ResNet-50 without the original
  * ones. */
 static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
-/* Searches for plans between the unsplit graph and the least memory use only this number of limits
- * on overlays. */
-#define N_OF_BETWEEN 2
-
-/* The search measures a plan if the plan may save this fraction of the least memory found so
- * far. */
-#define MIN_GAIN 0.01
-
 /* Plans between the unsplit graph and the least memory differ by at least this fraction of their
  * bytes. */
 #define STEP 0.07
@@ -217,8 +209,9 @@ measure_least (CleaveFitSearch *search,
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)
     {
-      g_autoptr (CleaveFitPath) path = find_next (variant, max_ahead, max_macs / ratio,
-                                                  (gint64) ((1 - MIN_GAIN) * (double) *least));
+      g_autoptr (CleaveFitPath) path =
+          find_next (variant, max_ahead, max_macs / ratio,
+                     (gint64) ((1 - CLEAVE_FIT_MIN_GAIN) * (double) *least));
       const CleaveFitMeasurement *measured = path == NULL ? NULL : measure (search, variant, path);
       const double macs = measured == NULL ? 0 : (double) (measured->macs - variant->steps.macs);
 
@@ -236,19 +229,15 @@ measure_least (CleaveFitSearch *search,
     }
 }
 
-/* Measures the cheapest paths between the unsplit graph and the least memory. */
+/* Measures the cheapest paths between the unsplit graph and the least memory, without overlays. */
 static void
-measure_between (CleaveFitSearch *search,
-                 CleaveFitVariant *variant,
-                 double max_ahead,
-                 double mac_price,
-                 gint64 least)
+measure_between (CleaveFitSearch *search, CleaveFitVariant *variant, double mac_price, gint64 least)
 {
   gint64 max_bytes = G_MAXINT64;
 
   while (max_bytes > least && !is_cancelled (search))
     {
-      g_autoptr (CleaveFitPath) path = find_path (variant, max_ahead, mac_price, max_bytes);
+      g_autoptr (CleaveFitPath) path = find_path (variant, ahead[0], mac_price, max_bytes);
 
       if (path == NULL || count_pieces (variant, path) > MAX_PIECES)
         return;
@@ -280,11 +269,8 @@ cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search)
             measure_least (search, variant, ahead[a], max_macs, &least[i]);
         }
     }
-  for (guint a = 0; a < MIN (n_ahead, N_OF_BETWEEN); a++)
-    {
-      measure_between (search, variant, ahead[a], FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
-      measure_between (search, variant, ahead[a], 0, least[G_N_ELEMENTS (limits) - 1]);
-    }
+  measure_between (search, variant, FEW_MACS, least[G_N_ELEMENTS (limits) - 1]);
+  measure_between (search, variant, 0, least[G_N_ELEMENTS (limits) - 1]);
 }
 
 void

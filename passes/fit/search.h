@@ -14,6 +14,10 @@
  *     graph ── variants ── steps ── segment candidates ──┬── cheapest path ── measured plan ──┐
  *            (variants.h) (steps.h)   (candidates.h)     └────── corrected estimates ─────────┘ */
 
+/* The search measures a plan if it may save this fraction of the least memory that was measured so
+ * far.  It measures a variant if that may save this fraction of the least estimate before it. */
+#define CLEAVE_FIT_MIN_GAIN 0.01
+
 typedef struct
 {
   const CleaveFitOptions *options; /* options of the caller, with at least one thread */

@@ -8,14 +8,9 @@
 #include "../views/gathers.h"
 #include "backward-slice.h"
 
-/* The largest number of parts of a value: in general, and for nodes with MACs, which read the
- * weights or an operand for each part. If there are more parts, neighbors are computed together. */
+/* The largest number of parts of a value: each part reads the weights or the operand again. If
+ * there are more parts, neighbors are computed together. */
 #define MAX_PARTS 64
-#define MAX_PARTS_OF_MACS 16
-
-/* The operands of the cut nodes live until the last part runs. They must be smaller than the value
- * by this factor. */
-#define SMALLER 2
 
 /* The parts of a value, all along one dimension. */
 typedef struct
@@ -135,13 +130,13 @@ cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
   return sort_spans (cut->spans);
 }
 
-/* Divides the whole value into at most `max_parts` ranges, none of which ends inside a part. */
+/* Divides the whole value into at most MAX_PARTS ranges, none of which ends inside a part. */
 static GArray *
-list_ranges (const Cut *cut, guint max_parts)
+list_ranges (const Cut *cut)
 {
   const CleaveShape *shape = &cut->node->results[0].type.shape;
   GArray *ranges = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
-  guint n = MIN (cut->spans->len, max_parts);
+  guint n = MIN (cut->spans->len, MAX_PARTS);
   CleaveRange range = cleave_range_whole (shape);
   CleaveSpan *span = &range.dim[cut->dim];
 
@@ -166,7 +161,6 @@ typedef struct
   gint64 n_bytes;    /* bytes of the value */
   GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut too */
   gboolean computes; /* a node to cut does more than move bytes */
-  gint64 n_macs;     /* MACs of the nodes to cut */
 } Reach;
 
 static gint64
@@ -200,8 +194,8 @@ static gboolean
 is_parted (const CleavePlan *plan)
 {
   const CleaveNode *node = plan->node;
-  gint64 macs = cleave_node_get_macs (node);
   gint64 n_made = cleave_shape_n_elements (&node->results[0].type.shape);
+  gint64 macs = cleave_node_get_macs (node);
 
   if (macs > 0)
     return count_macs (plan) <= macs;
@@ -233,7 +227,6 @@ is_to_be_cut (const CleavePlan *plan, gpointer data, GString *why)
   const CleaveOpFlags moves = CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR;
   Reach *reach = data;
   CleaveNode *node = plan->node;
-  gint64 macs = cleave_node_get_macs (node);
   gboolean is_first = reach->plain == NULL;
 
   if (is_first)
@@ -244,8 +237,7 @@ is_to_be_cut (const CleavePlan *plan, gpointer data, GString *why)
         CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (&node->results[0]) <= reach->n_bytes)))
     return cleave_refuse (why, "it stays whole");
   reach->computes |= (node->op->flags & moves) == 0;
-  reach->n_macs += macs;
-  if (macs == 0)
+  if (cleave_node_get_macs (node) == 0)
     g_hash_table_add (reach->plain, node);
   return TRUE;
 }
@@ -291,8 +283,7 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   for (guint i = 0; i < region->members->len; i++) /* the constraint is on the stack */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && reach.computes &&
-                 (reach.n_macs == 0 || root->ranges->len <= MAX_PARTS_OF_MACS) &&
-                 SMALLER * count_outside (region) <= n_bytes
+                 CLEAVE_FIT_MUCH_LARGER * count_outside (region) <= n_bytes
              ? g_steal_pointer (&region)
              : NULL;
 }
@@ -349,11 +340,11 @@ slice_readers (CleaveGraph *graph, CleaveNode *node)
     }
 }
 
-/* Cuts a value into at most `max_parts` parts. Returns FALSE if the cut saves too little. */
+/* Cuts a value into parts.  Returns FALSE if the cut saves too little. */
 static gboolean
-cut_in (CleaveGraph *graph, const Cut *cut, guint max_parts, CleaveSplitReport *report)
+cut_in (CleaveGraph *graph, const Cut *cut, CleaveSplitReport *report)
 {
-  CleaveRoot root = { .node = cut->node, .ranges = list_ranges (cut, max_parts) };
+  CleaveRoot root = { .node = cut->node, .ranges = list_ranges (cut) };
   g_autoptr (GArray) ranges = root.ranges;
   g_autoptr (CleaveRegion) region = plan_cut (graph, cut, &root);
 
@@ -391,10 +382,7 @@ cleave_fit_reads_cut (CleaveGraph *graph, gint64 min_bytes, CleaveSplitReport *r
       CleaveNode *node = cleave_graph_find_node (graph, names->pdata[i]);
       g_auto (Cut) cut = { 0 };
 
-      changed |=
-          node != NULL && cut_init (&cut, node, min_bytes) &&
-          (cut_in (graph, &cut, MAX_PARTS, report) ||
-           (cut.spans->len > MAX_PARTS_OF_MACS && cut_in (graph, &cut, MAX_PARTS_OF_MACS, report)));
+      changed |= node != NULL && cut_init (&cut, node, min_bytes) && cut_in (graph, &cut, report);
     }
   return changed;
 }

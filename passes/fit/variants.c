@@ -6,11 +6,6 @@
 #include "rematerialize-idle.h"
 #include "split-per-reader.h"
 
-/* The search measures a variant only if its estimate is smaller, by this fraction, than the
- * estimates of the variants before it. The estimates are made without tiles, which take ten times
- * as long to find. */
-#define MIN_GAIN 0.02
-
 /* The kinds of rewrites, in the order in which the search tries them. Each of the first three that
  * is measured is the base of the kinds after it. */
 typedef enum {
@@ -24,18 +19,17 @@ typedef enum {
   N_KINDS
 } Kind;
 
-/* Rewrites apply only to values of at least 1 / n of the unsplit arena, with these n. */
-#define MIN_PART_OF_READS 32
-#define MIN_PART_OF_IDLE 16
-#define MIN_PART_OF_COPIES 8
-#define MIN_PART_OF_MOVES 32
+/* Rewrites apply only to values of at least 1 / MIN_PART of the unsplit arena.  Fits of 46 networks
+ * need the same bytes with 8 and with 32. */
+#define MIN_PART 16
 
+/* Returns the bytes of the smallest values that are rewritten. */
 static gint64
-get_part (const CleaveFitVariant *first, gint64 part)
+get_min_bytes (const CleaveFitVariant *first)
 {
   const CleaveFitMeasurement *unsplit = first->measurements->pdata[0];
 
-  return MAX (unsplit->estimate.arena_bytes / part, 1);
+  return MAX (unsplit->estimate.arena_bytes / MIN_PART, 1);
 }
 
 /* Recomputes values for poolings and, if `moves`, moves nodes. Returns FALSE if the graph has
@@ -46,8 +40,8 @@ make_copies (CleaveFitVariant *variant, const CleaveFitVariant *first, double ma
   const GPtrArray *copies;
 
   copies = variant->rewrite.copies = cleave_fit_rematerialize_pooled (
-      variant->graph, get_part (first, MIN_PART_OF_COPIES), macs * (double) first->steps.macs,
-      moves ? get_part (first, MIN_PART_OF_MOVES) : 0);
+      variant->graph, get_min_bytes (first), macs * (double) first->steps.macs,
+      moves ? get_min_bytes (first) : 0);
   if (copies->len == 0 ||
       (moves && ((const CleaveFitCopy *) copies->pdata[copies->len - 1])->copy != NULL))
     return FALSE;
@@ -60,15 +54,15 @@ make_idle (CleaveFitVariant *variant, const CleaveFitVariant *first, double macs
 {
   if (variant->rewrite.idle != NULL)
     return FALSE;
-  variant->rewrite.idle = cleave_fit_rematerialize_idle (
-      variant->graph, get_part (first, MIN_PART_OF_IDLE), macs * (double) first->steps.macs);
+  variant->rewrite.idle = cleave_fit_rematerialize_idle (variant->graph, get_min_bytes (first),
+                                                         macs * (double) first->steps.macs);
   return variant->rewrite.idle->len > 0;
 }
 
 static gboolean
 make_parts (CleaveFitVariant *variant, const CleaveFitVariant *first)
 {
-  variant->rewrite.per_reader_bytes = get_part (first, MIN_PART_OF_READS);
+  variant->rewrite.per_reader_bytes = get_min_bytes (first);
   return cleave_fit_reads_cut (variant->graph, variant->rewrite.per_reader_bytes, NULL);
 }
 
@@ -224,7 +218,8 @@ cleave_fit_search_variants (const CleaveGraph *graph,
 
       if (variant == NULL)
         continue;
-      if ((double) variant->least <= (1 - MIN_GAIN) * (double) least)
+      /* the estimates are made without tiles, which take ten times as long to find */
+      if ((double) variant->least <= (1 - CLEAVE_FIT_MIN_GAIN) * (double) least)
         {
           least = variant->least;
           cleave_fit_variant_measure (variant, &search);

@@ -268,9 +268,6 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
-/* A walk ends when the segment recomputes more than this many times the MACs of the graph. */
-#define MAX_MORE_MACS 4
-
 gboolean
 cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found)
 {
@@ -297,7 +294,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
         if (!cleave_fit_visit (&state, i))
           return state.overlaps;
       cleave_fit_add_buffers (&state, s);
-      if (find_inner (&state) >= walker->peak || state.macs > MAX_MORE_MACS * (double) steps->macs)
+      if (find_inner (&state) >= walker->peak)
         break;
       if (cleave_fit_walker_is_border (walker, s))
         add_candidate (&state, s, most, found);

@@ -124,8 +124,7 @@ count (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* A value is computed in at most 64 parts, or in 16 if each part reads weights. Adjacent rows are
- * computed together. */
+/* A value is computed in at most 64 parts. Adjacent rows are computed together. */
 START_TEST (the_number_of_parts_is_limited)
 {
   g_autofree char *plain = print_rows (100, "%h = Slice %x 0:100,0:1\n%c = Constant seed=1 : "
@@ -139,7 +138,7 @@ START_TEST (the_number_of_parts_is_limited)
   ck_assert_uint_eq (count (rows, "Assemble"), 0);
   run_assert_same (rows, 1);
   ck_assert (cleave_fit_reads_cut (products, 1, NULL));
-  ck_assert_uint_eq (count (products, "MatMul"), 16);
+  ck_assert_uint_eq (count (products, "MatMul"), 64);
   run_assert_same (products, 1);
 }
 END_TEST
