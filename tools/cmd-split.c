@@ -199,7 +199,7 @@ check_options (const Options *o, GError **error)
 /* Splitting */
 
 static void
-tell_search (gint64 done, gint64 budget, gpointer data)
+show_progress (gint64 done, gint64 budget, gpointer data)
 {
   cleave_progress_tell (data, (guint) (100 * (double) done / (double) budget), 100);
 }
@@ -307,7 +307,7 @@ split_graph (CleaveGraph *graph,
       g_propagate_error (error, mine);
       return NULL;
     }
-  constraint.watch = tell_search;
+  constraint.watch = show_progress;
   constraint.watch_data = progress;
   limit = has_limit (&constraint) ? &constraint : NULL;
   if (o->all)

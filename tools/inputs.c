@@ -99,7 +99,7 @@ find_input (char **names, const char *name, const char *path, guint *index, GErr
  * `want`. Returns "" unless only the element type differs, or only a first dimension of 1 is
  * missing. */
 static const char *
-find_cure (const CleaveTensorType *want, const CleaveTensorType *got)
+find_hint (const CleaveTensorType *want, const CleaveTensorType *got)
 {
   CleaveTensorType same = *got, larger = *got;
 
@@ -134,7 +134,7 @@ place (const CleaveGraph *graph, GPtrArray *tensors, guint i, CleaveTensor *tens
   want_text = cleave_tensor_type_to_string (want);
   got_text = cleave_tensor_type_to_string (cleave_tensor_get_type (tensor));
   return cleave_argument_fail (error, "--input '%s' must be %s, not %s%s", name, want_text,
-                               got_text, find_cure (want, cleave_tensor_get_type (tensor)));
+                               got_text, find_hint (want, cleave_tensor_get_type (tensor)));
 }
 
 GArray *

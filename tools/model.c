@@ -157,7 +157,7 @@ parse_values (char **texts, const GPtrArray *more, GError **error)
 
 /* Adds to an error about a missing value or shape the option that gives it. */
 static void
-name_cure (GError *error)
+add_option_hint (GError *error)
 {
   char *shape = strstr (error->message, "its shape"), *name = strstr (error->message, "input '");
   const char *end = name == NULL ? NULL : strchr (name + 7, '\'');
@@ -215,7 +215,7 @@ load (const char *path,
        warning != NULL && *warning != NULL; warning++)
     g_printerr ("cleave: %s: warning: %s\n", cleave_standard_name (path), *warning);
   if (mine != NULL)
-    name_cure (mine);
+    add_option_hint (mine);
   if (mine != NULL)
     g_propagate_error (error, mine);
   return graph;

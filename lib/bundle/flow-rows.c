@@ -79,7 +79,7 @@ pull_row (CleaveBundleFlow *flow, guint target)
 
       if (p != s)
         {
-          flow->asker[p - flow->segment.first] = s;
+          flow->reader[p - flow->segment.first] = s;
           s = p;
           continue;
         }
@@ -87,7 +87,7 @@ pull_row (CleaveBundleFlow *flow, guint target)
       ++*get_made (flow, s);
       grow_rings (flow, s);
       if (s != target)
-        s = flow->asker[s - flow->segment.first];
+        s = flow->reader[s - flow->segment.first];
     }
 }
 

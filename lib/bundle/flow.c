@@ -15,7 +15,7 @@ cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model,
   flow->columns = g_new (CleaveSpan, (gsize) n * MAX_BANDS);
   flow->made = g_new (gint64, n);
   flow->mark = g_new (gint64, n);
-  flow->asker = g_new (guint, n);
+  flow->reader = g_new (guint, n);
   for (guint i = 0; i < G_N_ELEMENTS (flow->runs); i++)
     {
       flow->runs[i].next = g_new (guint, n);
@@ -34,7 +34,7 @@ cleave_bundle_flow_clear (CleaveBundleFlow *flow)
   g_free (flow->columns);
   g_free (flow->made);
   g_free (flow->mark);
-  g_free (flow->asker);
+  g_free (flow->reader);
   for (guint i = 0; i < G_N_ELEMENTS (flow->runs); i++)
     {
       g_free (flow->runs[i].next);

@@ -97,7 +97,7 @@ typedef struct
   gint64 n_runs;      /* number of runs of rows of a segment */
   gboolean walks_all; /* for tests of flow-steady.c and flow-runs.c: skip no rows, and use no
                          earlier run */
-  guint *asker; /* indexed by step minus segment.first: the step that asked this step for rows */
+  guint *reader; /* indexed by step minus segment.first: the step that asked this step for rows */
   CleaveBundleRun runs[3]; /* the last runs: downward, downward in bands, and upward */
   GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */
   GArray *readers;         /* CleaveBundleReader: readers of the values of the groups */

@@ -79,7 +79,7 @@ print_variables (const CleaveBundle *bundle, guint longest, GString *out)
 
   g_string_append_printf (
       out,
-      "  static const CleaveModel model = { values, layers, segments, reaches, kernels, %u };\n"
+      "  static const CleaveModel model = { values, layers, segments, row_maps, kernels, %u };\n"
       "  unsigned char *arenas[%u];\n"
       "  const void *inputs[%u] = { NULL };\n  void *outputs[%u] = { NULL };\n"
       "  CleaveState states[%u];\n  CleaveRun run;\n\n",

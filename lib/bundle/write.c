@@ -124,11 +124,11 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
-/* Texts of the tables `reaches` (dimension maps from rows of a result to the rows of an operand
+/* Texts of the tables `row_maps` (dimension maps from rows of a result to the rows of an operand
  * that they need) and `kernels`. Equal entries are stored once. */
 typedef struct
 {
-  GString *reaches;
+  GString *row_maps;
   GHashTable *indices; /* maps the text of a map to its index in the table */
   GPtrArray *kernels;
 } Tables;
@@ -136,7 +136,7 @@ typedef struct
 static void
 init_tables (Tables *tables)
 {
-  tables->reaches = g_string_new (NULL);
+  tables->row_maps = g_string_new (NULL);
   tables->indices = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   tables->kernels = g_ptr_array_new_with_free_func (g_free);
 }
@@ -144,7 +144,7 @@ init_tables (Tables *tables)
 static void
 clear_tables (Tables *tables)
 {
-  g_string_free (tables->reaches, TRUE);
+  g_string_free (tables->row_maps, TRUE);
   g_hash_table_unref (tables->indices);
   g_ptr_array_unref (tables->kernels);
 }
@@ -165,7 +165,7 @@ add_kernel (Tables *tables, const char *kernel)
 
 /* Returns the table index of a dimension map of rows, and adds the map if it is new. */
 static guint
-add_reach (Tables *tables, CleaveDimMap map)
+add_row_map (Tables *tables, CleaveDimMap map)
 {
   char *text =
       g_strdup_printf ("{ %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT
@@ -179,7 +179,7 @@ add_reach (Tables *tables, CleaveDimMap map)
       g_free (text);
       return GPOINTER_TO_UINT (found);
     }
-  g_string_append_printf (tables->reaches, "  %s,\n", text);
+  g_string_append_printf (tables->row_maps, "  %s,\n", text);
   g_hash_table_insert (tables->indices, text, GUINT_TO_POINTER (index));
   return index;
 }
@@ -199,7 +199,7 @@ print_layer (
     if (i < step->n_operands)
       {
         g_string_append_printf (out, "%s %u", i == 0 ? "" : ",", numbers[step->operands[i]]);
-        indices[i] = add_reach (tables, step->rows[i]);
+        indices[i] = add_row_map (tables, step->rows[i]);
       }
     else
       g_string_append_printf (out, "%s CLEAVE_NO_VALUE", i == 0 ? "" : ",");
@@ -226,12 +226,12 @@ print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
         g_string_append_printf (out, "static const %s params_%u = {\n  %s\n};\n", layer->type, s,
                                 layer->fields);
     }
-  add_reach (&tables, cleave_dim_map_whole (0));
+  add_row_map (&tables, cleave_dim_map_whole (0));
   g_string_append (out, "\nstatic const CleaveLayer layers[] = {\n");
   for (guint s = 0; s < n; s++)
     print_layer (bundle, numbers, s, &tables, out);
-  g_string_append_printf (out, "};\n\nstatic const CleaveReach reaches[] = {\n%s};\n\n",
-                          tables.reaches->str);
+  g_string_append_printf (out, "};\n\nstatic const CleaveRowMap row_maps[] = {\n%s};\n\n",
+                          tables.row_maps->str);
   g_string_append (out, "static const CleaveKernel kernels[] = {\n");
   for (guint i = 0; i < tables.kernels->len; i++)
     g_string_append_printf (out, "  %s,\n", (const char *) tables.kernels->pdata[i]);
@@ -239,9 +239,9 @@ print_layers (const CleaveBundle *bundle, const guint *numbers, GString *out)
   clear_tables (&tables);
 }
 
-/* Returns whether the table `reaches` has more entries than a byte can number. */
+/* Returns whether the table `row_maps` has more entries than a byte can number. */
 static gboolean
-has_many_reaches (const CleaveBundle *bundle)
+has_many_row_maps (const CleaveBundle *bundle)
 {
   Tables tables;
   guint n;
@@ -249,8 +249,8 @@ has_many_reaches (const CleaveBundle *bundle)
   init_tables (&tables);
   for (guint s = 0; s < bundle->model->steps->len; s++)
     for (guint i = 0; i < cleave_bundle_step (bundle->model, s)->n_operands; i++)
-      add_reach (&tables, cleave_bundle_step (bundle->model, s)->rows[i]);
-  add_reach (&tables, cleave_dim_map_whole (0));
+      add_row_map (&tables, cleave_bundle_step (bundle->model, s)->rows[i]);
+  add_row_map (&tables, cleave_dim_map_whole (0));
   n = g_hash_table_size (tables.indices);
   clear_tables (&tables);
   return n > G_MAXUINT8 + 1;
@@ -265,7 +265,7 @@ cleave_bundle_is_wide (const CleaveBundle *bundle)
   for (guint i = 0; i < bundle->model->values->len; i++)
     if (cleave_bundle_value (bundle->model, i)->image.pixel_bytes > G_MAXUINT16)
       return TRUE;
-  return has_many_reaches (bundle);
+  return has_many_row_maps (bundle);
 }
 
 /* Writes the columns that each layer of a segment computes in each band. */

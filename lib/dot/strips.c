@@ -9,10 +9,10 @@
 typedef struct
 {
   const guint *band;
-  guint *strip;       /* indexed by node id: number of its strip */
-  guint *n;           /* indexed by band: number of strips */
-  guint *parts;       /* indexed by band: operands of the current join so far */
-  gboolean *hands_on; /* indexed by band: whether a strip passes rows to a later strip */
+  guint *strip;          /* indexed by node id: number of its strip */
+  guint *n;              /* indexed by band: number of strips */
+  guint *parts;          /* indexed by band: operands of the current join so far */
+  gboolean *passes_rows; /* indexed by band: whether a strip passes rows to a later strip */
 } Search;
 
 static const CleaveNode *
@@ -75,7 +75,7 @@ note_rows_passed_on (Search *s, const CleaveNode *node)
       if (band != G_MAXUINT && band == s->band[node->id] &&
           s->strip[value->node->id] < s->strip[node->id] && s->strip[node->id] != G_MAXUINT &&
           (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) != 0)
-        s->hands_on[band] = TRUE;
+        s->passes_rows[band] = TRUE;
     }
 }
 
@@ -88,8 +88,8 @@ cleave_strips_find (const CleaveGraph *graph,
 {
   gsize n = (gsize) graph->n_ids + 1;
   g_autofree guint *parts = g_new0 (guint, n);
-  g_autofree gboolean *hands_on = g_new0 (gboolean, n);
-  Search s = { band, strip, n_strips, parts, hands_on };
+  g_autofree gboolean *passes_rows = g_new0 (gboolean, n);
+  Search s = { band, strip, n_strips, parts, passes_rows };
 
   for (gsize i = 0; i < n; i++)
     strip[i] = G_MAXUINT;
@@ -108,7 +108,7 @@ cleave_strips_find (const CleaveGraph *graph,
     {
       guint id = ((CleaveNode *) order->pdata[i])->id;
 
-      if (band[id] != G_MAXUINT && !hands_on[band[id]])
+      if (band[id] != G_MAXUINT && !passes_rows[band[id]])
         strip[id] = G_MAXUINT;
     }
 }

@@ -48,7 +48,7 @@ cleave_node_release (CleaveNode *node, CleaveSlab *slab)
 /* Updates n_variable of all nodes that depend on a node that has become fixed, or is no longer
  * fixed. Each node changes at most once, so the walk also ends in a graph with a cycle. */
 static void
-tell_users (CleaveNode *node)
+update_fixed_users (CleaveNode *node)
 {
   g_autoptr (GPtrArray) changed = NULL;
   gboolean is_fixed = cleave_node_is_fixed (node);
@@ -94,7 +94,7 @@ cleave_operand_attach (CleaveOperand *operand, CleaveResult *result)
 
   link_use (operand, result, !cleave_node_is_fixed (result->node));
   if (was_fixed && !cleave_node_is_fixed (operand->node))
-    tell_users (operand->node);
+    update_fixed_users (operand->node);
 }
 
 void
@@ -158,7 +158,7 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
   cleave_operand_detach (operand);
   link_use (operand, result, is_variable);
   if (operand->node != NULL && cleave_node_is_fixed (operand->node) != was_fixed)
-    tell_users (operand->node);
+    update_fixed_users (operand->node);
 }
 
 /**

@@ -212,7 +212,7 @@ find_first_built (const GPtrArray *nodes)
 /* Sets the error "cycle: 'a' → 'b' → 'a'". Arrows lead from producer to consumer, and the node that
  * was built first comes first. */
 static void
-tell_cycle (const CleaveGraph *graph, const guint *missing, GError **error)
+set_cycle_error (const CleaveGraph *graph, const guint *missing, GError **error)
 {
   g_autoptr (GPtrArray) cycle = find_cycle (graph, missing);
   g_autoptr (GString) names = g_string_new (NULL);
@@ -246,7 +246,7 @@ sort_by_heap (const CleaveGraph *graph, GError **error)
     }
   if (order->len == graph->n_nodes)
     return g_steal_pointer (&order);
-  tell_cycle (graph, missing, error);
+  set_cycle_error (graph, missing, error);
   return NULL;
 }
 

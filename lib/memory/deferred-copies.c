@@ -23,7 +23,7 @@
 
 /* A step is near the peak if at least this fraction of the peak is in use. The strips of a band
  * need about the same memory, so the steps near the peak are in all strips. */
-#define SCARCE 0.95
+#define NEAR_PEAK 0.95
 
 /* Fraction of the peak that staging must save in total. */
 #define MIN_GAIN 0.05
@@ -39,15 +39,15 @@ n_bytes (const CleaveAssignment *assignment)
 }
 
 static guint *
-find_scarce (const CleaveStorage *storage, double part)
+find_near_peak (const CleaveStorage *storage, double part)
 {
   double enough = part * (double) cleave_storage_get_peak (storage);
-  guint *scarce = CLEAVE_NEW (guint, storage->steps->len + 1);
+  guint *next_near_peak = CLEAVE_NEW (guint, storage->steps->len + 1);
 
-  scarce[storage->steps->len] = CLEAVE_NEVER;
+  next_near_peak[storage->steps->len] = CLEAVE_NEVER;
   for (guint s = storage->steps->len; s-- > 0;)
-    scarce[s] = (double) storage->live[s] >= enough ? s : scarce[s + 1];
-  return scarce;
+    next_near_peak[s] = (double) storage->live[s] >= enough ? s : next_near_peak[s + 1];
+  return next_near_peak;
 }
 
 /* Returns the first consumer whose result shares the value's buffer: a join, or an op that
@@ -98,7 +98,7 @@ typedef struct
 {
   guint last;          /* last step so far that completes an operand */
   guint before, after; /* the steps at which the wait begins and ends */
-  guint peak;  /* a step between `before` and `after` with at least SCARCE of the peak in use, or
+  guint peak;  /* a step between `before` and `after` with at least NEAR_PEAK of the peak in use, or
                 * CLEAVE_NEVER */
   gint64 gain; /* bytes that the wait saves so far: the bytes of the join's buffer minus the
                 * bytes of its operands */
@@ -107,9 +107,9 @@ typedef struct
 typedef struct
 {
   const CleaveStorage *storage;
-  guint *scarce; /* indexed by step: this step or the next step with at least SCARCE of the peak in
-                  * use, or CLEAVE_NEVER */
-  Wait *waits;   /* indexed by buffer: longest wait of the join in the buffer */
+  guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
+                          * the peak in use, or CLEAVE_NEVER */
+  Wait *waits;           /* indexed by buffer: longest wait of the join in the buffer */
   guint *latest; /* indexed by value: the value that has overwritten it by the end of the wait, or
                     CLEAVE_NEVER */
 } Waiting;
@@ -117,7 +117,7 @@ typedef struct
 static void
 waiting_clear (Waiting *waiting)
 {
-  g_clear_pointer (&waiting->scarce, g_free);
+  g_clear_pointer (&waiting->next_near_peak, g_free);
   g_clear_pointer (&waiting->waits, g_free);
   g_clear_pointer (&waiting->latest, g_free);
 }
@@ -175,11 +175,11 @@ find_peak (const Waiting *waiting, guint buffer)
   const CleaveStorage *storage = waiting->storage;
   const Wait *wait = &waiting->waits[buffer];
   guint root = g_array_index (storage->buffers, CleaveBuffer, buffer).value;
-  guint peak = wait->after > 0 ? waiting->scarce[wait->before] : CLEAVE_NEVER;
+  guint peak = wait->after > 0 ? waiting->next_near_peak[wait->before] : CLEAVE_NEVER;
   guint ready = storage->assignments[root].ready;
 
   return peak < wait->after && (wait->after - wait->before >= ready - wait->after ||
-                                waiting->scarce[wait->after] > ready)
+                                waiting->next_near_peak[wait->after] > ready)
              ? peak
              : CLEAVE_NEVER;
 }
@@ -253,7 +253,7 @@ is_worth (const Wait *wait, double min_gain)
 }
 
 static gboolean
-find_staged (const CleaveStorage *storage, double scarce, gboolean **staged)
+find_staged (const CleaveStorage *storage, double part, gboolean **staged)
 {
   double most = (double) cleave_storage_get_peak (storage), sum = 0;
   g_auto (Waiting) waiting = { .storage = storage };
@@ -261,7 +261,7 @@ find_staged (const CleaveStorage *storage, double scarce, gboolean **staged)
 
   if (!has_small_part (storage))
     return FALSE;
-  waiting.scarce = find_scarce (storage, scarce);
+  waiting.next_near_peak = find_near_peak (storage, part);
   waiting.waits = g_new0 (Wait, storage->buffers->len + 1);
   find_longest (&waiting);
   if (!find_peaks (&waiting))
@@ -288,7 +288,7 @@ find_staged (const CleaveStorage *storage, double scarce, gboolean **staged)
 gboolean
 cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged)
 {
-  return find_staged (storage, SCARCE, staged);
+  return find_staged (storage, NEAR_PEAK, staged);
 }
 
 gboolean

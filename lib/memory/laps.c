@@ -63,10 +63,10 @@ typedef struct
   GArray *alive;   /* guint: indices of places in use that were moved into no other */
   const CleaveStep *step;
   guint at;
-} Lapping;
+} LapSearch;
 
 static Place *
-get_place (const Lapping *l, guint i)
+get_place (const LapSearch *l, guint i)
 {
   return &g_array_index (l->places, Place, i);
 }
@@ -99,7 +99,7 @@ add_access (GArray *accesses,
 static void
 note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
-  const Lapping *l = data;
+  const LapSearch *l = data;
   const CleaveStorage *storage = l->storage;
   const gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
   guint buffer = storage->buffer[assignment->location.root];
@@ -139,7 +139,7 @@ place_clear (gpointer place)
 }
 
 static void
-find_places (Lapping *l, const CleaveGraph *graph)
+find_places (LapSearch *l, const CleaveGraph *graph)
 {
   CleaveStorage *storage = l->storage;
 
@@ -215,7 +215,7 @@ count_both (const Place *x, const Place *y, gint64 shift)
 /* Returns whether the lap lowers memory use where it is highest. While only x or only y exists, the
  * shared buffer is larger than x or y; that must not make a peak as high. */
 static gboolean
-is_gain (const Lapping *l, const Place *x, const Place *y, gint64 shift)
+is_gain (const LapSearch *l, const Place *x, const Place *y, gint64 shift)
 {
   const gint64 *live = l->live, both = count_both (x, y, shift);
   gint64 most = find_most (live, y->first, x->last + 1), saved = x->n_bytes + y->n_bytes - both;
@@ -289,7 +289,7 @@ merge_accesses (const Place *x, Place *y, gint64 shift)
 }
 
 static void
-lay_over (Lapping *l, guint under, guint over, gint64 shift)
+overlay_place (LapSearch *l, guint under, guint over, gint64 shift)
 {
   Place *x = get_place (l, under), *y = get_place (l, over);
   gint64 *live = l->live, both = count_both (x, y, shift);
@@ -307,7 +307,7 @@ lay_over (Lapping *l, guint under, guint over, gint64 shift)
 /* Moves the dying place whose lap saves most memory into the place with index `over`. Does nothing
  * if no lap saves memory. */
 static void
-overlay_best (Lapping *l, guint over)
+overlay_best (LapSearch *l, guint over)
 {
   const Place *y = get_place (l, over);
   guint best = CLEAVE_NEVER, n_alive = 0;
@@ -334,14 +334,14 @@ overlay_best (Lapping *l, guint over)
         }
     }
   if (best != CLEAVE_NEVER)
-    lay_over (l, best, over, shift);
+    overlay_place (l, best, over, shift);
   g_array_set_size (l->alive, n_alive);
   g_array_append_val (l->alive, over);
 }
 
 /* Moves each value of a buffer that was moved into another buffer. */
 static void
-move_values (const Lapping *l)
+move_values (const LapSearch *l)
 {
   CleaveStorage *storage = l->storage;
 
@@ -369,7 +369,7 @@ move_values (const Lapping *l)
 }
 
 static void
-lapping_clear (Lapping *l)
+lapping_clear (LapSearch *l)
 {
   g_clear_pointer (&l->alive, g_array_unref);
   g_clear_pointer (&l->places, g_array_unref);
@@ -378,15 +378,15 @@ lapping_clear (Lapping *l)
   g_clear_pointer (&l->live, g_free);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lapping, lapping_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, lapping_clear)
 
 /* Finds all laps. Returns the peak that they lead to, in bytes. */
 static gint64
-lap_all (Lapping *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 boldness)
+lap_all (LapSearch *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 boldness)
 {
   const guint n = storage->steps->len;
 
-  *l = (Lapping){ .storage = storage, .boldness = boldness };
+  *l = (LapSearch){ .storage = storage, .boldness = boldness };
   l->live = g_memdup2 (storage->live, (n + 1) * sizeof *l->live);
   l->alive = g_array_new (FALSE, FALSE, sizeof (guint));
   l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
@@ -401,11 +401,11 @@ cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
 {
   static const gint64 boldness[] = { 0, 1 };
   gint64 least = storage->peak;
-  g_auto (Lapping) best = { 0 };
+  g_auto (LapSearch) best = { 0 };
 
   for (guint i = 0; i < G_N_ELEMENTS (boldness); i++)
     {
-      g_auto (Lapping) l = { 0 };
+      g_auto (LapSearch) l = { 0 };
       gint64 peak = lap_all (&l, storage, graph, boldness[i]);
 
       if (peak >= least)
@@ -413,7 +413,7 @@ cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
       least = peak;
       lapping_clear (&best);
       best = l;
-      l = (Lapping){ 0 };
+      l = (LapSearch){ 0 };
     }
   if (best.storage == NULL)
     return;

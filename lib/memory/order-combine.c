@@ -45,7 +45,7 @@ walk_on (Walker *walker, guint n)
 
 /* Advances all walkers until they have run the same set of nodes. Returns the number of nodes. */
 static guint
-meet (Walker *walkers, guint n_walkers)
+advance_to_common_cut (Walker *walkers, guint n_walkers)
 {
   guint n = walkers[0].n + 1;
   gboolean same;
@@ -65,7 +65,7 @@ meet (Walker *walkers, guint n_walkers)
 }
 
 static void
-add_stretch (const Walker *walker, GPtrArray *order)
+add_section (const Walker *walker, GPtrArray *order)
 {
   for (guint i = walker->begin; i < walker->next; i++)
     if (!cleave_node_is_source (walker->candidate->order->pdata[i]))
@@ -74,7 +74,7 @@ add_stretch (const Walker *walker, GPtrArray *order)
 
 /* Returns whether two orders run the same nodes in the same order between their last two cuts. */
 static gboolean
-is_same_stretch (const Walker *a, const Walker *b)
+is_same_section (const Walker *a, const Walker *b)
 {
   const gpointer *x = a->candidate->order->pdata, *y = b->candidate->order->pdata;
 
@@ -109,7 +109,7 @@ find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
 {
   for (guint c = 1; c < n_walkers; c++)
     if (walkers[c].candidate->is_bound && walkers[c].peak < best->peak + (&walkers[c] < best) &&
-        !is_same_stretch (best, &walkers[c]))
+        !is_same_section (best, &walkers[c]))
       return walkers[c].candidate;
   return NULL;
 }
@@ -155,12 +155,12 @@ cleave_order_combine (const CleaveGraph *graph,
     {
       const Walker *best;
 
-      n = meet (walkers, candidates->len);
+      n = advance_to_common_cut (walkers, candidates->len);
       best = find_best (walkers, candidates->len);
       *unknown = find_unknown (walkers, candidates->len, best);
       if (*unknown != NULL)
         return NULL;
-      add_stretch (best, order);
+      add_section (best, order);
       peak = MAX (peak, best->peak);
       differ |= last != NULL && last != best;
       last = best;

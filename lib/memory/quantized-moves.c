@@ -24,7 +24,7 @@ typedef struct
   Wanted *wanted; /* the kind of readers of the node's result, also through data movement; BY_NONE
                    * if a reader wants floats */
   guint n_moved;
-} Sinking;
+} DequantizeSink;
 
 static gboolean
 is_mover (const CleaveNode *node)
@@ -53,7 +53,7 @@ enum { SCALE = 1 };
 /* Returns whether a node quantizes to 8 bits with one scale for all elements. A table of bytes can
  * do that together with the dequantization before it. */
 static gboolean
-quantizes_alike (const CleaveNode *node)
+quantizes_by_one_scale (const CleaveNode *node)
 {
   return cleave_node_widens (node) < 0 && node->n_operands > SCALE &&
          node->operands[SCALE].result->type.shape.rank == 0 &&
@@ -65,7 +65,7 @@ quantizes_alike (const CleaveNode *node)
  * and sums them. A join does not move bytes for a QuantizeLinear: the operands of the join are
  * quantized in place, and a table is slow on short separate rows. */
 static Wanted
-find_whether_wanted (const Sinking *s, const CleaveNode *node)
+find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
 {
   gboolean is_join = (node->op->flags & CLEAVE_OP_JOIN) != 0;
   Wanted wanted = BY_SUMS, most = BY_NONE;
@@ -74,10 +74,10 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
     return BY_NONE;
   for (const CleaveOperand *use = node->results[0].first_use; use != NULL; use = use->next_use)
     {
-      Wanted by = use->node == NULL             ? BY_NONE
-                  : is_sum (use->node)          ? BY_SUMS
-                  : quantizes_alike (use->node) ? (is_join ? BY_NONE : BY_TABLES)
-                                                : s->wanted[use->node->id];
+      Wanted by = use->node == NULL                    ? BY_NONE
+                  : is_sum (use->node)                 ? BY_SUMS
+                  : quantizes_by_one_scale (use->node) ? (is_join ? BY_NONE : BY_TABLES)
+                                                       : s->wanted[use->node->id];
 
       wanted = MIN (wanted, by);
       most = MAX (most, by);
@@ -87,7 +87,7 @@ find_whether_wanted (const Sinking *s, const CleaveNode *node)
 
 /* Returns whether a node dequantizes with one scale for all elements. */
 static gboolean
-dequantizes_alike (const CleaveNode *node)
+dequantizes_by_one_scale (const CleaveNode *node)
 {
   return cleave_node_widens (node) > 0 && node->n_operands > SCALE &&
          node->operands[SCALE].result->type.shape.rank == 0;
@@ -114,7 +114,7 @@ is_same (const CleaveNode *a, const CleaveNode *b)
 /* Returns a DequantizeLinear with the parameters that all moved operands share; NULL if they
  * differ. */
 static const CleaveNode *
-find_dequantize (const Sinking *s, const CleaveNode *node)
+find_dequantize (const DequantizeSink *s, const CleaveNode *node)
 {
   const CleaveNode *by = NULL;
 
@@ -137,7 +137,7 @@ find_dequantize (const Sinking *s, const CleaveNode *node)
 static CleaveResult *
 find_value (gpointer data, CleaveResult *value)
 {
-  Sinking *s = data;
+  DequantizeSink *s = data;
   guint id = value->node->id;
   const CleaveNode *by = s->by[id];
 
@@ -159,7 +159,7 @@ find_value (gpointer data, CleaveResult *value)
 }
 
 static void
-add_moved (Sinking *s, const CleaveNode *node, const CleaveNode *by)
+add_moved (DequantizeSink *s, const CleaveNode *node, const CleaveNode *by)
 {
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands);
   CleaveTensorType type = node->results[0].type;
@@ -186,7 +186,7 @@ add_moved (Sinking *s, const CleaveNode *node, const CleaveNode *by)
 }
 
 static void
-add_node (Sinking *s, const CleaveNode *node)
+add_node (DequantizeSink *s, const CleaveNode *node)
 {
   const CleaveNode *by = s->wanted[node->id] != BY_NONE ? find_dequantize (s, node) : NULL;
 
@@ -195,7 +195,7 @@ add_node (Sinking *s, const CleaveNode *node)
       add_moved (s, node, by);
       return;
     }
-  if (dequantizes_alike (node))
+  if (dequantizes_by_one_scale (node))
     {
       s->bytes[node->id] = find_value (s, node->operands[0].result);
       s->by[node->id] = node;
@@ -212,7 +212,7 @@ cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, Cleave
   g_autofree CleaveResult **bytes = g_new0 (CleaveResult *, n);
   g_autofree const CleaveNode **by = g_new0 (const CleaveNode *, n);
   g_autofree Wanted *wanted = g_new0 (Wanted, n);
-  Sinking s = { .bytes = bytes, .by = by, .wanted = wanted };
+  DequantizeSink s = { .bytes = bytes, .by = by, .wanted = wanted };
   gboolean any = FALSE;
 
   *nodes = NULL;

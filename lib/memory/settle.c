@@ -6,7 +6,7 @@
 #include "assignments.h"
 
 /* Limit on the element-wise nodes that are followed from one value to another. */
-#define MAX_DETOUR 8
+#define MAX_CHAIN 8
 
 static guint
 value_index (const CleaveStorage *storage, const CleaveResult *result)
@@ -251,7 +251,7 @@ has_parts_that_stay (const CleaveStorage *storage,
 /* Returns whether a join reads x. Then x should move into the join instead of being overwritten,
  * since the join would otherwise copy x. */
 static gboolean
-is_part (const CleaveAssignment *x)
+is_read_by_join (const CleaveAssignment *x)
 {
   for (const CleaveOperand *use = x->result->first_use; use != NULL; use = use->next_use)
     if (use->node != NULL && (use->node->op->flags & CLEAVE_OP_JOIN) != 0)
@@ -264,7 +264,7 @@ is_part (const CleaveAssignment *x)
 static gboolean
 leads_to (const CleaveNode *other, const CleaveNode *node)
 {
-  for (guint i = 0; i < MAX_DETOUR && other != node; i++)
+  for (guint i = 0; i < MAX_CHAIN && other != node; i++)
     {
       if (other == NULL || (other->op->flags & CLEAVE_OP_IN_PLACE) == 0 ||
           other->results[0].n_uses != 1)
@@ -299,14 +299,14 @@ can_overwrite (const CleaveStorage *storage, const CleaveNode *node, guint opera
          cleave_view_type_fits (&x->type, &y->result->type) &&
          !holds_more (storage, node, assignment) && can_move (storage, assignment, &y->location) &&
          !is_read_through_view (storage, node, assignment) &&
-         !has_parts_that_stay (storage, node, assignment) && !is_part (assignment);
+         !has_parts_that_stay (storage, node, assignment) && !is_read_by_join (assignment);
 }
 
 /* Returns whether t is computed from x element by element, as clip (x + 3) is. */
 static gboolean
-comes_of (const CleaveResult *t, const CleaveResult *x)
+is_computed_from (const CleaveResult *t, const CleaveResult *x)
 {
-  for (guint i = 0; i < MAX_DETOUR && t != x; i++)
+  for (guint i = 0; i < MAX_CHAIN && t != x; i++)
     {
       const CleaveNode *node = t->node;
       const CleaveResult *from = NULL;
@@ -336,7 +336,7 @@ settle_in_place (CleaveStorage *storage, CleaveNode *node)
 
   for (guint i = 0; i < node->n_operands; i++)
     if (can_overwrite (storage, node, i) &&
-        (best == NULL || comes_of (best, node->operands[i].result)))
+        (best == NULL || is_computed_from (best, node->operands[i].result)))
       best = node->operands[i].result;
   if (best != NULL)
     move (cleave_storage_assignment (storage, best), &y->location,

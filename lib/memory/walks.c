@@ -299,7 +299,7 @@ count_uses (const CleaveNode *node)
 /* Notes in all readers, also through views, that an operand exists. Readers that wait for no other
  * operand become ready. */
 static void
-tell_readers (Eager *eager, CleaveNode *node)
+note_operand_ready (Eager *eager, CleaveNode *node)
 {
   guint begin = eager->ready->len;
   gboolean is_whole = count_uses (node) > MAX_READERS_AT_ONCE;
@@ -353,7 +353,7 @@ cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
         {
           node = g_ptr_array_steal_index (eager.ready, eager.ready->len - 1);
           run (&eager, node);
-          tell_readers (&eager, node);
+          note_operand_ready (&eager, node);
         }
     }
   for (guint i = 0; i < order->len; i++)

@@ -19,7 +19,7 @@ typedef struct
 {
   Streaming *streaming;
   guint number;
-} Lane;
+} StreamThread;
 
 /* Returns whether a program has failed. If so, reports the failure to the peers of `program`, which
  * would wait for runs that never start. */
@@ -50,9 +50,9 @@ note_failure (Streaming *s, GError *error)
 }
 
 static gpointer
-run_lane (gpointer data)
+run_thread (gpointer data)
 {
-  const Lane *lane = data;
+  const StreamThread *lane = data;
   Streaming *s = lane->streaming;
   CleaveRankProgram *program = s->programs[lane->number];
   const CleaveRankStream *stream = s->stream;
@@ -77,10 +77,10 @@ run_lane (gpointer data)
 
 /* Starts the thread of a program. If that fails, the stream fails here and on all other ranks. */
 static GThread *
-begin_lane (Lane *lane)
+begin_lane (StreamThread *lane)
 {
   GError *error = NULL;
-  GThread *thread = g_thread_try_new ("cleave-stream", run_lane, lane, &error);
+  GThread *thread = g_thread_try_new ("cleave-stream", run_thread, lane, &error);
 
   if (thread == NULL)
     {
@@ -95,17 +95,17 @@ begin_lane (Lane *lane)
 static void
 run_lanes (Streaming *s)
 {
-  g_autofree Lane *lanes = g_new0 (Lane, s->n_programs);
+  g_autofree StreamThread *lanes = g_new0 (StreamThread, s->n_programs);
   g_autofree GThread **threads = g_new0 (GThread *, s->n_programs);
 
   for (guint i = 0; i < s->n_programs; i++)
     {
-      lanes[i] = (Lane){ s, i };
+      lanes[i] = (StreamThread){ s, i };
       cleave_rank_program_get_channels (s->programs[i])->has_company = s->n_programs > 1;
     }
   for (guint i = 1; i < s->n_programs; i++)
     threads[i] = begin_lane (&lanes[i]);
-  run_lane (&lanes[0]);
+  run_thread (&lanes[0]);
   for (guint i = 1; i < s->n_programs; i++)
     if (threads[i] != NULL)
       g_thread_join (threads[i]);

@@ -144,7 +144,7 @@ resize_row (const CleaveResizeAttrs *a, const Row *row)
 
 /* Computes the elements of the last dimension from `begin` on, N_TOGETHER at most, of all rows. */
 static void
-resize_stretch (const CleaveCall *call,
+resize_columns (const CleaveCall *call,
                 const CleaveView *x,
                 const CleaveView *y,
                 const CleaveResizeAxis *axis,
@@ -188,5 +188,5 @@ cleave_resize_compute (const CleaveCall *call,
   for (guint d = 0; d < y->rank; d++)
     axis[d] = cleave_resize_axis (call->attrs, d, x->dim[d], y->dim[d]);
   for (gint64 begin = 0; begin < y->dim[y->rank - 1]; begin += N_TOGETHER)
-    resize_stretch (call, &operands[0], &results[0], axis, begin);
+    resize_columns (call, &operands[0], &results[0], axis, begin);
 }

@@ -164,7 +164,7 @@ is_there (CleaveNode *node, gpointer data)
 /* Releases a value after its last use: the packed copies' hold on its base tensors and, if the
  * program owns the graph, the constants that the graph's nodes hold. */
 static void
-let_go (CleaveConstants *constants, const CleaveNode *node, Use *use)
+release_value (CleaveConstants *constants, const CleaveNode *node, Use *use)
 {
   CleaveTensor *constant = cleave_node_get_constant (node);
 
@@ -198,7 +198,7 @@ end_uses (CleaveConstants *constants)
         continue;
       if (use->node != NULL && !use->shares_no_bytes)
         add_ended_operands (constants, node);
-      let_go (constants, node, use);
+      release_value (constants, node, use);
       g_hash_table_remove (constants->uses, key);
     }
 }
@@ -217,7 +217,7 @@ shares_no_bytes (const CleaveConstants *constants, const Use *use)
 }
 
 static gboolean
-work_out (CleaveNode *node, gpointer data)
+compute_node (CleaveNode *node, gpointer data)
 {
   CleaveConstants *constants = data;
   g_autofree CleaveTensor **operands = g_new0 (CleaveTensor *, node->n_operands + 1);
@@ -243,7 +243,7 @@ cleave_constants_get (CleaveConstants *constants, const CleaveResult *value)
 {
   if (!cleave_node_is_fixed (value->node) || constants->error != NULL)
     return NULL;
-  cleave_fixed_walk (value->node, is_there, work_out, constants);
+  cleave_fixed_walk (value->node, is_there, compute_node, constants);
   return find_value (constants, value);
 }
 

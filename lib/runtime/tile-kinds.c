@@ -20,7 +20,7 @@ cleave_tile_sort_dims (const CleaveView *view, guint *dims)
 /* Gives a view the strides of a dense layout, with the memory order of `like`. Uses row-major order
  * if the ranks differ. */
 static void
-lie_as (CleaveView *view, const CleaveView *like)
+set_memory_order (CleaveView *view, const CleaveView *like)
 {
   guint rank = view->type.shape.rank, dims[CLEAVE_MAX_RANK];
   gint64 stride = 1;
@@ -108,11 +108,11 @@ cleave_tile_are_alike (const CleaveTilePreparation *p,
 /* Pieces: the calls of one kind */
 
 static void
-take_outer (const CleaveTilePreparation *p,
-            CleaveTilePiece *piece,
-            guint n,
-            guint from,
-            const CleaveRange *range)
+set_outer_operand (const CleaveTilePreparation *p,
+                   CleaveTilePiece *piece,
+                   guint n,
+                   guint from,
+                   const CleaveRange *range)
 {
   const CleaveView *outer = &p->instance->operands[from];
   CleaveTensor *constant = p->instance->constants[from];
@@ -131,12 +131,12 @@ take_outer (const CleaveTilePreparation *p,
 }
 
 static void
-take_inner (const CleaveTileKind *kind,
-            CleaveTilePiece *piece,
-            guint n,
-            guint made,
-            const CleaveRange *range,
-            char *at)
+set_inner_operand (const CleaveTileKind *kind,
+                   CleaveTilePiece *piece,
+                   guint n,
+                   guint made,
+                   const CleaveRange *range,
+                   char *at)
 {
   const CleaveView *from = &kind->pieces[made].instance.results[0];
   CleaveRange part = cleave_range_relative (range, &kind->parts[made].range);
@@ -176,9 +176,9 @@ take_operands (const CleaveTilePreparation *p, const CleaveTileKind *kind, guint
         continue;
       piece->sources[n] = (CleaveTileSource){ CLEAVE_BODY_ABSENT, first + i, 0 };
       if (chunk->has[i] && cleave_body_makes (body, call->from[i], &made))
-        take_inner (kind, piece, n, made, range, at);
+        set_inner_operand (kind, piece, n, made, range, at);
       else if (chunk->has[i])
-        take_outer (p, piece, n, call->from[i], range);
+        set_outer_operand (p, piece, n, call->from[i], range);
       piece->types[n] = piece->instance.operands[n].type;
       n++;
     }
@@ -224,7 +224,7 @@ place_result (const CleaveTilePreparation *p,
   piece->to = offsets[index];
   y->data = at + piece->to;
   y->type = kind->parts[index].chunk.results[0];
-  lie_as (y, find_like (p, kind, index, offsets));
+  set_memory_order (y, find_like (p, kind, index, offsets));
 }
 
 static void

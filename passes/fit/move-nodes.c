@@ -62,7 +62,7 @@ is_early (const Finding *f, const CleaveNode *node)
 
 /* Returns whether no reader runs right after the node that computes a value. */
 static gboolean
-waits (const Finding *f, const CleaveResult *value)
+has_gap_before_readers (const Finding *f, const CleaveResult *value)
 {
   for (const CleaveOperand *use = value->first_use; use != NULL; use = use->next_use)
     if (use->node != NULL && f->position[use->node->id] <= f->position[value->node->id] + 1)
@@ -78,7 +78,7 @@ note_late (Finding *f, const CleaveNode *node)
   g_autoptr (GPtrArray) recomputed = g_ptr_array_new ();
 
   if (node->n_results != 1 || cleave_fit_count_bytes (&node->results[0]) < f->min_bytes ||
-      !waits (f, &node->results[0]) ||
+      !has_gap_before_readers (f, &node->results[0]) ||
       !cleave_fit_add_backward_slice (recomputed, &node->results[0],
                                       cleave_fit_count_bytes (&node->results[0])))
     return;

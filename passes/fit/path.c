@@ -2,12 +2,12 @@
 
 #include "path.h"
 
-/* The number of ways to each step that the search keeps: cheap ways, and more expensive ways that
- * leave more room for an overlay. With one way, the plan for ResNet-50 needs 3.3 % more memory than
- * with four. With two, it needs 0.3 % more. With eight, it needs the same. */
-#define MAX_WAYS 4
+/* The number of prefixes to each step that the search keeps: cheap prefixes, and more expensive
+ * prefixes that leave more room for an overlay. With one prefix, the plan for ResNet-50 needs 3.3 %
+ * more memory than with four. With two, it needs 0.3 % more. With eight, it needs the same. */
+#define MAX_PREFIXES 4
 
-/* A way to a step: a sequence of segments and unsplit steps before the step. */
+/* A prefix to a step: a sequence of segments and unsplit steps before the step. */
 typedef struct
 {
   double cost;
@@ -16,64 +16,64 @@ typedef struct
   gint64 n_bytes;  /* peak so far */
   guint until;     /* last step that reads the enlarged buffer */
   guint candidate; /* index of the last segment; CLEAVE_FIT_NONE: an unsplit step */
-  guint before;    /* index of the way before the last segment or step */
-} Way;
+  guint before;    /* index of the prefix before the last segment or step */
+} Prefix;
 
 typedef struct
 {
   guint n;
-  Way way[MAX_WAYS]; /* sorted by cost */
-} Ways;
+  Prefix prefix[MAX_PREFIXES]; /* sorted by cost */
+} Prefixes;
 
-/* Adds a way, unless another way is at least as good. Removes ways that are worse in everything,
- * and the most expensive way if there are too many. */
+/* Adds a prefix, unless another prefix is at least as good. Removes prefixes that are worse in
+ * everything, and the most expensive prefix if there are too many. */
 static void
-add_way (Ways *ways, const Way *way)
+add_prefix (Prefixes *prefixes, const Prefix *prefix)
 {
   guint n = 0, at;
 
-  for (guint i = 0; i < ways->n; i++)
-    if (ways->way[i].cost <= way->cost && ways->way[i].last <= way->last &&
-        ways->way[i].extra <= way->extra)
+  for (guint i = 0; i < prefixes->n; i++)
+    if (prefixes->prefix[i].cost <= prefix->cost && prefixes->prefix[i].last <= prefix->last &&
+        prefixes->prefix[i].extra <= prefix->extra)
       return;
-  for (guint i = 0; i < ways->n; i++)
-    if (ways->way[i].cost < way->cost || ways->way[i].last < way->last ||
-        ways->way[i].extra < way->extra)
-      ways->way[n++] = ways->way[i];
-  ways->n = n;
-  for (at = n; at > 0 && ways->way[at - 1].cost > way->cost; at--)
+  for (guint i = 0; i < prefixes->n; i++)
+    if (prefixes->prefix[i].cost < prefix->cost || prefixes->prefix[i].last < prefix->last ||
+        prefixes->prefix[i].extra < prefix->extra)
+      prefixes->prefix[n++] = prefixes->prefix[i];
+  prefixes->n = n;
+  for (at = n; at > 0 && prefixes->prefix[at - 1].cost > prefix->cost; at--)
     ;
-  if (at == MAX_WAYS)
+  if (at == MAX_PREFIXES)
     return;
-  ways->n = MIN (n + 1, MAX_WAYS);
-  for (guint i = ways->n - 1; i > at; i--)
-    ways->way[i] = ways->way[i - 1];
-  ways->way[at] = *way;
+  prefixes->n = MIN (n + 1, MAX_PREFIXES);
+  for (guint i = prefixes->n - 1; i > at; i--)
+    prefixes->prefix[i] = prefixes->prefix[i - 1];
+  prefixes->prefix[at] = *prefix;
 }
 
-/* Appends to a way a segment or step that ends at step `end` and needs `next.last` bytes. Does
- * nothing if that exceeds `max_bytes`. In the last segment or step of the way, `grown` more bytes
- * are live. */
+/* Appends to a prefix a segment or step that ends at step `end` and needs `next.last` bytes. Does
+ * nothing if that exceeds `max_bytes`. In the last segment or step of the prefix, `grown` more
+ * bytes are live. */
 static void
-append (Ways *to, const Way *from, Way next, gint64 grown, guint end, gint64 max_bytes)
+append (Prefixes *to, const Prefix *from, Prefix next, gint64 grown, guint end, gint64 max_bytes)
 {
   if (next.last > max_bytes || from->last + grown > max_bytes)
     return;
   if (next.until < end)
     next.extra = 0;
   next.n_bytes = MAX (MAX (from->n_bytes, from->last + grown), next.last);
-  add_way (to, &next);
+  add_prefix (to, &next);
 }
 
 static void
-append_segment (Ways *ways,
+append_segment (Prefixes *prefixes,
                 const CleaveFitCandidates *candidates,
                 guint index,
                 const CleaveFitPathQuery *query)
 {
   const CleaveFitCandidate *segment = cleave_fit_candidate (candidates, index);
   const CleaveFitOverlay *overlay = &segment->overlay;
-  const Ways *from = &ways[segment->begin];
+  const Prefixes *from = &prefixes[segment->begin];
   const double cost = segment->work + query->mac_price * segment->macs;
   const gboolean has_overlay =
       overlay->result > 0 &&
@@ -85,39 +85,39 @@ append_segment (Ways *ways,
     return;
   for (guint i = 0; i < from->n; i++)
     {
-      const Way *way = &from->way[i];
-      Way next = { .cost = way->cost + cost,
-                   .last = segment->n_bytes + way->extra,
-                   .extra = way->extra,
-                   .until = way->until,
-                   .candidate = index,
-                   .before = i };
+      const Prefix *prefix = &from->prefix[i];
+      Prefix next = { .cost = prefix->cost + cost,
+                      .last = segment->n_bytes + prefix->extra,
+                      .extra = prefix->extra,
+                      .until = prefix->until,
+                      .candidate = index,
+                      .before = i };
       gint64 buffer;
 
-      append (&ways[segment->end], way, next, 0, segment->end, query->max_bytes);
+      append (&prefixes[segment->end], prefix, next, 0, segment->end, query->max_bytes);
       if (!has_overlay)
         continue;
-      buffer = cleave_fit_overlay_get_bytes (overlay, way->extra);
+      buffer = cleave_fit_overlay_get_bytes (overlay, prefix->extra);
       next.last = segment->n_bytes - overlay->operand - overlay->result + buffer;
       next.extra = buffer - overlay->result;
       next.until = overlay->last;
-      append (&ways[segment->end], way, next, buffer - overlay->operand - way->extra, segment->end,
-              query->max_bytes);
+      append (&prefixes[segment->end], prefix, next, buffer - overlay->operand - prefix->extra,
+              segment->end, query->max_bytes);
     }
 }
 
 static void
-append_step (Ways *ways, const CleaveFitSteps *steps, guint step, gint64 max_bytes)
+append_step (Prefixes *prefixes, const CleaveFitSteps *steps, guint step, gint64 max_bytes)
 {
-  for (guint i = 0; i < ways[step].n; i++)
+  for (guint i = 0; i < prefixes[step].n; i++)
     {
-      const Way *way = &ways[step].way[i];
-      Way next = *way;
+      const Prefix *prefix = &prefixes[step].prefix[i];
+      Prefix next = *prefix;
 
-      next.last = steps->live[step] + way->extra;
+      next.last = steps->live[step] + prefix->extra;
       next.candidate = CLEAVE_FIT_NONE;
       next.before = i;
-      append (&ways[step + 1], way, next, 0, step + 1, max_bytes);
+      append (&prefixes[step + 1], prefix, next, 0, step + 1, max_bytes);
     }
 }
 
@@ -131,26 +131,26 @@ cleave_fit_path_free (CleaveFitPath *path)
 }
 
 static CleaveFitPath *
-make_path (const CleaveFitCandidates *candidates, const Ways *ways)
+make_path (const CleaveFitCandidates *candidates, const Prefixes *prefixes)
 {
   const guint n = candidates->steps->n_steps;
   g_autoptr (GArray) reversed = g_array_new (FALSE, FALSE, sizeof (guint));
   CleaveFitPath *path = g_new0 (CleaveFitPath, 1);
 
   path->segments = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
-  path->n_bytes = ways[n].way[0].n_bytes;
+  path->n_bytes = prefixes[n].prefix[0].n_bytes;
   for (guint end = n, i = 0; end > 0;)
     {
-      const Way *way = &ways[end].way[i];
+      const Prefix *prefix = &prefixes[end].prefix[i];
 
-      i = way->before;
-      if (way->candidate == CLEAVE_FIT_NONE)
+      i = prefix->before;
+      if (prefix->candidate == CLEAVE_FIT_NONE)
         {
           end--;
           continue;
         }
-      g_array_append_val (reversed, way->candidate);
-      end = cleave_fit_candidate (candidates, way->candidate)->begin;
+      g_array_append_val (reversed, prefix->candidate);
+      end = cleave_fit_candidate (candidates, prefix->candidate)->begin;
     }
   for (guint i = reversed->len; i-- > 0;)
     {
@@ -168,16 +168,16 @@ CleaveFitPath *
 cleave_fit_path_find (const CleaveFitCandidates *candidates, const CleaveFitPathQuery *query)
 {
   const CleaveFitSteps *steps = candidates->steps;
-  g_autofree Ways *ways = g_new0 (Ways, steps->n_steps + 1);
+  g_autofree Prefixes *prefixes = g_new0 (Prefixes, steps->n_steps + 1);
 
-  ways[0] = (Ways){ .n = 1, .way = { { .candidate = CLEAVE_FIT_NONE } } };
+  prefixes[0] = (Prefixes){ .n = 1, .prefix = { { .candidate = CLEAVE_FIT_NONE } } };
   for (guint end = 1; end <= steps->n_steps; end++)
     {
-      append_step (ways, steps, end - 1, query->max_bytes);
+      append_step (prefixes, steps, end - 1, query->max_bytes);
       for (guint c = candidates->first[end]; c < candidates->first[end + 1]; c++)
-        append_segment (ways, candidates, c, query);
+        append_segment (prefixes, candidates, c, query);
     }
-  return ways[steps->n_steps].n == 0 ? NULL : make_path (candidates, ways);
+  return prefixes[steps->n_steps].n == 0 ? NULL : make_path (candidates, prefixes);
 }
 
 static gboolean

@@ -35,7 +35,7 @@ share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitPiec
     return;
   next = &walker->piece_bytes[buffer->after];
   after = cleave_fit_buffer (walker->steps, buffer->after);
-  if (next->stamp != walker->now)
+  if (next->set_by_walk != walker->walk_number)
     return;
   in_buffer->is_whole |= next->is_whole;
   if (!in_buffer->is_whole)
@@ -56,7 +56,7 @@ cleave_fit_add_buffers (CleaveFitState *state, guint step)
 
       if (buffer->last >= (gint) state->walk->end)
         state->both -= buffer->n_bytes;
-      if (in_buffer->stamp != walker->now)
+      if (in_buffer->set_by_walk != walker->walk_number)
         continue;
       in_buffer->is_whole |= buffer->last >= (gint) state->walk->end;
       share_place (state, buffer, in_buffer);
@@ -248,8 +248,8 @@ cleave_fit_add_piece_bytes (CleaveFitState *state, guint index)
       return;
     }
   in_buffer = &state->walker->piece_bytes[value->buffer];
-  if (in_buffer->stamp != state->walker->now)
-    *in_buffer = (CleaveFitPieceBytes){ .stamp = state->walker->now };
+  if (in_buffer->set_by_walk != state->walker->walk_number)
+    *in_buffer = (CleaveFitPieceBytes){ .set_by_walk = state->walker->walk_number };
   in_buffer->carried = MAX (in_buffer->carried, pieces.carried);
   in_buffer->carried_top = MAX (in_buffer->carried_top, pieces.carried_top);
   in_buffer->first = MAX (in_buffer->first, pieces.first);

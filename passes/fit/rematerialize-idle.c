@@ -121,7 +121,7 @@ is_idle (const Order *o, const CleaveResult *value, const CleaveNode *from, cons
 /* Returns the bytes of values that the backward slice reads and that die before position `until`.
  * They must live longer if the backward slice is recomputed there. */
 static gint64
-count_instead (const Order *o, const GPtrArray *recomputed, guint until)
+count_extended_bytes (const Order *o, const GPtrArray *recomputed, guint until)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
   gint64 n_bytes = 0;
@@ -161,7 +161,7 @@ idle_new (const Order *o, CleaveNode *node)
     first++;
   if (readers == NULL || first >= readers->len ||
       !cleave_fit_add_backward_slice (recomputed, value, n_bytes) ||
-      CLEAVE_FIT_MUCH_LARGER * count_instead (o, recomputed, find_last (o, value)) > n_bytes)
+      CLEAVE_FIT_MUCH_LARGER * count_extended_bytes (o, recomputed, find_last (o, value)) > n_bytes)
     return NULL;
   g_ptr_array_remove_range (readers, 0, first);
   idle = g_new0 (Idle, 1);

@@ -98,7 +98,7 @@ begin_at (CleaveFitState *state, guint index)
   whole = cleave_range_whole (&node->node->results[0].type.shape);
   extent = whole.dim[dim].end;
   k = find_middle (extent, n);
-  required->stamp = state->walker->now;
+  required->set_by_walk = state->walker->walk_number;
   required->joined = 0;
   for (guint s = 0; s < state->n_samples; s++)
     required->range[s] = whole;
@@ -141,9 +141,9 @@ begin_required (CleaveFitState *state, guint value)
 {
   CleaveFitRequired *required = &state->walker->required[value];
 
-  if (required->stamp == state->walker->now)
+  if (required->set_by_walk == state->walker->walk_number)
     return FALSE;
-  required->stamp = state->walker->now;
+  required->set_by_walk = state->walker->walk_number;
   required->joined = 0;
   g_array_append_val (state->walker->read, value);
   return TRUE;
@@ -210,7 +210,7 @@ require_operand_of_view (CleaveFitState *state, const CleaveFitNode *node, guint
   CleaveStridedRange view;
   gboolean is_new;
 
-  if (x->value == CLEAVE_FIT_NONE || required->stamp != state->walker->now)
+  if (x->value == CLEAVE_FIT_NONE || required->set_by_walk != state->walker->walk_number)
     return;
   cleave_result_get_strided_range (&node->node->results[result], &view);
   is_new = begin_required (state, x->value);
@@ -245,12 +245,12 @@ find_required (const CleaveFitState *state,
   const CleaveShape *shape = &node->node->results[0].type.shape;
 
   for (guint s = 0; s < state->n_samples; s++)
-    if (required->stamp == state->walker->now)
+    if (required->set_by_walk == state->walker->walk_number)
       copy_range (&required->range[s], &made[s]);
     else
       copy_whole (shape, &made[s]);
   for (guint r = 1; r < node->n_values; r++)
-    if (required[r].stamp == state->walker->now)
+    if (required[r].set_by_walk == state->walker->walk_number)
       for (guint s = 0; s < state->n_samples; s++)
         copy_whole (shape, &made[s]); /* no map leads from other results to result 0, so the range
                                          is overestimated */
@@ -267,7 +267,7 @@ subtract_carried (const CleaveFitState *state,
                   const CleaveFitNode *node,
                   CleaveRange made[CLEAVE_FIT_N_SAMPLES])
 {
-  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->is_again)
+  if (state->walk->halo == CLEAVE_HALO_RECOMPUTE || node->always_recomputes)
     return;
   if (cleave_fit_is_wide (state, node))
     {
@@ -446,10 +446,10 @@ count_weights (CleaveFitState *state,
     return;
   if (middle->dim[node->channels].end - middle->dim[node->channels].begin >=
       node->node->results[0].type.shape.dim[node->channels])
-    state->again += node->again;
+    state->reread_ns += node->reread_ns;
   else
     {
-      state->idle += cleave_cost_of_channels (node->node, middle);
+      state->idle_ns += cleave_cost_of_channels (node->node, middle);
       state->cuts_weights = TRUE;
     }
 }
@@ -462,16 +462,17 @@ cleave_fit_visit (CleaveFitState *state, guint index)
   gboolean is_required = FALSE;
 
   for (guint r = 0; r < node->n_values; r++)
-    is_required |= state->walker->required[node->first_value + r].stamp == state->walker->now;
+    is_required |=
+        state->walker->required[node->first_value + r].set_by_walk == state->walker->walk_number;
   if (!is_required && !begin_at (state, index))
     return FALSE;
   if (!is_required)
     g_array_append_val (state->walker->ends, node->first_value);
   for (guint r = 0; r < node->n_values; r++)
-    if (state->walker->required[node->first_value + r].stamp == state->walker->now)
+    if (state->walker->required[node->first_value + r].set_by_walk == state->walker->walk_number)
       cleave_fit_add_piece_bytes (state, node->first_value + r);
   note_join (state, node);
-  state->begin += node->begin;
+  state->piece_ns += node->piece_ns;
   state->walker->n_visits++;
   if (node->is_view && is_required)
     {

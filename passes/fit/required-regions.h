@@ -27,9 +27,9 @@ typedef enum {
 
 typedef struct
 {
-  guint stamp; /* number of the last walk that set the region; if that is not the current walk, the
-                  region is empty */
-  gint64 joined; /* elements of CLEAVE_FIT_MIDDLE that joins read */
+  guint set_by_walk; /* number of the last walk that set the region; empty if it is another walk
+                        than the current one */
+  gint64 joined;     /* elements of CLEAVE_FIT_MIDDLE that joins read */
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitRequired;
 
@@ -39,7 +39,7 @@ typedef struct
  * and `top`. */
 typedef struct
 {
-  guint stamp;
+  guint set_by_walk;
   gint64 middle, first, top, carried, carried_top;
   gboolean is_whole; /* a value in the buffer is live after the segment, so it stays whole */
 } CleaveFitPieceBytes;
@@ -55,7 +55,7 @@ struct _CleaveFitWalker
   GArray *ends;           /* guint: results of the end nodes */
   GArray *joins;          /* guint: joins into whose buffer an earlier step writes a part */
   gint64 peak;            /* bytes of the unsplit graph */
-  guint now;              /* number of the current walk */
+  guint walk_number;      /* number of the current walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;
 };
@@ -72,9 +72,9 @@ typedef struct
   gint64 most_middle, most_first, most_top; /* maxima of the walker's sums over the steps */
   gint64 copied;                            /* bytes of carried rows, of all strips */
   double macs;                              /* MACs that pieces recompute */
-  double again;          /* ns that each piece but the first adds by reading weights again */
-  double begin;          /* ns that each piece adds before it computes anything */
-  double idle;           /* ns that chunks of channels add by partly empty vectors */
+  double reread_ns;      /* ns that each piece but the first adds by reading weights again */
+  double piece_ns;       /* ns that each piece adds before it computes anything */
+  double idle_ns;        /* ns that chunks of channels add by partly empty vectors */
   gboolean overlaps;     /* two strips need the same elements of a value */
   gboolean cuts_weights; /* pieces read different parts of some weights */
 } CleaveFitState;

@@ -161,7 +161,7 @@ typedef struct
   gint64 n_bytes;    /* bytes of the value */
   GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut too */
   gboolean computes; /* a node to cut does more than move bytes */
-} Reach;
+} CutSearch;
 
 static gint64
 count_read (const CleavePlan *plan, guint operand)
@@ -191,7 +191,7 @@ count_macs (const CleavePlan *plan)
 /* Returns whether all pieces together compute and read no more than the node does. The pieces of a
  * node with MACs may read an operand more often. */
 static gboolean
-is_parted (const CleavePlan *plan)
+adds_no_work (const CleavePlan *plan)
 {
   const CleaveNode *node = plan->node;
   gint64 n_made = cleave_shape_n_elements (&node->results[0].type.shape);
@@ -212,33 +212,33 @@ is_parted (const CleavePlan *plan)
 
 /* Returns whether all readers of a node are in `plain`. */
 static gboolean
-is_read_by_plain (const Reach *reach, const CleaveNode *node)
+is_read_by_plain (const CutSearch *search, const CleaveNode *node)
 {
   for (guint r = 0; r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
-      if (use->node == NULL || !g_hash_table_contains (reach->plain, use->node))
+      if (use->node == NULL || !g_hash_table_contains (search->plain, use->node))
         return FALSE;
   return TRUE;
 }
 
 static gboolean
-is_to_be_cut (const CleavePlan *plan, gpointer data, GString *why)
+may_cut (const CleavePlan *plan, gpointer data, GString *why)
 {
   const CleaveOpFlags moves = CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR;
-  Reach *reach = data;
+  CutSearch *search = data;
   CleaveNode *node = plan->node;
-  gboolean is_first = reach->plain == NULL;
+  gboolean is_first = search->plain == NULL;
 
   if (is_first)
-    reach->plain = g_hash_table_new (NULL, NULL);
-  if (!is_parted (plan) ||
+    search->plain = g_hash_table_new (NULL, NULL);
+  if (!adds_no_work (plan) ||
       (!is_first &&
-       (!is_read_by_plain (reach, node) ||
-        CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (&node->results[0]) <= reach->n_bytes)))
+       (!is_read_by_plain (search, node) ||
+        CLEAVE_FIT_MUCH_LARGER * cleave_fit_count_bytes (&node->results[0]) <= search->n_bytes)))
     return cleave_refuse (why, "it stays whole");
-  reach->computes |= (node->op->flags & moves) == 0;
+  search->computes |= (node->op->flags & moves) == 0;
   if (cleave_node_get_macs (node) == 0)
-    g_hash_table_add (reach->plain, node);
+    g_hash_table_add (search->plain, node);
   return TRUE;
 }
 
@@ -272,17 +272,17 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
 {
   const CleaveRecursion recursion = { .depth = G_MAXUINT, .single_use = TRUE };
   const gint64 n_bytes = cleave_fit_count_bytes (&cut->node->results[0]);
-  Reach reach = { .n_bytes = n_bytes };
-  const CleaveConstraint constraint = { .predicate = is_to_be_cut, .data = &reach };
+  CutSearch search = { .n_bytes = n_bytes };
+  const CleaveConstraint constraint = { .predicate = may_cut, .data = &search };
   g_autoptr (CleaveRegion) region = NULL;
 
   root->constraint = &constraint;
   region = cleave_region_plan (graph, root, 1, &recursion, NULL);
-  g_clear_pointer (&reach.plain, g_hash_table_unref);
+  g_clear_pointer (&search.plain, g_hash_table_unref);
   root->constraint = NULL;
   for (guint i = 0; i < region->members->len; i++) /* the constraint is on the stack */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
-  return region->members->len > 0 && reach.computes &&
+  return region->members->len > 0 && search.computes &&
                  CLEAVE_FIT_MUCH_LARGER * count_outside (region) <= n_bytes
              ? g_steal_pointer (&region)
              : NULL;

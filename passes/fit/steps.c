@@ -246,12 +246,12 @@ add_nodes (CleaveFitSteps *steps,
         continue;
       added.step = (guint) step[cleave_storage_position (timeline->storage, there)];
       added.macs = cleave_node_get_macs (node);
-      added.again = cleave_cost_of_weights_again (node);
-      added.begin = cleave_cost_to_begin (node);
+      added.reread_ns = cleave_cost_of_weights_again (node);
+      added.piece_ns = cleave_cost_to_begin (node);
       added.channels = cleave_cost_find_channels (node);
       added.can_split = node->op->maps != NULL;
       added.is_wide = wide[node->id];
-      added.is_again = cleave_node_widens (node) > 0;
+      added.always_recomputes = cleave_node_widens (node) > 0;
       g_array_append_val (steps->nodes, added);
       steps->macs += added.macs;
     }

@@ -28,14 +28,14 @@ typedef struct
   guint first_operand, n_operands;
   guint first_value, n_values;
   gint64 macs;
-  double again;       /* ns to read its weights once more */
-  double begin;       /* ns of each piece before it computes anything */
-  gint channels;      /* dimension of result 0 along which weights differ; -1: no MACs */
-  gboolean is_view;   /* each result is a range of operand 0, without steps */
-  gboolean can_split; /* the op has dimension maps */
-  gboolean is_wide;   /* cleave_find_wide() marks the node */
-  gboolean is_again; /* every halo policy recomputes the overlap of the result, since the operand is
-                        smaller, such as the bytes that DequantizeLinear converts to floats */
+  double reread_ns;           /* ns to read its weights once more */
+  double piece_ns;            /* ns of each piece before it computes anything */
+  gint channels;              /* dimension of result 0 along which weights differ; -1: no MACs */
+  gboolean is_view;           /* each result is a range of operand 0, without steps */
+  gboolean can_split;         /* the op has dimension maps */
+  gboolean is_wide;           /* cleave_find_wide() marks the node */
+  gboolean always_recomputes; /* with any halo policy, since the operand has fewer bytes than the
+                                 result, as that of a DequantizeLinear */
 } CleaveFitNode;
 
 /* A result of a node. */

@@ -9,9 +9,9 @@
  * bytes. DenseNet-121 then needs a third of the walks and gets the same plans. */
 #define MIN_STEPS_OF_BORDERS 150
 
-/* The tolerance of a local minimum is 1 / FEW of the peak. A segment can then end after a pooling,
- * even if the result of the next convolution is slightly smaller. */
-#define FEW 100
+/* The tolerance of a local minimum is 1 / BORDER_TOLERANCE of the peak. A segment can then end
+ * after a pooling, even if the result of the next convolution is slightly smaller. */
+#define BORDER_TOLERANCE 100
 
 /* Sets `crossing`, by step: the bytes of buffers that are live both before the step and in it. */
 static void
@@ -192,7 +192,7 @@ find_inner_of (const CleaveFitState *state, guint begin)
       const CleaveFitPieceBytes *in_buffer = &walker->piece_bytes[value->buffer];
       guint last = MIN ((guint) MAX (buffer->last, 0), state->walk->end - 1);
 
-      if (buffer->first >= (gint) begin || in_buffer->stamp != walker->now)
+      if (buffer->first >= (gint) begin || in_buffer->set_by_walk != walker->walk_number)
         continue;
       if (buffer->last >= (gint) state->walk->end)
         earlier += count_earlier (walker, value, begin);
@@ -222,7 +222,7 @@ static void
 add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *found)
 {
   const CleaveFitWalk *walk = state->walk;
-  const double n_again = cleave_fit_count_tiles (walk) - 1;
+  const double n_more = cleave_fit_count_tiles (walk) - 1;
   CleaveFitCandidate candidate = {
     .begin = begin,
     .end = walk->end,
@@ -236,8 +236,9 @@ add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *fo
     .n_bytes = find_peak (state, begin),
     .overlay = find_overlay (state, begin),
     .macs = state->macs,
-    .work = cleave_cost_of_macs_in_strips (state->macs) + state->idle +
-            (state->begin + state->again) * n_again + cleave_cost_of_rows ((double) state->copied),
+    .work = cleave_cost_of_macs_in_strips (state->macs) + state->idle_ns +
+            (state->piece_ns + state->reread_ns) * n_more +
+            cleave_cost_of_rows ((double) state->copied),
   };
 
   candidate.estimate = candidate.n_bytes;
@@ -249,11 +250,12 @@ gboolean
 cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step)
 {
   const gint64 *crossing = walker->crossing;
-  const gint64 few = walker->peak / FEW;
+  const gint64 tolerance = walker->peak / BORDER_TOLERANCE;
   guint n = walker->steps->n_steps;
 
   return n < MIN_STEPS_OF_BORDERS || step == 0 || step >= n ||
-         (crossing[step] <= crossing[step - 1] + few && crossing[step] <= crossing[step + 1] + few);
+         (crossing[step] <= crossing[step - 1] + tolerance &&
+          crossing[step] <= crossing[step + 1] + tolerance);
 }
 
 gboolean
@@ -281,7 +283,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
                            .overlaps = walk->n_columns > 1 };
   gint64 most = 0; /* peak of the unsplit steps */
 
-  walker->now++;
+  walker->walk_number++;
   walker->overlaps_wide = FALSE;
   g_array_set_size (walker->read, 0);
   g_array_set_size (walker->ends, 0);

@@ -18,7 +18,7 @@ typedef struct
       *missing; /* indexed by node id: bytes of the node's parts that are not on the current rank */
   gboolean *has_part; /* indexed by node id: a part of the node is on the current rank */
   gboolean *is_made;  /* indexed by node id: the current rank makes its own copy of the node */
-} Spread;
+} Broadcast;
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -45,7 +45,7 @@ count_bytes (const CleaveNode *node)
 /* Sets `missing` of a join or view to the bytes of its parts that are not on `rank`, and `has_part`
  * to whether a part is there. The only part of a view is operand 0. */
 static void
-find_missing (Spread *s, const CleaveNode *node, guint rank)
+find_missing (Broadcast *s, const CleaveNode *node, guint rank)
 {
   guint n = is_view (node) ? MIN (node->n_operands, 1) : is_join (node) ? node->n_operands : 0;
 
@@ -70,7 +70,7 @@ find_missing (Spread *s, const CleaveNode *node, guint rank)
 }
 
 static gboolean
-is_read (const Spread *s, const CleaveNode *node, guint rank)
+is_read (const Broadcast *s, const CleaveNode *node, guint rank)
 {
   for (guint r = 0; r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
@@ -83,7 +83,7 @@ is_read (const Spread *s, const CleaveNode *node, guint rank)
 /* Returns whether a copy of a join or view saves bytes. The copy of a view always does if the rank
  * makes the viewed value anyway. */
 static gboolean
-is_worth_it (const Spread *s, const CleaveNode *node)
+is_worth_it (const Broadcast *s, const CleaveNode *node)
 {
   gint64 missing = s->missing[node->id];
 
@@ -95,7 +95,7 @@ is_worth_it (const Spread *s, const CleaveNode *node)
 }
 
 static void
-find_made (Spread *s, guint rank)
+find_made (Broadcast *s, guint rank)
 {
   for (guint i = s->order->len; i-- > 0;)
     {
@@ -110,7 +110,7 @@ find_made (Spread *s, guint rank)
  * them to `copies`. Visits nodes before their operands, so a second pass knows for which views the
  * operand is made. */
 static void
-find_copies_on_rank (Spread *s, guint rank, GHashTable *copies)
+find_copies_on_rank (Broadcast *s, guint rank, GHashTable *copies)
 {
   for (guint i = 0; i < s->order->len; i++)
     {
@@ -138,7 +138,7 @@ find_copies (const CleaveGraph *graph, const GPtrArray *order, guint n_ranks, co
   g_autofree gint64 *missing = g_new0 (gint64, graph->n_ids + 1);
   g_autofree gboolean *has_part = g_new0 (gboolean, graph->n_ids + 1);
   g_autofree gboolean *is_made = g_new0 (gboolean, graph->n_ids + 1);
-  Spread s = { order, rank, missing, has_part, is_made };
+  Broadcast s = { order, rank, missing, has_part, is_made };
 
   for (guint r = 0; r < n_ranks; r++)
     find_copies_on_rank (&s, r, copies);

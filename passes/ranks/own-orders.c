@@ -87,7 +87,7 @@ typedef struct
       *copies; /* indexed by node id of the whole graph: the copy in the rank's graph; NULL: none */
   gboolean *is_sent; /* indexed by node id of the rank's graph: the node takes no time, and only
                         other ranks read it */
-} Alone;
+} RankGraph;
 
 /* Returns whether a node takes no time. Such a node runs when it is read, so that two orders that
  * differ only in such nodes count as equal. */
@@ -98,7 +98,7 @@ takes_no_time (const CleaveNode *node)
 }
 
 static gboolean
-is_for_others (const Alone *alone, const CleaveNode *node)
+is_for_others (const RankGraph *alone, const CleaveNode *node)
 {
   for (guint r = 0; r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
@@ -108,7 +108,7 @@ is_for_others (const Alone *alone, const CleaveNode *node)
 }
 
 static void
-alone_init (Alone *alone, const CleavePlacement *p, guint rank)
+alone_init (RankGraph *alone, const CleavePlacement *p, guint rank)
 {
   g_autoptr (GPtrArray) nodes = g_ptr_array_new ();
   GHashTableIter iter;
@@ -132,7 +132,7 @@ alone_init (Alone *alone, const CleavePlacement *p, guint rank)
 }
 
 static void
-alone_clear (Alone *alone)
+alone_clear (RankGraph *alone)
 {
   g_clear_pointer (&alone->origins, g_hash_table_unref);
   g_clear_pointer (&alone->graph, cleave_graph_unref);
@@ -140,11 +140,11 @@ alone_clear (Alone *alone)
   g_clear_pointer (&alone->is_sent, g_free);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (RankGraph, alone_clear)
 
 /* Adds nodes that are only sent to other ranks, as soon as their operands are in the list. */
 static void
-add_sent (const Alone *alone, List *list, const CleaveNode *node)
+add_sent (const RankGraph *alone, List *list, const CleaveNode *node)
 {
   g_autoptr (GQueue) queue = g_queue_new ();
 
@@ -161,7 +161,7 @@ add_sent (const Alone *alone, List *list, const CleaveNode *node)
 
 /* Returns the rank's nodes (CleaveNode) in the order in which `order` has them. */
 static GPtrArray *
-restrict_to (const Alone *alone, const GPtrArray *order)
+restrict_to (const RankGraph *alone, const GPtrArray *order)
 {
   g_autofree gboolean *is_done = g_new0 (gboolean, (gsize) alone->graph->n_ids + 1);
   List list = { is_done, g_ptr_array_new () };
@@ -184,7 +184,7 @@ restrict_to (const Alone *alone, const GPtrArray *order)
 static GPtrArray *
 find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *orders, guint n)
 {
-  g_auto (Alone) alone = { 0 };
+  g_auto (RankGraph) alone = { 0 };
   g_autoptr (GPtrArray) own = g_ptr_array_new_with_free_func ((GDestroyNotify) g_ptr_array_unref);
   g_autoptr (GPtrArray) best = NULL;
   GPtrArray *nodes = g_ptr_array_new ();

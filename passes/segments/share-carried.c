@@ -170,10 +170,10 @@ share_parts_of (Sharing *sharing, CleaveResult *value)
 /* If a Slice that a join reads was cut, replaces the join with one that reads the parts of the
  * Slice directly. */
 static void
-spread (Sharing *sharing, CleaveNode *node)
+flatten_join (Sharing *sharing, CleaveNode *node)
 {
   g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
-  g_autoptr (GArray) spread = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
+  g_autoptr (GArray) flat = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   CleaveRange whole = cleave_range_whole (&node->results[0].type.shape);
   gboolean changed = FALSE;
   CleaveNode *made;
@@ -186,19 +186,19 @@ spread (Sharing *sharing, CleaveNode *node)
       const GArray *by = g_hash_table_lookup (sharing->parts, part->value);
 
       if (by == NULL)
-        g_array_append_vals (spread, part, 1);
+        g_array_append_vals (flat, part, 1);
       changed |= by != NULL && by->len > 1;
       for (guint p = 0; by != NULL && p < by->len; p++)
         {
           CleaveJoinPart inner = g_array_index (by, CleaveJoinPart, p);
 
           inner.place = cleave_range_absolute (&inner.place, &part->place);
-          g_array_append_val (spread, inner);
+          g_array_append_val (flat, inner);
         }
     }
   if (!changed)
     return;
-  made = cleave_join_add (sharing->graph, NULL, NULL, spread, &node->results[0].type);
+  made = cleave_join_add (sharing->graph, NULL, NULL, flat, &node->results[0].type);
   cleave_result_replace_uses (&node->results[0], &made->results[0]);
   cleave_node_take_names (made, node);
   g_ptr_array_add (sharing->left, node);
@@ -223,6 +223,6 @@ cleave_share_carried (CleaveGraph *graph)
   if (g_hash_table_size (parts) == 0)
     return;
   for (guint i = 0; i < joins->len; i++)
-    spread (&sharing, joins->pdata[i]);
+    flatten_join (&sharing, joins->pdata[i]);
   cleave_remove_dead (left, NULL);
 }

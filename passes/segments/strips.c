@@ -126,15 +126,15 @@ typedef struct
 {
   CleaveGraph *graph;
   CleaveNode *last;
-} Alone;
+} SegmentGraph;
 
 static void
-alone_clear (Alone *alone)
+alone_clear (SegmentGraph *alone)
 {
   g_clear_pointer (&alone->graph, cleave_graph_unref);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Alone, alone_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (SegmentGraph, alone_clear)
 
 /* Returns the value in `graph` for `value` of the original graph. A value that is computed outside
  * of the segment becomes an input. */
@@ -179,7 +179,7 @@ is_read_outside (const CleaveSegment *segment, const CleaveNode *node)
 }
 
 static void
-copy_segment (const CleaveSegment *segment, Alone *alone)
+copy_segment (const CleaveSegment *segment, SegmentGraph *alone)
 {
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
   /* From a node that depends on constants alone to its copy. */
@@ -210,7 +210,7 @@ typedef struct
 /* Cuts a copy of the segment and measures it. If the cut adds more than `max_time` ns, does not
  * compute the peak, which is then G_MAXINT64. */
 static Outcome
-try_strips (const Alone *alone, const CleaveSegment *segment, double max_time)
+try_strips (const SegmentGraph *alone, const CleaveSegment *segment, double max_time)
 {
   g_autoptr (CleaveGraph) copy = cleave_graph_copy (alone->graph), lowered = NULL;
   g_autoptr (GPtrArray) order = NULL;
@@ -259,7 +259,7 @@ find_whole_bytes (const CleaveSegment *segment)
 /* Returns the bytes that are live with any number of strips: the operands and the result of the
  * segment, and the largest value that is read whole. */
 static gint64
-find_fixed_bytes (const CleaveSegment *segment, const Alone *alone)
+find_fixed_bytes (const CleaveSegment *segment, const SegmentGraph *alone)
 {
   gint64 fixed = find_whole_bytes (segment);
 
@@ -278,7 +278,7 @@ typedef struct
 
 /* Tries a band for each thread, with exchanged halos. The bands run at the same time. */
 static Outcome
-try_exchange (const Alone *alone,
+try_exchange (const SegmentGraph *alone,
               const CleaveSegment *segment,
               const CleaveStripsTask *task,
               double max_time)
@@ -295,7 +295,7 @@ try_exchange (const Alone *alone,
 /* Returns the ns that it adds if threads take strips of one band alternately. A thread then reads
  * mostly values that another core has written. */
 static double
-find_time_of_alternating (const Alone *alone, guint n_threads)
+find_time_of_alternating (const SegmentGraph *alone, guint n_threads)
 {
   double n_bytes = 0;
 
@@ -310,11 +310,11 @@ find_time_of_alternating (const Alone *alone, guint n_threads)
  * each thread, bands that exchange halos, or strips taken alternately. Leaves `*best` unchanged if
  * strips taken alternately would take too long. */
 static void
-settle (const Alone *alone,
-        const CleaveSegment *segment,
-        const CleaveStripsTask *task,
-        const Outcome *outcome,
-        Choice *best)
+distribute_to_threads (const SegmentGraph *alone,
+                       const CleaveSegment *segment,
+                       const CleaveStripsTask *task,
+                       const Outcome *outcome,
+                       Choice *best)
 {
   const double max_time = MAX_ADDED * task->time;
   Choice choice = { segment->n_strips, segment->n_bands, CLEAVE_HALO_CARRY, outcome->peak };
@@ -366,7 +366,7 @@ find_least (gint64 fixed, gint64 peak, guint n_strips)
  * number, chooses the strips with which it needs the fewest bytes. Each thread has one strip in
  * flight. */
 static void
-choose_strips (const Alone *alone,
+choose_strips (const SegmentGraph *alone,
                CleaveSegment *segment,
                const CleaveStripsTask *task,
                gint64 limit,
@@ -390,7 +390,7 @@ choose_strips (const Alone *alone,
       if ((double) peak > MIN_GAIN * (double) before)
         return; /* more strips take more time and save no memory */
       if (peak < best->peak)
-        settle (alone, segment, task, &(Outcome){ peak, outcome.time }, best);
+        distribute_to_threads (alone, segment, task, &(Outcome){ peak, outcome.time }, best);
       if (find_least (fixed, peak, per_band[i]) >= best->peak)
         return;
       before = peak;
@@ -400,7 +400,7 @@ choose_strips (const Alone *alone,
 static Choice
 choose (CleaveSegment *segment, const CleaveStripsTask *task)
 {
-  g_auto (Alone) alone = { 0 };
+  g_auto (SegmentGraph) alone = { 0 };
   Choice best = { .peak = (gint64) (MAX_LEFT * (double) task->peak) };
   gint64 limit = task->limit;
 

@@ -96,10 +96,10 @@ find_chunks (CleaveRegion *region, const CleaveRegionNode *member)
 /* Returns the source of an operand. If the region may cut the node of `value`, adds the demand to
  * that node. */
 static CleaveSource
-ask (CleaveRegion *region,
-     const CleaveRegionNode *reader,
-     const CleaveResult *value,
-     const CleaveDemand *demand)
+add_demand (CleaveRegion *region,
+            const CleaveRegionNode *reader,
+            const CleaveResult *value,
+            const CleaveDemand *demand)
 {
   CleaveSource source = { .range = demand->range };
   CleaveNode *node = value->node;
@@ -241,7 +241,7 @@ is_slice (const CleaveSource *source, const CleaveResult *value)
 
 /* Sets the sources of all pieces of a node, and adds demands to the nodes that the pieces read. */
 static void
-ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *plan)
+add_demands (CleaveRegion *region, CleaveRegionNode *member, const CleavePlan *plan)
 {
   guint n = member->node->n_operands;
 
@@ -263,7 +263,7 @@ ask_for_operands (CleaveRegion *region, CleaveRegionNode *member, const CleavePl
                                     .reader_piece = i,
                                     .reader_operand = j };
 
-            member->sources[i * n + j] = ask (region, member, value, &demand);
+            member->sources[i * n + j] = add_demand (region, member, value, &demand);
             region->n_made += is_slice (&member->sources[i * n + j], value);
           }
     }
@@ -308,7 +308,7 @@ split_member (CleaveRegion *region, CleaveRegionNode *member)
   else
     {
       member->is_split = TRUE;
-      ask_for_operands (region, member, plan);
+      add_demands (region, member, plan);
       g_ptr_array_add (region->members, member);
     }
 }
@@ -355,7 +355,7 @@ pass_member (CleaveRegion *region, CleaveRegionNode *member)
         }
       demand.range = cleave_region_get_range (region, &range);
       demand.result = value->index;
-      member->sources[i] = ask (region, member, value, &demand);
+      member->sources[i] = add_demand (region, member, value, &demand);
       region->n_made += is_slice (&member->sources[i], value);
     }
   g_ptr_array_add (region->members, member);

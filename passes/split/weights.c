@@ -23,7 +23,7 @@ typedef struct
 /* Returns how far a chunk of size `size` is below its share. Uses exactly the expression of Glow's
  * rule, so that ties are decided in the same way. */
 static double
-lack (const Shares *shares, guint i, gint64 size)
+shortfall (const Shares *shares, guint i, gint64 size)
 {
   return shares->weight[i] - (double) size / (double) shares->n * shares->sum;
 }
@@ -59,7 +59,7 @@ find_level (const double *lacks, guint k, double n)
 /* A unit that chunk `i` may get, and the lack of the chunk before it gets the unit. */
 typedef struct
 {
-  double lack;
+  double shortfall;
   guint i;
   gint64 size;
 } Unit;
@@ -69,8 +69,8 @@ compare_units (gconstpointer a, gconstpointer b)
 {
   const Unit *u = a, *v = b;
 
-  if (u->lack != v->lack)
-    return u->lack > v->lack ? -1 : 1;
+  if (u->shortfall != v->shortfall)
+    return u->shortfall > v->shortfall ? -1 : 1;
   if (u->i != v->i)
     return u->i < v->i ? -1 : 1;
   return (u->size > v->size) - (u->size < v->size);
@@ -86,7 +86,7 @@ hand_out (const Shares *shares, gint64 *size, guint k, gint64 n_units)
 
   for (guint i = 0; i < k; i++)
     for (guint j = 0; j < N_NEXT; j++)
-      unit[i * N_NEXT + j] = (Unit){ lack (shares, i, size[i] + j), i, size[i] + j };
+      unit[i * N_NEXT + j] = (Unit){ shortfall (shares, i, size[i] + j), i, size[i] + j };
   qsort (unit, k * N_NEXT, sizeof *unit, compare_units);
   for (gint64 u = 0; u < n_units; u++)
     size[unit[u].i]++;
@@ -119,7 +119,7 @@ cleave_share_out (const double *given, guint k, gint64 n, gint64 least, gint64 *
   for (guint i = 0; i < k; i++)
     shares.sum += weights[i] = given[i] * factor;
   for (guint i = 0; i < k; i++)
-    lacks[i] = lack (&shares, i, least) / shares.sum * (double) n;
+    lacks[i] = shortfall (&shares, i, least) / shares.sum * (double) n;
   level = find_level (lacks, k, (double) n_units);
   for (guint i = 0; i < k; i++)
     {

@@ -18,17 +18,17 @@ typedef struct
 {
   guint n_nodes;
   GPtrArray *order;
-  guint *position; /* by node id */
-  gint64 *live;    /* by position: bytes that are live while the node runs */
-  gboolean *alone; /* by position: no later node reads a value of an earlier node */
-  gboolean *taken; /* by position: the node is in a segment */
+  guint *position;         /* by node id */
+  gint64 *live;            /* by position: bytes that are live while the node runs */
+  gboolean *is_bottleneck; /* by position: no later node reads a value of an earlier node */
+  gboolean *taken;         /* by position: the node is in a segment */
 } Analysis;
 
 /* The positions after `begin`, up to and including `end`. */
 typedef struct
 {
   guint begin, end;
-} Reach;
+} PositionRange;
 
 static void
 analysis_clear (Analysis *a)
@@ -36,7 +36,7 @@ analysis_clear (Analysis *a)
   g_clear_pointer (&a->order, g_ptr_array_unref);
   g_clear_pointer (&a->position, g_free);
   g_clear_pointer (&a->live, g_free);
-  g_clear_pointer (&a->alone, g_free);
+  g_clear_pointer (&a->is_bottleneck, g_free);
   g_clear_pointer (&a->taken, g_free);
 }
 
@@ -65,7 +65,7 @@ find_alone (Analysis *a)
     {
       const CleaveNode *node = a->order->pdata[i];
 
-      a->alone[i] = last <= i;
+      a->is_bottleneck[i] = last <= i;
       if (!cleave_node_is_fixed (node))
         last = MAX (last, find_last_use (a, node));
     }
@@ -79,7 +79,7 @@ analyze (const CleaveGraph *graph, Analysis *a, GError **error)
     return FALSE;
   a->n_nodes = a->order->len;
   a->position = cleave_order_positions (graph, a->order);
-  a->alone = g_new0 (gboolean, a->n_nodes + 1);
+  a->is_bottleneck = g_new0 (gboolean, a->n_nodes + 1);
   a->taken = g_new0 (gboolean, a->n_nodes + 1);
   find_alone (a);
   return TRUE;
@@ -124,13 +124,13 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Returns a segment that ends with the node at `reach->end`. The segment has the nodes after
- * `reach->begin` that this node needs, back to results of at most `small` bytes. */
+/* Returns a segment that ends with the node at `range->end`. The segment has the nodes after
+ * `range->begin` that this node needs, back to results of at most `small` bytes. */
 static CleaveSegment *
-segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_threads)
+segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint n_threads)
 {
   CleaveSegment *segment = g_new0 (CleaveSegment, 1);
-  CleaveNode *last = a->order->pdata[reach->end];
+  CleaveNode *last = a->order->pdata[range->end];
   CleaveSegmentEnd end = { last, (guint) find_rows (last, n_threads), 0 };
 
   segment->ends = g_array_new (FALSE, FALSE, sizeof (CleaveSegmentEnd));
@@ -147,7 +147,7 @@ segment_new (const Analysis *a, const Reach *reach, gint64 small, guint n_thread
         {
           CleaveResult *operand = node->operands[i].result;
 
-          if (operand != NULL && a->position[operand->node->id] > reach->begin &&
+          if (operand != NULL && a->position[operand->node->id] > range->begin &&
               is_larger (operand->node, small) && g_hash_table_add (segment->nodes, operand->node))
             g_ptr_array_add (segment->order, operand->node);
         }
@@ -169,7 +169,7 @@ find_ends (const Analysis *a, gint64 small, guint n_threads)
     {
       const CleaveNode *node = a->order->pdata[i];
 
-      if (!a->alone[i] || node->n_operands == 0 || result_bytes (node) > small)
+      if (!a->is_bottleneck[i] || node->n_operands == 0 || result_bytes (node) > small)
         ends[i] = ends[i + 1];
       else
         ends[i] = find_rows (node, n_threads) >= 0 ? i : 0;
@@ -183,7 +183,7 @@ static guint
 find_begin (const Analysis *a, guint high, guint after, gint64 small)
 {
   for (guint i = high; i-- > after;)
-    if (a->alone[i] && result_bytes (a->order->pdata[i]) <= small)
+    if (a->is_bottleneck[i] && result_bytes (a->order->pdata[i]) <= small)
       return i;
   return after;
 }
@@ -191,29 +191,29 @@ find_begin (const Analysis *a, guint high, guint after, gint64 small)
 static GArray *
 find_reaches (const Analysis *a, gint64 limit, guint n_threads)
 {
-  GArray *reaches = g_array_new (FALSE, FALSE, sizeof (Reach));
+  GArray *ranges = g_array_new (FALSE, FALSE, sizeof (PositionRange));
   g_autofree guint *ends = find_ends (a, limit / 3, n_threads);
 
   for (guint i = 0, after = 0; i < a->n_nodes; i++)
     {
-      Reach reach = { .end = ends[i] };
+      PositionRange range = { .end = ends[i] };
 
-      if (a->live[i] <= limit || reach.end == 0)
+      if (a->live[i] <= limit || range.end == 0)
         continue;
-      reach.begin = find_begin (a, i, after, limit / 3);
-      if (reaches->len > 0 && reach.begin <= after)
+      range.begin = find_begin (a, i, after, limit / 3);
+      if (ranges->len > 0 && range.begin <= after)
         {
-          reach.begin = g_array_index (reaches, Reach, reaches->len - 1).begin;
-          g_array_set_size (reaches, reaches->len - 1);
+          range.begin = g_array_index (ranges, PositionRange, ranges->len - 1).begin;
+          g_array_set_size (ranges, ranges->len - 1);
         }
-      g_array_append_val (reaches, reach);
-      i = after = reach.end;
+      g_array_append_val (ranges, range);
+      i = after = range.end;
     }
-  return reaches;
+  return ranges;
 }
 
 static gboolean
-is_within (const Reach *inner, const Reach *outer)
+is_within (const PositionRange *inner, const PositionRange *outer)
 {
   return inner->begin >= outer->begin && inner->end <= outer->end;
 }
@@ -247,9 +247,12 @@ add_segment (const Analysis *a,
 }
 
 static gboolean
-add_reach (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, GPtrArray *segments)
+add_range (const Analysis *a,
+           const PositionRange *range,
+           const CleaveStripsTask *task,
+           GPtrArray *segments)
 {
-  return add_segment (a, segment_new (a, reach, -1, task->n_threads), task, segments);
+  return add_segment (a, segment_new (a, range, -1, task->n_threads), task, segments);
 }
 
 /* Segments of large values that other values may bypass: from a small result up through large
@@ -266,14 +269,17 @@ find_live (const Analysis *a, const CleaveSegment *segment)
 }
 
 static void
-add_cones (const Analysis *a, const Reach *reach, const CleaveStripsTask *task, GPtrArray *segments)
+add_cones (const Analysis *a,
+           const PositionRange *range,
+           const CleaveStripsTask *task,
+           GPtrArray *segments)
 {
   const gint64 small = task->limit / 4;
 
-  for (guint i = reach->begin + 1; i <= reach->end; i++)
+  for (guint i = range->begin + 1; i <= range->end; i++)
     {
       const CleaveNode *node = a->order->pdata[i];
-      const Reach up = { .end = i };
+      const PositionRange up = { .end = i };
       CleaveStripsTask of_cone = *task;
       CleaveSegment *cone;
 
@@ -304,9 +310,9 @@ add_segments (const Analysis *a,
 
   for (guint i = 0; i < longer->len; i++)
     {
-      const Reach *reach = &g_array_index (longer, Reach, i);
+      const PositionRange *range = &g_array_index (longer, PositionRange, i);
 
-      if (add_reach (a, reach, task, segments))
+      if (add_range (a, range, task, segments))
         {
           const CleaveSegment *segment = segments->pdata[segments->len - 1];
 
@@ -315,10 +321,10 @@ add_segments (const Analysis *a,
         }
       *solved = FALSE;
       if (cones)
-        add_cones (a, reach, task, segments);
+        add_cones (a, range, task, segments);
       for (guint j = 0; j < shorter->len; j++)
-        if (is_within (&g_array_index (shorter, Reach, j), reach))
-          add_reach (a, &g_array_index (shorter, Reach, j), task, segments);
+        if (is_within (&g_array_index (shorter, PositionRange, j), range))
+          add_range (a, &g_array_index (shorter, PositionRange, j), task, segments);
     }
 }
 

@@ -454,10 +454,10 @@ find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 /* Returns whether the memory that pieces of a node need is worth more than the time that they save.
  * As for schedules, 1 % of the time is worth 4 % of the peak. */
 static gboolean
-is_too_dear (const CleaveNode *node,
-             const CleaveResult *overwritten,
-             const Whole *whole,
-             guint n_threads)
+costs_more_than_it_saves (const CleaveNode *node,
+                          const CleaveResult *overwritten,
+                          const Whole *whole,
+                          guint n_threads)
 {
   double time = cleave_cost_of_shared (node) * (n_threads - 1) / MAX (whole->time, 1);
 
@@ -502,7 +502,8 @@ find_roots (CleaveGraph *graph,
           (threads->have_own_memory && g_hash_table_contains (pieces, node)) ||
           (attempt > 0 && !g_hash_table_contains (refused, node)) ||
           would_be_copied (node, dim, dims, threads) ||
-          is_too_dear (node, find_overwritten (node, dims, members), whole, threads->n))
+          costs_more_than_it_saves (node, find_overwritten (node, dims, members), whole,
+                                    threads->n))
         continue;
       add_root (roots, node, (guint) dim, threads->n);
       g_hash_table_insert (dims, node, GINT_TO_POINTER (dim));

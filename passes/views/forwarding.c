@@ -336,7 +336,7 @@ get_plain (CleaveForwarder *forwarder,
 /* Returns whether a window should be read from several operands of a join, if no operand contains
  * all of it. That is useful only if the window cuts a joined dimension. */
 static gboolean
-cuts_seams (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
+cuts_joined_dim (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
 {
   if (join == NULL || cleave_strided_range_has_steps (window))
     return FALSE;
@@ -440,7 +440,7 @@ needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const 
   CleaveRange hull = cleave_strided_range_hull (window);
   g_autoptr (GArray) found = NULL;
 
-  if (!cuts_seams (join, window, &value->type.shape))
+  if (!cuts_joined_dim (join, window, &value->type.shape))
     return FALSE;
   if (!is_read_whole (value))
     return TRUE;

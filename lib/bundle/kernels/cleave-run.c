@@ -69,16 +69,16 @@ begin_of_operand (const CleaveRun *run, const CleaveValue *value)
 
 /* Returns how many rows of an operand must exist before a row of the result can be computed. */
 static int32_t
-rows_needed (const CleaveRun *run, const CleaveReach *reach, uint32_t operand, int32_t row)
+rows_needed (const CleaveRun *run, const CleaveRowMap *map, uint32_t operand, int32_t row)
 {
   const int32_t rows = run->model->values[operand].rows;
-  int32_t at = row * reach->times + reach->shift;
+  int32_t at = row * map->times + map->shift;
   int32_t begin, end;
 
-  if (reach->block != 1)
-    at = (at < 0 ? at - reach->block + 1 : at) / reach->block;
-  begin = at * reach->stride + reach->offset;
-  end = begin + reach->window;
+  if (map->block != 1)
+    at = (at < 0 ? at - map->block + 1 : at) / map->block;
+  begin = at * map->stride + map->offset;
+  end = begin + map->window;
   if (run->segment->is_upward)
     return begin > 0 ? rows - begin : rows;
   return end < rows ? end : rows;
@@ -100,9 +100,10 @@ find_missing (const CleaveRun *run, uint32_t layer)
   const CleaveLayer *l = &run->model->layers[layer];
 
   for (int i = 0; i < 2 && l->operands[i] != CLEAVE_NO_VALUE; i++)
-    if (is_inner (run, l->operands[i]) && state_of (run, l->operands[i])->made <
-                                              rows_needed (run, &run->model->reaches[l->reaches[i]],
-                                                           l->operands[i], next_row (run, layer)))
+    if (is_inner (run, l->operands[i]) &&
+        state_of (run, l->operands[i])->made < rows_needed (run,
+                                                            &run->model->row_maps[l->row_maps[i]],
+                                                            l->operands[i], next_row (run, layer)))
       return l->operands[i];
   return layer;
 }
@@ -210,10 +211,10 @@ cleave_run_next (CleaveRun *run)
         {
           set_call (run, layer);
           if (layer != run->target)
-            run->layer = state_of (run, layer)->asker;
+            run->layer = state_of (run, layer)->reader;
           return &run->model->layers[layer];
         }
-      state_of (run, missing)->asker = layer;
+      state_of (run, missing)->reader = layer;
       run->layer = (uint16_t) missing;
     }
 }

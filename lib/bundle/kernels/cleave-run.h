@@ -9,10 +9,10 @@
 /* The tables have small types. If a number of a model exceeds one, CLEAVE_WIDE is defined. */
 #ifdef CLEAVE_WIDE
 typedef uint32_t CleavePixelBytes;
-typedef uint16_t CleaveReachIndex;
+typedef uint16_t CleaveRowMapIndex;
 #else
 typedef uint16_t CleavePixelBytes;
-typedef uint8_t CleaveReachIndex;
+typedef uint8_t CleaveRowMapIndex;
 #endif
 
 /* The memory that has a value, and flags. */
@@ -41,14 +41,14 @@ typedef struct
 typedef struct
 {
   int16_t stride, offset, window, times, shift, block;
-} CleaveReach;
+} CleaveRowMap;
 
 /* A layer: one kernel. The result of layer i is value i. */
 typedef struct
 {
   const void *params;
-  uint16_t operands[2];        /* indices of values; CLEAVE_NO_VALUE: there is none */
-  CleaveReachIndex reaches[2]; /* for each operand: index in the table `reaches` of the model */
+  uint16_t operands[2];          /* indices of values; CLEAVE_NO_VALUE: there is none */
+  CleaveRowMapIndex row_maps[2]; /* for each operand: index in the table `row_maps` of the model */
   uint8_t kernel; /* index in the table `kernels` of the model; CLEAVE_NO_KERNEL: the caller
                      supplies the rows of the value */
 } CleaveLayer;
@@ -72,7 +72,7 @@ typedef struct
   const CleaveValue *values; /* first the results of all layers, then inputs and views */
   const CleaveLayer *layers;
   const CleaveSegment *segments;
-  const CleaveReach *reaches;
+  const CleaveRowMap *row_maps;
   const CleaveKernel *kernels;
   uint16_t n_segments;
 } CleaveModel;
@@ -80,7 +80,7 @@ typedef struct
 /* The progress of a layer of the segment that runs. */
 typedef struct
 {
-  uint16_t made, asker;
+  uint16_t made, reader;
 } CleaveState;
 
 /* A run. The caller sets the fields up to `states` before cleave_run(). */

@@ -160,7 +160,7 @@ forget (CleaveOnnxExport *export, const Choice *choice)
 /* Returns the node that stands for a node in the sort: the first Where of its choice, or the node
  * itself if it is in no choice. Called a unit below. */
 static const CleaveNode *
-unit_of (const CleaveOnnxExport *export, const CleaveNode *node)
+representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
 {
   const Choice *choice = export->choice_of[node->id];
 
@@ -181,7 +181,7 @@ push_operands (const CleaveOnnxExport *export, const CleaveNode *node, GPtrArray
       if (value == NULL)
         continue;
       if (choice == NULL || export->choice_of[value->node->id] != choice)
-        g_ptr_array_add (stack, (gpointer) unit_of (export, value->node));
+        g_ptr_array_add (stack, (gpointer) representative_of (export, value->node));
       else if (export->branch[value->node->id] == MAIN)
         return FALSE;
     }
@@ -215,7 +215,7 @@ sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 
   for (guint i = 0; i < order->len; i++)
     {
-      g_ptr_array_add (stack, (gpointer) unit_of (export, order->pdata[i]));
+      g_ptr_array_add (stack, (gpointer) representative_of (export, order->pdata[i]));
       while (stack->len > 0)
         {
           const CleaveNode *unit = stack->pdata[stack->len - 1];

@@ -19,12 +19,12 @@ typedef struct
   GHashTable
       *ranges; /* maps a range as text to its name in the file; NULL if the range is not written */
   gint64 n_bytes; /* bytes of the different ranges */
-} Family;
+} BaseGroup;
 
 static void
 family_free (gpointer data)
 {
-  Family *family = data;
+  BaseGroup *family = data;
 
   g_ptr_array_unref (family->results);
   g_hash_table_unref (family->ranges);
@@ -32,7 +32,7 @@ family_free (gpointer data)
 }
 
 static void
-add_to_family (Family *family, CleaveResult *result)
+add_to_family (BaseGroup *family, CleaveResult *result)
 {
   CleaveTensor *tensor = cleave_node_get_constant (result->node);
   CleaveRange range;
@@ -57,13 +57,13 @@ find_families (const CleaveGraph *graph)
     {
       CleaveTensor *tensor = cleave_node_get_constant (node);
       CleaveTensor *base = tensor == NULL ? NULL : cleave_tensor_get_base (tensor, NULL);
-      Family *family = base == NULL ? NULL : g_hash_table_lookup (by_base, base);
+      BaseGroup *family = base == NULL ? NULL : g_hash_table_lookup (by_base, base);
 
       if (tensor == NULL || node->results[0].n_uses == 0)
         continue;
       if (family == NULL)
         {
-          family = g_new0 (Family, 1);
+          family = g_new0 (BaseGroup, 1);
           family->base = base;
           family->default_name = cleave_graph_find_default (graph, base);
           family->results = g_ptr_array_new ();
@@ -95,7 +95,7 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
 
 /* Returns the name of the base. Writes the base on the first call. */
 static const char *
-write_base (CleaveOnnxExport *export, const Family *family, const char *name)
+write_base (CleaveOnnxExport *export, const BaseGroup *family, const char *name)
 {
   const CleaveRange whole = cleave_range_whole (&cleave_tensor_get_type (family->base)->shape);
   g_autofree char *key = cleave_range_to_string (&whole);
@@ -112,7 +112,7 @@ write_base (CleaveOnnxExport *export, const Family *family, const char *name)
 }
 
 static gboolean
-is_whole (const Family *family, const CleaveResult *result)
+is_whole (const BaseGroup *family, const CleaveResult *result)
 {
   const CleaveTensorType *part = cleave_tensor_get_type (cleave_node_get_constant (result->node));
 
@@ -120,7 +120,7 @@ is_whole (const Family *family, const CleaveResult *result)
 }
 
 static void
-write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *result)
+write_constant (CleaveOnnxExport *export, const BaseGroup *family, CleaveResult *result)
 {
   const CleaveTensorType *type = cleave_tensor_get_type (family->base);
   CleaveTensor *tensor = cleave_node_get_constant (result->node);
@@ -151,7 +151,7 @@ write_constant (CleaveOnnxExport *export, const Family *family, CleaveResult *re
 /* Writes all constants of a base. Constants that are the whole base come first, since ranges may be
  * Slices of it. */
 static void
-write_family (CleaveOnnxExport *export, const Family *family)
+write_family (CleaveOnnxExport *export, const BaseGroup *family)
 {
   for (guint pass = 0; pass < 2; pass++)
     for (guint i = 0; i < family->results->len; i++)

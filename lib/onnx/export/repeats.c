@@ -19,7 +19,7 @@
 typedef struct
 {
   guint begin, period, end;
-} Stretch;
+} Candidate;
 
 typedef struct
 {
@@ -52,7 +52,7 @@ repeat_new (guint begin, guint period, guint n_iterations)
 /* Finds the longest repeat in a candidate that begins at node `begin`, or a few periods later. Up
  * to 3 iterations at the end may be left out, since other nodes may read their results. */
 static CleaveOnnxRepeat *
-find_in_phase (Search *search, const Stretch *stretch, guint begin)
+find_in_phase (Search *search, const Candidate *stretch, guint begin)
 {
   for (guint late = 0; late < MAX_LATE && search->work < MAX_WORK; late++)
     {
@@ -97,7 +97,7 @@ is_better (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, const Cle
 }
 
 static void
-search_stretch (Search *search, const Stretch *stretch)
+search_stretch (Search *search, const Candidate *stretch)
 {
   g_autoptr (CleaveOnnxRepeat) best = NULL;
 
@@ -123,7 +123,7 @@ search_stretch (Search *search, const Stretch *stretch)
 }
 
 static guint
-get_saved (const Stretch *stretch)
+get_saved (const Candidate *stretch)
 {
   return stretch->end - stretch->begin - stretch->period;
 }
@@ -131,7 +131,7 @@ get_saved (const Stretch *stretch)
 static int
 compare_stretches (gconstpointer a, gconstpointer b)
 {
-  const Stretch *x = a, *y = b;
+  const Candidate *x = a, *y = b;
 
   if (get_saved (x) != get_saved (y))
     return get_saved (x) < get_saved (y) ? 1 : -1;
@@ -147,7 +147,7 @@ add_stretches (const CleaveOnnxList *list, guint period, GArray *stretches)
 
   for (guint i = 0; i + period < list->n_nodes; i++)
     {
-      Stretch stretch = { i, period, 0 };
+      Candidate stretch = { i, period, 0 };
 
       while (i + period < list->n_nodes && kinds[i] == kinds[i + period])
         i++;
@@ -235,14 +235,14 @@ cleave_onnx_find_repeats (const CleaveOnnxList *list)
 {
   GPtrArray *found = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_onnx_repeat_free);
   g_autoptr (GArray) distances = find_distances (list);
-  g_autoptr (GArray) stretches = g_array_new (FALSE, FALSE, sizeof (Stretch));
+  g_autoptr (GArray) stretches = g_array_new (FALSE, FALSE, sizeof (Candidate));
   Search search = { list, found, 0 };
 
   for (guint i = 0; i < distances->len; i++)
     add_stretches (list, g_array_index (distances, Distance, i).period, stretches);
   g_array_sort (stretches, compare_stretches);
   for (guint i = 0; i < stretches->len; i++)
-    search_stretch (&search, &g_array_index (stretches, Stretch, i));
+    search_stretch (&search, &g_array_index (stretches, Candidate, i));
   g_ptr_array_sort (found, compare_begins);
   drop_nested (found);
   return found;

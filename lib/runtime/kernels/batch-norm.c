@@ -71,7 +71,7 @@ tell (Telling *telling, gint64 end, gint64 few)
 /* Returns a view of a vector with one element per channel, with the rank of x and extent 1 in all
  * dimensions but c. */
 static CleaveView
-spread (const CleaveView *vector, const CleaveView *x, guint c)
+broadcast_vector (const CleaveView *vector, const CleaveView *x, guint c)
 {
   CleaveView view = { .type = { CLEAVE_FLOAT32, { .rank = x->type.shape.rank } } };
 
@@ -206,9 +206,9 @@ prepare (const CleaveKernelInstance *instance,
   for (guint i = 0; i < instance->call.n_operands; i++)
     if (instance->operands[i].type.element != CLEAVE_FLOAT32)
       return FALSE;
-  views[AT_FACTOR - 1] = spread (&factor, x, c);
-  views[AT_B - 1] = spread (&instance->operands[B], x, c);
-  views[AT_MEAN - 1] = spread (&instance->operands[MEAN], x, c);
+  views[AT_FACTOR - 1] = broadcast_vector (&factor, x, c);
+  views[AT_B - 1] = broadcast_vector (&instance->operands[B], x, c);
+  views[AT_MEAN - 1] = broadcast_vector (&instance->operands[MEAN], x, c);
   bn = g_new0 (BatchNorm, 1);
   bn->c = c;
   cleave_loops_init (&bn->loops, &instance->results[0], views, N_VIEWS - 1);

@@ -17,7 +17,7 @@
 
 /* Limit on the consumers of a head. Each consumer is checked against all consumers before it. More
  * consumers gain no time. */
-#define MAX_FOLLOWERS 64
+#define MAX_CONSUMERS 64
 
 typedef struct
 {
@@ -105,7 +105,7 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
  * overwritten it by writing `result`. `by_elements` FALSE: `before` may read any element at any
  * time. */
 static gboolean
-is_overtaken (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
+reads_before (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
   for (guint i = 0; i < before->call.n_operands; i++)
     if (!are_disjoint (&before->operands[i], result) &&
@@ -128,7 +128,7 @@ is_head_overtaken (const Group *group, const CleaveView *result)
   const CleaveTask *head = group->head;
 
   return (group->is_overlaid && are_same (result, &head->instance.results[0])) ||
-         is_overtaken (&head->instance, result, goes_by_elements (head->family));
+         reads_before (&head->instance, result, goes_by_elements (head->family));
 }
 
 static gboolean
@@ -148,7 +148,7 @@ can_fuse (const Group *group, const CleaveTask *task)
       const CleaveKernelInstance *instance = group->fused[i].instance;
 
       if (!reads_in_step (&task->instance, &instance->results[0], &reads) ||
-          !is_overtaken (instance, result, TRUE))
+          !reads_before (instance, result, TRUE))
         return FALSE;
     }
   return reads;
@@ -242,7 +242,7 @@ find_epilogue (const Finding *f, const Group *group, guint i)
   const CleaveView *y = &group->head->instance.results[0], *so_far = y;
   guint assignment = find_assignment (f, group->first)->location.root;
 
-  for (guint n = 0; i + n < f->n && group->n_fused + n < MAX_FOLLOWERS; n++)
+  for (guint n = 0; i + n < f->n && group->n_fused + n < MAX_CONSUMERS; n++)
     {
       guint step = f->sequence[i + n];
       CleaveTask *task = &f->program->tasks[step];
@@ -324,7 +324,7 @@ add_fused (const Finding *f, guint i)
   if (!can_lead (group.head))
     return 0;
   group.n_fused = group.head->instance.n_epilogue_ops;
-  for (guint next = i + 1 + group.n_fused; next < f->n && group.n_fused < MAX_FOLLOWERS; next++)
+  for (guint next = i + 1 + group.n_fused; next < f->n && group.n_fused < MAX_CONSUMERS; next++)
     {
       CleaveTask *task = &f->program->tasks[f->sequence[next]];
 

@@ -173,7 +173,7 @@ find_candidates (Choosing *c, const Candidate *fastest)
 /* Returns a factor from 0.5 to 2 by which a simulated run changes the estimated time of a step. The
  * factor has a part that all steps of one op share. It depends only on the step and `trial`. */
 static double
-disturb (const Choosing *c, guint step, guint trial)
+vary_cost (const Choosing *c, guint step, guint trial)
 {
   const CleaveStep *what = &g_array_index (c->storage->steps, CleaveStep, step);
   guint32 of_step = (step + 1) * 2654435761u ^ (trial + 1) * 2246822519u,
@@ -186,7 +186,7 @@ disturb (const Choosing *c, guint step, guint trial)
 }
 
 /* Returns the simulated time of a run in nanoseconds, including waits for values and memory, with
- * the costs that disturb() changes for this `trial`. */
+ * the costs that vary_cost() changes for this `trial`. */
 static double
 replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *waits, guint trial)
 {
@@ -206,7 +206,7 @@ replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *wa
           begin = MAX (begin, end[schedule->sequence[wait->thread][wait->count - 1]] +
                                   CLEAVE_COST_OF_HANDOVER);
         }
-      end[step] = free_at[thread] = begin + c->task.cost[step] * disturb (c, step, trial);
+      end[step] = free_at[thread] = begin + c->task.cost[step] * vary_cost (c, step, trial);
       last = MAX (last, end[step]);
     }
   return last;
@@ -326,7 +326,7 @@ choose (Choosing *c, CleaveArena *arena)
 
 /* Packs the arena with the largest slack that the limit on its size allows. */
 static CleaveSchedule *
-loosen (Choosing *c, Candidate *chosen, CleaveArena *arena)
+add_slack (Choosing *c, Candidate *chosen, CleaveArena *arena)
 {
   static const double slacks[] = { INFINITY, 100000, 20000 };
   gint64 at_most = MAX ((gint64) (CLEAVE_ARENA_CLOSE * (double) arena->peak), arena->n_bytes);
@@ -390,7 +390,7 @@ search (const CleaveStorage *storage,
                                         .n_buffers = storage->buffers->len,
                                         .n_bytes = touches.n_bytes };
   chosen = choose (&choosing, arena);
-  schedule = loosen (&choosing, &chosen, arena);
+  schedule = add_slack (&choosing, &chosen, arena);
   if (n_threads > 1)
     cleave_arena_keep_with_threads (arena, storage, graph, schedule);
   cleave_urgency_clear (&choosing.urgency);
