@@ -66,7 +66,7 @@ def of_member(owner, name, value):
 def of_class(name):
     cls = getattr(cleave, name)
     text = cls.__doc__ if (cls.__module__ or '').startswith('cleave._') else {
-        'Graph': 'A graph: a collection of nodes.', 'FitReport': 'A plan that `fit` found.', 'Bundle': 'A model that is planned as C99 for a small device.',
+        'Graph': 'A graph: a collection of nodes.', 'FitReport': 'A plan that `fit` found.', 'Bundle': 'A model as C99 source files for a small device.',
         'SplitReport': 'A report of the changes of a split.', 'Node': 'A node of a graph. It has at least one result.',
         'Result': 'A value that a node computes.', 'Operand': 'A use of a value, by a node or by an output.',
         'Tensor': 'A typed array of the library; it shares its memory with numpy.'}[name]

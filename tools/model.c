@@ -155,7 +155,7 @@ parse_values (char **texts, const GPtrArray *more, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* Adds to an error about a missing value or shape the option that gives it. */
+/* If an error says that a value or a shape is missing, adds the option that gives it. */
 static void
 add_option_hint (GError *error)
 {

@@ -207,7 +207,8 @@ is_full_batch (const CleaveNode *node)
   return has_constant && cleave_bundle_image (&node->results[0]).images > 1;
 }
 
-/* Appends a CleaveRepeat of some rows, columns and channels. */
+/* Appends the C initializer of a CleaveRepeat. `extents`: rows, columns and channels of the
+ * operand; an extent of 1 is repeated. */
 static void
 print_repeat (const char *constant,
               const gint64 *extents,

@@ -46,9 +46,11 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
   return end->over == value->value && end->first == value->last;
 }
 
-/* Returns whether an end lies far enough before the value that it overlays, or after it. A kernel
- * that works in place writes a row from the begin of the row on. So a row may lie after the row
- * under it only if the two do not overlap. */
+/* Returns whether `end`, the result of a segment, may overlay `value` at their offsets. It must lie
+ * at least `lag` bytes before the value, or after it if its rows are computed upward. A kernel that
+ * works in place writes each row from its begin. So if `end` begins after the value, the distance
+ * must be at least one row: a row of the result then overlaps no row that the kernel still reads.
+ */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {

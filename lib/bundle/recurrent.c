@@ -134,8 +134,8 @@ add_start (const Lowering *l)
   return add_step (l, &step, Y, 1, bytes[0] + bytes[1]);
 }
 
-/* Adds the steps that compute the state, and that copy the end from it. Returns the value of the
- * end. */
+/* Adds two steps: one computes the state after each time step, the other copies the results of the
+ * layer from it. Returns the value with these results. */
 static guint
 add_end (const Lowering *l, gboolean has_start)
 {

@@ -44,8 +44,8 @@ typedef struct
   gint64 n_bytes;
   guint first, last;
   gboolean is_fixed; /* the buffer may be in the caller's memory, so it cannot move */
-  guint over;        /* index of the place that this place was moved into, or CLEAVE_NEVER */
-  gint64 shift;      /* offset of this place in the place `over`, in bytes */
+  guint over; /* index of the place whose memory this place shares; CLEAVE_NEVER: it has its own */
+  gint64 shift; /* offset of this place in the place `over`, in bytes */
 } Place;
 
 /* The state of one search for laps. In a chain, each lap enlarges the buffer that the next lap

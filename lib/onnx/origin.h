@@ -37,8 +37,8 @@ typedef struct
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);
-/* Copies an origin. The copy has its own doc strings of nodes, and shares the other fields, which
- * must not change. */
+/* Copies an origin, the metadata and doc strings of a model. The copy has its own doc strings of
+ * nodes, and shares the other fields, which must not change. */
 CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
 /* Adds a warning about the model. Takes ownership of the text. */
 void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The records of RNN, GRU and LSTM. Batch and directions can be split. Time can be cut only into
- * chunks that run one after the other (sequence), the hidden size not at all. recurrent-steps.c
- * computes them. */
+/* The records of RNN, GRU and LSTM. Batch and directions can be split. The hidden size cannot. Time
+ * can be cut only into chunks that run one after the other (sequence). recurrent-steps.c has the
+ * kernels. */
 
 #include "recurrent.h"
 

@@ -89,8 +89,8 @@ is_empty (const CleaveFootprints *footprints, guint step)
   return footprints->first[step] == footprints->first[step + 1];
 }
 
-/* Fills `next` for the steps of a thread. Fused steps and steps that only wait have no
- * footprint. */
+/* Sets `next` of each step of a thread: the next step of that thread with a footprint. Fused steps
+ * and steps that only wait have none. */
 static void
 find_next (CleaveFootprints *footprints, const CleaveSchedule *schedule, guint thread)
 {

@@ -75,11 +75,11 @@ read_terms (CleaveQdqSearch *s, const CleaveBodyCall *call, CleaveQdqAdd *to)
 #define SURE_LEAST                                                                                 \
   0.375 /* smallest useful `sure`: with less, too many results would have to be recomputed */
 
-/* Plans the fast path: its factors, its addend and `sure`, the largest distance to an integer at
- * which the rounded result is certain. Each float operation of the reference has a rounding error
- * of at most 2^-24 of its result: a product or quotient for each term, their sum, and the
- * quantization. The fast path's factors, addend and operations have equal errors. At most 12 of
- * these errors are relative to the largest magnitude. */
+/* Plans the fast path: its factors, its addend and `sure`. If a result before rounding is within
+ * `sure` of an integer, the fast path rounds it to the integer of the reference. Each float
+ * operation has an error of at most 2^-24 of its result. In the reference these are a product or
+ * quotient for each term, their sum, and the quantization; the fast path has as many. The sum of
+ * all errors is at most 12 times 2^-24 of the largest magnitude. */
 static void
 plan_few_steps (CleaveQdqAdd *add)
 {

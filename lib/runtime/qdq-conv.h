@@ -104,5 +104,6 @@ typedef struct
 } CleaveQdqMean;
 
 extern const CleaveOp cleave_op_qdq_mean;
-/* Returns the mean that equals the group, or NULL if the group is not a mean. */
+/* Returns the parameters of the integer mean that computes a quantized group; NULL: the group is
+ * not a mean. */
 CleaveQdqMean *cleave_qdq_mean_find (const CleaveKernelInstance *group);

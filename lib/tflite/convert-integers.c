@@ -106,7 +106,7 @@ typedef struct
   const char *op;
   gboolean (*read_factors) (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error);
   gint64 shift_8, shift_16; /* left shifts of operands of int8 and of int16 */
-  gboolean has_activation;  /* option 0 is an activation */
+  gboolean has_activation;  /* field 0 of the operator's options is an activation function */
   gboolean can_adjoin;      /* options may transpose the operands */
 } Binary;
 

@@ -39,5 +39,6 @@ CleaveFitPlan *cleave_fit_plan_make (const CleaveFitMeasurement *measured,
                                      const CleaveFitTotals *before,
                                      guint n_threads,
                                      gboolean exclude_inputs);
-/* Marks a plan as made for ONNX Runtime, with these results of its Loops. */
+/* Marks a plan as made for ONNX Runtime. `loops`: the numbers of Loops and the estimated bytes
+ * there. */
 void cleave_fit_plan_set_loops (CleaveFitPlan *plan, const CleaveFitLoops *loops);

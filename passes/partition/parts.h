@@ -7,8 +7,8 @@
 
 /* A partition and its parts.
  *
- * The file that finds the parts adds them, then the nodes of each part in topological order. Then
- * it calls cleave_partition_build_parts(), which makes a graph of each part. */
+ * Callers add the parts, then the nodes of each part in topological order. Then they call
+ * cleave_partition_build_parts(), which makes a graph of each part. */
 
 typedef struct
 {

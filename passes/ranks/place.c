@@ -14,13 +14,13 @@
 
 #include <string.h>
 
-/* Parameters of a candidate placement. `assumed_speedup`: factor by which the network is assumed to
+/* Parameters of a candidate placement. `speedup`: factor by which the network is assumed to
  * be faster. `min_gain`: a node moves to another rank only if that gains this many times the
  * sending time; with 0, consecutive pieces change ranks at each node. `in_bands`: pieces run on the
  * rank of their band, so that only whole nodes choose a rank. */
 typedef struct
 {
-  double assumed_speedup, min_gain;
+  double speedup, min_gain;
   gboolean in_bands;
 } Candidate;
 
@@ -38,7 +38,7 @@ static const Candidate candidates[] = {
 typedef struct
 {
   const CleaveNetwork *network;
-  double assumed_speedup, min_gain;
+  double speedup, min_gain;
   const gint *band; /* indexed by node id: the rank on which the node must run, or CLEAVE_NO_BAND
                        for any rank; NULL: any rank for all nodes */
   guint *rank;      /* indexed by node id: rank of the node */
@@ -52,8 +52,8 @@ typedef struct
 static double
 get_time_to_send (const Placing *p, const CleaveResult *value)
 {
-  return (double) cleave_tensor_type_n_bytes (&value->type) /
-         (p->network->bandwidth * p->assumed_speedup) * 1e9;
+  return (double) cleave_tensor_type_n_bytes (&value->type) / (p->network->bandwidth * p->speedup) *
+         1e9;
 }
 
 static double *
@@ -77,7 +77,7 @@ bring (Placing *p, const CleaveResult *value, guint rank, gboolean commit)
   if (known != NULL)
     return *known;
   left = MAX (end, p->link_free_at[from]) + get_time_to_send (p, value);
-  end = left + p->network->latency / p->assumed_speedup * 1e9;
+  end = left + p->network->latency / p->speedup * 1e9;
   if (commit)
     {
       key = (guint64) (p->first_result[value->node->id] + value->index) << 32 | rank;
@@ -120,8 +120,7 @@ find_time_back (const Placing *p, const CleaveNode *node, guint rank)
   for (guint r = 0; rank != 0 && r < node->n_results; r++)
     for (const CleaveOperand *use = node->results[r].first_use; use != NULL; use = use->next_use)
       if (use->node == NULL)
-        time = get_time_to_send (p, &node->results[r]) +
-               p->network->latency / p->assumed_speedup * 1e9;
+        time = get_time_to_send (p, &node->results[r]) + p->network->latency / p->speedup * 1e9;
   return time;
 }
 
@@ -138,7 +137,7 @@ find_time_to_bring (const Placing *p, const CleaveNode *node, guint rank)
 
       if (value != NULL && !cleave_node_is_fixed (value->node) &&
           p->rank[value->node->id] != rank && find_arrival (p, value, rank) == NULL)
-        time += get_time_to_send (p, value) + CLEAVE_RANKS_COST_OF_MESSAGE / p->assumed_speedup;
+        time += get_time_to_send (p, value) + CLEAVE_RANKS_COST_OF_MESSAGE / p->speedup;
     }
   return time;
 }
@@ -202,7 +201,7 @@ find_ranks (const CleaveGraph *graph,
   g_autoptr (GHashTable) arrivals =
       g_hash_table_new_full (cleave_hash_pair, g_int64_equal, g_free, g_free);
   Placing p = { .network = network,
-                .assumed_speedup = candidate->assumed_speedup,
+                .speedup = candidate->speedup,
                 .min_gain = candidate->min_gain,
                 .band = candidate->in_bands ? band : NULL,
                 .rank = g_new0 (guint, n),

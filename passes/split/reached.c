@@ -82,7 +82,7 @@ cleave_reached_tell (CleaveReached *reached, CleaveSplitReport *report)
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
   CleaveSplitLimit *macs = &reached->limits[CLEAVE_LIMIT_ADDED_MACS];
 
-  /* the totals include the MACs that nodes above the roots add */
+  /* the totals include the MACs that pieces of nodes above the roots recompute */
   if (reached->is_asked[CLEAVE_LIMIT_ADDED_MACS])
     macs->reached = MAX (macs->reached, (double) (totals->macs_after - totals->macs_before) /
                                             (double) MAX (totals->macs_before, 1));

@@ -86,7 +86,7 @@ search_root (const CleaveSplitRequest *request,
     return FALSE;
   if (trial != NULL)
     {
-      /* cppcheck-suppress autoVariables ; trial->work is policy->work again before `work` ends */
+      /* cppcheck-suppress autoVariables ; trial->work is reset before `work` goes out of scope */
       trial->work = &work;
       cleave_trial_find_bound (trial, root, 1);
     }

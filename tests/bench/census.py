@@ -95,7 +95,8 @@ def make_model(op, operands, attrs, element, path):
 
 
 def measure_limits(program):
-    """Returns the limits of the core: the best of several measurements, since other processes may use the machine."""
+    """Returns the peak rates of one core (GFLOP/s of float32, GB/s of copies): the best of four measurements, since other
+    processes may use the machine."""
     found = [json.loads(subprocess.run([program], capture_output=True, text=True, check=True).stdout) for _ in range(4)]
     best = [[size, max(one['copy_gbps'][i][1] for one in found)] for i, (size, _) in enumerate(found[0]['copy_gbps'])]
     return dict(found[0], float32_gflops=max(one['float32_gflops'] for one in found), copy_gbps=best)

@@ -137,7 +137,9 @@ gint64 maybe_negative (Trial *trial, gint64 axis, guint rank);
 gint64 type_n_elements (const TrialType *type);
 gboolean type_equal (const TrialType *a, const TrialType *b);
 TrialType type_of (const Trial *trial, guint value);
-TrialType type_make (guint element, guint rank, ...); /* rank extents of type gint64 */
+TrialType type_make (guint element,
+                     guint rank,
+                     ...); /* the arguments after `rank` are the extents, each a gint64 */
 
 void add_image (Trial *trial);
 /* Returns an existing or a new value, with one of the types and a rank in this range. */

@@ -73,7 +73,7 @@ function table(results) {
 
 process.env.MALLOC_MMAP_THRESHOLD_ = '65536'; // bytes: larger blocks are mapped
 
-// Returns the least growth and the least latency of several rounds, each in a process of its own.
+// Returns the least growth of process memory and the least latency. Each round is a process of its own.
 function grow(model, arena) {
   const all = Array.from({ length: rounds }, () => JSON.parse(call(process.execPath, latency, folder, model.file, model.shape?.join(',') ?? '-', '1', '5', arena)));
   return { growth: Math.min(...all.map((one) => one.growth)), min: Math.min(...all.map((one) => one.min)) };

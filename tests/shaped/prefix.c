@@ -164,8 +164,8 @@ enlarge (const char *text, guint d, gint64 extent, gint64 more)
   return g_strjoinv ("\n", lines);
 }
 
-/* Compares a random graph with a larger form of it. Returns whether the graph is a part of the
- * larger form, or -1 if there is no larger form. */
+/* Enlarges a dimension of an input of a graph. Returns 1 if the graph is a prefix of the larger
+ * graph, 0 if not, -1 if the larger graph is not valid. Checks the bits of a prefix. */
 static int
 try_larger (const CleaveGraph *part, guint32 seed)
 {

@@ -24,7 +24,7 @@ typedef struct
 enum { QUANTIZE = 114, DEQUANTIZE = 6, RELU = 19, UINT8 = 3 };
 
 static const Chain chains[] = {
-  /* Equal scales leave no node. */
+  /* If QUANTIZE keeps scale, zero point and type, the import adds no node. */
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT8 }, { 0.1f, 0.1f }, { 3, 3 }, 0, 0, 0, 0 },
   { 1, { QUANTIZE }, { TFLITE_INT16, TFLITE_INT16 }, { 0.1f, 0.1f }, { 0, 0 }, 0, 0, 0, 0 },
   /* QUANTIZE changes the scale, the zero point, or the type. */

@@ -183,7 +183,8 @@ run_strings (guint c, guint unused)
     run_places (c, hostile[i]);
 }
 
-/* Runs cases with a dash and each byte, alone and with more characters. */
+/* Runs the command with each one-byte option, alone, and with an 'x' behind it between two other
+ * arguments. */
 static void
 run_bytes (guint c, guint unused)
 {

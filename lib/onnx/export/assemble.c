@@ -209,9 +209,9 @@ add_concat (const Work *work, guint axis, const GPtrArray *names, const char *to
   return name;
 }
 
-/* Lists the names of the values whose Concat along `axis` is the box. Calls itself for each
- * interval between cuts. The depth is the rank for a grid of parts, and logarithmic in the number
- * of parts if they overlap. */
+/* Appends to `names` the values whose Concat along `axis` is `box`. Calls itself for each interval
+ * between cuts. The depth of the recursion is the number of dimensions if the parts form a grid,
+ * and logarithmic in the number of parts if they overlap. */
 static void
 fill_box (
     const Work *work, const GArray *parts, const CleaveRange *box, guint axis, GPtrArray *names)

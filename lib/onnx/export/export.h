@@ -47,7 +47,8 @@ typedef struct
   GPtrArray *choices; /* CleaveOnnxChoice: conditions that become Ifs */
   CleaveOnnxChoice *
       *choice_of; /* indexed by node id: the choice that contains the node; NULL: none */
-  guint *branch;  /* indexed by node id: 1 + 2 * choice + side; 0: the node is in no branch */
+  guint *branch;  /* indexed by node id: 1 + 2 * index in `choices` + index of the branch (0 or 1);
+                     0: the  node is in no branch */
   GPtrArray *operands, *results; /* names of the operands and results of the node that is written */
   GPtrArray *iterations; /* receives the names of nodes that are in a Loop; NULL: not wanted */
   gboolean is_hidden;    /* the file leaves out inner shapes (hide.c) */

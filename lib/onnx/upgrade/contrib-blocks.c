@@ -212,7 +212,8 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
                   *bias = cleave_onnx_node_operand (node, 5), *bytes, *scales, *zeros, *y;
   CleaveElement element = a == NULL ? CLEAVE_FLOAT32 : cleave_onnx_value_type (a)->element;
 
-  cleave_onnx_node_take_int (node, "accuracy_level", 0); /* float32 meets every level */
+  cleave_onnx_node_take_int (node, "accuracy_level",
+                             0); /* float32 satisfies every accuracy_level */
   if (!cleave_onnx_take_only (node, "weight_prepacked", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !check_blocks (node, &b, error) ||
       !cleave_onnx_node_need (node, 3, error) || !cleave_onnx_refuse (node, 4, "g_idx", error))

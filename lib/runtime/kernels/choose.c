@@ -35,7 +35,7 @@ typedef struct
   Run run;
   gboolean upcasts;
   CleaveHalfLoop half_loop; /* loop for float16; NULL: no such loop */
-  CleaveLoops loops;        /* loops over views of the result, then of each operand */
+  CleaveLoops loops;        /* inner loops for strided views: of the result, then of each operand */
 } Choose;
 
 /* clang-format off */

@@ -49,8 +49,9 @@ cleave_pieces_count_floats (const CleaveCall *call, const CleaveShape *shape, Cl
   return cleave_is_upcast (call, element) ? cleave_shape_n_elements (shape) : 0;
 }
 
-/* Returns the bytes of all float32 values of a piece with these lengths. Does not count operand
- * `packed` (0: count all). Returns -1 if no such piece exists. */
+/* Returns the bytes of all float32 values of a piece whose result has the extents `length`.
+ * `packed`: index of an operand that is not counted; 0: all operands are counted, since operand 0
+ * is never packed. Returns -1 if no such piece exists. */
 static inline gint64
 cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *length)
 {

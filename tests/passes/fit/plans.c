@@ -192,8 +192,8 @@ START_TEST (moved_nodes_need_the_planned_memory)
 }
 END_TEST
 
-/* The plan adds pieces after their readers in the list of nodes. It then sorts the list into the
- * order in which a file has the nodes. */
+/* The plan appends pieces to the list of nodes, after their readers. It then sorts the list into
+ * the order in which an importer creates the nodes from a file of the graph. */
 START_TEST (nodes_are_in_the_order_of_a_file)
 {
   g_autoptr (GError) error = NULL;

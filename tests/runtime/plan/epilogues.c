@@ -345,8 +345,8 @@ START_TEST (heads_add_to_operands_of_a_join)
 }
 END_TEST
 
-/* The intermediate values of a pattern are not stored, for any distance in memory between the
- * pixels of y and between those of the sum. */
+/* A head applies a pattern in registers and stores only the final values, even if its own pixels
+ * and those of the pattern have different strides. */
 START_TEST (heads_apply_patterns_in_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)

@@ -52,8 +52,8 @@ typedef struct
   gint64 y_offset; /* offset of the first column within a pixel of y, and in the bias */
 } CleaveColumns;
 
-/* A band: the range of x that its regions read and, if the bands nest, the range of y that they
- * write. Both are in elements. */
+/* The memory of a band, in elements: the range of x that its regions read, and the range of y that
+ * they write. The second range is set only if the bands follow each other in memory. */
 typedef struct
 {
   gint64 x_begin, x_end;

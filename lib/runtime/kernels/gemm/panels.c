@@ -10,9 +10,9 @@
 static double
 cost (gint64 m)
 {
-  static const double of[] = {
-    0, 1.3, 2.1, 3.05, 4
-  }; /* indexed by number of vectors; with one vector, each addition waits for the previous one */
+  static const double of[] = { 0, 1.3, 2.1, 3.05,
+                               4 }; /* indexed by number of vectors; one vector costs 1.3, since
+                                       each addition waits for the one before it */
 
   return of[(m + CLEAVE_VECTOR - 1) / CLEAVE_VECTOR];
 }
