@@ -7,8 +7,10 @@
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* The largest number of strips or tiles of a segment. Each has one piece of each node. */
-#define MAX_TILES 400
+/* The largest number of strips or tiles of a segment. Each has one piece of each node. With 256, 46
+ * networks take 0.87 of the time and need the same bytes in the geometric mean, but MobileNetV2
+ * needs 1.8 % more. */
+#define MAX_TILES 512
 
 /* Graphs with more steps than this are cut into strips, but not into tiles. */
 #define MAX_STEPS_OF_TILES 400
