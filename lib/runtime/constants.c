@@ -10,10 +10,10 @@
  * constant. */
 typedef struct
 {
-  guint n_left;     /* number of steps and folded nodes that have yet to read the value */
+  guint n_left;     /* number of steps and folded nodes that have not read the value yet */
   gboolean is_kept; /* a step reads the constant unpacked, so the program keeps the constant */
-  GPtrArray *nodes; /* CleaveNode: the nodes of the graph that hold the constant; NULL unless the
-                       program owns the graph */
+  GPtrArray *nodes; /* CleaveNode: the nodes of the graph that hold the constant; NULL: the program
+                       does not own the graph */
   CleaveNode *node; /* the folded node; NULL if the value is a constant tensor */
   GPtrArray
       *values; /* CleaveTensor: the results of the folded node; NULL until the node is computed */
@@ -27,8 +27,8 @@ struct _CleaveConstants
   const CleaveGraph *graph;
   CleaveWeights *weights;
   GHashTable *uses; /* maps a base tensor or a folded node to its Use */
-  GPtrArray *ended; /* CleaveNode: nodes of values that were read to the end, one entry per read; a
-                       work list */
+  GPtrArray *ended; /* CleaveNode: work list of nodes whose value a step or folded node has finished
+                       reading; one entry for each such reader */
   GError *error;    /* the first allocation that failed */
 };
 
@@ -56,7 +56,8 @@ find_use (const CleaveConstants *constants, CleaveNode *node)
   return g_hash_table_lookup (constants->uses, key_of (node));
 }
 
-/* Counts a use of the value of `node`. Returns TRUE for the first use of a folded node. */
+/* Counts one more reader of the value of `node`. Returns TRUE if this is the first reader of a
+ * folded node. */
 static gboolean
 add_use (CleaveConstants *constants, CleaveNode *node)
 {
@@ -73,8 +74,8 @@ add_use (CleaveConstants *constants, CleaveNode *node)
   return is_first && use->node != NULL;
 }
 
-/* Counts the use of a value by a step. For the first use of a folded node, also counts the uses of
- * the node's operands, up to the constants. */
+/* Counts one more reader, a step, of a value. If this is the first reader of a folded node, also
+ * counts that node as a reader of its operands, up to the constants. */
 static void
 add_uses (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
@@ -159,10 +160,10 @@ is_there (CleaveNode *node, gpointer data)
   return find_value (data, &node->results[0]) != NULL;
 }
 
-/* Ending uses: releasing values that no further step reads */
+/* Releasing values that no further step reads */
 
-/* Releases a value after its last use: the packed copies' hold on its base tensors and, if the
- * program owns the graph, the constants that the graph's nodes hold. */
+/* Releases a value after its last use. The packed weights release its base tensors. If the program
+ * owns the graph, the graph's nodes release the constant. */
 static void
 release_value (CleaveConstants *constants, const CleaveNode *node, Use *use)
 {
@@ -205,7 +206,8 @@ end_uses (CleaveConstants *constants)
 
 /* Values of constants and folded nodes */
 
-/* Returns whether result 0 of a folded node has another base tensor than operand 0. */
+/* Returns whether result 0 of a folded node has another base tensor than operand 0, so that the
+ * operand can be released before the result. */
 static gboolean
 shares_no_bytes (const CleaveConstants *constants, const Use *use)
 {
@@ -255,8 +257,8 @@ cleave_constants_check (const CleaveConstants *constants, GError **error)
   return constants->error == NULL;
 }
 
-/* Adds a base tensor to `kept`, unless it is the last entry: the results of one node may be slices
- * of one tensor. */
+/* Adds a base tensor to `kept`, unless it is the last entry there. The results of one node may be
+ * slices of one tensor. */
 static void
 keep_once (GPtrArray *kept, CleaveTensor *base)
 {

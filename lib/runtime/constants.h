@@ -28,6 +28,6 @@ gboolean cleave_constants_check (const CleaveConstants *constants, GError **erro
 /* Adds the base tensor of a constant value to `kept`, since a step reads the value at run time.
  * Does nothing if the value is not constant. */
 void cleave_constants_keep (CleaveConstants *constants, const CleaveResult *value, GPtrArray *kept);
-/* Ends the uses of constants by a step whose kernel is prepared. Call this function once for each
- * step. */
+/* Counts a step whose kernel is prepared as finished with its constants. Releases the constants
+ * that no other step needs. Call this function once for each step. */
 void cleave_constants_end_step (CleaveConstants *constants, const CleaveStep *step);

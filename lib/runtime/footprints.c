@@ -4,8 +4,8 @@
 
 #include "program-private.h"
 
-/* Largest total footprint, in bytes, that is not prefetched: the nearest cache holds the footprint
- * from run to run. */
+/* Largest total footprint of a program, in bytes, that is not prefetched: the nearest cache holds
+ * it from one run to the next. */
 #define FEW_BYTES (16 << 10)
 
 void
@@ -89,8 +89,8 @@ is_empty (const CleaveFootprints *footprints, guint step)
   return footprints->first[step] == footprints->first[step + 1];
 }
 
-/* Sets `next` of each step of a thread: the next step of that thread with a footprint. Fused steps
- * and steps that only wait have none. */
+/* Sets `next` of each step of a thread to the index of the next step of that thread with a
+ * footprint. Fused steps and steps that only wait have no footprint. */
 static void
 find_next (CleaveFootprints *footprints, const CleaveSchedule *schedule, guint thread)
 {

@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-/* Prefetching of the data that steps read besides values. */
+/* Prefetches the data that steps read besides values. */
 
 #define CLEAVE_CACHE_LINE 64
 
@@ -23,8 +23,8 @@ typedef struct
 {
   guint *next;   /* indexed by step: the next step of the same thread that has a footprint; the step
                     itself if there is none */
-  gsize *first;  /* indexed by step: index in `lines` of the step's first entry; one more element
-                    holds the end */
+  gsize *first;  /* indexed by step: index in `lines` of the step's first entry; the entries of step
+                    s end where those of step s + 1 begin */
   GArray *lines; /* CleaveMemoryLines, step by step; NULL: no prefetching, as the footprints stay in
                     the cache */
 } CleaveFootprints;

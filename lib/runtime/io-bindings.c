@@ -34,8 +34,9 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
     binding->stride[d] = assignment->location.stride[d];
 }
 
-/* Lets the tensor of an input replace the input's buffer, if the input is the root of that buffer.
- * If a node overwrites the input, the buffer's root is the node's result instead. */
+/* If an input is the root of its buffer, lets the input's bound tensor replace that buffer. If a
+ * node overwrites the input, the buffer's root is the node's result instead, and no tensor replaces
+ * the buffer. */
 static void
 claim_inputs (const Finding *f)
 {
@@ -49,8 +50,8 @@ claim_inputs (const Finding *f)
     }
 }
 
-/* Lets the tensor of an output replace the output's buffer, if the output fills the buffer and
- * neither an input nor an earlier output uses that buffer. */
+/* Lets the bound tensor of an output replace the output's buffer, if the output fills the buffer
+ * and neither an input nor an earlier output uses that buffer. */
 static void
 claim_outputs (const Finding *f)
 {

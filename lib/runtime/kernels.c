@@ -13,8 +13,8 @@
 #include <sys/auxv.h>
 #endif
 
-/* A level of the processor for which kernels were compiled. A NULL entry of `families` stands for
- * the reference kernel. */
+/* A level of the processor for which kernels were compiled. An entry of `families` that is NULL
+ * means that calls use the reference kernel. */
 typedef struct
 {
   const char *name;
@@ -30,8 +30,9 @@ runs_here_generic (void)
   return TRUE;
 }
 
-/* The `runs_here_…` functions ask for single processor features, since clang 14 does not know the
- * levels by name. A processor with the listed features has all features of the level. */
+/* The functions `runs_here_…` return whether this processor has the features of a level. They test
+ * single features, since clang 14 does not know the levels by name. A processor with the listed
+ * features has all features of the level. */
 
 #if defined(__x86_64__)
 #define AVX_VNNI (1u << 4) /* in EAX of leaf 7, subleaf 1 */

@@ -36,9 +36,9 @@ typedef enum {
 typedef struct
 {
   CleaveEpilogueKind op;
-  float least, most;              /* bounds of a CLIP */
-  const float *mean, *factor, *b; /* numbers of a NORMALIZE, one per channel */
-  guint c;                        /* dimension of the channels, which are contiguous */
+  float least, most;              /* CLIP: bounds of v */
+  const float *mean, *factor, *b; /* NORMALIZE: arrays with one number per channel */
+  guint c;                        /* dimension of the channels, which must be contiguous */
   gint64 pixel;                   /* distance of adjacent pixels, in elements */
   guint v, w;                     /* indices of the operands v and w in the consumer's call */
   gboolean w_is_one;
@@ -91,16 +91,17 @@ struct _CleaveKernelFamily
   void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
   /* Computes the elements [begin, end) of the result, counted in memory from its first element.
-   * NULL if the family needs scratch or cannot compute a part of the result; its steps then cannot
-   * be fused consumers. */
+   * NULL: the family needs scratch or cannot compute a part of the result, so its steps cannot be
+   * fused consumers. */
   void (*run_part) (gconstpointer state,
                     const CleaveKernelInstance *instance,
                     gint64 begin,
                     gint64 end);
-  /* For an operand with the strides of the result: `run` reads each element before it writes the
-   * result's element at the same position. TRUE for all families with `run_part`. */
+  /* TRUE: for an operand with the strides of the result, `run` reads each element before it writes
+   * the result's element at the same position. It is TRUE for all families with `run_part`. */
   gboolean by_elements;
-  /* Returns whether `run` calls cleave_kernel_range_done(). NULL: it never does. */
+  /* Returns whether `run` calls cleave_kernel_range_done() for each part of the result. NULL: it
+   * never does. */
   gboolean (*reports_progress) (gconstpointer state);
   /* Returns the kind of epilogue op that this instance can be, if the head's kernel has operand `v`
    * in registers. CLEAVE_EPILOGUE_NONE: no kind. NULL: no instance of the family can be an epilogue
@@ -155,8 +156,8 @@ cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gi
 
 /* Returns the family that serves a call on this processor. NULL: use the reference kernel. */
 const CleaveKernelFamily *cleave_kernel_find (const CleaveCall *call);
-/* Returns a text on which the layout of packed weights depends: the name of the level in use, and "
- * with vnni" if the processor has AVX-512 VNNI. */
+/* Returns a text that names the layout of packed weights: the name of the level in use, and " with
+ * vnni" if the processor has AVX-512 VNNI. */
 char *cleave_kernel_dup_level (void);
 /* For tests. The first function returns whether the level named `level` ("v1", "v3", "v4" on
  * x86-64) runs here. The second returns the level's family for a call, or NULL if there is none. */

@@ -33,9 +33,9 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   CleaveTensor *constant = cleave_constants_get (p->constants, assignment->result);
 
   if (constant != NULL)
-    return cleave_view_tensor (constant); /* the view is only read */
+    return cleave_view_tensor (constant); /* the view is used only for reading */
   if (cleave_node_is_fixed (assignment->result->node))
-    return view; /* there was no memory to compute the constant */
+    return view; /* memory for the constant ran out */
   view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;
   for (guint d = 0; d < view.type.shape.rank; d++)
     view.stride[d] = assignment->location.stride[d];
@@ -53,8 +53,8 @@ view_read (const Preparing *p, const CleaveResult *value)
   return make_view (p, assignment);
 }
 
-/* Returns the memory order to which the constant in an operand must be copied; 0 if the operand is
- * not a constant or needs no copy. */
+/* Returns the memory order in which a step needs operand `operand`, if the operand is a constant in
+ * another memory order. Returns 0 if the step needs no copy of it. */
 static CleaveMemoryOrder
 find_order (const Preparing *p, const CleaveNode *node, guint operand)
 {
@@ -194,7 +194,7 @@ find_family (const Preparing *p, const CleaveCall *call)
   return p->reference || !has_elements (call) ? NULL : cleave_kernel_find (call);
 }
 
-/* Returns whether the kernel computes the result row by row and reads the operand in the same
+/* Returns whether the kernel computes the result row by row, and reads the operand in the same
  * order. */
 static gboolean
 goes_by_rows (const CleaveTask *task)
@@ -216,13 +216,13 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
   else
-    task->state = NULL; /* the state is freed if the kernel could not prepare it */
+    task->state = NULL; /* the state is freed if `prepare` returned FALSE */
   if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
     cleave_task_go_through_scratch (task, n_scratch);
 }
 
-/* Keeps the constants that the kernel reads at run time. Operands that the kernel has packed lose
- * their data pointer. */
+/* Makes the program keep the constants that the kernel reads at run time. Operands that the kernel
+ * has packed get a NULL data pointer. */
 static void
 keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
 {
@@ -250,9 +250,9 @@ count_outputs (const CleaveProgram *program)
   return n_bytes;
 }
 
-/* Returns whether a LOAD, STORE or COPY step uses stores that bypass the cache. A COPY does if the
- * whole join is large, other steps do if all outputs together are large, even if the step moves few
- * bytes. */
+/* Returns whether a LOAD, STORE or COPY step uses stores that bypass the cache. A COPY step does if
+ * its whole join is large. Other steps do if all outputs together are large, even if the step
+ * copies few bytes. */
 static gboolean
 is_large (const Preparing *p, const CleaveStep *step)
 {

@@ -9,7 +9,7 @@
 #include "plan/schedule-search.h"
 #include "program-private.h"
 
-/* Finds the memory that a run needs, without making a program. */
+/* Returns the memory that a run needs, without making a program. */
 
 /* Makes the memory plan of a program of `graph` with `n_threads` threads. If the graph must be
  * lowered first, sets `lowered` to the lowered graph, else to NULL. The plan refers to the lowered
@@ -169,7 +169,7 @@ note_apart (CleaveMemoryTimeline *timeline, const CleaveMemoryPlan *plan)
         apart == NULL ? timeline->steps[i].live_bytes : apart[plan->schedule->order[i]];
 }
 
-/* Fills the bytes that are live in each step, and their maximum. */
+/* Computes, for each step, the bytes of live buffers, and the maximum over all steps. */
 static void
 sum_up (CleaveMemoryTimeline *timeline)
 {

@@ -7,15 +7,15 @@
 
 #include "../ir/memory.h"
 
-/* With this alignment, wide loads of packed weights never cross a cache line. */
+/* Alignment of packed weights in bytes. With it, a wide load never crosses a cache line. */
 #define ALIGNMENT 64
 
-/* The packed copies of one base. The entry holds a reference to the base, so that no other tensor
- * gets the base's address while the address is a key. */
+/* The packed copies of one base. It holds a reference to the base, so that no other tensor gets the
+ * base's address while that address is a key of `entries`. */
 typedef struct
 {
   CleaveTensor *base;
-  GHashTable *packed; /* maps the key of a layout to the packed memory */
+  GHashTable *packed; /* maps the key of a layout to the memory of the copy in that layout */
 } Entry;
 
 struct _CleaveWeights
@@ -136,8 +136,8 @@ cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first)
   return base;
 }
 
-/* Returns the memory of the stored copy that belongs to the next request. Returns NULL if there are
- * no stored copies, or if its key or size differs. */
+/* Returns the memory of the stored copy for the next request of a kernel. Returns NULL if there are
+ * no stored copies, or if the next copy has another key or size. */
 static gpointer
 find_stored (const CleaveWeights *weights, const char *key, gsize n_bytes)
 {

@@ -8,7 +8,7 @@
  * constant. */
 typedef struct _CleaveWeights CleaveWeights;
 
-/* A packed copy in `memory`. `key` names its layout. */
+/* A packed copy: `n_bytes` bytes at `memory`. `key` names its layout. */
 typedef struct
 {
   char *key;
@@ -27,7 +27,7 @@ CleaveWeights *cleave_weights_new (const GArray *stored);
 /* Returns the packed copies (CleavePackedWeight) in the order in which they were made. */
 const GArray *cleave_weights_get_packed (const CleaveWeights *weights);
 void cleave_weights_free (CleaveWeights *weights);
-/* Drops the reference to a base from which no further copy is packed. */
+/* Drops the reference to base `base`. Call this function when no kernel packs the base any more. */
 void cleave_weights_let_go (CleaveWeights *weights, CleaveTensor *base);
 gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
 /* Returns FALSE and sets the error if memory ran out for a packed copy. No kernel may run then. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Implements cleave_program_profile(), which measures the time of each step. Ordinary runs use
- * other code, which measures nothing. */
+/* Implements cleave_program_profile(), which measures the time of each step. An ordinary run uses
+ * the code of run.c, which takes no times. */
 
 #include "program-private.h"
 
@@ -26,8 +26,8 @@ now (void)
   return (gint64) t.tv_sec * G_GINT64_CONSTANT (1000000000) + t.tv_nsec;
 }
 
-/* Adds the bytes of a view, unless its address was counted. The view of a packed weight has no
- * address; its bytes count. An absent operand has 0 bytes. */
+/* Adds the bytes of a view, unless its address was counted before. The view of a packed weight has
+ * no address; its bytes always count. An absent operand has 0 bytes. */
 static void
 touch (Touched *touched, GHashTable *places, const CleaveView *view)
 {
@@ -49,7 +49,7 @@ touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveSt
   for (guint i = 0; i < n_results; i++)
     touch (touched, touched->written, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
-    touched->n_bytes *= 2; /* the bytes of the bound tensor count, too */
+    touched->n_bytes *= 2; /* the bytes of the bound tensor, from or to which the step copies */
 }
 
 static gint64

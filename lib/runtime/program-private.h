@@ -11,27 +11,30 @@
 
 /* Defines the parts of a program, and declares the functions that make and run it. A program is
  * made in these steps: memory plan (plan/memory-plan.h), tasks and kernels (lower.c), fusion
- * (plan/fusion.c), footprints (footprints.c), bindings (io-bindings.c). run.c runs the program. */
+ * (plan/fusion.c), footprints (footprints.c), bindings (io-bindings.c). run.c then runs the
+ * program. */
 
 /* A task: a step of the schedule with everything that a run needs for it. */
 typedef struct
 {
   CleaveStepKind kind;
-  char *name;                       /* name of the node, input or output */
-  guint index;                      /* LOAD, STORE: index of the input or output */
-  const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
-  gpointer state;                   /* state of the kernel family */
-  CleaveRange *part;                /* LOAD: the range of the input that is loaded */
-  gboolean streams;                 /* COPY, STORE: use stores that bypass the cache */
+  char *name;  /* name of the node, input or output */
+  guint index; /* LOAD, STORE: index of the input or output */
+  const CleaveKernelFamily
+      *family;       /* kernel family of a COMPUTE step; NULL: the op's reference kernel */
+  gpointer state;    /* state of the kernel family */
+  CleaveRange *part; /* LOAD: the range of the input that is loaded */
+  gboolean streams;  /* COPY, STORE: use stores that bypass the cache */
   gboolean is_fused; /* the task is a fused consumer: an earlier task runs it range by range */
   const guint
       *together; /* STORE: indices of the steps that run together, beginning with this step */
   guint n_together;
-  CleaveKernelInstance
-      instance; /* LOAD: only result 0; STORE: only operand 0; COPY: operand 0 and result 0 */
+  CleaveKernelInstance instance; /* operands and results of the step. LOAD: only result 0; STORE:
+                                    only operand 0; COPY: operand 0 and result 0 */
 } CleaveTask;
 
-/* Returns the name of the op of a COMPUTE step, and the name of the kind for other steps. */
+/* Returns the name of the op of a COMPUTE step, and the name of the step kind (such as LOAD) for
+ * other steps. */
 static inline const char *
 cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
 {
@@ -59,20 +62,21 @@ typedef struct
   CleaveView view;      /* view of the bound tensor */
   GArray *patches; /* CleavePatch: all pointers to the value's memory; NULL: the bound tensor cannot
                       replace the memory, as other values share it */
-  char *memory; /* address of the value in the arena; `stride` has its strides there, in elements */
+  char *memory;    /* address in the arena of the value; `stride` has the value's strides there, in
+                      elements */
   gint64 stride[CLEAVE_MAX_RANK];
   gboolean direct; /* steps read or write the bound tensor's memory directly */
 } CleaveBinding;
 
-/* Number of finished steps of a sequence, and whether a thread runs the sequence now. Each sequence
- * has a cache line of its own. */
+/* Progress of one thread's sequence of steps: the number of finished steps, and whether a thread
+ * runs the sequence now. Each sequence has a cache line of its own. */
 typedef struct
 {
   _Alignas(64) _Atomic guint n_done;
   _Atomic gboolean taken;
 } CleaveProgress;
 
-/* Begin and end of a step in the last run, and the thread that ran the step. */
+/* Times of the begin and the end of a step in the last run, and the thread that ran the step. */
 typedef struct
 {
   gint64 begin, end; /* nanoseconds of the monotonic clock; 0: the step has not run */
@@ -86,11 +90,13 @@ struct _CleaveProgram
   CleaveBinding *inputs, *outputs;
   gboolean bound;
 
-  guint n_tasks; /* number of tasks, including joins, which only wait */
+  guint n_tasks; /* number of tasks, including JOIN steps, which only wait */
   CleaveTask *tasks;
-  CleaveFusedConsumer *fused; /* indexed by task: the task as a fused consumer */
+  CleaveFusedConsumer
+      *fused; /* indexed by task: the data by which the task runs as a fused consumer */
   CleaveSchedule *schedule;
-  CleaveWaits waits; /* waits of each step: for values, and for memory that earlier values occupy */
+  CleaveWaits waits; /* waits of each step: for values that other threads compute, and for memory
+                        that earlier values occupy */
   CleaveFootprints footprints;
   CleaveProgress *progress; /* indexed by thread */
 
@@ -106,13 +112,15 @@ struct _CleaveProgram
   char **names; /* indexed by task: name in the trace; NULL: the option `trace` is off */
 };
 
-/* The schedule and the packed weights of a program. If a saved program provides them, they are
- * inputs of making a program; else making a program fills them in, so that they can be saved. */
+/* The schedule and the packed weights of a program. If a saved program provides them,
+ * cleave_program_new_by() uses them. Otherwise it fills them in, so that they can be saved. */
 typedef struct
 {
-  gboolean is_known; /* TRUE: a saved program provides the other fields; FALSE: they are outputs */
+  gboolean is_known; /* TRUE: a saved program provides the other fields; FALSE:
+                        cleave_program_new_by() fills them in */
   CleaveRecord record;
-  GArray *packed; /* CleavePackedWeight; as an output, the program owns the array */
+  GArray *packed; /* CleavePackedWeight; if cleave_program_new_by() filled it in, the program owns
+                     the array */
 } CleaveRecipe;
 
 void cleave_recipe_clear (CleaveRecipe *recipe);
@@ -127,16 +135,15 @@ CleaveProgram *cleave_program_new_by (const CleaveGraph *graph,
                                       GBytes *bytes,
                                       GError **error);
 
-/* The inputs for making a program. */
+/* The inputs from which the following functions make a program. */
 typedef struct
 {
   const CleaveGraph *graph;
   const CleaveStorage *storage;
-  gboolean reference; /* use only reference kernels */
-  gboolean
-      given; /* the program may take constants out of the graph, which is not needed afterwards */
-  CleaveRecipe
-      *recipe; /* provides or receives the schedule and the packed weights; NULL: neither */
+  gboolean reference;   /* use only reference kernels */
+  gboolean given;       /* the program owns the graph and may take constants out of it */
+  CleaveRecipe *recipe; /* provides or receives the schedule and the packed weights; NULL: a search
+                           makes the schedule, and nothing is saved */
 } CleaveMaking;
 
 /* lower.c: makes the tasks of all steps and chooses their kernels. */
@@ -152,8 +159,8 @@ void cleave_program_find_bindings (CleaveProgram *program,
                                    const CleaveStorage *storage,
                                    const CleaveGraph *graph,
                                    const gint64 *offsets);
-/* Makes steps use the bound tensor's memory directly if it has the strides that they expect, and
- * the arena's memory otherwise. */
+/* If the bound tensor has the strides that the steps expect, makes the steps use its memory
+ * directly. Otherwise makes them use the arena's memory. */
 void cleave_binding_apply (CleaveBinding *binding);
 /* fusion.c: finds fused consumers and the waits of all steps. An epilogue op has no waits for
  * memory, since its kernel stores only the final result. */
@@ -162,9 +169,9 @@ cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const C
 /* store-fusion.c: groups STORE steps that run together. */
 void cleave_program_group_stores (CleaveProgram *program);
 void cleave_program_store_together (const CleaveProgram *program, const CleaveTask *head);
-/* footprints.c: finds the memory that each step reads besides values. Call this function when no
- * step changes any more. */
+/* footprints.c: finds the memory that each step reads besides values. Call this function after the
+ * last change of the steps. */
 void cleave_program_find_footprints (CleaveProgram *program);
-/* run.c: runs one step. The caller ensures that all waits of the step have ended. */
+/* run.c: runs one step. The caller ensures that all steps for which it waits have finished. */
 void cleave_program_run_step (const CleaveProgram *program, guint step);
 void cleave_task_clear (CleaveTask *task);

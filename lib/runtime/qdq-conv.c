@@ -47,7 +47,8 @@ cleave_qdq_conv_free (CleaveQdqConv *conv)
   g_free (conv);
 }
 
-/* Reads the bias into `bias`, n floats. The bias is a dequantized constant or a float constant. */
+/* Reads n elements of the bias as floats into `bias`. The bias must be a dequantized constant or a
+ * float constant. */
 static gboolean
 read_bias (CleaveQdqSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias)
 {
@@ -74,7 +75,7 @@ read_bias (CleaveQdqSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias
   return TRUE;
 }
 
-/* Returns the dimension of the weights that counts the channels of the result. */
+/* Returns the dimension of the weights whose indices are the channels of the result. */
 static guint
 find_columns (const CleaveBodyCall *call)
 {
@@ -114,7 +115,8 @@ read_weights (const CleaveBodyCall *conv, gint64 n, CleaveQdqConv *to)
 gint32
 cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum)
 {
-  const float beyond = 1 << 20; /* beyond all 8-bit values, and exact as an integer */
+  const float beyond =
+      1 << 20; /* bound of a missing Clip: larger than any 8-bit value, and exact as an integer */
   float value = MIN (sum / conv->y_scale, beyond);
 
   return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
@@ -149,7 +151,7 @@ cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *view)
   return pixels;
 }
 
-/* Returns whether a call multiplies a matrix by constant weights, and adds at most a bias. */
+/* Returns whether a call multiplies a matrix by constant weights, and adds nothing or a bias. */
 static gboolean
 is_product (const CleaveBodyCall *call)
 {

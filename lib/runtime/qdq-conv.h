@@ -14,7 +14,7 @@ typedef struct
   CleaveElement element;
   float scale;
   gint32 zero;
-  float most; /* largest magnitude of a float constant; unused for 8-bit operands */
+  float most; /* largest magnitude of the elements of a float constant; unused for 8-bit operands */
 } CleaveQdqX;
 
 /* The QuantizeLinear at the end of the group: element type, scale and zero point of the group's
@@ -36,11 +36,12 @@ typedef struct
   CleaveConvAttrs conv;
   float x_scale, y_scale;
   gint32 x_zero, y_zero;
-  gint32 least, most;    /* bounds of the result minus its zero point */
-  float *w_scale, *bias; /* indexed by channel of the result */
+  gint32 least, most; /* bounds of the result minus its zero point, from a Clip or Relu; the range
+                         of 8 bits if there is none */
+  float *w_scale, *bias; /* indexed by channel of the result: scale of its weights; its bias */
   CleaveTensor *w;       /* 8-bit weights */
   CleaveView w_view;     /* view of `w` as weights of a convolution */
-  guint w_columns;       /* the dimension of w with the channels of the result */
+  guint w_columns;       /* dimension of w whose indices are the channels of the result */
   gboolean is_product;
 } CleaveQdqConv;
 
@@ -55,51 +56,51 @@ gboolean cleave_is_qdq_conv (const CleaveCall *call);
  * 0 of the group is x. */
 CleaveQdqConv *cleave_qdq_conv_find (const CleaveKernelInstance *group);
 void cleave_qdq_conv_free (CleaveQdqConv *conv);
-/* Returns a view of x or of the result, given a view of the group's operand or result. For a matrix
- * product, the view has the dimensions of a convolution. */
+/* Converts a view of the group's operand or result to a view of x or of the convolution's result.
+ * For a matrix product, the new view has the dimensions of a convolution. */
 CleaveView cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *view);
 
-/* A lookup table from 8 bits to 8 bits. It equals a group of element-wise calls on one value and
- * scalar constants. A MaxPool may come first. The MaxPool then runs on the 8-bit values, since
- * dequantizing keeps their order. */
+/* A lookup table from 8 bits to 8 bits. It computes the same bytes as a group of element-wise calls
+ * on one value and scalar constants. If the group begins with a MaxPool, the MaxPool runs on the
+ * 8-bit values before the lookup, since dequantizing keeps their order. */
 typedef struct
 {
-  guint from; /* index of the group's operand that is looked up */
+  guint from; /* index of the group's operand whose bytes are looked up */
   gboolean has_pool;
-  CleaveCall pool;  /* the MaxPool, without operands and results */
+  CleaveCall pool;  /* the call of the MaxPool, with attributes but without operands and results */
   gboolean is_same; /* the table maps each byte to itself */
   guint8 table[256];
 } CleaveQdqTable;
 
 extern const CleaveOp cleave_op_qdq_table;
-/* Returns the table that equals the group, or NULL if no table does. */
+/* Returns a table that computes the same result as the group, or NULL if no table does. */
 CleaveQdqTable *cleave_qdq_table_find (const CleaveKernelInstance *group);
 
-/* A sum or product of two dequantized values, quantized, as one op. One of the two operands may be
- * a float constant. Each operand may be broadcast. */
+/* A sum or product of two dequantized values, whose result is quantized, as one op. One of the two
+ * operands may be a float constant. Each operand may be broadcast. */
 typedef struct
 {
   CleaveQdqX x[2]; /* the two operands; `element` of a float constant is CLEAVE_FLOAT32 */
   CleaveQdqEnd end;
   gboolean is_product;
-  /* Numbers of the fast path. For a sum, the fast path adds each unsigned 8-bit value (or float)
-   * times its `factor`, and `addend`. For a product, it multiplies the values minus their zero
-   * points, and factor[0]. If the float before rounding is nearer than `sure` to an integer,
-   * rounding gives the exact result. `sure` 0: do not use the fast path. */
+  /* Constants of the fast path. For a sum, the fast path adds each unsigned 8-bit value (or float)
+   * times its `factor`, and `addend`. For a product, it multiplies the two values, each minus its
+   * zero point, and factor[0]. If the result before rounding differs from an integer by less than
+   * `sure`, rounding gives the exact byte. `sure` 0: do not use the fast path. */
   float factor[2], addend, sure;
 } CleaveQdqAdd;
 
 extern const CleaveOp cleave_op_qdq_add;
-/* Returns the sum or product that equals the group, or NULL if the group is neither. */
+/* Returns a sum or product that computes the same result as the group, or NULL if there is none. */
 CleaveQdqAdd *cleave_qdq_add_find (const CleaveKernelInstance *group);
 
-/* The mean of dequantized values, quantized: a GlobalAveragePool or a ReduceMean. `has_doubles`:
- * the reference sums in double precision, as ReduceMean does. */
+/* The mean of dequantized values, whose result is quantized: a GlobalAveragePool or a ReduceMean.
+ * `has_doubles`: the reference kernel adds in double precision, as ReduceMean does. */
 typedef struct
 {
   CleaveQdqX x;
   CleaveQdqEnd end;
-  guint axes; /* a bit for each reduced dimension of x */
+  guint axes; /* bit mask of the dimensions of x over which the mean is taken */
   gboolean keepdims, has_doubles;
 } CleaveQdqMean;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Matches the calls of a quantized group against a known pattern, from the last call backwards. The
- * functions that find a QDQ group of qdq-conv.h use it. */
+/* Matches the calls of a quantized group against a pattern of ops, from the last call backwards.
+ * The functions of qdq-conv.h that find a kind of QDQ group use it. */
 
 #include "qdq-conv.h"
 
@@ -12,7 +12,7 @@ typedef struct
 {
   const CleaveKernelInstance *group;
   CleaveBody body;
-  guint n_seen; /* number of calls matched so far */
+  guint n_seen; /* number of calls of the group that the search has matched so far */
 } CleaveQdqSearch;
 
 /* operand indices of QuantizeLinear and DequantizeLinear */

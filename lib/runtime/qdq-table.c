@@ -32,15 +32,15 @@ const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
                                        .kernel = kernel };
 
 /* Evaluates a group on all 256 bytes at once. The bytes lie along the largest dimension of the
- * result, whose extent must exceed 1; all other dimensions have extent 1. All calls must be
+ * group's result, whose extent must exceed 1. All other dimensions have extent 1. All calls must be
  * element-wise along that dimension. */
 typedef struct
 {
   const CleaveKernelInstance *group;
   CleaveBody body;
   CleaveShape shape;
-  const CleaveBodyCall *pool; /* the MaxPool at the begin of the group, which is evaluated as the
-                                 identity; NULL: none */
+  const CleaveBodyCall
+      *pool; /* the MaxPool with which the group begins, which this evaluation skips; NULL: none */
   guint8 bytes[N_BYTES];
   CleaveView *values; /* indexed by call: the result of the call for all 256 bytes */
 } Evaluation;
@@ -144,8 +144,8 @@ evaluate (Evaluation *e, CleaveQdqTable *to)
   return fits;
 }
 
-/* Returns whether a call is a MaxPool whose operand is dequantized with a positive scale, which
- * keeps the order of values. */
+/* Returns whether a call is a MaxPool whose operand is dequantized with a positive scale, so that
+ * dequantizing keeps the order of values. Stores the call in `e->pool`. */
 static gboolean
 find_pool (Evaluation *e, guint index)
 {

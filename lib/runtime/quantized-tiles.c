@@ -81,7 +81,8 @@ tiles_clear (CleaveTiles *tiles)
   g_array_set_size (tiles->offsets, 0);
 }
 
-/* Adds all tiles of extents `tile`. Returns FALSE if a tile cannot be computed separately. */
+/* Adds all tiles with the extents `tile` to the table. Returns FALSE if a tile cannot be computed
+ * separately. */
 static gboolean
 add_tiles (CleaveTilePreparation *p, const CleaveShape *tile)
 {
@@ -119,8 +120,8 @@ align (gint64 n_bytes)
   return (n_bytes + 63) / 64 * 64;
 }
 
-/* Returns whether the tiles cut only the outermost dimension of the result, and the last call of
- * the group reads only intermediate values and constants. */
+/* Returns whether tiles are rows that are written in order: they cut only the outermost dimension
+ * of the result, and the last call reads only intermediate values and constants. */
 static gboolean
 are_rows (const CleaveTilePreparation *p, const CleaveShape *tile)
 {

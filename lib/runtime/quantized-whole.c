@@ -8,7 +8,7 @@
 /* A call and the kernel that is prepared for it. */
 typedef struct
 {
-  const CleaveKernelFamily *family; /* NULL: the step is unused */
+  const CleaveKernelFamily *family; /* NULL: no call is prepared in this struct */
   gpointer state;
   CleaveKernelInstance instance;  /* each run replaces the pointers to the views */
   CleaveView operands[2], result; /* views without final data pointers; each run copies the views
@@ -18,18 +18,18 @@ typedef struct
 
 struct _CleaveWhole
 {
-  CleaveQdqConv *conv; /* the kinds of kernels; exactly one of the four pointers is set */
+  CleaveQdqConv *conv; /* what computes the group: exactly one of these four pointers is set */
   CleaveQdqTable *table;
   CleaveQdqAdd *add;
   CleaveQdqMean *mean;
   Step step;  /* the step that reads the group's operands */
-  Step after; /* a lookup that maps the bytes of the group's result in place; its family is NULL if
-                 no table follows */
+  Step after; /* a table lookup that maps the bytes of the group's result in place; its family is
+                 NULL if there is none */
   guint from[2], n_from; /* indices of the group's operands that `step` reads, and their number */
 };
 
-/* Prepares the kernel of a call with `n_operands` operands. `constant` is operand 1; NULL if that
- * is not constant. */
+/* Prepares the kernel of a call with `n_operands` operands. `constant` is operand 1; NULL if
+ * operand 1 is not constant. */
 static gboolean
 step_prepare (Step *step,
               const CleaveOp *op,
@@ -71,7 +71,7 @@ step_clear (Step *step)
 }
 
 /* Runs the kernel of a step. `x` has the data pointers of the first `n_x` operands. The other
- * operands are constants, whose views have their pointers. The result goes to the result of
+ * operands are constants, whose views have their pointers. The kernel writes to the result of
  * `group`. */
 static void
 step_run (const Step *step,

@@ -3,8 +3,8 @@
 
 #include "kernels.h"
 
-/* Runs a quantized group with a single integer kernel, if one exists. quantized-tiles.c tries this
- * first. */
+/* Runs a quantized group with a single integer kernel, if such a kernel exists. quantized-tiles.c
+ * tries this before it cuts the group into tiles. */
 
 /* A quantized group that runs as one integer kernel, with the bits of the float computation. */
 typedef struct _CleaveWhole CleaveWhole;

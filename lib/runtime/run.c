@@ -72,8 +72,8 @@ get_time (void)
   return now.tv_sec * G_GINT64_CONSTANT (1000000000) + now.tv_nsec;
 }
 
-/* Runs a step of a sequence. `thread` is the thread that runs it, which need not be the sequence's
- * own; the trace records it. */
+/* Runs a step of the sequence of thread `sequence`. `thread` is the thread that executes the step,
+ * which may be another thread; the trace records it. */
 static void
 run_task (const CleaveProgram *program, guint step, guint sequence, guint thread)
 {
@@ -87,7 +87,7 @@ run_task (const CleaveProgram *program, guint step, guint sequence, guint thread
     event->end = get_time ();
 }
 
-/* Runs all steps on one thread, in the schedule's order, which never waits. */
+/* Runs all steps on one thread, in the schedule's order. No step has to wait in this order. */
 static void
 run_in_order (const CleaveProgram *program)
 {
@@ -138,7 +138,7 @@ is_all_finished (const CleaveProgram *program)
   return TRUE;
 }
 
-/* Returns whether all waits of a step have ended. */
+/* Returns whether all steps for which a step waits have finished. */
 static gboolean
 is_ready (const CleaveProgram *program, guint step)
 {
@@ -155,7 +155,7 @@ is_ready (const CleaveProgram *program, guint step)
   return TRUE;
 }
 
-/* Runs steps of a sequence until a step has to wait. Returns FALSE if no step ran, or if another
+/* Runs steps of a sequence until a step has to wait. Returns FALSE if it ran no step, or if another
  * thread runs the sequence. */
 static gboolean
 advance (CleaveProgram *program, guint sequence, guint thread)
@@ -193,8 +193,8 @@ can_advance (const CleaveProgram *program, guint sequence)
          is_ready (program, schedule->sequence[sequence][i]);
 }
 
-/* Runs steps of the sequence of another thread, whose core may be busy with other work. Returns
- * FALSE if no other sequence can advance. */
+/* Runs steps of the sequence of another thread, whose core may be busy with other processes.
+ * Returns FALSE if the next step of every other sequence has to wait. */
 static gboolean
 advance_another (CleaveProgram *program, guint thread)
 {
@@ -235,8 +235,7 @@ run_sequences (CleaveProgram *program, guint thread)
     }
 }
 
-/* Returns the number of threads that have steps. The schedule assigns steps to the first
- * threads. */
+/* Returns the number of threads that have steps. Only the first threads have steps. */
 static guint
 count_busy (const CleaveSchedule *schedule)
 {

@@ -6,10 +6,11 @@
 
 typedef struct
 {
-  const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
+  const CleaveKernelFamily
+      *family; /* kernel family that is wrapped; NULL: the op's reference kernel */
   gpointer state;
-  gsize n_bytes, at; /* size of the result, and its byte offset in scratch, behind the scratch of
-                        the wrapped kernel */
+  gsize n_bytes, at; /* size of the result; its byte offset in scratch, behind the scratch of the
+                        wrapped kernel */
 } Through;
 
 static void

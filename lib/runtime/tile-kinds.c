@@ -105,7 +105,7 @@ cleave_tile_are_alike (const CleaveTilePreparation *p,
   return TRUE;
 }
 
-/* Pieces: the calls of one kind */
+/* The pieces of a tile: one call of the group each */
 
 static void
 set_outer_operand (const CleaveTilePreparation *p,
@@ -185,8 +185,9 @@ take_operands (const CleaveTilePreparation *p, const CleaveTileKind *kind, guint
   piece->instance.call.n_operands = n;
 }
 
-/* Returns the view whose memory order an intermediate value takes: the value that it overwrites;
- * else operand 0 if the call is element-wise; else the group's result. */
+/* Returns the view whose memory order an intermediate value gets. This is the value that it
+ * overwrites. If it overwrites none, it is operand 0 for an element-wise call, and the group's
+ * result for other calls. */
 static const CleaveView *
 find_like (const CleaveTilePreparation *p,
            const CleaveTileKind *kind,
@@ -267,8 +268,8 @@ prepare_piece (CleaveTilePreparation *p,
   g_clear_pointer (&piece->instance.constants, g_free);
 }
 
-/* Returns whether a piece has one operand, the result of the piece before it, overwrites that
- * result completely, and no other piece reads that result. */
+/* Returns whether a piece has one operand, which is the result of the piece before it, overwrites
+ * all of that result, and is its only reader. */
 static gboolean
 overwrites (const CleaveTiles *tiles, const CleaveTileKind *kind, guint index)
 {
@@ -318,7 +319,7 @@ cleave_tile_kind_new (CleaveTilePreparation *p, CleaveTilePart *parts)
   g_autofree gint64 *offsets = g_new0 (gint64, n_calls);
   gint64 n_bytes = cleave_tile_place (parts, &tiles->body, offsets);
   g_autofree char *memory = g_malloc (
-      (gsize) n_bytes + 64); /* the surplus of 64 bytes lets `at` be aligned as scratch is */
+      (gsize) n_bytes + 64); /* 64 more bytes, so that `at` can be aligned as scratch is */
   char *at = memory + (64 - (gsize) memory % 64) % 64;
   CleaveTileKind *kind = g_new0 (CleaveTileKind, 1);
 

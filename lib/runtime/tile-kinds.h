@@ -18,10 +18,11 @@ typedef struct
   gint64 at;   /* intermediate value: byte offset in scratch */
 } CleaveTileSource;
 
-/* One call of the group, prepared for all tiles of one kind. */
+/* One call of the group, prepared for all tiles of one kind of tiles. */
 typedef struct
 {
-  CleaveKernelInstance instance;    /* each tile sets the data pointers of the views */
+  CleaveKernelInstance instance; /* kernel instance of the call; for each tile, a run sets the data
+                                    pointers of the views */
   const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
   gpointer state;
   CleaveTensorType *types; /* indexed by operand: its type in a tile */
@@ -39,8 +40,8 @@ typedef struct
 
 typedef struct
 {
-  CleaveWhole
-      *whole; /* the one kernel that serves the whole group; NULL: the group runs tile by tile */
+  CleaveWhole *whole; /* the integer kernel that computes the whole group; NULL: the group runs tile
+                         by tile */
   CleaveBody body;
   GArray *calls; /* CleaveBodyCall: the calls of the group */
   guint n_reads; /* total number of operands of all calls */
@@ -58,7 +59,7 @@ typedef struct
   CleaveTiles *tiles;
   const CleaveKernelInstance *instance;
   CleaveWeights *weights;
-  gsize n_scratch; /* largest scratch of a kernel, in bytes */
+  gsize n_scratch; /* largest scratch that a kernel of the group needs, in bytes */
 } CleaveTilePreparation;
 
 /* Fills `dims` with the dimensions in order of descending stride, outermost first. */

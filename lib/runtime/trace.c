@@ -38,8 +38,8 @@ add_microseconds (GString *out, const char *key, gint64 nanoseconds)
                           (int) (nanoseconds % 1000));
 }
 
-/* Appends the waits of a step, which show why it did not begin earlier, as pairs: a thread, and the
- * number of its steps that had to finish. */
+/* Appends the waits of a step, which show why the step did not begin earlier. Each wait is a pair:
+ * a thread, and the number of its steps that had to finish before. */
 static void
 add_waits (GString *out, const CleaveWaits *waits, guint step)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Part of a list of waits: elements begin … end - 1. */
+/* Part of a list of waits: elements [begin, end). */
 typedef struct
 {
   const GArray *list; /* CleaveWait */
@@ -15,15 +15,18 @@ typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  Uses *after; /* indexed by buffer: last uses of the buffers that had parts of its memory before */
-  GArray *united; /* CleaveWait: merged uses of several buffers; elements of `after` refer to it */
+  Uses *after; /* indexed by buffer: the last uses of the buffers that occupied parts of its memory
+                  before it */
+  GArray *united; /* CleaveWait: lists of merged uses of several buffers; elements of `after` refer
+                     to it */
   GArray *old;    /* guint: indices of the buffers from which the current buffer takes memory */
   guint *counts; /* indexed by thread: number of its steps that must be done before the current step
-                    or buffer */
-  gboolean *is_used; /* indexed by buffer: a step that is not left out uses the buffer */
+                    or before the first use of the current buffer */
+  gboolean
+      *is_used; /* indexed by buffer: at least one step uses the buffer and is not in `left_out` */
 } Waiting;
 
-/* A range of the arena in bytes, and the last buffer that had this memory. */
+/* A tenure: a range of the arena in bytes, and the last buffer that occupied it. */
 typedef struct
 {
   gint64 begin, end;
@@ -58,7 +61,7 @@ add_tenure (GArray *tenures, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (tenures, tenure);
 }
 
-/* Returns the index of the first tenure that ends behind offset `at`. */
+/* Returns the index of the first tenure that ends after offset `at`. */
 static guint
 find_tenure (const GArray *tenures, gint64 at)
 {
@@ -76,8 +79,8 @@ find_tenure (const GArray *tenures, gint64 at)
   return low;
 }
 
-/* Returns the merged uses of the buffers in `old`. Most buffers take the memory of one other
- * buffer, and share the list of its uses. */
+/* Returns the merged last uses of the buffers in `old`. Most buffers take the memory of one other
+ * buffer; their uses are the list of that buffer. */
 static Uses
 unite_uses (const Waiting *w)
 {
@@ -102,8 +105,8 @@ unite_uses (const Waiting *w)
   return (Uses){ w->united, begin, w->united->len };
 }
 
-/* Records that a buffer takes its range of the arena. Sets `after` of the buffer to the uses of the
- * last buffers in this range. The users of still earlier buffers need no wait, since the last
+/* Records that a buffer occupies its range of the arena. Sets `after` of the buffer to the uses of
+ * the last buffers in this range. The users of still earlier buffers need no wait, since the last
  * buffers waited for them. */
 static void
 take_over (const Waiting *w, GArray *tenures, const Tenure *mine)

@@ -18,8 +18,9 @@ typedef struct
   const guint *order;    /* indices of the buffers, sorted by first use in the schedule's order */
   const CleaveWaits
       *used; /* waits that end when all uses of a buffer have ended, listed by buffer */
-  const gboolean *left_out; /* indexed by step: the step uses only memory that earlier steps use as
-                               well, and needs no wait for memory; NULL: FALSE for all steps */
+  const gboolean
+      *left_out; /* indexed by step: TRUE if the step uses only memory that earlier steps use as
+                    well, so that it needs no wait for memory; NULL: FALSE for all steps */
 } CleaveReuse;
 
 /* Returns all waits of a schedule, for values and for memory. A step that uses a buffer waits for

@@ -15,6 +15,6 @@ typedef struct
   guint buffer;
 } CleaveArenaEdge;
 
-/* Sorts n edges by `at`. The sort is stable. `scratch` has room for n edges. Takes linear time, and
- * less if the edges are nearly sorted. */
+/* Sorts n edges by `at`. The sort is stable. `scratch` has memory for n edges. Takes time linear in
+ * n, and less if the edges are nearly sorted. */
 void cleave_arena_sort_edges (CleaveArenaEdge *edges, CleaveArenaEdge *scratch, guint n);

@@ -14,8 +14,8 @@
 
 enum { UNPLACED = -1 };
 
-/* Limits on the visits of conflicts in one call: in total, and as a multiple of the number of
- * conflicts. A call succeeds early or hardly ever. */
+/* Limits on the visits of conflicts in one call: MAX_VISITS in total, and MAX_VISITS_EACH times the
+ * number of conflicts. A call that needs more visits hardly ever succeeds. */
 #define MAX_VISITS (G_GINT64_CONSTANT (1) << 20)
 #define MAX_VISITS_EACH 300
 
@@ -31,16 +31,18 @@ typedef struct
                                      sorted, with the prices of evicting them */
   CleaveArenaEdge *scratch;
   guint n_edges;
-  guint *away;    /* indices of the unplaced conflicts of the current buffer */
+  guint *away;    /* indices of the conflicts of the current buffer that are not placed */
   guint *waiting; /* indices of all unplaced buffers */
-  double *ranks;  /* indexed by buffer: the unplaced buffer with the lowest rank is placed next */
+  double *ranks;  /* indexed by buffer: its rank; of the unplaced buffers, the one with the lowest
+                     rank is placed next */
   guint n_waiting;
   gint64 n_owed; /* lower bound on the number of visits that placing all unplaced buffers takes */
   gint64 n_visits;
   guint32 random;
 } Eviction;
 
-/* The cheapest offset found so far for the current buffer. `n_equal` offsets had this price. */
+/* The cheapest offset found so far for the current buffer, and its price. `n_equal` offsets had
+ * this price. */
 typedef struct
 {
   gint64 at, price;
@@ -221,8 +223,8 @@ take_next (Eviction *e)
   return buffer;
 }
 
-/* Unplaces the buffers that end above the capacity. Returns FALSE if one buffer alone exceeds the
- * capacity. */
+/* Removes from the arena the buffers that end above the capacity. Returns FALSE if one buffer alone
+ * exceeds the capacity. */
 static gboolean
 begin (Eviction *e, const gint64 *offsets)
 {

@@ -3,8 +3,8 @@
 
 #include "arena.h"
 
-/* Last resort of arena packing: packs the buffers of an arena into fewer bytes. arena.c calls it if
- * all its greedy orders need more bytes than the lower bound. */
+/* The last method of arena packing: packs the buffers of an arena into fewer bytes by eviction.
+ * arena.c calls it if all its greedy orders need more bytes than the lower bound. */
 
 typedef enum {
   CLEAVE_EVICT_LARGEST, /* places next the unplaced buffer with the largest product of its bytes and

@@ -8,8 +8,8 @@ typedef struct
   gint64 begin, end;
 } Gap;
 
-/* The gaps in two trees: sorted by begin to find neighbors, and by size to find the smallest gap
- * that is large enough. */
+/* The gaps in two trees: one sorted by begin, to find neighbors, and one sorted by size, to find
+ * the smallest gap that is large enough. */
 typedef struct
 {
   GTree *by_begin;
@@ -65,7 +65,7 @@ take (Gaps *gaps, gint64 n_bytes)
   return left.begin;
 }
 
-/* Adds the gap [begin, end), merged with the gaps on both sides. */
+/* Frees the bytes [begin, end): adds them as a gap, merged with the gaps before and after them. */
 static void
 give_back (Gaps *gaps, gint64 begin, gint64 end)
 {

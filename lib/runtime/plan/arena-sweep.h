@@ -15,7 +15,6 @@ typedef struct
 } CleaveArenaSpan;
 
 /* Sets the offset of each buffer, in the order of first use, to the smallest gap that holds the
- * buffer. Returns the bytes of the arena. `spans` must be sorted by `first`. Takes O(n log n) time,
- * however many buffers are in use at once. If few are, cleave_arena_place() finds smaller
- * arenas. */
+ * buffer. Returns the bytes of the arena. `spans` must be sorted by `first`. Takes O(n log n) time
+ * for n buffers. If few buffers are in use at once, cleave_arena_place() finds smaller arenas. */
 gint64 cleave_arena_sweep (const CleaveArenaSpan *spans, guint n, gint64 *offsets);

@@ -6,11 +6,11 @@
 
 #include "arena-threads.h"
 
-/* Smallest buffer that is moved, in bytes; less traffic is not worth a move. */
+/* Smallest buffer that is moved, in bytes. Moving a smaller one saves too little traffic. */
 #define MIN_BYTES (16 << 10)
-/* limit on the rounds over all large buffers; a round without a move ends the search */
+/* Limit on the rounds over all large buffers. A round without a move ends the search. */
 #define MAX_ROUNDS 3
-/* number of large buffers before and after the current one, by time, that are examined */
+/* Number of large buffers before and after the current one, by first use, that a move examines. */
 #define WINDOW 32
 /* Limit on visits of buffers: about 4 ms. On the networks of tests/peers/classes, four times as
  * many visits reduce the traffic by up to a quarter more. */
@@ -76,7 +76,7 @@ note_reach (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     widen (&share->written, &reach);
 }
 
-/* Adds an empty share for each thread that uses a buffer. */
+/* Adds to `threads` an empty range of used bytes for each thread that uses a buffer. */
 static void
 add_shares (CleaveArenaThreads *threads,
             guint n_buffers,
@@ -142,7 +142,8 @@ typedef struct
   guint *large, n_large; /* indices of the buffers of at least MIN_BYTES, sorted by first use */
   guint first, end;      /* range of indices in `large` that is examined for the current buffer */
   GArray *tenures; /* Tenure: disjoint ranges of the arena, each with the last buffer that had it */
-  gint64 foreign;  /* bytes that other threads used last in the range of the current buffer */
+  gint64 foreign;  /* number of bytes in the range of the current buffer that another thread used
+                      last */
   gint64
       tried[2 * 2 * WINDOW]; /* offsets tried for the current buffer; the first `n_tried` are set */
   guint n_tried;
@@ -180,8 +181,8 @@ add_tenure (Moving *m, gint64 begin, gint64 end, guint buffer)
     g_array_append_val (m->tenures, tenure);
 }
 
-/* Makes `buffer` the last buffer in [begin, end). Returns the number of bytes that thereby pass to
- * another thread. */
+/* Makes `buffer` the last buffer in the range [begin, end) of the arena. Returns the number of
+ * bytes of the range that another thread used last. */
 static gint64
 take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
 {
@@ -205,8 +206,8 @@ take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Counts the bytes of [begin, end) that pass to another thread each time one of the examined
- * buffers takes memory from the buffer before it. */
+/* Returns the traffic in the range [begin, end) of the arena. Each time an examined buffer takes
+ * memory from the buffer before it, the traffic is the bytes that pass to another thread. */
 static gint64
 count_range (Moving *m, gint64 begin, gint64 end)
 {
@@ -226,8 +227,8 @@ count_range (Moving *m, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Returns whether a buffer fits at offset `at`: no conflicting buffer except `except` overlaps it
- * there. */
+/* Returns whether a buffer can be placed at offset `at`: there, it overlaps no conflicting buffer
+ * except `except`. */
 static gboolean
 is_free (Moving *m, guint buffer, gint64 at, guint except)
 {
@@ -248,8 +249,8 @@ is_free (Moving *m, guint buffer, gint64 at, guint except)
   return TRUE;
 }
 
-/* Returns how many bytes fewer pass between threads if `buffer` moves to `at` and `other` moves to
- * the old offset of `buffer`. `other` equals `buffer` if the offset is free. */
+/* Returns by how many bytes the traffic between threads falls if `buffer` moves to `at` and `other`
+ * moves to the old offset of `buffer`. `other` equals `buffer` if the offset is free. */
 static gint64
 weigh (Moving *m, guint buffer, gint64 at, guint other)
 {
@@ -296,9 +297,9 @@ offer_place (Moving *m, guint buffer, gint64 at, Move *best)
   offer (m, buffer, at, buffer, best);
 }
 
-/* Moves a large buffer to the best offset: where another examined buffer begins or ends, or the
- * offset of one of the same size, which then takes the old offset. Returns FALSE if no move reduces
- * the traffic. */
+/* Moves a large buffer to the best offset. It examines the offsets where another examined buffer
+ * begins or ends, and swaps with buffers of the same size. Returns FALSE if no move reduces the
+ * traffic. */
 static gboolean
 move (Moving *m, guint index)
 {

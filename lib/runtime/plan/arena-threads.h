@@ -23,15 +23,15 @@ typedef struct
   CleaveArenaReach written;
 } CleaveArenaShare;
 
-/* The threads of each buffer: shares[begin[b] … begin[b + 1] - 1] belong to buffer b. */
+/* The threads that use each buffer: shares[begin[b] … begin[b + 1] - 1] belong to buffer b. */
 typedef struct
 {
   guint *begin;
   CleaveArenaShare *shares;
 } CleaveArenaThreads;
 
-/* Collects the bytes of each buffer that each thread uses. `order` lists the storage's buffers by
- * first use; buffer b of the result is order[b]. `used` has the threads of each buffer of the
+/* Computes the bytes of each buffer that each thread uses. `order` lists the storage's buffers by
+ * first use; buffer b of the output is order[b]. `used` has the threads of each buffer of the
  * storage. */
 void cleave_arena_threads_init (CleaveArenaThreads *threads,
                                 const CleaveStorage *storage,
@@ -42,7 +42,7 @@ void cleave_arena_threads_init (CleaveArenaThreads *threads,
 void cleave_arena_threads_clear (CleaveArenaThreads *threads);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
 
-/* Moves buffers to where the thread that writes them used the memory last, if that memory is free.
+/* Moves buffers to memory that the thread which writes them used last, if that memory is free.
  * Fetching memory from another core's cache takes several times as long as writing it. The arena's
  * size stays `size` bytes. */
 void cleave_arena_move_to_threads (const CleaveArenaTask *task,

@@ -17,16 +17,16 @@
 
 enum { UNPLACED = -1 };
 
-/* Limit on the rounds of an order. With 5 rounds, 27 of 320 random graphs for four threads take up
- * to a third more memory, and 24 take less. */
+/* Limit on the rounds of a greedy order. With 5 rounds, 27 of 320 random graphs for four threads
+ * take up to a third more memory, and 24 take less. */
 #define MAX_ROUNDS 20
-/* limit on the rounds if `quick` asks for a short search */
+/* Limit on the rounds of a greedy order if `quick` is set. */
 #define QUICK_ROUNDS 2
-/* Limit on the visits of conflicts, for each order. */
+/* Limit on the visits of conflicts in all rounds of one greedy order. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* A buffer's conflicts are found in a list of all placed buffers if there are at most MAX_PLACED
- * buffers, and the buffer conflicts with more than 1/MANY_PART of the placed buffers. Half or twice
- * this fraction takes 2 % more instructions. */
+/* A buffer's conflicts are found in a list of all placed buffers under two conditions. There are at
+ * most MAX_PLACED buffers, and the buffer conflicts with more than 1/MANY_PART of the placed
+ * buffers. Half or twice this fraction takes 2 % more instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
 /* Limit on the number of capacities that eviction tries. Without eviction, 2 of 320 random graphs
@@ -51,7 +51,7 @@ typedef struct
   CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;
-  guint *away;             /* indices of the unplaced conflicts of the current buffer */
+  guint *away;             /* indices of the conflicts of the current buffer that are not placed */
   guint *placed, n_placed; /* placed buffers that are not empty, sorted by offset */
   guint *asked, n_asked; /* asked[b]: value of `n_asked` (a counter of queries) at the last query in
                             which buffer b was a conflict */
@@ -165,8 +165,9 @@ find_gap (const Packing *packing, gint64 n_bytes)
   return best == UNPLACED ? top : best;
 }
 
-/* Places all buffers in the current order. Returns the bytes of the arena. In the last round of an
- * order, stops when the arena exceeds the best one, since no later round needs the offsets. */
+/* Places all buffers in the current order. Returns the bytes of the arena. `is_last`: in the last
+ * round of an order, stops when the arena exceeds the smallest one, since no later round needs the
+ * offsets. */
 static gint64
 pack (Packing *packing, gboolean is_last)
 {
@@ -273,8 +274,8 @@ sort_order (Packing *packing, Compare compare)
                      compare_buffers, &sorting);
 }
 
-/* Moves the buffers that end above offset `limit` to the front of the order, and otherwise keeps
- * the order. */
+/* Moves the buffers that end above offset `limit` to the front of the order. Otherwise keeps the
+ * order. */
 static void
 promote (Packing *packing, gint64 limit)
 {
@@ -288,7 +289,7 @@ promote (Packing *packing, gint64 limit)
         packing->order[n++] = old[i];
 }
 
-/* Tries all orders with best fit or with first fit. */
+/* Runs all greedy orders, with best fit or with first fit. */
 static void
 try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 {
@@ -323,8 +324,8 @@ fit (Packing *packing, gint64 capacity, guint n_seeds)
   return FALSE;
 }
 
-/* Tries eviction with smaller capacities: first the lower bound, then always the middle between the
- * largest capacity that failed and the best arena. */
+/* Tries eviction with smaller and smaller capacities. The first capacity is the lower bound. Each
+ * later one is the middle between the largest capacity that failed and the best arena. */
 static void
 squeeze (Packing *packing, gint64 at_least)
 {

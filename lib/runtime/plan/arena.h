@@ -14,11 +14,11 @@ typedef struct
   const guint *time; /* indexed by buffer: its rank in the order of first use */
   const guint *begin;
   const guint *conflicts;
-  gboolean quick; /* try fewer rounds and no eviction */
+  gboolean quick; /* run fewer rounds, and no eviction */
 } CleaveArenaTask;
 
-/* Factor of the lower bound within which an arena is good enough. Eviction makes a last try to
- * reach it, and slack may enlarge the arena up to it. */
+/* If an arena has at most this many times the bytes of the lower bound, the search ends. Eviction
+ * makes a last try to reach this size, and slack may enlarge the arena up to it. */
 #define CLEAVE_ARENA_CLOSE 1.025
 
 /* Sets the offset of each buffer, in bytes. Returns the bytes of the arena. `at_least` is the lower

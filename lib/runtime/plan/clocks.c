@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Largest total size of rows, in bytes per step of the schedule, and the number of rows that is
- * always allowed. With up to 16 threads, every step may have a row. */
+/* Limits on rows: BYTES_PER_STEP bytes of rows per step of the schedule, but at least MIN_ROWS
+ * rows. With up to 16 threads, every step may have a row. */
 #define BYTES_PER_STEP 64
 #define MIN_ROWS 4096
 
@@ -70,7 +70,7 @@ release_row (CleaveClocks *clocks, guint *row)
   *row = CLEAVE_NO_ROW;
 }
 
-/* Returns a new row with one user; CLEAVE_NO_ROW if `max_rows` rows are in use. */
+/* Returns a new row with one user. Returns CLEAVE_NO_ROW if `max_rows` rows are in use. */
 static guint
 take_row (CleaveClocks *clocks)
 {

@@ -14,11 +14,13 @@
 typedef struct
 {
   const CleaveSchedule *schedule;
-  guint *latest;  /* [thread][thread]: clock of the step of the first thread that began last */
-  guint *current; /* indexed by thread: the row that equals its latest clock; CLEAVE_NO_ROW: none */
+  guint *latest;  /* [thread][thread]: clock of the first thread's step that began last */
+  guint *current; /* indexed by thread: the row that equals its clock in `latest`; CLEAVE_NO_ROW:
+                     none */
   guint *row;     /* indexed by step: its row; CLEAVE_NO_ROW: none */
-  guint *n_waits; /* indexed by step: number of waits for the step that are still to come */
-  GArray *counts; /* guint: n_threads counts for each row */
+  guint
+      *n_waits; /* indexed by step: number of announced waits for the step that were not made yet */
+  GArray *counts;  /* guint: n_threads counts for each row */
   GArray *n_users; /* guint, indexed by row: number of steps and threads that refer to the row */
   GArray *unused;  /* guint: indices of rows without a user */
   guint max_rows;
@@ -34,8 +36,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveClocks, cleave_clocks_clear)
 void cleave_clocks_expect (CleaveClocks *clocks, CleaveWait wait);
 /* Begins a step. Returns its clock, which later calls of cleave_clocks_wait() raise. */
 const guint *cleave_clocks_begin (CleaveClocks *clocks, guint step);
-/* Lets the step that began last wait, with a wait that was announced. Returns FALSE if earlier
- * waits of the step imply this wait. */
+/* Makes the step that began last wait for another step. The wait must have been announced. Returns
+ * FALSE if earlier waits of the step imply this wait. */
 gboolean cleave_clocks_wait (CleaveClocks *clocks, guint step, CleaveWait wait);
-/* Ends the step that began last. Stores its clock if other steps are going to wait for the step. */
+/* Ends the step that began last. If other steps will wait for it, stores its clock in a row. */
 void cleave_clocks_end (CleaveClocks *clocks, guint step);

@@ -2,7 +2,7 @@
 
 #include "dependencies.h"
 
-/* largest number of operands of a join that find_latest_operand() examines */
+/* Largest number of operands of a join that find_latest_operand() examines. */
 #define MAX_PARTS 256
 
 typedef struct
@@ -13,7 +13,7 @@ typedef struct
 typedef struct
 {
   const CleaveStorage *storage;
-  GArray *edges; /* Edge: each pair of a step and a predecessor of the step */
+  GArray *edges; /* Edge: pairs of a step and one of its predecessors */
   guint step;
   const CleaveNode *join; /* the join whose `first` and `last` are set */
   guint first, last; /* `first`: step of the first operand that is computed in the join's buffer;
@@ -72,8 +72,8 @@ find_ends_of_join (Collecting *c, const CleaveNode *join)
 }
 
 /* Delays the copy of a staged operand until the first operand of the join that is computed in
- * place, since the join's buffer is allocated from then on. Does not delay a copy of a view of a
- * larger value, since the view keeps that value in memory. */
+ * place, since the join's buffer is allocated from that step on. Does not delay a copy of a view of
+ * a larger value, since the view keeps that value in memory. */
 static void
 put_off_copy (Collecting *c, const CleaveStep *step)
 {
@@ -173,8 +173,8 @@ find_join (const CleaveStorage *storage, const CleaveNode *node)
                                            : storage->assignments[assignment->whole].result->node;
 }
 
-/* Returns whether all operands of `node` that are not constant are still read after node
- * `other`. */
+/* Returns whether, after node `other`, other nodes still read all operands of `node` that are not
+ * constant. */
 static gboolean
 is_read_after (const CleaveStorage *storage, const CleaveNode *node, const CleaveNode *other)
 {
@@ -191,8 +191,8 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
   return TRUE;
 }
 
-/* Delays an element-wise operand of a join until all its operands can run, if the operands of
- * `node` stay in memory until then anyway. */
+/* Delays an element-wise operand of a join until all operands of the join can run. It does so only
+ * if the operands of `node` stay in memory until then without the delay. */
 static void
 put_off_part (Collecting *c, const CleaveNode *node)
 {

@@ -15,29 +15,30 @@
 
 #include "../program-private.h"
 
-/* Limit on the consumers of a head. Each consumer is checked against all consumers before it. More
- * consumers gain no time. */
+/* Limit on the consumers of a head. Each consumer is checked against all consumers before it, and
+ * further consumers save no time. */
 #define MAX_CONSUMERS 64
 
 typedef struct
 {
   CleaveProgram *program;
   const CleaveStorage *storage;
-  const guint *sequence; /* steps of one thread, in order */
+  const guint *sequence; /* the steps of one thread, in the order in which it runs them */
   guint n;
-  CleaveFusedConsumer *fused; /* indexed like `sequence`: the step as a consumer */
-  gboolean *is_epilogue_op;   /* indexed by step: the step is an epilogue op */
+  CleaveFusedConsumer
+      *fused; /* indexed like `sequence`: the data by which the step runs as a fused consumer */
+  gboolean *is_epilogue_op; /* indexed by step: the step is an epilogue op */
 } Finding;
 
-/* A head and its consumers; y is the head's result. */
+/* A head and its consumers. y is the head's result. */
 typedef struct
 {
   CleaveTask *head;
   guint first;          /* index of the head's step */
   guint along;          /* dimension of y whose lines no vector of the head's kernel crosses, or
                            CLEAVE_ALONG_ALL */
-  gboolean is_overlaid; /* y overlays an operand; the head reads each part of the operand before it
-                           overwrites the part */
+  gboolean is_overlaid; /* y overlays an operand, and the head reads each part of the operand before
+                           it overwrites the part */
   guint n_fused;
   const CleaveFusedConsumer *fused;
 } Group;
@@ -84,7 +85,7 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Returns whether a consumer that runs part by part uses from `result` only the part that the step
+/* Returns whether a consumer that runs part by part uses only the part of `result` that the step
  * before has just written. Sets `reads` to TRUE if the consumer reads `result`. */
 static gboolean
 reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
@@ -120,8 +121,8 @@ goes_by_elements (const CleaveKernelFamily *family)
   return family->run_part != NULL || family->by_elements;
 }
 
-/* Returns whether the head has always read the elements that `result` overwrites before a consumer
- * writes them. */
+/* Returns whether the head reads every element before a consumer overwrites it by writing
+ * `result`. */
 static gboolean
 is_head_overtaken (const Group *group, const CleaveView *result)
 {
@@ -186,9 +187,9 @@ find_w (const CleaveView *y,
          (are_disjoint (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
 }
 
-/* Describes a step as an epilogue op on the value in registers, `so_far`: y, or an intermediate
- * value of an expression pattern. An intermediate value is not stored, so it may have another
- * layout than y. Returns FALSE if the step cannot be an epilogue op. */
+/* Describes a step as an epilogue op on the value in registers, `so_far`. This value is y or an
+ * intermediate value of an expression pattern. An intermediate value is not stored, so it may have
+ * another layout than y. Returns FALSE if the step cannot be an epilogue op. */
 static gboolean
 find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
@@ -214,7 +215,7 @@ find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsu
   return epilogue_op->op != CLEAVE_EPILOGUE_NONE && instance->call.n_operands <= 2;
 }
 
-/* Returns whether the result of `step` has one reader: step `next`, as its operand `v`. */
+/* Returns whether exactly one step reads the result of `step`: step `next`, as its operand `v`. */
 static gboolean
 is_passed_on (const Finding *f, guint step, guint next, guint v)
 {
@@ -233,9 +234,9 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* Returns the number of steps, from index i of the sequence on, that compute as epilogue ops a
- * value from y and store it over y. Returns 0 if they do not end in such a value. These steps use
- * no memory of their own, so only waits for values matter. */
+/* Returns the number of steps, from index i of the sequence on, that as epilogue ops compute a
+ * value from y and store it over y. Returns 0 if no such value is stored over y. These steps use no
+ * memory of their own, so they wait only for values. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {
@@ -286,7 +287,8 @@ begin_group (const Finding *f, guint i)
                   .fused = head->instance.fused };
 }
 
-/* Adds the epilogue ops of step `i` of the sequence as its head. Returns their number. */
+/* Finds the epilogue ops whose head is step `i` of the sequence, and adds them. Returns their
+ * number. */
 static guint
 add_epilogue (const Finding *f, guint i)
 {
@@ -313,9 +315,10 @@ has_pattern (const CleaveKernelInstance *instance)
   return FALSE;
 }
 
-/* Adds the consumers of step `i` of the sequence as their head, first its epilogue ops. Returns the
- * number of consumers. If a consumer has epilogue ops of its own, they become consumers of the
- * head. A step whose epilogue ops contain an expression pattern cannot be a consumer. */
+/* Finds the consumers whose head is step `i` of the sequence, first its epilogue ops, and adds
+ * them. Returns the number of consumers. If a consumer has epilogue ops of its own, they become
+ * consumers of the head. A step whose epilogue ops contain an expression pattern cannot be a
+ * consumer. */
 static guint
 add_fused (const Finding *f, guint i)
 {

@@ -7,7 +7,8 @@
 #include "clocks.h"
 #include "liveness.h"
 
-/* One use of a buffer: `use` ends when the step that uses the buffer is done. */
+/* A touch: one use of a buffer. `use` is the wait that ends when the step that uses the buffer is
+ * done. */
 typedef struct
 {
   guint buffer;
@@ -49,7 +50,7 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 }
 
 /* Visits the steps in the schedule's order and calls `visit` for each value that they use. Updates
- * the clocks only if there is slack, since only `sure` depends on the clocks. */
+ * the clocks only if there is slack, since only `sure` is computed from the clocks. */
 static void
 visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
 {
@@ -91,8 +92,8 @@ sort_touches (const GArray *touches, guint n_buffers)
   return sorted;
 }
 
-/* Fills `used` with the last use of each buffer by each thread. Relies on the order of touches: the
- * steps of one thread come in ascending order. */
+/* Sets `used` to the last use of each buffer by each thread. Relies on the order of touches: the
+ * steps of one thread have ascending numbers. */
 static void
 find_used (CleaveLifetimes *l)
 {
@@ -140,8 +141,8 @@ find_end (const CleaveLifetimes *l, guint buffer)
   return end;
 }
 
-/* Returns the first position after `last` whose step begins at time `end` or later. Positions are
- * sorted by begin. */
+/* Returns the first position after `last` whose step begins at time `end` (nanoseconds) or later.
+ * Positions are sorted by begin. */
 static guint
 find_gone (const CleaveSchedule *schedule, guint last, double end)
 {
@@ -210,8 +211,8 @@ cleave_lifetimes_sort (const guint *first, guint n)
   return order;
 }
 
-/* Returns whether all uses of buffer `first` are done whenever a step uses buffer `then`, however
- * long steps take. */
+/* Returns whether the waits of the schedule guarantee that all uses of buffer `first` are done when
+ * a step uses buffer `then`, whatever time steps take. */
 static gboolean
 is_sure (const CleaveLifetimes *l, guint first, guint then)
 {

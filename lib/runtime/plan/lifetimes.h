@@ -20,12 +20,13 @@ typedef struct
   const CleaveSchedule *schedule;
   guint step, position;
   guint n_buffers;
-  gint64 *n_bytes; /* indexed by buffer: its size */
+  gint64 *n_bytes; /* indexed by buffer: its size in bytes */
   guint *first,
       *last;   /* indexed by buffer: positions in the schedule's order of its first and last use */
   guint *gone; /* indexed by buffer: first position whose step begins after all uses of the buffer
                   have ended */
-  guint *late; /* indexed by buffer: value of `gone` if all uses ended later by the slack */
+  guint *late; /* indexed by buffer: the value that `gone` would have if all uses ended later by the
+                  slack */
   GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
   CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
                        of the buffer */
@@ -43,8 +44,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveLifetimes, cleave_lifetimes_clear)
 
 /* Returns the largest sum of bytes of buffers in use at once. */
 gint64 cleave_lifetimes_get_peak (const CleaveLifetimes *l);
-/* Returns whether buffer `then` must not reuse the memory of the earlier buffer `first`. */
+/* Returns whether buffer `then` must not reuse the memory of buffer `first`, which is used
+ * earlier. */
 gboolean cleave_lifetimes_conflict (const CleaveLifetimes *l, guint first, guint then);
-/* Returns the indices of the n buffers, sorted by their values of `keys` (indexed by buffer), such
- * as `first`. */
+/* Returns the indices of the n buffers, sorted by their values in `keys` (indexed by buffer), for
+ * example by the first position. */
 guint *cleave_lifetimes_sort (const guint *keys, guint n);

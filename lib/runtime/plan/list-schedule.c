@@ -11,20 +11,22 @@ typedef struct
   const CleaveScheduleTask *task;
   CleaveSchedule *schedule;
   guint n_placed;
-  guint *n_missing; /* indexed by step: number of its predecessors that are not done */
+  guint *n_missing; /* indexed by step: number of its predecessors that have not finished */
   guint *first_succ, *succs;
-  GPtrArray *ready; /* heaps of the ranks of ready steps: one heap per thread, and a last heap for
-                       steps without an owner */
+  GPtrArray *ready; /* heaps of ranks of ready steps: one for each thread, and a last one for steps
+                       without an owner */
   guint *owner;     /* indexed by group: the thread that took the group's first step; n_threads: no
                        thread yet */
   guint *running;   /* indexed by thread: its current step; G_MAXUINT: none */
   guint *along; /* indexed by thread: the step that should run right after its last step; G_MAXUINT:
                    none */
-  double *free_at; /* indexed by thread: the estimated time at which its current step ends */
+  double *free_at; /* indexed by thread: the estimated time, in nanoseconds, at which its current
+                      step ends */
   guint n_running;
-  gint64 live;     /* bytes of all live buffers */
-  guint *n_begun;  /* indexed by buffer: number of steps that use the buffer and have begun */
-  guint *n_unused; /* indexed by buffer: number of steps that use the buffer and are not done */
+  gint64 live;    /* total bytes of all live buffers */
+  guint *n_begun; /* indexed by buffer: number of steps that use the buffer and have begun */
+  guint
+      *n_unused; /* indexed by buffer: number of steps that use the buffer and have not finished */
 } Simulation;
 
 static void
@@ -64,8 +66,8 @@ get_group (const Simulation *sim, guint step)
   return sim->task->group == NULL ? G_MAXUINT : sim->task->group[step];
 }
 
-/* Pushes a ready step to the heap of its group's owner. A step without a group goes to `thread`,
- * which made it ready. */
+/* Pushes a ready step to the heap of the thread that owns its group. A step without a group goes to
+ * the heap of `thread`, which made the step ready. */
 static void
 push_ready (Simulation *sim, guint step, guint thread)
 {
@@ -120,8 +122,8 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Hands out a step whose predecessors are all done. The first step that should run right after
- * `pred` stays with the thread of `pred`; other steps go to a heap. */
+/* Makes a step ready whose predecessors are all done. The first step that should run right after
+ * `pred` stays with the thread of `pred`. Other steps go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {
@@ -167,7 +169,8 @@ hand_over (Simulation *sim)
 }
 
 /* Returns the index of the heap whose top step has the smallest rank. Unless `of_all`, ignores
- * heaps whose top step exceeds the budget. Returns G_MAXUINT if no heap is left. */
+ * heaps whose top step would exceed the budget. Returns G_MAXUINT if all heaps are empty or
+ * ignored. */
 static guint
 find_smallest (const Simulation *sim, gboolean of_all)
 {
@@ -218,8 +221,8 @@ find_heap (const Simulation *sim, guint thread)
 }
 
 /* Takes a step for a free thread. If no step fits the budget and no running step could free memory,
- * takes the step that a single thread would run next. Returns G_MAXUINT if there is no step to
- * take. */
+ * takes the step that a single thread would run next. Returns G_MAXUINT if the thread gets no
+ * step. */
 static guint
 take (Simulation *sim, guint thread)
 {

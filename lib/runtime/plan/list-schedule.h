@@ -22,8 +22,8 @@ typedef struct
    * A buffer is live from the begin of its first user to the end of its last user. */
   const guint *touch_begin, *touched;
   guint n_buffers;
-  const gint64 *n_bytes; /* indexed by buffer: its size */
-  gint64 budget;         /* limit in bytes on the sum of live buffers; 0: no limit */
+  const gint64 *n_bytes; /* indexed by buffer: its size in bytes */
+  gint64 budget;         /* limit on the total bytes of live buffers; 0: no limit */
   gboolean in_order; /* take the ready step with the smallest rank, even if another thread made it
                         ready */
   const guint *rank; /* indexed by step: its rank; smaller ranks run first. NULL: the rank is the
@@ -48,8 +48,8 @@ typedef struct
 typedef struct
 {
   guint n_threads, n_steps;
-  guint *order;     /* all steps, in an order in which one thread could run them */
-  guint *thread;    /* indexed by step */
+  guint *order;     /* all steps, in an order in which a single thread could run them */
+  guint *thread;    /* indexed by step: the thread that runs it */
   guint *index;     /* indexed by step: its index in the sequence of its thread */
   guint **sequence; /* indexed by thread: the steps of the thread, in order */
   guint *n_sequence;

@@ -26,7 +26,7 @@ cleave_arena_find_waits (const CleaveArena *arena,
                                  : cleave_schedule_find_waits (schedule, NULL);
 }
 
-/* Moves the lifetimes that cleave_arena_find_waits() needs, and `order`, into `arena`. */
+/* Moves the lifetimes that cleave_arena_find_waits() needs, and `order`, from `l` into `arena`. */
 static void
 keep_uses (CleaveLifetimes *l, CleaveArena *arena, guint **order)
 {
@@ -37,7 +37,8 @@ keep_uses (CleaveLifetimes *l, CleaveArena *arena, guint **order)
   arena->gone = g_steal_pointer (&l->gone);
 }
 
-/* Finds the lifetimes of all buffers, and the peak. Returns the buffers sorted by first use. */
+/* Computes the lifetimes of all buffers, and the peak. Returns the indices of the buffers, sorted
+ * by first use. */
 static guint *
 begin (CleaveArena *arena, CleaveLifetimes *l, double slack)
 {

@@ -5,8 +5,8 @@
 #include "arena-sweep.h"
 #include "waits.h"
 
-/* Finds when each buffer of a schedule is in use, and packs the arena. Stands between the scheduler
- * (list-schedule.h) and the packing (arena.h). */
+/* Finds when each buffer of a schedule is in use, and packs the arena. The scheduler
+ * (list-schedule.h) provides the schedule; arena.h packs the buffers. */
 
 /* The arena of a schedule: the offset of each buffer, and when the buffer is in use. */
 typedef struct
@@ -20,8 +20,8 @@ typedef struct
   guint *first; /* indexed by buffer: position in the schedule's order from which the buffer is in
                    use */
   guint *gone;  /* indexed by buffer: first position at which the buffer is no longer in use */
-  double slack; /* time in nanoseconds by which a thread may be late before others wait for its
-                   memory */
+  double slack; /* time in nanoseconds by which a thread may be late before another thread waits for
+                   memory that it uses */
 } CleaveArena;
 
 void cleave_arena_init (CleaveArena *arena,
@@ -34,8 +34,9 @@ void cleave_arena_init_unplaced (CleaveArena *arena,
                                  const CleaveStorage *storage,
                                  const CleaveGraph *graph,
                                  const CleaveSchedule *schedule);
-/* Returns the bytes of the arena that cleave_arena_init() finds for one thread. `spans` has the
- * lifetimes of the n buffers, sorted by `first`; `peak` is their largest sum in use at once. */
+/* Returns the bytes of the arena that cleave_arena_init() makes for one thread. `spans` has the
+ * lifetimes of the n buffers, sorted by `first`. `peak` is the largest sum of bytes in use at
+ * once. */
 gint64 cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 peak);
 /* Plans the arena as cleave_arena_init() does, but lets threads be late by `slack` nanoseconds
  * before other threads wait for their memory. Returns FALSE and changes nothing if the arena needs
@@ -46,15 +47,15 @@ gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveSchedule *schedule,
                                        double slack,
                                        gint64 at_most);
-/* Makes the arena with given offsets in `n_bytes` bytes. Returns FALSE if two buffers that are in
- * use at the same time overlap. */
+/* Makes the arena with the given offsets, in `n_bytes` bytes. Returns FALSE if two buffers that are
+ * in use at the same time overlap. */
 gboolean cleave_arena_init_at (CleaveArena *arena,
                                const CleaveStorage *storage,
                                const CleaveGraph *graph,
                                const CleaveSchedule *schedule,
                                const gint64 *offsets,
                                gint64 n_bytes);
-/* Moves buffers within the arena to memory that the thread that writes them has used before. */
+/* Moves buffers within the arena to memory that the thread which writes them has used before. */
 void cleave_arena_keep_with_threads (CleaveArena *arena,
                                      const CleaveStorage *storage,
                                      const CleaveGraph *graph,

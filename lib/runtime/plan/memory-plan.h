@@ -3,9 +3,8 @@
 
 #include "liveness.h"
 
-/* The memory plan: all decisions about a graph before its kernels are chosen. The plan has the
- * location of each value, the steps, the thread of each step, and the offset of each buffer in the
- * arena. */
+/* The memory plan: all decisions about a graph except its kernels. The plan has the location of
+ * each value, the steps, the thread of each step, and the offset of each buffer in the arena. */
 typedef struct
 {
   CleaveStorage *storage;

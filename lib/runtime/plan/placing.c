@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Places the buffers of a schedule in an arena, by the algorithms of arena.h or, with many buffers
- * in use at once, of arena-sweep.h. */
+/* Places the buffers of a schedule in an arena, with the search of arena.h. If many buffers are in
+ * use at once, uses the faster sweep of arena-sweep.h. */
 
 #include "placing.h"
 

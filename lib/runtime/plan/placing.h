@@ -19,11 +19,13 @@ gboolean cleave_placing_init (CleavePlacing *p, const CleaveLifetimes *l, const 
 void cleave_placing_clear (CleavePlacing *p);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleavePlacing, cleave_placing_clear)
 
-/* Sets `offsets`, indexed by buffer, to the smallest arena that cleave_arena_place() finds;
- * `quick`: in a short time. Returns its bytes; -1 if there are too many pairs of buffers. */
+/* Sets `offsets`, indexed by buffer, to the offsets in the smallest arena that cleave_arena_place()
+ * finds. `quick`: searches for a shorter time. Returns the arena's bytes; -1 if there are too many
+ * pairs of buffers. */
 gint64 cleave_placing_pack (
     gint64 *offsets, const CleaveLifetimes *l, const guint *order, gint64 at_least, gboolean quick);
-/* Sets `offsets` to the smallest arena that is found in a limited time. Returns its bytes. */
+/* Sets `offsets` to the offsets in the smallest arena that a search of limited time finds. Returns
+ * the arena's bytes. */
 gint64 cleave_placing_place (gint64 *offsets,
                              const CleaveLifetimes *l,
                              const guint *order,

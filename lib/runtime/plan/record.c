@@ -39,8 +39,8 @@ cleave_record_clear (CleaveRecord *record)
   g_clear_pointer (&record->offsets, g_free);
 }
 
-/* Returns whether each step runs once, on an existing thread, after all its predecessors. Sets the
- * position of each step in the order. */
+/* Returns whether each step runs once, on an existing thread, after all its predecessors. Sets
+ * `position`, indexed by step, to its position in the order. */
 static gboolean
 is_schedule (const CleaveRecord *record, const CleaveDependencies *needs, guint *position)
 {

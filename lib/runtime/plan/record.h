@@ -3,12 +3,13 @@
 
 #include "memory-plan.h"
 
-/* A record of the schedule and the offsets that a search found, for saved programs. The rest of a
- * memory plan follows from the graph and the record, so that loading a program needs no search. */
+/* The schedule and the offsets that a search found, as saved programs hold them. The rest of a
+ * memory plan follows from the graph and this struct, so that loading a program needs no search. */
 typedef struct
 {
   guint n_threads, n_steps, n_buffers;
-  guint *order, *thread; /* `order`: the steps in order; `thread`, indexed by step: its thread */
+  guint *order, *thread; /* `order`: the steps in the order of the schedule; `thread`, indexed by
+                            step: its thread */
   double *begins, *ends; /* indexed by step: estimated begin and end in nanoseconds */
   gint64 *offsets;       /* indexed by buffer: byte offset in the arena */
   gint64 n_bytes;        /* size of the arena in bytes */
@@ -18,9 +19,9 @@ void cleave_record_init (CleaveRecord *record, const CleaveMemoryPlan *plan);
 void cleave_record_clear (CleaveRecord *record);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecord, cleave_record_clear)
 
-/* Makes a plan as cleave_memory_plan_init() does, but from a record, which may be hostile. Fails
- * with CLEAVE_ERROR_MODEL if the record does not belong to this graph, or if two values that are in
- * use at the same time would overlap. */
+/* Makes a plan as cleave_memory_plan_init() does, but with the schedule and offsets of a saved
+ * program, which may be hostile. Fails with CLEAVE_ERROR_MODEL if they do not belong to this graph,
+ * or if two values that are in use at the same time would overlap. */
 gboolean cleave_memory_plan_restore (CleaveMemoryPlan *plan,
                                      const CleaveGraph *graph,
                                      const CleaveRecord *record,

@@ -17,8 +17,8 @@
 
 #include <math.h>
 
-/* Limits for a schedule that replaces the fastest one: it takes at most MAX_SLOWER times the time,
- * and needs at most MAX_LEFT times the memory. */
+/* Limits on a schedule that replaces the fastest one. It takes at most MAX_SLOWER times the time of
+ * the fastest one, and needs at most MAX_LEFT times its memory. */
 #define MAX_SLOWER 1.02
 #define MAX_LEFT 0.95
 /* The limits below are measured on 320 random graphs for four threads: the size of the arenas, and
@@ -28,17 +28,17 @@
  * schedule's time. Without this limit, arenas are 0.5 % smaller, and making programs takes 1.4
  * times as long. */
 #define CUTOFF 1.15
-/* Limit on the number of budgets. With 8 instead of 32, arenas are 2.5 % larger, and making
- * programs takes two thirds of the time. */
+/* Limit on the number of memory budgets that are tried. With 8 instead of 32, arenas are 2.5 %
+ * larger, and making programs takes two thirds of the time. */
 #define N_BUDGETS 32
-/* Limit on the schedules whose arena is packed. With 2 instead of 6, arenas are 1.5 % larger, and
- * making programs takes two thirds of the time. */
+/* Limit on the number of schedules whose arena is packed. With 2 instead of 6, arenas are 1.5 %
+ * larger, and making programs takes two thirds of the time. */
 #define MAX_PACKED 6
 /* Number of simulated runs for a comparison of two schedules. With 1 instead of 8, arenas are 0.4 %
  * larger. */
 #define N_TRIALS 8
-/* Largest number of buffers for which slack is tried, since each buffer is then compared with most
- * others. */
+/* Largest number of buffers with which slack is tried, since slack compares each buffer with most
+ * other buffers. */
 #define MAX_LOOSE 8192
 
 guint *
@@ -69,7 +69,7 @@ find_step_groups (const CleaveStorage *storage, const guint *groups)
 typedef struct
 {
   CleaveSchedule *schedule;
-  gint64 budget; /* memory budget in bytes that the schedule was made with */
+  gint64 budget; /* memory budget in bytes with which the schedule was made */
   gboolean in_order, by_urgency;
   double duration;
   gint64 peak;
@@ -90,10 +90,10 @@ typedef struct
   CleaveScheduleTask task;
   CleaveUrgency urgency;
   guint n_threads;
-  gboolean places; /* place the buffers, which a comparison of schedules needs */
+  gboolean places; /* TRUE: place the buffers, which a comparison of schedules needs */
 } Choosing;
 
-/* Sets the options of the scheduler that lead to a candidate. */
+/* Sets the options of the scheduler with which it makes the candidate's schedule. */
 static void
 set_task (Choosing *c, const Candidate *candidate)
 {
@@ -116,8 +116,8 @@ try_budget (Choosing *c, gint64 budget, gboolean in_order, gboolean by_urgency)
   return candidate;
 }
 
-/* Returns the price of a schedule, which the search minimizes: peak times the fourth power of time,
- * so that 1 % of time is worth 4 % of memory. */
+/* Returns the price of a schedule, which the search minimizes: peak times the fourth power of time.
+ * 1 % of time is thus worth 4 % of memory. */
 static double
 find_price (const Candidate *candidate)
 {
@@ -132,8 +132,9 @@ compare_prices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Adds candidates with falling budgets. The first budget is the peak of the fastest candidate.
- * Stops when a candidate takes CUTOFF times the fastest candidate's time. */
+/* Makes candidates with falling budgets, and adds them to `candidates`. The first budget is the
+ * peak of the fastest candidate. Stops when a candidate takes CUTOFF times the fastest candidate's
+ * time. */
 static void
 add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray *candidates)
 {
@@ -212,8 +213,8 @@ replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *wa
   return last;
 }
 
-/* Returns whether runs with a schedule in its arena take on average at most MAX_SLOWER times as
- * long as runs with the other schedule in its arena. */
+/* Returns whether runs with one schedule and its arena take on average at most MAX_SLOWER times as
+ * long as runs with the other schedule and its arena. */
 static gboolean
 is_as_fast (const Choosing *c,
             const CleaveSchedule *schedule,
@@ -259,9 +260,9 @@ find_urgent (Choosing *c)
   return best;
 }
 
-/* Returns the candidate with the lowest price that is still as fast with its packed arena, where
- * threads also wait for memory. Fills `arena` for it. Returns `fastest` if there is no such
- * candidate. */
+/* Packs the arenas of the candidates, with which threads also wait for memory. Returns the
+ * candidate with the lowest price that is then still as fast as `fastest`, and fills `arena` for
+ * it. Returns `fastest` if there is no such candidate. */
 static Candidate
 choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {
@@ -293,7 +294,7 @@ choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
   return fastest;
 }
 
-/* Makes the schedule that runs steps by number, and the one that runs them by urgency, and returns
+/* Makes two schedules: one runs steps in the order of their numbers, the other by urgency. Returns
  * the one with the lower price. */
 static Candidate
 choose (Choosing *c, CleaveArena *arena)
@@ -324,7 +325,7 @@ choose (Choosing *c, CleaveArena *arena)
   return first;
 }
 
-/* Packs the arena with the largest slack that the limit on its size allows. */
+/* Packs the arena with the largest slack for which its size stays within the limit. */
 static CleaveSchedule *
 add_slack (Choosing *c, Candidate *chosen, CleaveArena *arena)
 {

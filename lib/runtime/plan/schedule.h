@@ -6,7 +6,7 @@
 /* Returns an empty schedule with memory for the steps of `task`. The caller fills in the order,
  * threads, indices and times, then calls cleave_schedule_close(). */
 CleaveSchedule *cleave_schedule_new_empty (const CleaveScheduleTask *task, guint n_threads);
-/* Sets `sequence` and `needs` from the threads and indices of the steps. */
+/* Computes `sequence` and `needs` of the schedule from the threads and indices of its steps. */
 void cleave_schedule_close (CleaveSchedule *schedule, const CleaveScheduleTask *task);
 /* Returns a schedule with a given order, threads and times, as a saved program has them. They must
  * be valid for the task. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Groups adjacent STORE steps whose outputs are parts of one value. A group stores row by row, so
- * that each row of the value is read once from begin to end. To store one part alone would also
- * fetch neighboring parts from memory, which share its cache lines. */
+/* Groups adjacent STORE steps whose outputs are parts of one value. A group stores row by row, and
+ * so reads each row of the value once from begin to end. Storing one part alone would also fetch
+ * neighboring parts from memory, which share its cache lines. */
 
 #include "../program-private.h"
 

@@ -12,7 +12,7 @@ typedef struct
   const CleaveStorage *storage;
   guint *begin;
   GArray *touched;
-  gint64 *n_bytes; /* indexed by buffer: its size */
+  gint64 *n_bytes; /* indexed by buffer: its size in bytes */
   guint *seen;     /* indexed by buffer: 1 + the last step that used it; 0: none */
   guint step;
 } CleaveTouches;

@@ -16,8 +16,9 @@ void
 cleave_urgency_init (CleaveUrgency *urgency, const CleaveScheduleTask *task)
 {
   guint n = task->n_steps;
-  g_autofree double *length = g_new0 (double, n + 1); /* indexed by step: cost in nanoseconds of the
-                                                         longest path from the step to the end */
+  g_autofree double *length =
+      g_new0 (double, n + 1); /* indexed by step: cost in nanoseconds of the longest path from the
+                                 step to the end of the run */
 
   urgency->rank = g_new (guint, n + 1);
   urgency->by_rank = g_new (guint, n + 1);

@@ -10,15 +10,15 @@ typedef struct
 {
   const CleaveSchedule *schedule;
   const CleaveWaits *asked;
-  const CleaveWaitSource *more; /* NULL: none */
-  guint *counts;                /* indexed by thread, for `more` */
+  const CleaveWaitSource *more; /* source of further waits; NULL: none */
+  guint *counts;                /* indexed by thread: array that `more` fills */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait, in the schedule's order */
 } Waiting;
 
 typedef void (*WaitVisit) (Waiting *w, guint step, CleaveWait wait);
 
-/* Visits all waits that a step asks for. */
+/* Calls `visit` for each wait that a step asks for. */
 static void
 visit_waits (Waiting *w, guint step, WaitVisit visit)
 {
@@ -48,7 +48,7 @@ add_wait (Waiting *w, guint step, CleaveWait wait)
     g_array_append_val (w->found, wait);
 }
 
-/* Sorts the waits, which were found in the schedule's order, by step. */
+/* Sorts waits by step. The search found them in the schedule's order. */
 static CleaveWaits
 sort_waits (const GArray *found, const guint *begin, const guint *end, guint n_steps)
 {

@@ -3,19 +3,20 @@
 
 #include "list-schedule.h"
 
-/* Waits for other things than values. `raise` raises counts[t] to the number of steps of thread t
- * that must be done before `step`. All of them come before it in the schedule's order. It is called
- * more than once for each step. */
+/* Source of waits that are not for values. `raise` raises counts[t] to the number of steps of
+ * thread t that must be done before `step`. All these steps come before `step` in the schedule's
+ * order. `raise` is called more than once for each step. */
 typedef struct
 {
   void (*raise) (guint step, guint *counts, gpointer data);
   gpointer data;
 } CleaveWaitSource;
 
-/* Fills `needs`: the waits of each step for its predecessors on other threads. */
+/* Computes `needs` of the schedule: the waits of each step for its predecessors on other
+ * threads. */
 void cleave_schedule_find_needs (CleaveSchedule *schedule, const CleaveScheduleTask *task);
-/* Returns the waits in `needs` and in `more`, which may be NULL. Leaves out waits that others
- * imply. Memory grows with the steps and the waits, not with the threads. */
+/* Returns the waits in `needs` and in `more`; `more` may be NULL. Leaves out waits that other waits
+ * imply. Memory grows with the number of steps and waits, not with the number of threads. */
 CleaveWaits cleave_schedule_find_waits (const CleaveSchedule *schedule,
                                         const CleaveWaitSource *more);
 void cleave_waits_clear (CleaveWaits *waits);

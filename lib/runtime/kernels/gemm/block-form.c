@@ -81,8 +81,9 @@ cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64
   return n;
 }
 
-/* Returns whether all blocks of a column are integers times a scale. Sets form->n_bits to 8 if the
- * integers of a block do not fit into 4 bits. */
+/* Finds, for each block of a column, integers and a scale whose products are its floats. Returns
+ * FALSE if a block has none. Sets form->n_bits to 8 if the integers of a block do not fit into 4
+ * bits. */
 static gboolean
 try_column (const float *w, gint64 n_rows, CleaveBlockForm *form)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Products with weights that are integers of 4 or 8 bits times a scale per block. The form is
- * recognized in the float values, and used only if every weight can be restored bit for bit. Panels
- * have the layout of panels of floats. Each panel begins with a scale and an offset for each column
- * of each block of rows. */
+/* Products with weights that are integers of 4 or 8 bits times a scale per block. The kernel finds
+ * these integers in the float weights. It serves a matrix only if a run can restore every weight
+ * bit for bit. Integer panels have the layout of float panels. Each panel begins with a scale and
+ * an offset for each column of each block of rows. */
 
 #include "blockwise.h"
 #include "block-form.h"
@@ -14,8 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Smallest matrix of floats, in bytes, for which this form is used. Smaller matrices stay in an L2
- * cache: with 256 KiB, one row takes 1.16 times as long in this form. */
+/* Smallest matrix of floats, in bytes, that is stored as integers. Smaller matrices stay in an L2
+ * cache: with 256 KiB, a product of one row takes 1.16 times as long with integers. */
 #define MIN_BYTES (512 * 1024)
 /* Numbers of vectors (VECTORS) and of columns (WIDTH) of a panel. */
 #define VECTORS 4
@@ -157,7 +157,7 @@ cleave_blockwise_new (CleaveWeights *weights,
 
 typedef gint32 Numbers __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (gint32))));
 
-/* Consecutive rows of weights within one block of a panel. */
+/* `n` consecutive rows of weights within one block of a panel. */
 typedef struct
 {
   const float *scales, *offsets;
@@ -165,7 +165,8 @@ typedef struct
   gint64 step, n; /* distance of adjacent rows in bytes, and number of rows */
 } Rows;
 
-/* Returns the rows from `begin` on that are in one block, at most up to `end`. */
+/* Returns the rows of weights from `begin` on that are in the same block, at most up to row
+ * `end`. */
 static Rows
 rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end)
 {
@@ -180,8 +181,8 @@ rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end
                  .n = MIN ((k + 1) * b->form.block, end) - begin };
 }
 
-/* Converts vector i of a row to floats. With 4 bits (`is_short`), the upper four bits of the bytes
- * of vector i hold a vector of the panel's second half. */
+/* Converts vector i of a row of weights to floats. With 4 bits (`is_short`), the upper four bits of
+ * the bytes of vector i hold a vector of the panel's second half. */
 static inline __attribute__ ((always_inline)) CleaveVector
 read_vector (const guint8 *row, int i, gboolean is_short, CleaveVector offset, CleaveVector scale)
 {
@@ -209,7 +210,8 @@ unpack_rows (const Rows *rows, gboolean is_short, float *to)
     }
 }
 
-/* Adds to the panel's sums y the products of one row of x with the given rows of weights. */
+/* Multiplies one row of x by the given rows of weights, and adds the products to the sums y, one
+ * for each column of the panel. */
 static inline __attribute__ ((always_inline)) void
 add_rows (const Rows *rows, gboolean is_short, const float *x, float *y)
 {
@@ -234,7 +236,7 @@ add_rows (const Rows *rows, gboolean is_short, const float *x, float *y)
     cleave_vector_store (y + i * CLEAVE_VECTOR, sum[i]);
 }
 
-/* Converts rows [begin, end) of a panel to floats. */
+/* Converts rows [begin, end) of weights in a panel to floats. */
 static void
 unpack (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end, float *to)
 {
@@ -250,7 +252,8 @@ unpack (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end,
     }
 }
 
-/* Multiplies one row of x by all columns of a panel. */
+/* Multiplies one row of x by a panel of weights. Writes one sum to y for each column of the
+ * panel. */
 static void
 multiply_row (const CleaveBlockwise *b, const guint8 *panel, const float *x, float *y)
 {
@@ -267,7 +270,7 @@ multiply_row (const CleaveBlockwise *b, const guint8 *panel, const float *x, flo
     }
 }
 
-/* Multiplies some rows of x by columns [from, to) of a panel. */
+/* Multiplies rows of x by the weight columns [from, to) of a panel. */
 static void
 multiply (const CleaveBlockwise *b,
           const guint8 *panel,

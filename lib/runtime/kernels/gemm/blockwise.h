@@ -15,8 +15,9 @@
 typedef struct _CleaveBlockwise CleaveBlockwise;
 
 /* Returns a product with `n` columns of weights, from the column at which `constant` begins in its
- * base. The rows of x must be contiguous. Returns NULL if the floats do not have the form, or if
- * the matrix is so small that floats are faster. Free the product with g_free(). */
+ * base. The rows of x must be contiguous. Returns NULL if the floats are not integers of 8 bits or
+ * less times a scale per block, or if the matrix is so small that floats are faster. Free the
+ * product with g_free(). */
 CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        CleaveTensor *constant,
                                        guint columns,
@@ -26,8 +27,8 @@ CleaveBlockwise *cleave_blockwise_new (CleaveWeights *weights,
                                        gint64 x_step,
                                        gint64 y_step);
 gsize cleave_blockwise_n_scratch (void);
-/* Multiplies the rows of x by the matrix. The result begins at element `y_at` of the instance's
- * result. */
+/* Multiplies the rows of x by the matrix. Writes the products from element `y_at` of the instance's
+ * result on. */
 void cleave_blockwise_run (const CleaveBlockwise *blockwise,
                            const float *x,
                            const CleaveKernelInstance *instance,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs a transposed convolution as products. Result elements that are `stride` apart use the same
- * taps, and the operand elements that these taps read are adjacent. */
+/* Runs a transposed convolution as products. Result pixels that are `stride` apart along an axis
+ * use the same taps, and the operand pixels that these taps read are adjacent. */
 
 #include "plans.h"
 
@@ -9,18 +9,19 @@
 
 enum { X, W, B };
 
-/* A tap of one axis, and the position in the operand that it reads for the first pixel of a
- * span. */
+/* A tap of one axis. `at` is the position in the operand that the tap reads for the first pixel of
+ * a span. */
 typedef struct
 {
   gint64 tap, at;
 } AxisTap;
 
-/* `count` pixels of the result, `stride` apart from `begin` on, that use the same taps. */
+/* `count` pixels of one axis of the result that use the same taps. The first is at position
+ * `begin`; adjacent ones are `stride` positions apart. */
 typedef struct
 {
   gint64 begin, count;
-  GArray *taps; /* AxisTap: taps that the pixels use */
+  GArray *taps; /* AxisTap: the taps that reach these pixels */
 } Span;
 
 typedef struct
@@ -63,7 +64,8 @@ meets_the_same (const GArray *a, const GArray *b)
   return TRUE;
 }
 
-/* Returns the spans of an axis (Span), one phase after the other. */
+/* Returns the spans of an axis (Span): first the pixels at 0, stride, 2 * stride …, then those at
+ * 1, 1 + stride … */
 static GArray *
 cut_axis (const CleaveAxis *axis)
 {
@@ -152,8 +154,8 @@ add_regions (const Plan *plan, CleaveProduct *product)
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
-/* Adds the columns of all groups to the product. The groups use the same columns of the panels;
- * within a tap, each group has rows of its own. */
+/* Adds the columns of all groups to the product. All groups have the same columns of the panels.
+ * Within a tap, each group has rows of its own. */
 static void
 add_columns (const Plan *plan,
              const CleavePanels *panels,

@@ -14,21 +14,24 @@ typedef struct
 
 typedef struct
 {
-  CleaveAxis axis[3]; /* the axes D, H and W */
+  CleaveAxis axis[3]; /* the spatial axes D, H and W */
   gint64 n_groups, group_in,
       group_out;       /* number of groups, and number of channels of a group in x and in y */
-  CleaveSpan channels; /* operand channels of each group that are read */
+  CleaveSpan channels; /* the channels of each group of x that the convolution reads */
   gint64 lda;
   gboolean has_bias;
-  gboolean nests;      /* the positions of each axis of y follow each other in memory */
-  gint64 y_size;       /* distance of adjacent images of y in elements, if `nests` */
-  gboolean joins_taps; /* the taps of one kernel row are read as one long tap */
+  gboolean nests; /* the pixels of y follow each other in memory, along each axis and from axis to
+                     axis */
+  gint64 y_size;  /* distance of adjacent images of y in elements, if `nests` */
+  gboolean joins_taps; /* adjacent taps of a kernel row are contiguous in x, and the product treats
+                          them as one long tap */
 } Plan;
 
-/* Limit on the floats of x and y in a band. If the weights have more floats, a band may have as
- * many, since each band reads the weights again. */
+/* Limit on the number of floats of x and y in a band. If the weights have more floats than this
+ * limit, their number is the limit, since each band reads all weights again. */
 #define BAND_FLOATS 65536
-/* With at most this many channels, a tap has more overhead than work. */
+/* With at most this number of channels, calling the code for a tap takes longer than its
+ * products. */
 #define FEW_CHANNELS 8
 
 static gboolean
@@ -37,8 +40,8 @@ reads_one_tap (const CleaveAxis *axis)
   return axis->n_taps == 1 && axis->pad == 0 && (axis->n_y - 1) * axis->stride < axis->n_x;
 }
 
-/* Merges rows of an axis with one tap into one long row, if they follow each other in x and in
- * y. */
+/* If one kernel tap covers an axis, and its rows follow each other in x and in y, merges the rows
+ * into one long row. */
 static void
 join_rows (Plan *plan)
 {
@@ -59,8 +62,8 @@ join_rows (Plan *plan)
     }
 }
 
-/* For an axis with a single position, sets the step to the size of the axes inside it. Sets
- * `nests`. */
+/* If an axis has a single position, sets its step to the number of elements of y that the inner
+ * axes span. Sets `nests`. */
 static void
 find_nesting (Plan *plan)
 {
@@ -145,8 +148,9 @@ add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
   cleave_product_add_region (product, &region);
 }
 
-/* Returns the part of x, in elements, that pixels [begin, end) of axis `outer` of y read, if x is
- * dense. Returns all of x if an axis outside of `outer` has more than one position. */
+/* Returns the elements of x that the pixels [begin, end) of axis `outer` of y read, as a range of
+ * offsets in a dense x. Returns the range of all of x if an axis outside of `outer` has more than
+ * one position. */
 static CleaveSpan
 band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
 {
@@ -155,7 +159,8 @@ band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
   gint64 last = (end - 1) * axis->stride - axis->pad + (axis->n_taps - 1) * axis->dilation + 1;
   gint64 size = axis->n_x * axis->x_step;
 
-  if (plan->axis[0].n_x * plan->axis[1].n_x * plan->axis[2].n_x == 0) /* every tap reads padding */
+  if (plan->axis[0].n_x * plan->axis[1].n_x * plan->axis[2].n_x ==
+      0) /* no tap reads an element of x */
     return (CleaveSpan){ 0, 0 };
   for (guint d = outer; d-- > 0;)
     if (plan->axis[d].n_x > 1)

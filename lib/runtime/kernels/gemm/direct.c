@@ -3,9 +3,10 @@
 #include "direct.h"
 #include "pairs.h"
 
-/* Limits on a block, which has the sums of `pixels` * `vectors` vectors in registers; both numbers
- * are compile-time constants. If the columns do not fill whole vectors, the last vector overlaps
- * the vector before, and the same bits are computed twice. */
+/* Limits on a block. A block keeps the sums of `pixels` pixels times `vectors` vectors of columns
+ * in registers; both numbers are compile-time constants. If the columns do not fill whole vectors,
+ * the last vector overlaps the vector before, and both compute the shared columns with equal
+ * results. */
 #define MAX_VECTORS 4
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 12
@@ -16,14 +17,14 @@
 
 typedef struct
 {
-  gint64 column[MAX_VECTORS];               /* column of y at which each vector begins */
-  float first[MAX_VECTORS * CLEAVE_VECTOR]; /* initial values of the sums */
+  gint64 column[MAX_VECTORS]; /* indexed by vector: the column of y at which it begins */
+  float first[MAX_VECTORS * CLEAVE_VECTOR]; /* indexed by lane: initial value of its sums */
 } Columns;
 
 typedef void (*Block) (
     const CleaveDirect *d, const Columns *columns, const float *x, float *y, gint64 n_blocks);
 
-/* Loads a vector; only its first m lanes if `some`. */
+/* Loads a vector. If `some`, loads only its first m lanes. */
 static inline __attribute__ ((always_inline)) CleaveVector
 load (const float *from, gint64 m, gboolean some)
 {
@@ -39,8 +40,8 @@ store (float *to, CleaveVector value, gint64 m, gboolean some)
     cleave_vector_store (to, value);
 }
 
-/* Adds the products with one row of `a`. Keeps in registers the values of x or the vectors of `a`,
- * whichever are fewer. */
+/* Multiplies one row of `a` by the values of x and adds the products to the sums. Keeps in
+ * registers the values of x or the vectors of `a`, whichever are fewer. */
 static inline __attribute__ ((always_inline)) void
 add_row (const float *const *from,
          gint64 step,
@@ -212,8 +213,8 @@ set_columns (const CleaveDirect *d, Columns *columns)
 }
 
 /* Computes all pixels in blocks. If the last pixels do not fill a block, divides these pixels and
- * the last whole block into two halves. A short block would be slow, since its additions depend on
- * each other. */
+ * the last whole block into two halves. In a short block, each addition would wait for the one
+ * before it. */
 void
 cleave_direct_run (const CleaveDirect *d)
 {

@@ -6,28 +6,30 @@
 #define cleave_direct_run CLEAVE_LEVELLED (cleave_direct_run)
 #define cleave_direct_do_epilogue CLEAVE_LEVELLED (cleave_direct_do_epilogue)
 
-/* A product of the pixels of a line and the columns of a panel, with sums in the order of LIBXSMM.
- * Sums begin with the bias in registers. The distance of pixels and the number of columns are free.
- * It is faster than LIBXSMM if sums are short or columns are few. */
+/* A product of the pixels of a line and the columns of a panel. It adds in the order of LIBXSMM.
+ * The sums begin with the bias, in registers. The distance of pixels and the number of columns may
+ * have any value. It is faster than LIBXSMM if sums have few terms or columns are few. */
 typedef struct
 {
-  const float *x, *a,
-      *bias; /* pixels; panel; bias, or NULL: sums begin with 0, or with y if `adds` */
+  const float *x, *a, *bias; /* address of the first pixel; address of the panel; bias, or NULL:
+                                sums begin with 0, or with y if `adds` */
   float *y;
-  gboolean adds; /* add to the values in y */
+  gboolean adds; /* the sums begin with the values in y */
   gint64 n, x_step, y_step;
   gint64 m, lda, k;
   guint n_taps;
   const unsigned long long *a_offset, *x_offset; /* indexed by tap: byte offsets in the panel and in
                                                     x; offsets in x may be negative */
-  const CleaveEpilogue *epilogue;                /* epilogue ops for complete sums; NULL: none */
+  const CleaveEpilogue
+      *epilogue; /* epilogue ops that the product applies to complete sums; NULL: none */
 } CleaveDirect;
 
-/* number of pixels that are addressed from one pointer, at 0, 1 and 2 times the pixel distance */
+/* Number of pixels that one pointer addresses: the pixels at 0, 1 and 2 times the pixel distance
+ * from it. */
 #define CLEAVE_REACH 3
 
-/* Returns the address in `a` of a tap's rows. Sets `from` to addresses in x: n_pointers pixels, of
- * which each is CLEAVE_REACH pixels after the one before. */
+/* Returns the address in `a` of a tap's rows. Sets `from` to n_pointers addresses in x. Each
+ * address is CLEAVE_REACH pixels after the one before. */
 static inline __attribute__ ((always_inline)) const float *
 cleave_direct_tap (
     const CleaveDirect *d, guint tap, const float *x, int n_pointers, const float **from)
@@ -39,8 +41,8 @@ cleave_direct_tap (
   return (const float *) (const void *) ((const char *) d->a + d->a_offset[tap]);
 }
 
-/* Computes the product. Requires at least CLEAVE_VECTOR columns, or that whole vectors are readable
- * in `a`. */
+/* Computes the product. It must have at least CLEAVE_VECTOR columns, unless `a` has enough memory
+ * behind its columns to read whole vectors. */
 void cleave_direct_run (const CleaveDirect *direct);
 /* Applies the epilogue ops to n stored pixels of y with m columns each. */
 void cleave_direct_do_epilogue (

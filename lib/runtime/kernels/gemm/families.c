@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel families of float convolutions and matrix products that use a CleaveBrgemm plan
- * (plans.h): the code that all of them share. */
+/* The kernel families of float convolutions and matrix products, with the code that these families
+ * share. The plan of each instance is a CleaveBrgemm (plans.h). */
 
 #include "plans.h"
 
@@ -55,8 +55,8 @@ brgemm_free (gpointer state)
   g_free (brgemm);
 }
 
-/* Returns the bytes of the panels that each run packs into scratch. Scratch of the narrow kernel
- * follows them. */
+/* Returns the bytes of the weights that each run packs into scratch. The scratch of the narrow
+ * kernel follows them. */
 static gsize
 bytes_of_panels (const CleaveBrgemm *brgemm)
 {
@@ -91,8 +91,8 @@ pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
   cleave_view_copy (&packed, &from);
 }
 
-/* Makes the plan of an instance with `plan`, then the code of its product. Returns FALSE if the
- * family does not serve the instance. */
+/* Makes the plan of an instance with `plan`, then the code of its product. Returns FALSE if `plan`
+ * returns FALSE, that is, if the family does not serve the instance. */
 static gboolean
 prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
                            CleaveWeights *weights,
@@ -161,7 +161,7 @@ run_bands (const CleaveBrgemm *brgemm,
     }
 }
 
-/* Runs a product whose result is dense in scratch, and copies the result to y. */
+/* Runs a product whose result is dense in scratch, and copies the result from scratch to y. */
 static void
 run_bands_in_scratch (const CleaveBrgemm *brgemm,
                       const CleaveKernelInstance *instance,

@@ -29,17 +29,17 @@ typedef struct _CleaveProduct CleaveProduct;
 
 typedef struct
 {
-  gint64 x, a; /* offset in x of the tap's data from the first tap of the first pixel; offset in a
-                  panel of the tap's first row */
+  gint64 x, a; /* offset in x of the tap's data, relative to the data of the first tap for the first
+                  pixel; offset in a panel of the tap's first row */
 } CleaveTap;
 
-/* A region: a box of pixels that all read the same taps. The last of the three axes is the
- * innermost. */
+/* A region: a box of pixels for which the same taps read data, not padding. The last of the three
+ * axes is the innermost. */
 typedef struct
 {
   gint64 x_offset, y_offset;
   gint64 extent[3], x_step[3], y_step[3];
-  gint64 k; /* number of elements of one tap */
+  gint64 k; /* number of terms that one tap adds to a sum */
   guint n_taps;
   const CleaveTap *taps;
 } CleaveTapRegion;
@@ -48,7 +48,8 @@ typedef struct
 typedef struct
 {
   gint64 m, a_offset;
-  gint64 x_offset; /* offset in x of the group of channels that the columns read */
+  gint64 x_offset; /* offset in x, in elements, of the first channel of the group that the columns
+                      read */
   gint64 y_offset; /* offset of the first column within a pixel of y, and in the bias */
 } CleaveColumns;
 
@@ -60,21 +61,21 @@ typedef struct
   gint64 y_begin, y_end;
 } CleaveBand;
 
-/* Makes an empty product. `lda` is the distance of adjacent rows of a panel. `padded`: a whole
- * vector may be read from any column of a panel on. */
+/* Makes a product without columns and regions. `lda` is the distance of adjacent rows of a panel,
+ * in elements. `padded`: a whole vector may be read from any column of a panel on. */
 CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);
 void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
 /* Adds a region. Call this function only after all columns are added. */
 void cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *region);
-/* Ends a band, which consists of the regions added since the last band. A run computes the regions
- * of a band together, panel by panel. */
+/* Ends a band. The band consists of the regions that were added since the last band. A run computes
+ * the regions of a band together, panel by panel. */
 void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
 guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
-/* Chooses how each part is computed, and makes the generated code. */
+/* Chooses the code for each region and each width of columns, and generates the code of LIBXSMM. */
 void cleave_product_prepare (CleaveProduct *product);
-/* Adds to `lines` the memory that runs read besides values. */
+/* Adds to `lines` the memory that runs read besides values: the product and its tables. */
 void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);
 /* Computes one band and applies the instance's epilogue ops. y begins `y_at` elements after the
  * first element of result 0. */

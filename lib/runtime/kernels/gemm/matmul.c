@@ -5,8 +5,8 @@
 enum { A, B, C };
 
 /* The product y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If
- * the columns of y are contiguous rather than its rows, the transposed product is computed; then a
- * is operand B, and b is operand A. */
+ * the columns of y are contiguous and its rows are not, the kernel computes the transposed product;
+ * then a is operand B, and b is operand A. */
 typedef struct
 {
   gint64 m, n, k;
@@ -15,14 +15,14 @@ typedef struct
   guint b_columns_dim; /* dimension of operand `b` that holds the columns of b */
   guint rows_dim,
       columns_dim;      /* dimensions of y that hold the rows and the columns of the product */
-  gboolean takes_batch; /* a batch dimension serves as rows or columns, so a packed constant of the
-                           other layout cannot be shared */
+  gboolean takes_batch; /* a batch dimension of y holds the rows or columns of the product; such a
+                           constant is packed in another layout, which other kernels cannot share */
 } Plan;
 
-/* limit on the floats of x and y in a band, as in conv.c */
+/* Limit on the number of floats of x and y in a band, as in conv.c. */
 #define BAND_FLOATS 65536
-/* smallest number of columns of B that is read in place; with fewer, which do not fill a vector, B
- * is packed */
+/* Smallest number of columns of B that the product reads in place. Fewer columns do not fill a
+ * vector, so B is packed. */
 #define MIN_IN_PLACE CLEAVE_VECTOR
 
 static gboolean
@@ -59,8 +59,8 @@ has_batches (const CleaveBrgemm *brgemm)
   return FALSE;
 }
 
-/* Plans b: packed once, read in place, or packed by each run. Returns an empty product for it.
- * Returns NULL if `blockwise` of the plan serves b instead. */
+/* Plans how runs read b: from a packed constant, in place, or packed by each run. Returns a product
+ * without regions. Returns NULL if the plan's `blockwise` computes the product instead. */
 static CleaveProduct *
 add_b (const Plan *plan,
        const CleaveKernelInstance *instance,
@@ -136,7 +136,7 @@ add_rows (const Plan *plan, CleaveProduct *product, CleavePackedRows *packed)
     }
 }
 
-/* Lets the product compute a dense result in scratch, from which it is copied to y. */
+/* Makes the product compute a dense result in scratch. A run then copies the result to y. */
 static void
 lay_apart (Plan *plan, CleaveBrgemm *brgemm)
 {
@@ -168,8 +168,8 @@ plan_product (Plan *plan,
   return TRUE;
 }
 
-/* Returns the stride in an operand of a batch dimension of y; 0 if the operand lacks the dimension.
- * `from_inner` counts the batch dimensions from the innermost, 0. */
+/* Returns the stride, in an operand, of a batch dimension of y; 0 if the operand lacks the
+ * dimension. `from_inner` counts the batch dimensions, from 0 for the innermost. */
 static gint64
 batch_step (const CleaveView *view, guint from_inner)
 {
@@ -199,8 +199,8 @@ add_batches (const CleaveKernelInstance *instance, guint n_matrix_dims, CleaveBr
     }
 }
 
-/* Merges batches that share b into one taller matrix, if their rows follow each other in a and in
- * y. */
+/* If batches share b, and their rows follow each other in a and in y, merges the batches into one
+ * taller matrix. */
 static void
 join_batches (Plan *plan, CleaveBrgemm *brgemm)
 {
@@ -231,7 +231,8 @@ swap (gint64 *a, gint64 *b)
   *b = was;
 }
 
-/* Exchanges a and b, so that the transposed product is computed: the rows of y become columns. */
+/* Exchanges a and b, so that the product computes the transpose of y: the rows of y become
+ * columns. */
 static void
 transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgemm)
 {
@@ -247,9 +248,9 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* If only one operand has a batch dimension, and the dimension is contiguous in y, exchanges it
- * with that operand's rows or columns. An example is a MatMul on the last dimension of an image
- * whose channels are contiguous. */
+/* If only one operand has a batch dimension, and this dimension is contiguous in y, uses it as that
+ * operand's rows or columns, which become a batch dimension. An example is a MatMul on the last
+ * dimension of an image whose channels are contiguous. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

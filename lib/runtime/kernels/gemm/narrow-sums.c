@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Limits on a block, which has the sums of `vectors` vectors of pixels * `columns` columns in
- * registers; both numbers are compile-time constants. */
+/* Limits on a block. A block keeps in registers the sums of `vectors` vectors of pixels for each of
+ * `columns` columns; both numbers are compile-time constants. */
 #define MAX_VECTORS 8
 #define MAX_SUMS 12
 
@@ -15,7 +15,7 @@ typedef void (*Block) (const CleaveNarrowWork *work,
                        gint64 pixel,
                        CleaveVector *sums);
 
-/* Returns a mask of the lanes whose pixels, from `pixel` on, are in [begin, end). */
+/* Returns a mask of the lanes whose pixels are in [begin, end). Lane 0 has pixel `pixel`. */
 static inline CleaveMask
 mask_of (gint64 pixel, gint64 begin, gint64 end)
 {
@@ -26,8 +26,8 @@ mask_of (gint64 pixel, gint64 begin, gint64 end)
   return (index >= first) & (index < last);
 }
 
-/* Adds the products of the channels of one tap. Keeps in registers the values of x or of the
- * weights, whichever are fewer. */
+/* Multiplies the channels of one tap and adds the products to the sums. Keeps in registers the
+ * values of x or of the weights, whichever are fewer. */
 static CLEAVE_SPECIALISED void
 add_channels (const CleaveNarrowWork *work,
               const float *x,
@@ -63,8 +63,8 @@ add_channels (const CleaveNarrowWork *work,
     }
 }
 
-/* Adds the products of the channels of a tap that reads padding for some pixels. The sums of these
- * pixels do not change. */
+/* Adds the products of the channels of a tap that reads padding for some pixels. Does not change
+ * the sums of these pixels. */
 static CLEAVE_SPECIALISED void
 add_masked_channels (const CleaveNarrowWork *work,
                      const float *x,
@@ -169,8 +169,8 @@ static const struct
 };
 /* clang-format on */
 
-/* Stores a vector of pixels with two (store_twos) or four contiguous columns. Interleaves within
- * 128-bit lanes of four pixels. */
+/* Stores a vector of pixels with two (store_twos) or four contiguous columns. The interleave
+ * instructions work within 128-bit lanes, each of which has four pixels. */
 static void
 store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {
@@ -207,7 +207,7 @@ store_fours (const CleaveVector *sums, gint64 vectors, float *y, gint64 step)
     }
 }
 
-/* Stores n pixels. Each vector of sums has one column of all pixels. */
+/* Stores n pixels of y. Each vector of sums has the values of one column for all pixels. */
 static void
 store_pixels (
     const CleaveNarrowJob *job, const CleaveVector *sums, gint64 vectors, gint64 n, float *y)
@@ -252,8 +252,8 @@ cleave_narrow_sum (const CleaveNarrowWork *work,
     }
 }
 
-/* Transposes a matrix in squares. At the edges, a square overlaps the square before it. A matrix
- * smaller than a square is transposed element by element. */
+/* Transposes a matrix in squares of one vector by one vector. At the edges, a square overlaps the
+ * square before it. A matrix smaller than a square is transposed element by element. */
 void
 cleave_narrow_transpose (
     const float *x, gint64 step, gint64 n, gint64 n_channels, gint64 line, float *to)

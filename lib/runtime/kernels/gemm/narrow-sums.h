@@ -9,7 +9,8 @@
 #define cleave_narrow_sum CLEAVE_LEVELLED (cleave_narrow_sum)
 #define cleave_narrow_transpose CLEAVE_LEVELLED (cleave_narrow_transpose)
 
-/* number of columns whose sums are in registers at the same time */
+/* Largest number of columns of a job: the sums of all its columns are in registers at the same
+ * time. */
 #define CLEAVE_NARROW_COLUMNS 4
 #define CLEAVE_NARROW_TAPS 32
 
@@ -17,8 +18,9 @@
  * padding. */
 typedef struct
 {
-  gint64 phase, shift; /* pixel p reads column p + shift of phase `phase` of x */
-  gint64 x, a;         /* offset in x, in transposed lines, and offset in a */
+  gint64 phase, shift; /* for pixel p, the tap reads column p + shift of phase `phase` of x; phase q
+                          has columns q, q + stride, … */
+  gint64 x, a;         /* offset in x, in transposed lines; offset in a, in floats */
   gint64 begin, end;
 } CleaveNarrowTap;
 
@@ -27,8 +29,8 @@ typedef struct
   gint64 a, y, bias;
 } CleaveNarrowColumn;
 
-/* A job: some pixels and columns of a row. The pixels use the same taps and are evenly spaced in
- * y. */
+/* A job: a range of pixels of a row, and some columns. The same taps reach all its pixels, which
+ * are evenly spaced in y. */
 typedef struct
 {
   gint64 begin, end;
@@ -37,15 +39,16 @@ typedef struct
   gint64 channel;   /* first operand channel that the columns read */
   guint n_columns;
   CleaveNarrowColumn column[CLEAVE_NARROW_COLUMNS];
-  gboolean dense; /* the columns of a pixel are contiguous */
-  guint first_tap,
-      n_taps; /* taps of the job: first index and number, in the array of the taps of all jobs */
+  gboolean dense;          /* the columns of a pixel are contiguous */
+  guint first_tap, n_taps; /* taps of the job: index of the first and number of taps, in the array
+                              of the taps of all jobs */
 } CleaveNarrowJob;
 
-/* A row of transposed x that is read, and its weights `a`. */
+/* A transposed row of x, and the weights `a` by which the kernel multiplies it. */
 typedef struct
 {
-  const float *x; /* address of the first channel that pixel 0 reads at a tap whose `x` is 0 */
+  const float
+      *x; /* address of the first channel that pixel 0 reads for a tap whose offset `x` is 0 */
   const float *a;
 } CleaveNarrowRow;
 
@@ -56,8 +59,8 @@ typedef struct
   gint64 x_line, lda,
       k; /* distances of adjacent channels in x and in a, in floats; number of channels */
   const CleaveNarrowTap *taps;
-  const float *bias; /* bias; NULL: none */
-  float *y;          /* the row of y */
+  const float *bias; /* bias of each column; NULL: none */
+  float *y;          /* address of the row of y */
 } CleaveNarrowWork;
 
 /* Computes pixels [begin, end) of a row of y. May read up to a whole vector beyond the last

@@ -10,8 +10,8 @@
 
 enum { X, W, B };
 
-/* Limits on the stride (MAX_PHASES) and on the rows of a window (MAX_SLOTS), for arrays in
- * registers and on the stack. */
+/* Limits on the stride (MAX_PHASES) and on the rows of x that a window reads (MAX_SLOTS). They are
+ * the sizes of arrays in registers and on the stack. */
 #define MAX_PHASES 4
 #define MAX_SLOTS 16
 
@@ -20,8 +20,9 @@ struct _CleaveNarrow
   CleaveAxis rows, columns;
   gboolean transposed, nests;
   gint64 n_groups, n_in,
-      n_out;         /* number of groups, and number of channels of one group in x and in y */
-  gint64 n_phases;   /* number of phases of a row of x; each is transposed separately */
+      n_out;       /* number of groups; number of channels of one group in x and in y */
+  gint64 n_phases; /* number of phases of a row of x: phase q has columns q, q + n_phases, …; each
+                      is transposed separately */
   gint64 begin, end; /* pixels [begin, end) that the jobs compute */
   gint64 least_shift,
       spread; /* smallest shift of a tap, and number of shifts from the smallest to the largest */
@@ -31,15 +32,18 @@ struct _CleaveNarrow
   GArray *jobs, *taps;
 };
 
-/* Sizes of the transposed rows of a tile, which should stay in the caches while they are read:
- * preferred and largest number of floats, and smallest number of pixels. */
+/* Limits on the transposed rows of a tile. The rows should stay in the caches while they are read.
+ * The limits are the preferred number of floats, largest number of floats, and smallest number of
+ * pixels. */
 #define TILE_FLOATS 24576
 #define MAX_TILE_FLOATS 131072
 #define MIN_TILE 64
-/* number of rows of y that are computed before the next tile, if a row has several tiles */
+/* Number of rows of y that are computed before the next tile of the rows, if a row has several
+ * tiles. */
 #define BAND 16
-/* Smallest number of pixels; with fewer, vectors are not full. Largest numbers of columns; with
- * more, columns can fill vectors (measured). */
+/* MIN_PIXELS: smallest number of pixels of a row; with fewer, vectors are not full. MAX_COLUMNS,
+ * MAX_COLUMNS_OF_ONE_TAP: largest number of result channels per group; with more, vectors of
+ * channels are faster (measured). */
 #define MIN_PIXELS 8
 #define MAX_COLUMNS (CLEAVE_VECTOR / 2)
 #define MAX_COLUMNS_OF_ONE_TAP 4
@@ -89,8 +93,8 @@ add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
   g_array_append_val (n->taps, tap);
 }
 
-/* Adds jobs for the columns of one panel and group. All jobs get nearly the same number of
- * columns. */
+/* Adds jobs that compute the given columns of one panel and group, with pixels and taps as in
+ * `like`. All jobs get nearly the same number of columns. */
 static void
 add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
 {
@@ -112,8 +116,8 @@ add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
     }
 }
 
-/* Returns the job of phase q of the columns of y, without its columns. Pixel p of the job is column
- * p * stride + q - pad of y. */
+/* Returns a job for the pixels of phase q of a row of y; the caller sets its columns. Pixel p of
+ * the job is column p * stride + q - pad of y. */
 static CleaveNarrowJob
 job_of_phase (const CleaveNarrow *n, gint64 q)
 {
@@ -141,7 +145,8 @@ add_taps_of_phase (CleaveNarrow *n, gint64 q, gint64 a_tap)
     }
 }
 
-/* Returns whether two phases read the same elements of x, with equal distances in a. */
+/* Returns whether the taps of two jobs read the same elements of x, and have equal distances in the
+ * weights a. */
 static gboolean
 reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNarrowJob *b)
 {
@@ -220,8 +225,8 @@ plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
       }
 }
 
-/* Chooses the pixels of a tile, and the offsets at which taps read their lines. A line has an odd
- * number of cache lines, so that lines use different sets of a cache. */
+/* Chooses the number of pixels of a tile, and the offsets at which taps read their transposed
+ * lines. A line has an odd number of cache lines, so that lines use different sets of a cache. */
 static gboolean
 plan_tiles (CleaveNarrow *n)
 {
@@ -285,7 +290,8 @@ plan (CleaveNarrow *n, const CleaveAxis axes[2], const CleavePanels *panels, gin
 }
 
 /* Returns whether the narrow kernel serves a convolution. The last dimensions of w are taps along
- * rows and columns. With one tap, it does not, since transposing x takes as long as the sums. */
+ * rows and columns. It does not serve a convolution with one tap, since transposing x takes as long
+ * as the sums. */
 static gboolean
 is_narrow (const CleaveShape *w, CleaveDims dims, gint64 n_out)
 {
@@ -370,7 +376,7 @@ find_row (const CleaveAxis *axis, gboolean transposed, gint64 y_row, gint64 tap,
   return at >= 0 && at % axis->stride == 0 && *row < axis->n_x;
 }
 
-/* Transposes the pixels of row `row` of x that the tile reads into `to`. */
+/* Transposes the pixels of row `row` of x that the tile reads. Writes them to `to`. */
 static void
 make_lines (const Run *run, gint64 row, float *to)
 {
@@ -470,7 +476,9 @@ cleave_narrow_run (const CleaveNarrow *n,
               .x = x,
               .a = a,
               .lines = scratch,
-              .begin = n->begin - 1, /* no slot has a row, so the first tile reuses none */
+              .begin =
+                  n->begin -
+                  1, /* no slot holds a row of x yet, so the first tile transposes all its rows */
               .work = { .x_line = n->line,
                         .lda = n->lda,
                         .k = n->n_in,

@@ -2,8 +2,9 @@
 
 #include "pairs.h"
 
-/* Number of vectors of two adjacent pixels: the first vector of pixel 0; the rest of pixel 0 with
- * the first half of pixel 1; the rest of pixel 1. */
+/* Number of vectors of two adjacent pixels. The first vector holds columns of pixel 0. The second
+ * holds the remaining columns of pixel 0 and the first half-vector of pixel 1. The third holds the
+ * remaining columns of pixel 1. */
 #define VECTORS 3
 #define COLUMNS (VECTORS * CLEAVE_HALF)
 #define MAX_PAIRS 8
@@ -11,8 +12,8 @@
 
 #if CLEAVE_VECTOR == 16
 
-/* Loads one value for each column of both pixels, from `from` for pixel 0 and from `next` for pixel
- * 1. */
+/* Loads one value for each column of both pixels: the values of pixel 0 from address `from`, those
+ * of pixel 1 from `next`. */
 static inline __attribute__ ((always_inline)) void
 load_pair (const float *from, const float *next, CleaveVector *v)
 {
@@ -106,8 +107,8 @@ static const Block blocks[] = {
 };
 /* clang-format on */
 
-/* Returns whether the product can be computed in pairs. Its epilogue ops must treat the columns of
- * a pair as contiguous. */
+/* Returns whether the product can be computed in pairs of pixels. Its epilogue ops must treat the
+ * columns of a pair as contiguous. */
 static gboolean
 can_serve (const CleaveDirect *d)
 {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Returns the time of a panel of m columns, as a multiple of the time per vector of a full panel
- * (measured). */
+/* Returns the estimated time of a panel of m columns, as a multiple of the time per vector of a
+ * full panel (measured). */
 static double
 cost (gint64 m)
 {

@@ -24,15 +24,16 @@ typedef struct
 
 #define CLEAVE_PANEL_MAX_WIDTH (4 * CLEAVE_VECTOR)
 
-/* Returns the width of the fastest panels for a number of columns. Of equally fast widths it is the
- * smallest, since lanes beyond the columns are computed, too. */
+/* Returns the panel width, in columns, with which a product of n_columns columns is fastest. If
+ * widths are equally fast, returns the smallest, since lanes beyond the columns are computed,
+ * too. */
 gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
-/* Returns the bytes of the packed form, which has enough bytes at the end to read a whole vector
- * from any column. */
+/* Returns the bytes of the packed matrix. At its end are enough unused bytes to read a whole vector
+ * from any column on. */
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
 void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);
-/* Returns the packed form of the base of a constant, which all pieces share. `columns` is the
+/* Returns the packed matrix of the base of a constant, which all pieces share. `columns` is the
  * dimension along which pieces are cut; the other dimensions index the rows. Sets `first` to the
  * packed column at which the constant begins. */
 gconstpointer cleave_panels_of_constant (CleaveWeights *weights,

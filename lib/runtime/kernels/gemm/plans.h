@@ -16,7 +16,8 @@
 #define cleave_brgemm_nests CLEAVE_LEVELLED (cleave_brgemm_nests)
 #define cleave_brgemm_add_columns CLEAVE_LEVELLED (cleave_brgemm_add_columns)
 
-/* Rows of x whose elements are strided. Each run packs the `n_per_band` rows of a band. */
+/* Rows of x whose elements are not contiguous. Each run packs the `n_per_band` rows of a band
+ * before it computes the band. */
 typedef struct
 {
   gint64 n, n_per_band, k;
@@ -35,20 +36,20 @@ typedef struct
                           is only one column */
   const float *a;      /* the matrix a, packed once; NULL: read in place, or packed by each run */
   CleavePanels panels; /* layout of a, if each run packs it; width 0: runs do not pack it */
-  CleavePackedRows rows; /* rows of x that each run packs; n 0: x is read in place */
+  CleavePackedRows rows; /* the rows of x that each run packs; `n` 0: products read x in place */
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];
-  gboolean nests; /* the bands of all indices follow each other in memory, and no later operation
-                     changes them */
-  void (*finish) (const CleaveKernelInstance
-                      *instance); /* called after all sums are stored; NULL: not called */
-  CleaveView apart; /* layout of a matrix of y with strided columns, whose product is computed dense
-                       in scratch; rank 0: columns are contiguous */
+  gboolean nests; /* the bands of all batch indices follow each other in memory, and no operation
+                     after the product changes them */
+  void (*finish) (const CleaveKernelInstance *instance); /* function that a run calls after it has
+                                                            stored all sums; NULL: none */
+  CleaveView apart; /* if the columns of y are strided: the layout in y of a matrix that the product
+                       computes dense in scratch; rank 0: columns are contiguous */
 } CleaveBrgemm;
 
-/* The next functions plan an op, except for the generated code. They return FALSE if the family
- * does not serve the kernel instance. */
+/* Each of the next functions plans an op of one kind, without the generated code. It returns FALSE
+ * if the family does not serve the kernel instance. */
 gboolean cleave_brgemm_plan_conv (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
@@ -62,7 +63,8 @@ gboolean cleave_brgemm_plan_gemm (const CleaveKernelInstance *instance,
                                   CleaveWeights *weights,
                                   CleaveBrgemm *brgemm);
 
-/* Returns whether the channels of X and Y are contiguous, and the elements of B, too. */
+/* Returns whether the channels of X and Y are contiguous, and the elements of B are contiguous,
+ * too. */
 gboolean cleave_brgemm_can_serve_conv (const CleaveKernelInstance *instance,
                                        const CleaveDims *dims);
 /* Returns the product of a convolution, whose weights are panels from packed column `first` on. It
@@ -76,8 +78,8 @@ CleaveProduct *cleave_brgemm_conv_product (const CleaveKernelInstance *instance,
  * 1, which holds the channels of y. Its rows are the taps and, within a tap, the other of the two
  * dimensions. */
 CleavePanels cleave_brgemm_conv_panels (const CleaveView *w, guint columns);
-/* Makes the images of a convolution the batch dimension of the plan. The first operands are X and
- * W. */
+/* Uses the dimension of the images (N) as the batch dimension of the plan. Operand 0 is X, operand
+ * 1 is W. */
 void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
                                const CleaveKernelInstance *instance,
                                CleaveDims dims);
@@ -86,8 +88,8 @@ void cleave_brgemm_set_images (CleaveBrgemm *brgemm,
  * memory. */
 gboolean cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size);
 
-/* Adds the columns of a, from packed column `first` on, cut where panels and groups end. Each group
- * reads its own channels of x. */
+/* Adds to the product the columns of a from packed column `first` on, cut where panels and groups
+ * end. Each group of columns reads its own channels of x. */
 void cleave_brgemm_add_columns (CleaveProduct *product,
                                 const CleavePanels *panels,
                                 gint64 first,

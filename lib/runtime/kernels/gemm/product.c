@@ -11,30 +11,32 @@
 
 typedef CleaveXsmmKernel Kernel;
 
-/* `n` pixels of a line that one call computes, and their offsets in x and y. */
+/* Piece of a line: `n` pixels that one call computes, and their offsets in x and y. */
 typedef struct
 {
   gint64 x_offset, y_offset, n;
 } Piece;
 
-/* The ways to compute a region's part of a panel. LIBXSMM or a loop over elements computes it if
- * there are fewer columns than lanes and a whole vector cannot be read. */
+/* The code that computes a region's columns of one width. BY_DIRECT needs a whole vector of
+ * columns, or memory to read one; without it, LIBXSMM or a loop over elements computes the
+ * columns. */
 typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 
 typedef struct
 {
   gint64 y_offset, x_offset;
   gint64 extent[2], x_step[2],
-      y_step[2]; /* number of lines along the two outer axes, and their distances */
-  gint64 x_line_step, y_line_step;          /* distances of adjacent pixels of a piece */
-  gint64 n, x_step_in_line, y_step_in_line; /* number of pixels of a whole line, and their distances
-                                               before pieces were cut */
+      y_step[2]; /* for the two outer axes: number of lines, and distance of adjacent lines */
+  gint64 x_line_step, y_line_step; /* distances, in x and in y, of adjacent pixels of a piece */
+  gint64 n, x_step_in_line,
+      y_step_in_line; /* number of pixels of a whole line, and the distances in x and y of its
+                         adjacent pixels, before set_pieces() changed them */
   gint64 k;
   guint n_taps, n_taps_per_call;
   unsigned long long *a_offset, *x_tap_offset; /* indexed by tap: byte offsets in a and in x */
   guint n_pieces;
   Piece *pieces;
-  Method *method;  /* indexed by width: the way to compute columns of that width */
+  Method *method;  /* indexed by width of columns: the code that computes them */
   Kernel *kernels; /* for each width and piece: the code for the first taps, and the code for the
                       other taps */
 } Region;
@@ -42,8 +44,8 @@ typedef struct
 typedef struct
 {
   CleaveColumns columns;
-  guint width; /* index in `widths` of the panel's number of columns; panels of one width share code
-                */
+  guint width; /* index in `widths` of the panel's number of columns; panels with equal numbers
+                  share code */
 } Panel;
 
 typedef struct
@@ -60,9 +62,9 @@ struct _CleaveProduct
   GArray *bands;
 };
 
-/* Limit on the floats of a panel that one call reads. With AVX2, they fit into the L1 cache with
- * their part of x. With AVX-512, blocks of sums are large enough to read `a` from the L2 cache in
- * time, so the limit only makes additions to y rare (measured). */
+/* Limit on the number of floats of a panel that one call reads. With AVX2, they fit into the L1
+ * cache beside their part of x. With AVX-512, blocks of sums are so large that reading `a` from the
+ * L2 cache takes no extra time. The limit there only makes additions to y rare (measured). */
 #if CLEAVE_VECTOR == 16
 #define MAX_CALL_FLOATS 131072
 #else
@@ -71,10 +73,10 @@ struct _CleaveProduct
 #define MAX_PIECE_FLOATS 2048
 #define MIN_PIECE 12
 #define MAX_PIECE 64
-/* limit on distances, since LIBXSMM multiplies leading dimensions in 32 bits */
+/* Limit on distances in elements, since LIBXSMM multiplies leading dimensions in 32 bits. */
 #define MAX_STEP (1 << 26)
-/* LIBXSMM is used for sums of more than LONG_SUM terms, and at least MANY_COLUMNS columns
- * (measured). */
+/* A product uses LIBXSMM if its sums have more than LONG_SUM terms, and it has at least
+ * MANY_COLUMNS columns (measured). */
 #define LONG_SUM 1024
 #define MANY_COLUMNS 24
 
@@ -136,7 +138,8 @@ cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns
   g_array_append_val (product->panels, panel);
 }
 
-/* Returns the number of equal parts into which a tap of k elements is cut. */
+/* Returns the number of equal parts into which a tap of k elements is cut, so that a part reads at
+ * most 2 * MAX_CALL_FLOATS floats of a panel. Returns 1 if no small number of parts divides k. */
 static gint64
 parts_of_tap (gint64 k)
 {
@@ -174,8 +177,8 @@ set_taps (Region *to, const CleaveTapRegion *region, gint64 lda)
   to->n_taps_per_call = (to->n_taps + n_calls - 1) / n_calls;
 }
 
-/* Returns the axis along which lines run: the innermost axis, unless it is short and another axis
- * is longer, as for a narrow strip of pixels at an edge. */
+/* Returns the index of the axis along which lines run. This is the innermost axis, unless it is
+ * short and another axis is longer, as in a narrow strip of pixels at an edge. */
 static guint
 choose_line (const CleaveTapRegion *region)
 {
@@ -394,20 +397,20 @@ call (Kernel kernel,
   kernel (a, x, y, &count, region->a_offset + tap, region->x_tap_offset + tap);
 }
 
-/* Values that all calls for a region's part of a panel share. */
+/* The data that all calls for a region's columns of a panel share. */
 typedef struct
 {
   const Region *region;
   gint64 m, lda;
   Method method;
-  const Kernel *kernels; /* code of LIBXSMM; used only by method BY_LIBXSMM */
+  const Kernel *kernels; /* code of LIBXSMM; NULL or unused for other methods than BY_LIBXSMM */
   const float *x, *a, *bias;
   float *y;
   const CleaveEpilogue *epilogue; /* epilogue ops to apply; NULL: none */
 } Work;
 
-/* Returns the epilogue ops if the taps from `tap` on, n_taps of them, include the last tap; NULL
- * otherwise. */
+/* Returns the epilogue ops if the n_taps taps from index `tap` on include the last tap. Returns
+ * NULL if not, since the sums are then incomplete. */
 static const CleaveEpilogue *
 epilogues_of (const Work *work, guint tap, guint n_taps)
 {
@@ -457,7 +460,8 @@ run_line_directly (const Work *work, guint tap, guint n_taps, const float *x, fl
   cleave_direct_run (&direct);
 }
 
-/* Adds the products of one tap to the sums of one pixel. */
+/* Multiplies one tap of one pixel by the weights, and adds the products to the pixel's sums, column
+ * by column. */
 static void
 add_elements (const Work *work, const float *x, const float *a, float *y)
 {
@@ -507,7 +511,8 @@ run_lines (const Work *work, guint tap, guint n_taps)
       }
 }
 
-/* Computes a region. The result of a region without taps is the bias. */
+/* Computes all pixels of a region for one panel. If the region has no taps, its result is the
+ * bias. */
 static void
 run_region (const Work *work)
 {

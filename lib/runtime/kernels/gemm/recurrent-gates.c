@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The gates of recurrent layers, for one row of units at a time. Each operation is a loop over the
- * row, so that compilers vectorize it for every activation function. */
+/* Computes the gates of recurrent layers, for all hidden units of one sequence at a time. Each
+ * operation is a loop over the units, so that compilers vectorize it for every activation
+ * function. */
 
 #include "recurrent-gates.h"
 
@@ -34,7 +35,7 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
     case CLEAVE_ACTIVATION_SIGMOID:
       cleave_line_sigmoid (v, v, n);
       break;
-/* One loop for each activation function, without branches. */
+/* Each activation function has a loop of its own without branches, which compilers vectorize. */
 #define CASE(name)                                                                                 \
   case CLEAVE_ACTIVATION_##name:                                                                   \
     CLEAVE_INDEPENDENT                                                                             \
@@ -54,7 +55,8 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
     }
 }
 
-/* Applies an activation function to the sums of `n` units. */
+/* Limits the sums of n hidden units to the clip value, and applies the activation function with
+ * index `function` to them. */
 static void
 activate (const CleaveRecurrentRow *row, guint function, float *v, gint64 n)
 {
@@ -115,8 +117,8 @@ add_peephole (const CleaveRecurrentRow *row, guint gate)
     sum[j] += p[j] * c[j];
 }
 
-/* Applies the activation functions of the gates i, o and f in one loop. If there are peepholes,
- * gate o depends on the new cell state, and this function leaves it out. */
+/* Applies the activation functions of the gates i, o and f in one loop. With peepholes, gate o
+ * depends on the new cell state, so this function does not compute it. */
 static void
 open_gates (const CleaveRecurrentRow *row)
 {

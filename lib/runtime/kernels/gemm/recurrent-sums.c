@@ -11,12 +11,12 @@ enum { X = CLEAVE_RECURRENT_SUMS_X, W = CLEAVE_RECURRENT_SUMS_W, B = CLEAVE_RECU
 typedef struct
 {
   CleaveRecurrentMatrix w;
-  guint inner;           /* dimension along which one product runs */
+  guint inner;           /* dimension of X, 0 or 1, along which one product runs */
   gint64 n_rows, n_runs; /* number of rows of one product, and number of products */
 } Plan;
 
-/* If the two leading dimensions form one, plans one product for both. Otherwise plans products
- * along the longer dimension. */
+/* If the strides let the two leading dimensions be read as one, plans one product for both.
+ * Otherwise plans one product along the longer dimension for each index of the other one. */
 static void
 plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
 {
@@ -60,7 +60,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Reads the biases of all columns into `to`. */
+/* Reads the biases of W and R for all columns, adds them, and writes the sums to `to`. */
 static void
 read_biases (const CleaveKernelInstance *instance, float *to)
 {
@@ -99,7 +99,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Returns whether runs read an operand. They do not read W if it is a packed constant. */
+/* Returns whether runs read operand `operand` itself. They do not read W if it is a packed
+ * constant. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

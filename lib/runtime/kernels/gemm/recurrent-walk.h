@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The plan of a recurrent layer and the state of its run, with the functions that its steps
- * share. */
+/* The plan of a recurrent layer (CleaveRecurrentPlan), the state of its run (CleaveRecurrentWalk),
+ * and the functions that all files of the recurrent kernels share. */
 
 #include "direct.h"
 #include "panels.h"
@@ -24,8 +24,8 @@
 #define cleave_recurrent_read_list CLEAVE_LEVELLED (cleave_recurrent_read_list)
 #define cleave_recurrent_read_biases CLEAVE_LEVELLED (cleave_recurrent_read_biases)
 
-/* The matrix W or R. Its columns are the units of all gates; its rows are the rows of all
- * directions. */
+/* The matrix W or R. It has a column for each hidden unit of each gate. Its rows are the rows of
+ * all directions. */
 typedef struct
 {
   CleavePanels panels;
@@ -38,10 +38,10 @@ typedef struct
   CleaveElement
       element; /* element type of all operands except sequence lengths; scratch holds floats */
   CleaveRecurrentMatrix w, r;
-  gint64 n, n_columns,
-      n_inputs; /* number of units, of units of all gates, and of elements of an input row */
+  gint64 n, n_columns, n_inputs; /* number of hidden units; number of hidden units times gates;
+                                    number of elements of an input row */
   gint64 n_times, n_batch, n_directions;
-  gint64 n_steps; /* number of steps in a block */
+  gint64 n_steps; /* number of time steps whose inputs one product multiplies */
   gboolean is_gru, is_lstm;
   gboolean has_sums; /* operand X holds the results of cleave_op_recurrent_sums */
 } CleaveRecurrentPlan;
@@ -64,14 +64,14 @@ gboolean cleave_recurrent_plan_matrix (const CleaveKernelInstance *instance,
                                        guint operand,
                                        CleaveRecurrentMatrix *matrix);
 gsize cleave_recurrent_round_up (gsize n_bytes);
-/* Returns the bytes of scratch for packing the matrix in each run; 0 if runs do not pack it. */
+/* Returns the bytes of scratch into which each run packs the matrix; 0 if runs do not pack it. */
 gsize cleave_recurrent_bytes_of_matrix (const CleaveRecurrentMatrix *matrix);
 const float *cleave_recurrent_pack_matrix (const CleaveRecurrentMatrix *matrix,
                                            const CleaveView *view,
                                            char **scratch);
 /* Multiplies rows of `a` by the columns [begin, end) and adds the products to y, or to the bias.
- * The first column of y is `begin`. `turned`: goes from the last panel to the first, as the last
- * panels are still in the cache. */
+ * Column `begin` is the first column of y. `turned`: computes the panels from last to first, as the
+ * last panels are still in the cache. */
 void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 const float *a,
                                 gint64 direction,
@@ -84,7 +84,8 @@ void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
  * step `step`. */
 gint64 cleave_recurrent_length_of (const CleaveRecurrentWalk *walk, gint64 batch);
 gint64 cleave_recurrent_time_of (const CleaveRecurrentWalk *walk, gint64 step, gint64 length);
-/* Reads rows of X for n_steps steps in their order. Sequences that have ended get zeros. */
+/* Copies the rows of X for n_steps time steps to scratch, in the order of the steps. For sequences
+ * that have ended, writes zeros. */
 void cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk,
                                    gint64 step,
                                    gint64 n_steps,
@@ -94,17 +95,17 @@ void cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk,
 void cleave_recurrent_read_states (const CleaveRecurrentWalk *walk, guint operand, float *to);
 void
 cleave_recurrent_write_states (const CleaveRecurrentWalk *walk, guint result, const float *from);
-/* Writes a row of result Y. `from` NULL: writes zeros. */
+/* Writes a row of result Y for one time index. `from` NULL: writes zeros. */
 void cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
                                  gint64 time,
                                  gint64 batch,
                                  const float *from);
-/* Rounds a row of a state to the layer's element type. */
+/* Rounds the elements of a row of a state to the layer's element type. */
 void cleave_recurrent_round (const CleaveRecurrentWalk *walk, float *row);
-/* Reads n elements, from `first` on, of an operand with a row for each direction. An absent operand
- * gives zeros. */
+/* Reads n elements, from `first` on, of an operand that has a row for each direction. Reads the row
+ * of the current direction. If the operand is absent, writes zeros. */
 void cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to);
-/* Reads the biases of W x and of R h, and adds them. For a gate whose R h is computed separately,
- * keeps the bias of R h apart. */
+/* Reads the biases of W x and of R h, and stores their sums. If a gate's R h is computed separately
+ * (GRU with linear_before_reset), stores the bias of R h separately. */
 void cleave_recurrent_read_biases (const CleaveRecurrentWalk *walk);

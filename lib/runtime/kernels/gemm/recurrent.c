@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of RNN, GRU and LSTM. Multiplies W by the inputs of a block of steps at once.
- * Each step adds the products of R with its state, panel by panel, and then computes the gates in
- * vectors (recurrent-gates.c). */
+/* The kernel family of RNN, GRU and LSTM. One product multiplies W by the inputs of a block of time
+ * steps. Each step then adds the products of R and its state, panel by panel, and computes the
+ * gates in vectors (recurrent-gates.c). */
 
 #include "direct.h"
 #include "recurrent-gates.h"
@@ -13,14 +13,14 @@
 
 enum { W = CLEAVE_RECURRENT_W, R = CLEAVE_RECURRENT_R };
 
-/* Number of rows of X in one product. W is then read once for many rows, while their sums (four
- * gates of 256 units) fill half of an L2 cache (measured). */
+/* Number of rows of X in one product. One product then reads W once for many rows, while the sums
+ * (four gates of 256 units) fill half of an L2 cache (measured). */
 #define BLOCK_ROWS 64
 
 /* Planning */
 
-/* Sets the pointers of `walk` to the arrays in the scratch at `at`. Returns the size of all arrays
- * in bytes. `at` NULL: only computes the size. */
+/* Sets the pointers of `walk` to the arrays in the scratch at `at`. Returns the bytes of all
+ * arrays. `at` NULL: only computes the bytes. */
 static gsize
 lay_out (const CleaveRecurrentPlan *plan, char *at, CleaveRecurrentWalk *walk)
 {
@@ -85,7 +85,7 @@ prepare (const CleaveKernelInstance *instance,
 
 /* Products */
 
-/* Begins the sums of `n_rows` rows of X: products with W, plus biases. */
+/* Sets the sums of `n_rows` rows of X to their products with W, plus biases. */
 static void
 multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
 {
@@ -100,7 +100,8 @@ multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
                              FALSE);
 }
 
-/* Adds to y the products of the states h with n_gates gates, from `gate` on. */
+/* Multiplies the states h by the columns of R for n_gates gates, from gate `gate` on. Adds the
+ * products to y. */
 static void
 multiply_states (const CleaveRecurrentWalk *walk,
                  const float *h,
@@ -121,7 +122,7 @@ multiply_states (const CleaveRecurrentWalk *walk,
                              (gate + n_gates) * n, &d, step % 2 != 0);
 }
 
-/* Computes R h plus its bias for the last gate, separate from W x. */
+/* GRU with linear_before_reset: computes R h plus its bias for the last gate, separate from W x. */
 static void
 multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
 {
@@ -256,7 +257,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Returns whether runs read an operand. They do not read W and R if these are packed constants. */
+/* Returns whether runs read operand `operand` itself. They do not read W and R if these are packed
+ * constants. */
 static gboolean
 reads (gconstpointer state, guint operand)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of 16-bit floats. Each band converts the part of x that it reads to floats. The
- * product is that of a convolution of dense floats. */
+/* Convolutions of 16-bit floats. Each band converts the elements of x that it reads to 32-bit
+ * floats. It then runs the product of a convolution of dense floats. */
 
 #include "../pixels.h"
 #include "../places.h"
@@ -17,13 +17,14 @@ typedef struct
   CleavePlaces places;
   CleavePixels x, y;
   gint64 n_batches, x_batch_step,
-      y_batch_step; /* number of images, and their distances in the views of x and y */
-  gint64 y_image;   /* distance of images in elements, if y is dense */
+      y_batch_step; /* number of images; distances of adjacent images in x and y */
+  gint64 y_image;   /* distance of adjacent images in elements, if y is dense */
 } Plan;
 
 /* Planning */
 
-/* Makes a kernel instance `to` of the same convolution on dense floats, without data. */
+/* Sets `to` to a kernel instance of the same convolution on dense floats. Its views have no
+ * data. */
 static void
 shadow (const CleaveKernelInstance *instance,
         const CleavePlaces *p,
@@ -64,7 +65,7 @@ make_product (const CleaveKernelInstance *instance, const Plan *s, gint64 first)
   return cleave_brgemm_conv_product (&floats, &s->common.panels, first, &channels);
 }
 
-/* Packs constant weights. Returns the packed column at which they begin. */
+/* Packs constant weights. Returns the index of the packed column at which they begin. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *s)
 {

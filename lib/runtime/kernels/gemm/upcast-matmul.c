@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Matrix products of 16-bit floats. Converts n_rows rows of A at a time to floats. B is packed as
- * floats. */
+/* Matrix products of 16-bit floats. Converts n_rows rows of A at a time to 32-bit floats. B is
+ * packed as 32-bit floats. */
 
 #include "../sides.h"
 #include "upcast.h"
@@ -15,13 +15,13 @@ typedef struct
 {
   CleaveUpcast common;
   CleaveSides sides;
-  gint64 n_rows;      /* number of rows that are processed at once */
+  gint64 n_rows;      /* number of rows of A that are converted and multiplied at once */
   gint64 column_step; /* distance of adjacent columns of y, in elements */
 } Plan;
 
 /* Planning */
 
-/* Packs a constant B. Returns the packed column at which B begins. */
+/* Packs a constant B. Returns the index of the packed column at which B begins. */
 static gint64
 pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan *plan)
 {
@@ -135,7 +135,7 @@ prepare_gemm (const CleaveKernelInstance *instance,
 
 /* Running */
 
-/* State of a run, at one index of the batches. */
+/* State of a run, at one index of the batch dimensions. */
 typedef struct
 {
   CleaveUpcastWork common;
@@ -183,7 +183,8 @@ add_c (const Work *work, gint64 row, float *sums)
     sums[j] += beta == 1 ? c[j] : beta * c[j];
 }
 
-/* Converts row `row`, whose sums begin at element `at` of the band, to the type of y. */
+/* Converts the sums of row `row` to the type of y and stores them. The row's sums begin at element
+ * `at` of the band. */
 static void
 finish_row (Work *work, gint64 row, gint64 at)
 {

@@ -17,7 +17,7 @@
 #define cleave_upcast_reports_progress CLEAVE_LEVELLED (cleave_upcast_reports_progress)
 #define cleave_upcast_reads CLEAVE_LEVELLED (cleave_upcast_reads)
 
-/* The first member of the plans of both. */
+/* The common part of the plans of both op kinds. It is their first member. */
 typedef struct
 {
   gboolean reports_progress;
@@ -36,7 +36,7 @@ typedef struct
   const float *packed, *bias; /* weights and bias that the products read; the bias may be NULL */
   CleaveElement element;      /* element type of the result */
   float *x, *y;               /* floats of one band */
-  float *at_bias;             /* a bias for each column */
+  float *at_bias;             /* bias as floats, one for each column */
   float *at_packed;
 } CleaveUpcastWork;
 
@@ -51,10 +51,11 @@ void cleave_upcast_pack (CleaveUpcastWork *work, gconstpointer from);
 /* Computes the sums of a band from the converted x. */
 void cleave_upcast_run_band (const CleaveUpcastWork *work, guint band);
 /* Converts `n` sums, from element `at` of the band on, and stores them at y, `step` elements apart.
- * A CleaveFinishLine. */
+ * Has the type CleaveFinishLine. */
 void cleave_upcast_finish (gconstpointer work, gint64 at, gpointer y, gint64 step, gint64 n);
 
-/* Members of CleaveKernelFamily that both families share. */
+/* Members of CleaveKernelFamily that the families of upcast convolutions and matrix products
+ * share. */
 void cleave_upcast_free (gpointer plan);
 gboolean cleave_upcast_reports_progress (gconstpointer plan);
 gboolean cleave_upcast_reads (gconstpointer plan, guint operand);

@@ -22,7 +22,7 @@ cleave_winograd_n_bytes (const CleaveWinogradFactors *factors)
          sizeof (float);
 }
 
-/* taps of N_CHANNELS operand channels, for each column that has a lane */
+/* The taps of N_CHANNELS operand channels, for the column in each lane of a vector. */
 typedef float Taps[CLEAVE_VECTOR][N_CHANNELS * N_TAPS];
 
 static void
@@ -62,7 +62,8 @@ transform_taps (Taps taps, gint64 channel, gint64 to_step, float *to)
     cleave_vector_store (to + i * to_step, u[i]);
 }
 
-/* Packs a vector of columns, from the column at `w` on. Lanes without a column are 0. */
+/* Packs the weights of a vector of columns. `w` is the address of the first column. If there are
+ * fewer columns than lanes, the other lanes are 0. */
 static void
 pack_lanes (const CleaveWinogradFactors *factors, const char *w, gint64 n_columns, float *to)
 {

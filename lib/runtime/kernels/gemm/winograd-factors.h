@@ -8,8 +8,8 @@
 #define cleave_winograd_pack_for_good CLEAVE_LEVELLED (cleave_winograd_pack_for_good)
 #define cleave_winograd_cut_columns CLEAVE_LEVELLED (cleave_winograd_cut_columns)
 
-/* The transformed weights of F(2x2, 3x3), as panels of columns. A panel has 16 matrices, one after
- * the other. Each matrix has a row for each operand channel. */
+/* The transformed weights of F(2x2, 3x3), as panels of columns. A panel has 16 matrices, one for
+ * each element of a transformed tile. Each matrix has a row for each operand channel. */
 typedef struct
 {
   CleaveElement element; /* element type of W */
@@ -24,16 +24,16 @@ typedef struct
   gint64 at, y, m;
 } CleaveWinogradColumns;
 
-/* Returns the bytes of the packed form, which has enough bytes at the end to read a whole
+/* Returns the bytes of the packed weights. At their end are enough unused bytes to read a whole
  * vector. */
 gsize cleave_winograd_n_bytes (const CleaveWinogradFactors *factors);
 void cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to);
-/* Packs the base of a constant once, so that all pieces share it. Sets `first` to the packed column
- * at which the constant begins. */
+/* Packs the base of a constant once, so that all pieces share the packed copy. Sets `first` to the
+ * packed column at which the constant begins. */
 const float *cleave_winograd_pack_for_good (CleaveWeights *weights,
                                             CleaveTensor *constant,
                                             CleaveWinogradFactors *factors,
                                             gint64 *first);
-/* Returns an array of CleaveWinogradColumns: n columns, from packed column `first` on, cut where
+/* Returns an array of CleaveWinogradColumns: the n columns from packed column `first` on, cut where
  * panels end. */
 GArray *cleave_winograd_cut_columns (const CleaveWinogradFactors *factors, gint64 first, gint64 n);

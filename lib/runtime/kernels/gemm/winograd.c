@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of convolutions by Winograd's F(2x2, 3x3). Transforms a block of image tiles,
+/* The kernel family of convolutions by Winograd's F(2x2, 3x3). Transforms a block of tiles of x,
  * multiplies it by 16 matrices with a row for each tile, and transforms the sums to tiles of y. */
 
 #include "../../../ops/winograd.h"
@@ -32,7 +32,7 @@ typedef struct
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
   gint64 band, block; /* rows of tiles in a band; tiles in a block */
-  gint64 pitch;       /* floats of a transformed tile, and of the zeros that replace padding */
+  gint64 pitch;       /* distance of transformed tiles in floats; number of zeros for padding */
 } Winograd;
 
 /* State of a run. */
@@ -69,8 +69,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* For each axis with a single position, sets the step to the size of the axes inside it. Sets
- * `nests`. */
+/* If an axis has a single position, sets its step to the number of elements of y that the inner
+ * axes span. Sets `nests`. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {
@@ -242,7 +242,7 @@ transform_sums (const float *from, gint64 from_step, CleaveVector *m)
     CLEAVE_WINOGRAD_RESULT (CleaveVector, m + CLEAVE_WINOGRAD_SIDE * i, 1);
 }
 
-/* Computes the elements of a tile of y, at most four, that are in the image. */
+/* Computes those of the four elements of a tile of y that are in the image. */
 static void
 make_tile (const Work *work,
            const CleaveWinogradColumns *columns,
@@ -296,7 +296,7 @@ do_epilogue (const Work *work,
                                plan->y_step[1], end - begin, columns->m);
 }
 
-/* Computes a block: the tiles with column indices in `tiles`, of each row in `rows`. */
+/* Computes a block: in each row of tiles in `rows`, the tiles with column indices in `tiles`. */
 static void
 run_block (const Work *work, CleaveSpan rows, CleaveSpan tiles)
 {

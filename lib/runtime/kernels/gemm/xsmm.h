@@ -12,7 +12,7 @@
 typedef struct
 {
   int m, n, k, lda, ldb, ldc;
-  gboolean adds; /* sums begin with the values of y, not with 0 */
+  gboolean adds; /* the sums begin with the values of y; FALSE: with 0 */
 } CleaveXsmmShape;
 
 #if defined(CLEAVE_XSMM)

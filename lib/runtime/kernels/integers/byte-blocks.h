@@ -21,8 +21,9 @@
 #define HAS_OFFSET FALSE
 #endif
 
-/* Limit on the pixels of a block, whose sums fit into registers beside a row of weights, a group of
- * x and a product. An integer addition takes one cycle, so a few sums keep a core busy. */
+/* Limit on the number of pixels of a block. The sums of these pixels fit into registers beside a
+ * row of weights, a group of x and a product. An integer addition takes one cycle, so a few sums
+ * keep a core busy. */
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #elif defined(CLEAVE_AVX2)
@@ -39,13 +40,14 @@ typedef struct
   const gint8 *w;
   gint64 w_step; /* distance of adjacent dot-2 or dot-4 groups of a column, in bytes */
   CleaveIntVector flip;
-  gint32 *sums; /* where the sums are stored; NULL: sums become bytes while they are in registers */
+  gint32 *sums; /* array to which the block stores its sums; NULL: the block converts sums to bytes
+                   in registers */
   const gint32 *bias;
   const float *scale;
   gint32 zero;
   gboolean is_signed;
   char *y;
-  gint64 n; /* number of columns */
+  gint64 n; /* number of columns that are stored */
 } Block;
 
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
@@ -155,15 +157,16 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* Index 0: 1 if sums become bytes in registers. Index 1: 1 if there are two vectors. Index 2:
- * number of pixels. */
+/* The functions that compute a block. Index 0 is 1 if they convert sums to bytes in registers.
+ * Index 1 is 1 if the block has two vectors of columns. Index 2 is the number of pixels. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */
 
 #if defined(HAS_SIGNED_X)
-/* Sets `offset` to the integers that are added to the sums of columns [begin, end): 128 times the
- * sum of the column's weights, plus the bias. `bias` NULL: no bias. */
+/* Sets `offset` to the integers that are added to the sums of columns [begin, end). For each
+ * column, this is 128 times the sum of the column's weights, plus the bias. `bias` NULL: no
+ * bias. */
 static void
 set_offset (
     const CleaveByteProduct *product, gint64 begin, gint64 end, const gint32 *bias, gint32 *offset)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Depthwise sums of bytes. Channels are contiguous, and each has its own taps. Two taps are added
- * at a time. Vectors hold 16-bit integers. A vector is at most half as wide as the level allows,
- * since one operation interleaves two vectors. */
+/* Depthwise sums of bytes. Channels are contiguous, and each channel has its own taps. A kernel
+ * adds two taps at a time. Vectors hold 16-bit integers. A vector is at most half as wide as the
+ * level allows, since one operation interleaves two vectors. */
 
 #include "int-vector.h"
 
@@ -26,7 +26,7 @@ typedef struct
 } CleaveChannels;
 #endif
 
-/* Two taps of the channels of a vector. */
+/* The values (or weights) of two taps, for the channels of a vector. */
 typedef struct
 {
   CleaveChannels low, high;
@@ -53,7 +53,8 @@ cleave_channels_load (const gint16 *from)
   return v;
 }
 
-/* Combines the channels of two taps. On x86-64, the two taps of a channel become adjacent. */
+/* Combines the values of two taps, for the channels of a vector. On x86-64, the two values of a
+ * channel become adjacent. */
 static inline CleaveChannelPairs
 cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 {
@@ -66,8 +67,8 @@ cleave_channels_pair (CleaveChannels a, CleaveChannels b)
 #endif
 }
 
-/* Adds the products of two taps to `sum`. The sum is passed by value: compilers do not keep a
- * variable in registers if its address is taken. */
+/* Multiplies the values x of two taps by their weights, and adds the products to `sum`. The sum is
+ * passed by value: compilers do not keep a variable in registers if its address is taken. */
 static inline CleaveChannelSums
 cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelPairs w)
 {
@@ -91,7 +92,7 @@ cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelP
 #endif
 }
 
-/* Stores the sums in the order of the channels. */
+/* Stores the sums of a vector's channels in the order of the channels. */
 static inline void
 cleave_channels_store (gint32 *to, CleaveChannelSums sum)
 {

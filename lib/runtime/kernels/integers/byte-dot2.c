@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sums of products of bytes in dot-2 groups: two 16-bit products per 32-bit lane, which cannot
+/* Sums of products of bytes in dot-2 groups. Each 32-bit lane adds two 16-bit products and cannot
  * overflow. The zero point of x is subtracted before, so elements are 16-bit integers. */
 
 #define UNIT CLEAVE_DOT2

@@ -11,26 +11,27 @@
 typedef struct
 {
   gint64 n_y, n_x, n_taps, dilation, pad;
-  gint64 step;   /* distance in elements of x of adjacent elements of scratch */
-  gint64 stride; /* distance in elements of scratch of the elements that adjacent elements of y read
-                    first */
+  gint64 step;   /* distance, in elements of x along this axis, of adjacent elements of scratch */
+  gint64 stride; /* distance in elements of scratch, along this axis, of the first elements that two
+                    adjacent elements of y read */
   gint64 x_step,
-      y_step; /* distances of adjacent positions in memory; bytes for x, elements for y */
+      y_step; /* distances of adjacent positions in memory: in bytes for x, in elements for y */
 } CleaveByteAxis;
 
 typedef struct
 {
   CleaveByteAxis axis[3];
   CleaveElement element;
-  gint64 n_channels, channel_step; /* number of channels of x, and distance of adjacent channels */
+  gint64 n_channels, channel_step; /* number of channels of x; distance of adjacent channels */
   gint64 unit;
   gint64 n_columns,
       n_rows; /* number of columns and rows in scratch; the rows serve `band` rows of y */
   gint64 band;
-  gint64 multiplier; /* number of copies of each channel */
+  gint64 multiplier; /* number of copies of each channel in scratch, if a channel of x serves
+                        several channels of y */
 } CleaveByteImage;
 
-/* Returns the number of elements of scratch that `n` adjacent elements of y read. */
+/* Returns the number of elements of scratch along an axis that `n` adjacent elements of y read. */
 static inline gint64
 cleave_byte_axis_reach (const CleaveByteAxis *axis, gint64 n)
 {
@@ -64,13 +65,14 @@ cleave_byte_image_init_axes (CleaveByteImage *image,
                                 .y_step = y->stride[dims.h + i] };
       if (axis->n_taps == 1)
         {
-          axis->step = axis->stride; /* copy only the elements that are read */
+          axis->step = axis->stride; /* copy to scratch only the elements that taps read */
           axis->stride = 1;
         }
     }
 }
 
-/* Limit on the bytes that a band reads. Together with the weights, they stay in the L2 cache. */
+/* Limit on the bytes of x in scratch that a band reads. Together with the weights, they stay in the
+ * L2 cache. */
 #define CLEAVE_BYTE_BAND (64 << 10)
 
 static inline void
@@ -95,7 +97,7 @@ cleave_byte_image_init (CleaveByteImage *image,
 }
 
 /* The first function returns the bytes of a pixel in scratch. The second returns the bytes of the
- * image plus one vector, which may be read beyond its end. */
+ * image in scratch, plus one vector, since a kernel may read a vector beyond the image's end. */
 static inline gint64
 cleave_byte_image_pixel (const CleaveByteImage *image)
 {
@@ -110,8 +112,8 @@ cleave_byte_image_n_bytes (const CleaveByteImage *image)
          64;
 }
 
-/* Copies pixels [begin, end) of a row of scratch, none of which is padding. The row of x is at
- * `from`. */
+/* Copies pixels [begin, end) of a row of scratch from the row of x at `from`. None of these pixels
+ * is padding. */
 static inline void
 cleave_byte_image_make (
     const CleaveByteImage *image, gint32 zero, const char *from, gint64 begin, gint64 end, char *to)
@@ -161,7 +163,8 @@ cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
   return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
 }
 
-/* Copies the rows that rows [row, row + n) of y read, at index `depth` of the outer axis. */
+/* Copies to scratch the rows of x that rows [row, row + n) of y read, at index `depth` of the outer
+ * axis. */
 static inline void
 cleave_byte_image_fill (const CleaveByteImage *image,
                         gint32 zero,

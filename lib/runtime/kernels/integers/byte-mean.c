@@ -13,7 +13,7 @@
 
 #include "../../../ops/axes.h"
 
-/* number of floats that are dequantized at once; they stay in the L1 cache */
+/* Number of floats that are dequantized at once. They stay in the L1 cache. */
 #define BLOCK_FLOATS 4096
 /* largest number of dequantized bytes whose sum in double is exact */
 #define MAX_PIXELS (1 << 20)
@@ -28,8 +28,8 @@ typedef struct
   gsize at_sums, at_means;
 } Plan;
 
-/* Sets the pixels of the plan. Returns FALSE unless the reduced elements form a single line of
- * pixels, in order. */
+/* Sets the fields of the plan that describe the pixels to be averaged. Returns FALSE unless the
+ * reduced elements form a single line of pixels, in memory order. */
 static gboolean
 find_pixels (Plan *s, const CleaveView *x)
 {
@@ -168,7 +168,8 @@ divide (const Plan *s, const float *sums, float *mean)
       }
 }
 
-/* Computes the means of all channels at one position of the result. */
+/* Computes the means of all channels at one position of the result. `x` is the address of the first
+ * pixel, `y` of the position. */
 static void
 run_channels (const Plan *s, const char *x, guint8 *y, char *scratch)
 {
@@ -203,7 +204,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
   gint64 at[CLEAVE_MAX_RANK];
 
   memset (scratch, 0,
-          (gsize) (s->block * s->width) * sizeof (float)); /* lanes beyond the channels */
+          (gsize) (s->block * s->width) *
+              sizeof (float)); /* set the lanes beyond the channels to 0 */
   places.dim[s->channel] = 1;
   CLEAVE_EACH_INDEX (at, &places)
     run_channels (s, (const char *) x->data + cleave_index_offset (places.rank, at, x->stride),

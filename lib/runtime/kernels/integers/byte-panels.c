@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the offset of element `at` of tap `tap` from the first element of a column. */
+/* Returns the offset of element `at` of tap `tap`, relative to the first element of its column. */
 static gint64
 find_row (const CleaveBytePanels *p, gint64 tap, gint64 at)
 {
@@ -40,7 +40,7 @@ cleave_byte_panels_sums (const CleaveBytePanels *p, const gint8 *packed)
   return (const gint32 *) (const void *) (packed + n_matrix_bytes (p));
 }
 
-/* Packs one row of n columns. Adjacent columns are `unit` bytes apart in the packed form. */
+/* Packs one row of n columns. Adjacent columns are `unit` bytes apart in the packed matrix. */
 static void
 pack_row (const CleaveBytePanels *p, const guint8 *from, gint64 n, gint8 *to)
 {
@@ -134,11 +134,12 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
 
 #if defined(CLEAVE_AVX2)
 /* Limit on the sum of the positive weights of two adjacent elements, and on the magnitude of the
- * sum of the negative ones. Within it, the sum of two products with unsigned bytes fits into 16
- * bits. */
+ * sum of their negative weights. If no sum exceeds it, two products with unsigned bytes add up to
+ * at most 16 bits. */
 #define PAIR_BOUND 128
 
-/* Returns whether the sum of the products of two adjacent rows fits into 16 bits in all columns. */
+/* Returns whether, in all columns, the sum of the products of two adjacent rows with bytes fits
+ * into 16 bits. */
 static gboolean
 pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
 {

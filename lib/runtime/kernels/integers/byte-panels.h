@@ -10,7 +10,7 @@
 #define cleave_byte_panels_of_constant CLEAVE_LEVELLED (cleave_byte_panels_of_constant)
 #define cleave_byte_panels_sums CLEAVE_LEVELLED (cleave_byte_panels_sums)
 
-/* number of columns that are processed together */
+/* Number of columns of a panel, which kernels process together. */
 #define CLEAVE_BYTE_PANEL (2 * CLEAVE_LANES)
 
 /* A packed matrix of signed bytes, as panels of columns; the last panel may be narrower. Rows are
@@ -54,18 +54,21 @@ cleave_byte_panels_n_units (const CleaveBytePanels *p)
   return (cleave_byte_panels_length (p) + p->unit - 1) / p->unit;
 }
 
-/* Returns the bytes of the packed form, which has enough bytes at the end to read whole vectors. */
+/* Returns the bytes of the packed matrix. At its end are enough unused bytes to read whole
+ * vectors. */
 gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);
-/* Returns the sum of each packed column, for CLEAVE_DOT4 only. */
+/* Returns the array of the sums of the weights of each packed column. The packed matrix has them
+ * for CLEAVE_DOT4 only. */
 const gint32 *cleave_byte_panels_sums (const CleaveBytePanels *panels, const gint8 *packed);
-/* Returns which of CLEAVE_DOT2 and CLEAVE_DOT4 is faster for a constant; if `constant` is NULL, for
- * matrices that each run packs. Ignores `panels->unit`. */
+/* Returns CLEAVE_DOT2 or CLEAVE_DOT4, whichever is faster for the weights in `constant`. If
+ * `constant` is NULL, returns the faster one for matrices that each run packs. Ignores
+ * `panels->unit`. */
 gint64 cleave_byte_panels_find_unit (CleaveWeights *weights,
                                      CleaveTensor *constant,
                                      guint columns,
                                      const CleaveBytePanels *panels);
-/* Returns the packed form of the base of a constant, which all pieces share. `columns` is the
+/* Returns the packed matrix of the base of a constant, which all pieces share. `columns` is the
  * dimension along which pieces are cut; the other dimensions index the rows. Sets `first` to the
  * packed column at which the constant begins. */
 const gint8 *cleave_byte_panels_of_constant (CleaveWeights *weights,

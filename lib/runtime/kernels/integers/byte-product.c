@@ -117,9 +117,9 @@ store_bytes (const CleaveByteProduct *product,
     }
 }
 
-/* Multiplies `n_rows` rows of sums in fixed point: the branch-free form of cleave_fixed_multiply().
- * The high half of a product has the same bits with a logical shift. The second rounding compares
- * the bits that are shifted out with a half. */
+/* Multiplies `n_rows` rows of sums by their fixed-point factors, as cleave_fixed_multiply() does,
+ * but without branches. The high half of a product has the same bits with a logical shift. The
+ * second rounding compares the bits that are shifted out with a half. */
 static void
 multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n_rows)
 {

@@ -11,15 +11,15 @@
 #define cleave_byte_small_dot4_run CLEAVE_LEVELLED (cleave_byte_small_dot4_run)
 
 /* The conversion of integer sums to elements of the result. Each array has one element for each
- * column, and one more panel that may be read. */
+ * column. Behind them, it has memory for one more panel, which kernels may read. */
 typedef struct
 {
-  CleaveElement element; /* element type of the result: int32, or a type of bytes */
-  const gint32 *bias;    /* integers that are added to the sums */
-  const float *scale;    /* scales of the sums, for results of bytes */
-  const gint32 *w_zero;  /* zero points of the weights; NULL: all equal the zero points that packing
-                            subtracted */
-  gint32 zero;           /* zero point of the result */
+  CleaveElement element;   /* element type of the result: int32, or a type of bytes */
+  const gint32 *bias;      /* integers that are added to the sums */
+  const float *scale;      /* scales by which the sums are multiplied, for results of bytes */
+  const gint32 *w_zero;    /* zero points of the weights; NULL: they equal the zero points that were
+                              subtracted when the weights were packed */
+  gint32 zero;             /* zero point of the result */
   gboolean has_odd_scales; /* a scale is infinite or a NaN */
   const gint32 *multiplier,
       *shift;      /* fixed-point factors that replace `scale` (fixed-point.h); NULL: none */
@@ -37,12 +37,13 @@ typedef struct
 {
   const CleaveBytePanels *panels;
   const gint8 *w;   /* packed weights */
-  gint64 first;     /* packed column at which the weights begin */
+  gint64 first;     /* index of the packed column at which the weights begin */
   gint64 n_columns; /* number of columns of the product */
   const char *x;
   gint32 flip; /* XOR mask for each four bytes of x, which makes signed bytes that are read in place
                   unsigned */
-  const gint64 *x_at; /* indexed by pixel: byte offset in x; `tap_at` is in bytes, too */
+  const gint64
+      *x_at; /* indexed by pixel: byte offset in x; `tap_at`, indexed by tap, is in bytes, too */
   const gint64 *tap_at;
   gint64 n_pixels;
   char *y;
@@ -54,12 +55,12 @@ typedef struct
   const struct _CleaveQdq *qdq; /* constants of QDQ-exact results (qdq.h); NULL: results are
                                    computed from the integer sums alone */
   gpointer qdq_scratch;
-  gint64 n_pixels_most; /* largest number of pixels, for which scratch is large enough */
+  gint64 n_pixels_most; /* largest number of pixels of a run; scratch has memory for it */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 
-/* A tile: pixels [pixel, pixel + n_pixels) of columns [column, column + n) of y. The sums of a
- * pixel are a row of CLEAVE_BYTE_PANEL integers. */
+/* A tile: pixels [pixel, pixel + n_pixels) of columns [column, column + n) of y. Each pixel has a
+ * row of CLEAVE_BYTE_PANEL integer sums. */
 typedef struct
 {
   gint64 pixel, n_pixels, column, n;
@@ -70,9 +71,10 @@ typedef struct
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
-/* Compute columns [begin, end) of the packed form, which must be in one panel. */
+/* Each function computes the product for columns [begin, end) of the packed matrix, which must be
+ * in one panel. */
 void cleave_byte_dot2_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
-/* Computes as cleave_byte_dot4_run() on processors without VNNI, for weights with which the sum of
- * two products fits into 16 bits. */
+/* Computes the same result as cleave_byte_dot4_run() on processors without VNNI. The weights must
+ * be such small numbers that the sum of two products fits into 16 bits. */
 void cleave_byte_small_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);

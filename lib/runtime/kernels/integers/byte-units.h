@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes of x to the form that products read. For `unit` CLEAVE_DOT2, this is 16-bit
- * integers, minus the zero point. For CLEAVE_DOT4, it is unsigned bytes: signed bytes plus 128. */
+/* Converts bytes of x to the numbers that products read. For `unit` CLEAVE_DOT2, these are 16-bit
+ * integers: bytes minus the zero point. For CLEAVE_DOT4, these are unsigned bytes: signed bytes
+ * plus 128. */
 
 #include "int-vector.h"
 
@@ -44,8 +45,8 @@ UNITS (dot4, guint8, guint8, FLIPPED)
 #undef UNITS
 /* clang-format on */
 
-/* Converts `n` elements. `step` and `to_step` are the distances of adjacent elements, in
- * elements. */
+/* Converts `n` elements of x. `step` and `to_step` are the distances of adjacent elements in x and
+ * in the result, in elements. */
 static inline void
 cleave_byte_units_make (gint64 unit,
                         CleaveElement element,
@@ -64,7 +65,7 @@ cleave_byte_units_make (gint64 unit,
     cleave_byte_units_dot2 (from, step, zero, to, to_step, n);
 }
 
-/* Stores `n` converted elements that equal the zero point. */
+/* Stores padding: `n` converted elements that equal the zero point. */
 static inline void
 cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer to, gint64 n)
 {
@@ -72,7 +73,8 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
           (gsize) (n * cleave_byte_unit_size (unit)));
 }
 
-/* Returns the sum of `n` converted elements, minus `stands`, their zero point, for each. */
+/* Returns the sum of `n` converted elements, each minus `stands`, the zero point of converted
+ * elements. */
 static inline gint64
 cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
 {

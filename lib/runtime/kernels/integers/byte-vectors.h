@@ -3,9 +3,10 @@
 
 #include "byte-product.h"
 
-/* Adds the products of the dot-4 groups [at, end) of a tap, for `pixels` pixels and `vectors`
- * vectors of columns. With NEON, one load of x serves four groups. Moves `w` behind the groups that
- * were added. Returns the index of the first group that is left. */
+/* Multiplies the dot-4 groups [at, end) of a tap by their weights, for `pixels` pixels and
+ * `vectors` vectors of columns, and adds the products to the sums. With NEON, one load of x serves
+ * four groups. Advances `w` behind the weights of these groups. Returns the index of the first
+ * group that was not added. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_byte_add_vectors (const char *const *from,
                          gint64 at,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes one row for channel-dot4.c, with vectors of 64 or 32 bytes. The including file
+/* Computes one row of y for channel-dot4.c, with vectors of 64 or 32 bytes. The including file
  * defines NAME(), V() and the types. */
 
 #include "qdq-finish.h"
 
 #define BYTES ((gint64) sizeof (VECTOR))
-#define PLACE (4 * BYTES) /* bytes of one position in scratch */
+#define PLACE (4 * BYTES) /* bytes of one position of the ring in scratch */
 
 static inline VECTOR
 NAME (load) (gconstpointer from)
@@ -30,7 +30,7 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* Fills one position of scratch from the two pixels in `two` and the two pixels after them. Then
+/* Writes one position of the ring from the two pixels in `two` and the two pixels after them. Then
  * sets `two` to the later pixels, for the next position. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
@@ -49,9 +49,9 @@ NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR 
     }
 }
 
-/* Fills a row of scratch. For each channel, every second position has a group of four bytes, which
- * begins at the position. Interleaving within 128-bit lanes puts the channels out of order; packing
- * the results restores the order. */
+/* Writes a row of x to the ring. For each channel, every second position has a group of four bytes,
+ * which begins at the position. Interleaving within 128-bit lanes puts the channels out of order;
+ * packing the results restores the order. */
 static void
 NAME (fill) (const Fill *of, char *to)
 {
@@ -119,7 +119,8 @@ NAME (store_whole) (const Row *r, const VECTOR *sum, char *to)
       V (mask_storeu_epi32) (to + i * BYTES, (LANE_MASK) (r->mask >> i * n_lanes), whole[i]);
 }
 
-/* Recomputes one sum in float. `k` is the index of its vector among four, `lane` its lane. */
+/* Recomputes the sum of one pixel and channel in float. The channel is in lane `lane` of vector `k`
+ * of four vectors. */
 static void
 NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
 {
@@ -145,7 +146,7 @@ NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
   r->y[pixel * r->y_step + channel] = (char) (cleave_qdq_conv_round (conv, sum) + r->y_zero);
 }
 
-/* Recomputes the ambiguous sums of a row in float. */
+/* Recomputes the ambiguous sums of a row of y in float. */
 static void
 NAME (run_again) (const Row *r)
 {
@@ -157,8 +158,8 @@ NAME (run_again) (const Row *r)
   (r, pixel, __builtin_ctzll (left) / n_lanes, __builtin_ctzll (left) % n_lanes);
 }
 
-/* Returns the permutation that selects the upper 16 bits of each lane of two vectors, in the order
- * of a pack instruction. */
+/* Returns the permutation that selects the upper 16 bits of each lane of two vectors. Its order is
+ * the order in which a pack instruction writes its results. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (pack_order) (void)
 {
@@ -209,8 +210,9 @@ NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
   NAME (store) (r, bytes, to);
 }
 
-/* Computes `n` pixels from an even index on. If the stride is `odd`, odd pixels begin at the second
- * byte of a group. If the stride is 1 (`shared`), two adjacent pixels read the same groups. */
+/* Computes the `n` pixels of a row of y from an even index on. If the stride is `odd`, odd pixels
+ * begin at the second byte of a group. If the stride is 1 (`shared`), two adjacent pixels read the
+ * same groups. */
 static inline __attribute__ ((always_inline)) void
 NAME (run_pixels) (
     const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_qdq)

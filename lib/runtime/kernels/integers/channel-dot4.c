@@ -25,11 +25,11 @@
 enum { X };
 
 #define DOT4_BYTES 64               /* bytes of a vector */
-#define DOT4_LANES (DOT4_BYTES / 4) /* channels of a vector */
+#define DOT4_LANES (DOT4_BYTES / 4) /* channels of a vector: each has four bytes */
 #define DOT4_BLOCK (4 * DOT4_BYTES) /* four taps of 64 channels */
-#define PIXELS 4                    /* pixels computed at once */
-#define MAX_ROWS 16                 /* limit on the rows of taps in the ring */
-#define MAX_PARTS 3                 /* limit on the 8-bit parts of the difference of two bytes */
+#define PIXELS 4                    /* number of pixels that are computed at once */
+#define MAX_ROWS 16                 /* limit on the rows of taps, whose rows of x the ring holds */
+#define MAX_PARTS 3 /* limit on the number of 8-bit parts of a weight minus its zero point */
 
 typedef struct
 {
@@ -38,11 +38,11 @@ typedef struct
   const gint8 *packed;
   const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors */
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
-  gint64 n_places, n_groups, n_variants, n_ring; /* `n_ring`: number of rows in the ring */
+  gint64 n_places, n_groups, n_variants, n_ring; /* `n_ring`: number of rows of x in the ring */
   gint64 n_rows; /* number of rows of taps for each part of the weights */
   gint64 band;
   gboolean reports_progress;
-  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* byte offsets in scratch */
+  gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* byte offsets of arrays in scratch */
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
   CleaveQdqColumns columns;  /* constants to convert sums to bytes, by channel in vector order */
@@ -50,8 +50,8 @@ typedef struct
 
 /* Planning */
 
-/* Returns the bytes of a block's weights. They are stored for each row of taps and for each variant
- * (even and odd positions). */
+/* Returns the bytes of the weights of a block of channels. They are stored for each row of taps,
+ * once for pixels at even positions and once for pixels at odd positions. */
 static gint64
 block_bytes (const Plan *s)
 {
@@ -64,8 +64,8 @@ n_blocks (const Plan *s)
   return (s->n_channels + DOT4_BYTES - 1) / DOT4_BYTES;
 }
 
-/* Returns the index of a channel of a block among the lanes of its vectors. Each 128-bit lane of a
- * vector has four of every 16 channels. */
+/* Returns the index of the lane, among the lanes of a block's vectors, that holds channel `channel`
+ * of the block. Each 128-bit lane of a vector has four of every 16 channels. */
 static gint64
 find_lane (gint64 channel)
 {
@@ -101,7 +101,7 @@ find_weight (const Packing *p, gint64 channel, gint64 row, gint64 column)
   return w->type.element == CLEAVE_INT8 ? *(const gint8 *) at : *(const guint8 *) at;
 }
 
-/* Returns the number of 8-bit parts into which the weights must be split. */
+/* Returns the number of 8-bit parts into which each weight minus its zero point must be split. */
 static gint64
 count_parts (const Packing *p)
 {
@@ -161,7 +161,8 @@ sum_weights (const Packing *p, gint64 channel)
   return sum;
 }
 
-/* Packs the weights of all blocks, then the sums of the weights of all channels. */
+/* Packs the weights of all blocks of channels. Behind them, writes the sum of the weights of each
+ * channel. */
 static void
 pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
@@ -206,8 +207,8 @@ pack_weights (Plan *s,
     s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_groups);
 }
 
-/* Returns whether y may overlap x. Each row must be read before it is written, and no block of
- * channels may overwrite the operand of another block. */
+/* Returns whether y may overlap x in memory: each row is read before it is written, and no block of
+ * channels overwrites the operand of another block. */
 static gboolean
 lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
 {
@@ -260,8 +261,9 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   s->reports_progress = cleave_pixels_are_dense (y, dims);
 }
 
-/* Computes two sums of a channel for the error bound: `sum` of its weights; and `weighed`, of the
- * magnitudes of its weights, each multiplied by 3 plus the number of weights after it. */
+/* Computes two sums for the error bound of a channel. `sum` is the sum of its weights. `weighed` is
+ * the sum of the magnitudes of its weights, each multiplied by 3 plus the number of weights after
+ * it. */
 static void
 add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
 {
@@ -280,7 +282,8 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
       }
 }
 
-/* Prepares QDQ-exact results. With 9 taps, one sum of 2000 is ambiguous. */
+/* Computes the constants of QDQ-exact results (qdq.h). With 9 taps, one of 2,000 sums is
+ * ambiguous. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -309,7 +312,8 @@ static gsize
 lay_out (Plan *s)
 {
   gint64 n_lanes =
-      2 * n_blocks (s) * DOT4_BYTES; /* bytes in vector order, and bytes in channel order */
+      2 * n_blocks (s) *
+      DOT4_BYTES; /* a row of bytes in vector order, then a row of bytes in channel order */
   gsize n = 0;
 
   s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * DOT4_LANES * 4);
@@ -359,15 +363,15 @@ prepare (const CleaveKernelInstance *instance,
 
 /* Running */
 
-/* A row of x that is converted to the ring. */
+/* A row of x that is converted and written to the ring. */
 typedef struct
 {
-  const char *x; /* address of the row; NULL: the row is padding */
+  const char *x; /* address of the row of x; NULL: the row is padding */
   const char *pad;
   const CleaveByteAxis *columns;
   gint64 n_places;
   guint8 flip;
-  guint64 mask; /* mask of the lanes that have a channel */
+  guint64 mask; /* mask of the lanes that hold a channel */
 } Fill;
 
 static inline const char *
@@ -378,21 +382,23 @@ find_byte (const Fill *f, gint64 i)
   return at == NULL ? f->pad : at;
 }
 
-/* A row of y, for one block of channels. */
+/* A row of y, restricted to one block of channels. */
 typedef struct
 {
   const char *x;
-  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* indexed by row of taps: byte offset in the ring */
+  gint64 row_at[MAX_ROWS * MAX_PARTS]; /* indexed by row of taps: byte offset in the ring of the row
+                                          of x that it reads */
   gint64 n_rows, n_columns, n_groups, n_places, stride, n_pixels;
   const gint8 *w;
-  gint64 later; /* bytes from the weights for even positions to the weights for odd positions */
+  gint64 later; /* distance in bytes from the weights for even positions to the weights for odd
+                   positions */
   const gint32 *bias;
   const float *scale;
   gint32 y_zero;
   gboolean is_signed, is_whole,
       has_odd_scales; /* `is_whole`: y has int32, so that the integer sums are the result */
   char *y;
-  gint64 y_step, n; /* distance of adjacent pixels in bytes; number of channels */
+  gint64 y_step, n; /* distance of adjacent pixels in bytes; number of channels of the block */
   guint64 mask;
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
@@ -403,7 +409,7 @@ typedef struct
   char least, most;
 } Row;
 
-/* Puts sums into the order of their channels. */
+/* Reorders the sums of a block from vector order to the order of the channels. */
 static inline void
 put_in_order_64 (const __m512i *sum, __m512i *to)
 {
@@ -437,8 +443,8 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-dot4-rows.h"
 
-/* Defines the functions for vectors of 32 bytes, which compute the remaining channels if they are
- * at most half a block. */
+/* Defines the functions for vectors of 32 bytes. They compute the last channels if these are at
+ * most half a block. */
 #define NAME(name) name##_32
 #define V(name) _mm256_##name
 #define VECTOR __m256i
@@ -462,7 +468,7 @@ typedef struct
   Row row;
 } Work;
 
-/* Reads biases and scales in the order of the vectors. */
+/* Reads biases and scales, and writes them in the order of the vectors' lanes. */
 static void
 read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
 {
@@ -545,7 +551,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Computes rows [begin, end) of y for a block of channels, from channel `c` on. */
+/* Computes rows [begin, end) of y for the block of channels that begins at channel `c`. */
 static void
 run_block (Work *work, const char *x, char *y, gint64 c, gint64 begin, gint64 end)
 {

@@ -152,8 +152,8 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 }
 #endif
 
-/* Subtracted from each unsigned byte of x before a dot product: at the level dot, both factors are
- * signed bytes. */
+/* Number that must be subtracted from each unsigned byte of x before a dot product: at the level
+ * dot, both factors are signed bytes. */
 #if defined(CLEAVE_NEON) && defined(CLEAVE_DOT) && !defined(CLEAVE_I8MM)
 #define CLEAVE_DOT4_OFFSET 128
 #else
@@ -239,7 +239,7 @@ cleave_ints_subtract (CleaveIntVector a, CleaveIntVector b)
 #endif
 }
 
-/* Adds the magnitude of v to a sum. */
+/* Adds the magnitude of each lane of v to the same lane of a sum. */
 static inline CleaveIntVector
 cleave_ints_add_magnitude (CleaveIntVector sum, CleaveIntVector v)
 {
@@ -268,8 +268,8 @@ cleave_ints_to_floats (CleaveIntVector v)
 #endif
 }
 
-/* Rounds each lane to the nearest integer, ties to even. A value beyond 2^22 becomes some integer
- * outside the range of bytes; on x86-64, the smallest one. */
+/* Rounds each lane to the nearest integer, ties to even. A value beyond 2^22 becomes an integer
+ * outside the range of bytes; on x86-64, it becomes the smallest 32-bit integer. */
 static inline CleaveIntVector
 cleave_ints_of_floats (CleaveVector v)
 {
@@ -290,7 +290,7 @@ cleave_ints_of_floats (CleaveVector v)
 #endif
 }
 
-/* Rounds to the nearest integer, ties to even. The values fit into 31 bits. */
+/* Rounds each lane to the nearest integer, ties to even. The values must fit into 31 bits. */
 static inline CleaveIntVector
 cleave_ints_of_wide_floats (CleaveVector v)
 {
@@ -323,8 +323,8 @@ cleave_ints_clamp (CleaveIntVector v, gint32 least, gint32 most)
 #endif
 }
 
-/* Rounds to the nearest integer, ties to even, and clamps to the bounds: whole numbers that fit
- * into 31 bits. v is no NaN. */
+/* Rounds each lane to the nearest integer, ties to even, and clamps it to [least, most]. The bounds
+ * are whole numbers that fit into 31 bits. No lane of v is a NaN. */
 static inline CleaveIntVector
 cleave_ints_of_floats_within (CleaveVector v, float least, float most)
 {
@@ -420,7 +420,7 @@ cleave_ints_narrow (
 #endif
 }
 
-/* Stores the first n of the bytes that two vectors give. */
+/* Stores the first n bytes of `bytes`, an array with the bytes of two vectors. */
 static inline __attribute__ ((always_inline)) void
 cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
 {
@@ -436,7 +436,8 @@ cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
 #endif
 }
 
-/* Loads eight bytes: the low four from one address, the high four from another. */
+/* Eight bytes. The load function reads the low four from one address, and the high four from
+ * another. */
 #if defined(CLEAVE_SSE2)
 typedef __m128i CleaveEightBytes;
 #else

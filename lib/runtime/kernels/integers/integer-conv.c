@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of convolutions of bytes in integers. Copies a few rows of x at a time to
- * scratch, with padding (byte-image.h). Each pixel of the result is a product of the elements that
- * its taps read there (byte-product.h).
+ * scratch, with padding (byte-image.h). Each pixel of the result is a product (byte-product.h) of
+ * the elements of scratch that its taps read.
  *
  * Over 400 lines: layout, order and kinds of sums form one plan. */
 
@@ -22,7 +22,7 @@ typedef struct
   CleaveByteImage image;
   CleaveBytePanels panels;
   const gint8 *packed; /* packed weights; NULL: packed by each run */
-  gint64 first;        /* packed column at which the weights begin */
+  gint64 first;        /* index of the packed column at which the weights begin */
   gint64 n_groups, group_in, group_out, n_batches;
   gint64 x_batch_step, y_batch_step,
       y_image; /* distances of adjacent images; `y_image` is in elements, if y is dense */
@@ -32,17 +32,17 @@ typedef struct
                         integer sums alone */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
-  gint64 *tap_at, *x_at, *y_at; /* offsets within a band: of taps and of pixels of x in bytes, of
-                                   pixels of y in elements */
-  gboolean is_fixed;            /* sums are multiplied in fixed point */
+  gint64 *tap_at, *x_at, *y_at; /* offsets within a band of rows: of taps and of pixels of x in
+                                   bytes, of pixels of y in elements */
+  gboolean is_fixed;            /* the scales of sums are fixed-point factors */
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq,
-      at_packed; /* byte offsets in scratch */
+      at_packed; /* byte offsets of arrays in scratch */
 } Plan;
 
 /* Planning */
 
-/* Returns the panels of the weights. Adjacent taps of a row form one tap. */
+/* Returns the layout of the packed weights. It treats adjacent taps of a row as one tap. */
 static CleaveBytePanels
 panels_of (const CleaveView *w, const CleaveConvAttrs *a)
 {
@@ -102,8 +102,8 @@ list_pixels (Plan *s)
       }
 }
 
-/* Returns whether kernels can read x without a copy in scratch: in groups of 4 bytes at each pixel,
- * without reading beyond x. Returns FALSE if y overlaps x, since each panel reads the rows
+/* Returns whether kernels can read x without a copy in scratch. They read groups of 4 bytes at each
+ * pixel, and must not read beyond x. Returns FALSE if y overlaps x, since each panel reads the rows
  * again. */
 static gboolean
 is_in_place (const Plan *s, const CleaveKernelInstance *instance)
@@ -146,7 +146,7 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
 }
 
-/* Returns the dimension of constant weights that holds the channels of the result. */
+/* Returns the dimension of the constant weights that holds the channels of the result. */
 static guint
 find_columns (const CleaveKernelInstance *instance)
 {
@@ -191,8 +191,8 @@ find_x_zero (const Plan *s, const CleaveKernelInstance *instance)
                         : (gint32) cleave_places_load (instance, s->places.x_zero, 0);
 }
 
-/* Prepares QDQ-exact results, if the instance needs them. Returns FALSE if the kernel cannot
- * compute them. */
+/* If the instance needs QDQ-exact results, computes their constants. Returns FALSE if the kernel
+ * cannot compute these results. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -354,7 +354,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Sums the elements of a group's channels that each pixel reads. */
+/* Computes, for each pixel of the result, the sum of the elements of a group's channels that the
+ * pixel reads. */
 static void
 add_up (const Work *work, const char *x)
 {
@@ -372,7 +373,7 @@ add_up (const Work *work, const char *x)
     }
 }
 
-/* Computes n_rows rows of the result at y, from the image at x. */
+/* Computes n_rows rows of the result at y. The elements of x for these rows begin at x. */
 static void
 run_band (Work *work, const char *x, char *y, gint64 n_rows)
 {
@@ -396,7 +397,7 @@ run_band (Work *work, const char *x, char *y, gint64 n_rows)
     }
 }
 
-/* Computes all rows at one index of the batch and of the outer axis. */
+/* Computes all rows of the result at one index of the batch and of the outer axis. */
 static void
 run_slice (Work *work, gint64 batch, gint64 depth)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of depthwise convolutions of bytes in integers. Copies the elements that a few
- * rows read to scratch as 16-bit integers. Vectors of channels add up their taps. Float-exact
- * results of QDQ models need fused multiply-add (qdq.h).
+/* The kernel family of depthwise convolutions of bytes in integers. Copies the elements of x that a
+ * few rows of y read to scratch, as 16-bit integers. Vectors of channels add up their taps.
+ * QDQ-exact results need fused multiply-add (qdq.h).
  *
  * Over 400 lines: layout and loops form one plan. */
 
@@ -34,15 +34,18 @@ typedef struct
   const gint16 *packed; /* packed weights; NULL: packed by each run */
   gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
   gboolean reports_progress;
-  gint64 *tap_at, *x_at, *y_at; /* offsets within a band, in elements; if the number of taps is odd,
-                                   the last tap is repeated */
+  gint64 *tap_at, *x_at,
+      *y_at; /* offsets within a band of rows, in elements, of taps, pixels of x and pixels of y. If
+                the number of taps is odd, `tap_at` has the last tap twice */
   gsize at_multiplier, at_shift;
-  gsize at_x, at_bias, at_scale, at_packed; /* byte offsets in scratch */
-  const CleaveQdqConv *conv; /* numbers of float-exact results; NULL: integer sums are exact */
+  gsize at_x, at_bias, at_scale, at_packed; /* byte offsets of arrays in scratch */
+  const CleaveQdqConv *conv; /* parameters of QDQ-exact results (qdq.h); NULL: the result depends on
+                                the integer sums alone */
   CleaveQdqColumns columns;  /* constants that convert sums to bytes */
 } Plan;
 
-/* The packing of weights minus their zero points: taps, and in each tap vectors of channels. */
+/* The packing of weights minus their zero points. The packed copy has one tap after the other, and
+ * in each tap a row of channels in whole vectors. */
 typedef struct
 {
   const CleaveKernelInstance *instance;
@@ -179,7 +182,8 @@ init_plan (Plan *s, const CleaveKernelInstance *instance, CleaveDims dims)
   list_pixels (s);
 }
 
-/* Prepares float-exact results (qdq.h). Returns FALSE if the kernel has none for these numbers. */
+/* Computes the constants of QDQ-exact results (qdq.h). Returns FALSE if the error bounds do not
+ * hold for the scales of this instance. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {
@@ -221,8 +225,8 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
 
-/* Lets channel-dot4.c run the instance, if the processor has AVX512-VNNI. Returns FALSE if it does
- * not serve the instance. */
+/* If the processor has AVX512-VNNI, prepares channel-dot4.c to run the instance. Returns FALSE if
+ * channel-dot4.c does not serve the instance. */
 static gboolean
 prepare_better (Plan *s,
                 const CleaveKernelInstance *instance,
@@ -237,7 +241,7 @@ prepare_better (Plan *s,
   return s->better != NULL;
 }
 
-/* Returns whether sums are multiplied in fixed point. */
+/* Returns whether the scales of the sums are fixed-point factors. */
 static gboolean
 has_factors (const CleaveKernelInstance *instance)
 {
@@ -294,7 +298,7 @@ typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveByteProduct product; /* only the members that convert sums are used */
+  CleaveByteProduct product; /* only the members that the conversion of sums reads are set */
   gint32 x_zero;
   const gint16 *w;
   gint16 *x;
@@ -345,7 +349,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Adds all taps of `pixels` pixels, for the channels whose weights begin at `w`. */
+/* Computes the sums of `pixels` pixels over all taps, for the channels whose weights begin at
+ * `w`. */
 static inline __attribute__ ((always_inline)) void
 add_taps (
     const Plan *s, const gint16 *x, const gint64 *x_at, const gint16 *w, int pixels, gint32 *sums)
@@ -376,7 +381,8 @@ add_taps (
 }
 
 #if defined(CLEAVE_HAS_FMA)
-/* Recomputes one sum in float, in the order of the reference kernel. */
+/* Recomputes the sum of one pixel and channel in float, in the order of the reference kernel.
+ * Returns its quantized byte. */
 static char
 recompute (const Work *work, gint64 pixel, gint64 channel)
 {
@@ -391,7 +397,7 @@ recompute (const Work *work, gint64 pixel, gint64 channel)
   return (char) (cleave_qdq_conv_round (conv, sum) + conv->y_zero);
 }
 
-/* Converts the sums of a tile to float-exact bytes. */
+/* Converts the sums of a tile to QDQ-exact bytes. */
 static void
 finish_qdq (const Work *work, const CleaveByteTile *tile)
 {
@@ -439,7 +445,8 @@ finish_tile (const Work *work, const CleaveByteTile *tile)
   cleave_byte_finish_tile (&work->product, tile);
 }
 
-/* Computes all channels of n_pixels adjacent pixels, which share loads of x. */
+/* Computes all channels of n_pixels adjacent pixels. The loads of weights serve all these
+ * pixels. */
 static void
 run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of matrix products of bytes in integers. Copies n_rows rows of A at a time to
- * scratch, minus their zero points. */
+ * scratch, minus the zero points of the rows. */
 
 #include "../sides.h"
 #include "byte-product.h"
@@ -18,13 +18,14 @@ typedef struct
   CleaveBytePanels panels;
   CleaveElement element; /* element type of A */
   const gint8 *packed;   /* packed B; NULL: packed by each run */
-  gint64 first;          /* packed column at which B begins */
-  gint64 n_rows;         /* number of rows that are processed at once */
+  gint64 first;          /* index of the packed column at which B begins */
+  gint64 n_rows;         /* number of rows of A that are processed at once */
   gint64 row_bytes;      /* bytes of a row of A in scratch */
   gint64 column_step;    /* distance of adjacent columns of y, in elements */
   gboolean has_b_zeros, by_row /* y has scales and zero points for each row */, reports_progress;
   gint64 *x_at; /* indexed by row: byte offset in scratch */
-  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed; /* byte offsets in scratch */
+  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums,
+      at_packed; /* byte offsets of arrays in scratch */
 } Plan;
 
 /* Planning */
@@ -41,7 +42,7 @@ load (const CleaveKernelInstance *instance, const CleaveSide *side, gint64 offse
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* Returns the value that packing subtracts from the elements of B. */
+/* Returns the number that packing subtracts from the elements of B. */
 static gint32
 packed_zero (CleaveElement b)
 {
@@ -120,7 +121,7 @@ lay_out (Plan *plan)
   return plan->packed == NULL ? n + cleave_byte_panels_n_bytes (&plan->panels) : n;
 }
 
-/* limit on the bytes of the rows that are processed at once; they stay in the L2 cache */
+/* Limit on the bytes of the rows of A that are processed at once. They stay in the L2 cache. */
 #define BAND_BYTES (64 << 10)
 
 static void
@@ -169,7 +170,7 @@ plan_free (gpointer state)
 
 /* Running */
 
-/* State of a run, at one index of the batches. */
+/* State of a run, at one index of the batch dimensions. */
 typedef struct
 {
   const Plan *plan;
@@ -203,7 +204,8 @@ get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
                    column * cleave_sides_column_stride (s, side));
 }
 
-/* Reads the scales of a row's columns, multiplied in the order of the reference kernel. */
+/* Reads the scales of all columns for a row, and multiplies them in the order of the reference
+ * kernel. */
 static void
 read_scales (Work *work, gint64 row)
 {
@@ -267,7 +269,8 @@ make_rows (const Work *work, gint64 begin, gint64 n)
     }
 }
 
-/* Computes rows [begin, begin + n): together, or one at a time if each row has its own scales. */
+/* Computes rows [begin, begin + n) of y: all together, or one at a time if each row has its own
+ * scales. */
 static void
 run_rows (Work *work, gint64 begin, gint64 n)
 {

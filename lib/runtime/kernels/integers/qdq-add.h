@@ -40,7 +40,7 @@ cleave_add_load_bytes (const guint8 *from, const CleaveQdqX *x)
   return f * cleave_vector_all (x->scale);
 }
 
-/* Loads a vector of operand `term`. Returns `one` if the operand is a scalar (step 0). */
+/* Loads a vector of operand `term`. If the operand is a scalar (step 0), returns `one`. */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_load_vector (
     const CleaveAddLine *l, const CleaveQdqAdd *add, int term, CleaveVector one, gint64 i)
@@ -101,8 +101,8 @@ cleave_add_pairs (const CleaveAddLine *l,
       cleave_add_pair (l, add, one, by, FALSE, i);
 }
 
-/* The fast path has fewer operations. It is used for elements whose result its error cannot
- * change. */
+/* The fast path has fewer operations than the reference. Its result is used for an element if its
+ * rounding error cannot change the element's byte. */
 
 /* The kinds of operand 1: a line of bytes, a line of floats, or a scalar of either type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
@@ -113,12 +113,12 @@ typedef struct
   const CleaveQdqAdd *add;
   const guint8 *first;
   gconstpointer second;
-  gint32 zero[2]; /* zero points of the bytes after the XOR with `flip` */
-  guint8 flip[2]; /* XOR masks that make bytes unsigned */
+  gint32 zero[2]; /* indexed by operand: zero point of the bytes after the XOR with `flip` */
+  guint8 flip[2]; /* indexed by operand: XOR mask that makes its bytes unsigned */
   CleaveVector factor[2], addend, one;
 } CleaveAddSteps;
 
-/* Loads bytes as floats; for a product, minus their zero point. */
+/* Loads bytes of operand `term` as floats. For a product, subtracts their zero point. */
 static inline __attribute__ ((always_inline)) CleaveVector
 cleave_add_count (const CleaveAddSteps *s, int term, const guint8 *from, gboolean is_product)
 {
@@ -151,13 +151,14 @@ cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
   return cleave_ints_clamp (cleave_ints_of_floats (v), add->end.least, add->end.most);
 }
 
-/* Limits on ambiguous pairs of vectors: CLEAVE_ADD_UNSURE pairs, plus one of CLEAVE_ADD_SURE pairs
- * so far. If scales are powers of two, exact ties may be frequent. */
+/* Limit on the number of ambiguous pairs of vectors of a line: CLEAVE_ADD_UNSURE, plus one for
+ * every CLEAVE_ADD_SURE pairs computed so far. If scales are powers of two, exact ties may be
+ * frequent. */
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Computes pairs of vectors on the fast path until too many are ambiguous. Returns the index of the
- * first element that is not computed. */
+/* Computes pairs of vectors on the fast path until too many pairs are ambiguous. Returns the index
+ * of the first element that was not computed. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,
@@ -204,7 +205,8 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* Returns the scalar operand 1. For a sum, returns the whole addend of operand 0. */
+/* Returns operand 1 if it is a scalar. For a sum, returns the scalar's term plus the constant
+ * addend. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {
@@ -216,8 +218,8 @@ cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
   return s->add->is_product ? b : cleave_vector_fma (b, s->factor[1], s->addend);
 }
 
-/* Computes elements on the fast path from index 0 on. Returns the index of the first element that
- * is not computed. */
+/* Computes the elements of a line on the fast path, from index 0 on. Returns the index of the first
+ * element that was not computed. */
 static inline gint64
 cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {
@@ -248,7 +250,8 @@ cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveD
                                                         : CLEAVE_ADD_BYTES](&s, by);
 }
 
-/* Computes the remaining elements, fewer than two vectors, through a copy of two whole vectors. */
+/* Computes the last elements of a line, which do not fill two vectors. Copies them to two whole
+ * vectors, and copies the results back. */
 static inline void
 cleave_add_rest (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {

@@ -4,8 +4,9 @@
 
 #include "qdq.h"
 
-/* Pixels processed at once; each has two vectors of sums in registers, and with checkpoints two
- * vectors of magnitudes. AVX-512 keeps the magnitudes in memory, which costs it no time. */
+/* Number of pixels that a block computes at once. Each has two vectors of sums in registers, and
+ * with checkpoints two vectors of magnitudes. AVX-512 keeps the magnitudes in memory, which takes
+ * no extra time. */
 #if defined(CLEAVE_AVX512)
 #define PIXELS 8
 #define GROWTH_PIXELS 8
@@ -26,7 +27,7 @@
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "qdq-finish.h"
 
-typedef __m512 Growth; /* sums of magnitudes */
+typedef __m512 Growth; /* vector with, for each sum, the magnitudes of its checkpoints added up */
 #else
 #include "byte-vectors.h"
 #include "qdq-words.h"
@@ -34,8 +35,8 @@ typedef __m512 Growth; /* sums of magnitudes */
 typedef CleaveIntVector Growth;
 #endif
 
-/* Adds the products of the dot-4 groups between two checkpoints. Returns the address of the next
- * weights. */
+/* Multiplies the dot-4 groups between two checkpoints by their weights, and adds the products to
+ * the sums. Returns the address of the weights of the next group. */
 static inline __attribute__ ((always_inline)) const gint8 *
 add_units (const CleaveQdqPanel *panel,
            const char *const *from,
@@ -56,7 +57,7 @@ add_units (const CleaveQdqPanel *panel,
     {
       CleaveIntVector by[2];
 
-      __asm__("" : "+r"(at)); /* keeps one index for all pixels */
+      __asm__("" : "+r"(at)); /* makes the compiler keep one index for all pixels */
       CLEAVE_EACH (v, vectors)
         by[v] =
             cleave_ints_load ((const gint32 *) (const void *) (w + v * CLEAVE_DOT4 * CLEAVE_LANES));
@@ -86,9 +87,10 @@ add_bias (const gint32 *bias, int pixels, int vectors, CleaveIntVector *sum)
 #if defined(CLEAVE_AVX512)
 #define MAGNITUDE 0xb /* operand of vrangeps: the greater of two magnitudes, without sign */
 
-/* Adds the magnitudes of the sums at a checkpoint. Conversion, magnitude and addition of floats
- * use other execution ports than products of bytes, so they cost no time. Integer magnitudes,
- * masks and shifts would compete with the products: with 16-bit sums, they took 4 % of the time. */
+/* Adds the magnitude of each sum at a checkpoint to `growth`. Conversion, magnitude and addition of
+ * floats use other execution ports than products of bytes, so they take no extra time. Integer
+ * magnitudes, masks and shifts would compete with the products: with 16-bit sums, they took 4 % of
+ * the time. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {
@@ -101,8 +103,8 @@ add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
       }
 }
 
-/* Returns the error that comes from checkpoints, for two vectors of columns, as 16-bit integers in
- * the order of the columns. */
+/* Returns the part of the error bound that the checkpoints add, for two vectors of columns, as
+ * 16-bit integers in the order of the columns. */
 static inline __attribute__ ((always_inline)) __m512i
 weigh_growth (const float *by, const Growth *growth, int vectors)
 {
@@ -116,7 +118,7 @@ weigh_growth (const float *by, const Growth *growth, int vectors)
   return _mm512_permutexvar_epi64 (order, _mm512_packus_epi32 (error[0], error[1]));
 }
 #else
-/* Adds the magnitudes of the sums at a checkpoint. */
+/* Adds the magnitude of each sum at a checkpoint to `growth`. */
 static inline __attribute__ ((always_inline)) void
 add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 {
@@ -126,7 +128,8 @@ add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 }
 #endif
 
-/* Adds the products of all dot-4 groups, chunk by chunk. A checkpoint follows each chunk. */
+/* Adds the products of all dot-4 groups to the sums, chunk by chunk. A checkpoint follows each
+ * chunk. */
 static inline __attribute__ ((always_inline)) void
 add_chunks (const CleaveQdqPanel *panel,
             const char *const *from,
@@ -213,7 +216,7 @@ add_all (const CleaveQdqPanel *panel,
 }
 
 #if defined(CLEAVE_AVX512)
-/* Stores the upper 16 bits of the first n lanes, saturated to bytes. */
+/* Stores one byte for each of the first n lanes: the lane's upper 16 bits, saturated to a byte. */
 static inline __attribute__ ((always_inline)) void
 store (const __m512i *whole, gint64 n, char *to)
 {
@@ -226,7 +229,7 @@ store (const __m512i *whole, gint64 n, char *to)
     _mm256_mask_storeu_epi8 (to, (__mmask32) ((1ull << n) - 1), bytes);
 }
 
-/* Converts the sums of all pixels to bytes and stores them. */
+/* Converts the sums of all pixels of a block to bytes, stores them, and marks ambiguous sums. */
 static inline __attribute__ ((always_inline)) void
 finish_block (const CleaveQdqPanel *panel,
               gint64 pixel,
@@ -266,7 +269,7 @@ store (CleaveWords words, gint64 n, char *to)
     }
 }
 
-/* Converts the sums of all pixels to bytes and stores them. */
+/* Converts the sums of all pixels of a block to bytes, stores them, and marks ambiguous sums. */
 static inline __attribute__ ((always_inline)) void
 finish_block (const CleaveQdqPanel *panel,
               gint64 pixel,

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes the constants that convert the sums of a column to bytes, and the error bounds: see
- * qdq.h. */
+/* Computes, for each column, the constants that convert its sums to bytes, and its error bounds
+ * (qdq.h). */
 
 #include "qdq.h"
 
 #include <math.h>
 
-/* Returns FALSE if a value is so large or so small that float operations could lose more than their
- * rounding error. */
+/* Returns FALSE if a value is so large or so small that float operations with it may overflow or
+ * underflow, so that their error exceeds a rounding error. */
 static gboolean
 is_tame (double value)
 {
   return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
 }
 
-#define MAX_GROWTH 0x1p30 /* largest error from checkpoints, which must fit into an integer */
+#define MAX_GROWTH 0x1p30 /* largest error that checkpoints add; it must fit into an integer */
 
 #define UNIT 0x1p-24
 #define WORD 0x1p16
 #define HALF 0.5
-#define WORDS_ROUND 4  /* largest sum of rounding errors of the 16-bit numbers, in their unit */
+#define WORDS_ROUND 4  /* largest sum of the rounding errors of the 16-bit numbers, in last bits */
 #define BYTE_MOST 384. /* bound on bytes and their rounding errors, in units of 1/4 */
 
-/* alignment of arrays in bytes, as a vector that crosses a cache line takes two loads */
+/* Alignment of arrays in bytes. A vector that crosses a cache line would take two loads. */
 #define ALIGNMENT 64
 
 void
@@ -41,7 +41,7 @@ cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, g
   columns->most = (float) ((sums->conv->most + zero) * WORD);
 }
 
-/* Rounds a value up to 16 bits. Returns FALSE if it is too large. */
+/* Rounds a value up to a 16-bit integer. Returns FALSE if it is too large. */
 static gboolean
 set_word (double value, guint16 *to)
 {
@@ -76,7 +76,7 @@ cleave_qdq_columns_set (CleaveQdqColumns *columns,
       (sums->x_norm == 0 &&
        !set_word (by * numbers.norm * sums->x_norm_most / G_MAXUINT16 * WORD * WORD,
                   &columns->by_norm[column])))
-    rest = 1; /* every sum counts as ambiguous */
+    rest = 1; /* with this margin, every sum is ambiguous */
   set_word (rest * WORD + WORDS_ROUND, &columns->margin[column]);
   return TRUE;
 }

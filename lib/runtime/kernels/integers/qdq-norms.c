@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The layout of a product's scratch, and the norms of the elements that pixels read: see qdq.h. */
+/* The layout of a product's scratch, and the norms of the elements of x that the pixels of the
+ * result read (qdq.h). */
 
 #include "qdq.h"
 #include "word-vector.h"
@@ -31,11 +32,11 @@ cleave_qdq_find_scratch (const CleaveByteProduct *product)
 
 /* Norms */
 
-/* number of pixels that are processed together */
+/* Number of pixels whose squares are added together. */
 #define PIXELS 4
 
 #if defined(CLEAVE_AVX512)
-/* Returns the weighted squares of a pixel's bytes. The caller must add up the lanes. */
+/* Returns a vector whose lanes add up to the weighted sum of the squares of a pixel's bytes. */
 static inline __attribute__ ((always_inline)) __m512
 add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
 {
@@ -55,8 +56,8 @@ add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
   return _mm512_cvtepi32_ps (sum);
 }
 
-/* Computes the weighted sum of squares of each of the first `n` pixels. `from` has PIXELS
- * addresses. */
+/* Computes, for each of the first `n` pixels, the weighted sum of the squares of its bytes. `from`
+ * has PIXELS addresses. */
 static void
 add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -78,12 +79,13 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
 #else
-/* Bytes whose weighted squares fit into 32 bits when a lane adds them. */
+/* Number of bytes whose weighted squares fit into 32 bits when one lane adds them. */
 #define SQUARES 256
 
 typedef guint8 Bytes __attribute__ ((vector_size (CLEAVE_WORDS)));
 
-/* Adds the weighted squares of bytes [begin, end) of a pixel. The caller must add up the lanes. */
+/* Returns a vector whose lanes add up to the weighted sum of the squares of bytes [begin, end) of a
+ * pixel. */
 static inline __attribute__ ((always_inline)) CleaveVector
 add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begin, gint64 end)
 {
@@ -106,7 +108,7 @@ add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begi
   return cleave_ints_to_floats (sum);
 }
 
-/* Computes the weighted sum of squares of each of the first `n` pixels. */
+/* Computes, for each of the first `n` pixels, the weighted sum of the squares of its bytes. */
 static void
 add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -123,8 +125,8 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
 }
 #endif
 
-/* Computes the weighted sums of squares of `n` pixels. Pixel i is at offset at[i]. `at` NULL:
- * pixels are adjacent. */
+/* Computes the weighted sum of squares for each of `n` pixels of x. Pixel i is at offset at[i].
+ * `at` NULL: the pixels are adjacent. */
 static void
 read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, gint64 n, float *to)
 {
@@ -144,8 +146,8 @@ read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, 
     }
 }
 
-/* Computes, for each pixel of x, the sum of squares of the pixel and of the pixels beside it in a
- * tap. */
+/* Computes the sum of squares for each pixel of x: of the pixel itself and of the pixels beside it
+ * that belong to the same tap. */
 static void
 read_squares (const CleaveByteProduct *product,
               const CleaveByteImage *image,
@@ -168,7 +170,8 @@ read_squares (const CleaveByteProduct *product,
       }
 }
 
-/* Adds up the sums of squares of the pixels that each pixel of the result reads. */
+/* Computes, for each pixel of the result, the sum over all taps of the sums of squares of the
+ * pixels that it reads. */
 static void
 add_taps (const CleaveQdq *s,
           const CleaveByteImage *image,
@@ -202,7 +205,8 @@ cleave_qdq_read_norms (const CleaveByteProduct *product,
 {
   const CleaveQdq *s = product->qdq;
   CleaveQdqScratch scratch = cleave_qdq_find_scratch (product);
-  float *squares = (float *) (void *) scratch.lanes; /* this memory later holds the lanes */
+  float *squares = (float *) (void *) scratch.lanes; /* this memory holds the sums of squares first,
+                                                        and later the masks of ambiguous lanes */
 
   if (!s->has_norms)
     {

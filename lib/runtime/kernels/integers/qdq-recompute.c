@@ -7,19 +7,19 @@
 #include <string.h>
 
 #if defined(CLEAVE_AVX512)
-/* A vector of sums that are recomputed. Each lane has its own pixel and its own column of a
- * panel. */
+/* A vector of sums that are recomputed in float. Each lane has its own pixel and its own column of
+ * a panel. */
 typedef struct
 {
   const CleaveQdq *s;
-  const char *from[CLEAVE_LANES]; /* indexed by lane: address of x */
+  const char
+      *from[CLEAVE_LANES]; /* indexed by lane: address of the elements of x that its pixel reads */
   __m512i column;
-  __m512 scale; /* scales of the weights of the lanes */
+  __m512 scale; /* scale of the weights of each lane's column */
   __m512i flip;
 } Lanes;
 
-/* Loads up to 4 consecutive dot-4 groups of x for each lane, by transposing squares of 4 x 4
- * groups. */
+/* Loads up to 4 consecutive dot-4 groups of x for each lane. Transposes squares of 4 x 4 groups. */
 static inline __attribute__ ((always_inline)) void
 read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
 {
@@ -44,7 +44,8 @@ read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
   to[3] = _mm512_unpackhi_epi64 (high[0], high[1]) ^ l->flip;
 }
 
-/* Adds the four products of a dot-4 group to the sums. Extracts each byte by a product with 1. */
+/* Multiplies the four bytes of a dot-4 group by their weights in float, and adds the products to
+ * the sums. Extracts each byte by an integer product with 1. */
 static inline __attribute__ ((always_inline)) __m512
 add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
 {
@@ -90,7 +91,7 @@ add_all (const Lanes *l, const CleaveQdqPanel *panel, __m512 sum)
   return sum;
 }
 
-/* Recomputes n sums, at most CLEAVE_LANES. */
+/* Recomputes n sums, at most CLEAVE_LANES, and stores their bytes. */
 static void
 run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
 {
@@ -122,8 +123,8 @@ run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column
     product->y[product->y_at[pixel[i]] + panel->column + columns[i]] = (char) bytes[i];
 }
 
-/* Lists the pixels with ambiguous columns, and a mask of these columns for each. Both lists have
- * memory for one more vector. Returns their length. */
+/* Lists the pixels with ambiguous columns, and a mask of the ambiguous columns for each pixel. Both
+ * arrays have memory for one more vector. Returns the number of listed pixels. */
 static gint64
 list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {
@@ -146,17 +147,19 @@ list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
   return n_found;
 }
 #else
-/* A vector of sums that are recomputed. Each lane has its own pixel and its own column of a
- * panel. */
+/* A vector of sums that are recomputed in float. Each lane has its own pixel and its own column of
+ * a panel. */
 typedef struct
 {
   const CleaveQdq *s;
-  const char *from[CLEAVE_LANES]; /* address of x for each lane */
-  gint64 w_at[CLEAVE_LANES];      /* offset of the column in a dot-4 group, for each lane */
-  CleaveVector scale;             /* scales of w */
+  const char
+      *from[CLEAVE_LANES]; /* indexed by lane: address of the elements of x that its pixel reads */
+  gint64 w_at[CLEAVE_LANES]; /* indexed by lane: offset of its column in a dot-4 group */
+  CleaveVector scale;        /* scale of the weights of each lane's column */
 } Lanes;
 
-/* Adds the four products of dot-4 group `at` of x, and of the group of weights at `w`. */
+/* Multiplies the four bytes of dot-4 group `at` of x by the weights at `w` in float, and adds the
+ * products to the sums. */
 static inline __attribute__ ((always_inline)) CleaveVector
 add_unit (const Lanes *l, gint64 at, const gint8 *w, CleaveMask flip, CleaveVector sum)
 {
@@ -199,7 +202,7 @@ add_all (const Lanes *l, const CleaveQdqPanel *panel, CleaveVector sum)
   return sum;
 }
 
-/* Recomputes up to CLEAVE_LANES sums. */
+/* Recomputes up to CLEAVE_LANES sums, and stores their bytes. */
 static void
 run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column, gint64 n)
 {
@@ -232,8 +235,8 @@ run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column
     product->y[product->y_at[pixel[i]] + panel->column + column[i]] = (char) bytes[i];
 }
 
-/* Lists the pixels with ambiguous columns, and those columns. Both lists have room for an element
- * more. */
+/* Lists the pixels with ambiguous columns, and a mask of the ambiguous columns for each pixel. Both
+ * arrays have memory for one more element. Returns the number of listed pixels. */
 static gint64
 list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {

@@ -7,7 +7,7 @@
 #include "qdq.h"
 #include "word-vector.h"
 
-/* The constants of one or two vectors of columns. */
+/* The constants that convert the sums of one or two vectors of columns. */
 typedef struct
 {
   CleaveVector factor[2], addend[2], by_growth[2];
@@ -34,8 +34,8 @@ cleave_qdq_finish_load (const CleaveQdqColumns *c, gint64 column, int vectors, C
   return f;
 }
 
-/* Returns the error bounds of the sums of a pixel: of its norm, and of the magnitudes of the sums
- * at the checkpoints. */
+/* Returns the error bound of each sum of a pixel. It adds the constant bound of the column, the
+ * bound from the pixel's norm, and the bound from the sums at the checkpoints. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_qdq_find_margin (const CleaveQdqFinish *f,
                         CleaveQdqKind kind,
@@ -55,8 +55,8 @@ cleave_qdq_find_margin (const CleaveQdqFinish *f,
   return cleave_words_add (margin, cleave_words_saturate (error[0], error[vectors - 1]));
 }
 
-/* Converts one or two vectors of sums to bytes, the lower halves of `bytes`. Returns a bit for each
- * ambiguous sum. */
+/* Converts one or two vectors of sums to bytes, which are the lower halves of the lanes of `bytes`.
+ * Returns a mask with a bit for each ambiguous sum. */
 CLEAVE_WORDS_INLINE guint32
 cleave_qdq_finish (const CleaveQdqFinish *f,
                    CleaveWords margin,

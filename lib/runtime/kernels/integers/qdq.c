@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes the constants of the error bounds: see qdq.h. */
+/* Computes the constants of the error bounds of a convolution (qdq.h). */
 
 #include "qdq.h"
 
@@ -28,8 +28,8 @@
 #define MAX_PIXEL 8192 /* largest pixel in bytes; the sum of squares of more bytes may overflow */
 #define MAX_LENGTH 32000
 
-/* Returns the first dot-4 group of a column: four weights that are multiplied at once. Sets `step`
- * to the distance of adjacent groups of the column, in bytes. */
+/* Returns the address of the first dot-4 group of a column, which has four weights. Sets `step` to
+ * the distance of adjacent groups of the column, in bytes. */
 static const gint8 *
 find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
 {
@@ -58,7 +58,7 @@ chunks_of_tap (const CleaveQdq *s)
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* Returns the weight c of element i of a chunk (qdq.h). */
+/* Returns the weight c, in the norm, of element i of a chunk of `length` elements (qdq.h). */
 static gint64
 count_sums (const CleaveQdq *s, gint64 i, gint64 length)
 {
@@ -69,15 +69,16 @@ count_sums (const CleaveQdq *s, gint64 i, gint64 length)
   return 2 + (i < half ? half - i : i - half);
 }
 
-/* Returns the largest weight c. Weights are stored halved. */
+/* Returns the largest weight c of an element. Weights are stored halved. */
 static gint64
 heaviest_weight (const CleaveQdq *s, gint64 longest)
 {
   return s->n_chunks == 0 ? longest + 2 : (longest + 1) / 2 + 2;
 }
 
-/* Sets the weight of each element of a pixel. If pixels and chunks are aligned, it depends on the
- * element's position in its chunk; otherwise it is the largest weight for all. */
+/* Sets the weight c of each element of a pixel. If pixels and chunks are aligned, the weight
+ * depends on the element's position in its chunk. Otherwise all elements have the largest
+ * weight. */
 static void
 weigh (CleaveQdq *s, gint64 longest, gboolean are_aligned)
 {
@@ -210,8 +211,8 @@ init_sums (CleaveQdq *s, const CleaveQdqConv *conv, gint64 max_chunk, CleaveQdqS
   s->kind = !is_single ? CLEAVE_QDQ_GROWTH : s->has_norms ? CLEAVE_QDQ_NORMS : CLEAVE_QDQ_CONSTANT;
 }
 
-/* Sets the constants of all columns. Returns FALSE if numbers are too large or too small. Sets
- * `overflows` to whether a sum of magnitudes might not fit into its type. */
+/* Sets the constants of all columns. Returns FALSE if scales or sums are too large or too small for
+ * the error bound. Sets `overflows` to whether a sum of magnitudes may exceed its type. */
 static gboolean
 set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, gboolean *overflows)
 {
@@ -229,7 +230,7 @@ set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, 
   return fits;
 }
 
-/* Computes all constants for chunks of at most `max_chunk` dot-4 groups. */
+/* Computes all constants of a convolution, with chunks of at most `max_chunk` dot-4 groups. */
 static CleaveQdq *
 make (const CleaveQdqConv *conv, const CleaveQdqLayout *l, gint64 max_chunk, gboolean *overflows)
 {

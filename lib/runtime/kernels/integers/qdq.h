@@ -55,8 +55,8 @@
 #define cleave_qdq_columns_set CLEAVE_LEVELLED (cleave_qdq_columns_set)
 #define cleave_qdq_columns_clear CLEAVE_LEVELLED (cleave_qdq_columns_clear)
 
-/* The sources of the error bound: CONSTANT: the column alone; NORMS: also the norm of each pixel;
- * GROWTH: also the sums at checkpoints. */
+/* The terms of the error bound. CONSTANT: a constant for the column. NORMS: also a term for the
+ * norm of each pixel. GROWTH: also a term for the sums at the checkpoints. */
 typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } CleaveQdqKind;
 
 /* CLEAVE_HAS_QDQ: the level has kernels of QDQ-exact products. cleave_qdq_runs_here () returns
@@ -69,7 +69,8 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
 #define cleave_qdq_runs_here() TRUE
 #endif
 
-/* A factor for second-order products of rounding errors, and for rounding the constants. */
+/* Factor by which error bounds are increased. It covers second-order products of rounding errors,
+ * and the rounding of the constants. */
 #define CLEAVE_QDQ_MORE 1.02
 
 /* The largest sum of the magnitudes of a sum at its checkpoints. AVX-512 adds them as floats, whose
@@ -81,45 +82,46 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
 #define CLEAVE_QDQ_GROWTH_MOST G_MAXINT32
 #endif
 
-/* Constants that convert sums to bytes, indexed by column. */
+/* Constants that convert sums to bytes. The arrays are indexed by column. */
 typedef struct
 {
   float *factor, *addend; /* the result is sum * factor + addend, in units of 2^-16 */
   float *by_growth;       /* error bound per unit of the sum of |P| over the checkpoints P */
   guint16 *by_norm;       /* error bound per unit of the pixel's norm, times 2^16 */
-  guint16 *margin;        /* constant part of the error bound */
+  guint16 *margin;        /* part of the error bound that does not depend on x */
   float least, most;
 } CleaveQdqColumns;
 
-/* Numbers that all columns share. */
+/* Parameters of a convolution's error bound that all columns share. */
 typedef struct
 {
   const CleaveQdqConv *conv;
   gint64 length, half;
-  gint64 n_chunks;    /* number of chunks, each of which ends in a checkpoint; 0: there are no
-                         checkpoints */
-  double x_norm;      /* norm of x for all pixels; 0: the norm of each pixel is computed */
+  gint64 n_chunks; /* number of chunks, each of which ends in a checkpoint; 0: there are no
+                      checkpoints */
+  double x_norm; /* bound on the norm of every pixel, or on |x| if the norms of the columns are sums
+                    of magnitudes; 0: runs compute the norm of each pixel */
   double x_norm_most; /* upper bound on the norm, which is stored as 65535 */
 } CleaveQdqSums;
 
-/* Numbers of the weights of one column. */
+/* Parameters of the error bound that are computed from the weights of one column. */
 typedef struct
 {
-  double norm; /* factor of the pixel's norm in the error bound */
-  double zero; /* product of the zero point of x and the weights, which is added to the sums */
-  double most; /* largest possible sum, if there are checkpoints */
+  double norm; /* factor by which the pixel's norm is multiplied in the error bound */
+  double zero; /* zero point of x times the sum of the weights, which is added to the sums */
+  double most; /* largest possible magnitude of a sum; used if there are checkpoints */
 } CleaveQdqColumn;
 
 void cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, gint64 n);
-/* Sets the constants of channel `channel` as column `column`. Returns FALSE if numbers are too
- * large or too small for the error bound. */
+/* Sets the constants of column `column` for channel `channel` of the result. Returns FALSE if a
+ * scale or sum is too large or too small for the error bound. */
 gboolean cleave_qdq_columns_set (CleaveQdqColumns *columns,
                                  const CleaveQdqSums *sums,
                                  CleaveQdqColumn numbers,
                                  gint64 channel,
                                  gint64 column);
 void cleave_qdq_columns_clear (CleaveQdqColumns *columns);
-/* Adds to `lines` the memory that runs read. */
+/* Adds to `lines` the memory of the constants, which runs read. */
 void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines);
 
 typedef struct _CleaveQdq
@@ -130,16 +132,17 @@ typedef struct _CleaveQdq
   gint64 n_chunks; /* number of chunks; 0: there are no checkpoints */
   gint32 stands;   /* zero point of the converted elements of x */
   gint64 n_columns;
-  gint32 *chunk_bias; /* for each chunk and column: the initial value of a sum; NULL: all are 0 */
+  gint32 *chunk_bias; /* indexed by chunk, then by column: the initial value of the sum; NULL: all
+                         are 0 */
   CleaveQdqColumns columns;
   CleaveQdqKind kind;
   gboolean has_norms;
   gint64 pixel;        /* bytes of a pixel of x */
   gint64 pixel_length; /* number of elements of a pixel that a group of channels reads */
-  gint16 *weight;      /* half of the weight of each element in the norm */
+  gint16 *weight;      /* indexed by element of a pixel: half of its weight c in the norm */
   float norm_unit;
-  gint64 n_beside;   /* number of adjacent pixels in a tap */
-  gint64 *tap_pixel; /* indexed by tap: the pixel at which the tap begins */
+  gint64 n_beside;   /* number of adjacent pixels that a tap reads */
+  gint64 *tap_pixel; /* indexed by tap: index of the first pixel that the tap reads */
   float *w_scale, *bias;
   gboolean bias_is_last; /* the bias is added last, as in matrix products */
   float x_scale, y_scale;
@@ -159,7 +162,7 @@ typedef struct
 
 CleaveQdqScratch cleave_qdq_find_scratch (const CleaveByteProduct *product);
 
-/* The layout of the operands of a convolution. */
+/* The layout of the operands of a convolution, in memory. */
 typedef struct
 {
   const CleaveBytePanels *panels;
@@ -171,25 +174,26 @@ typedef struct
   gboolean in_place;
 } CleaveQdqLayout;
 
-/* Computes all constants of a convolution. Returns NULL if numbers are too large or too small for
- * the error bound. */
+/* Computes all constants of a convolution. Returns NULL if a scale or sum is too large or too small
+ * for the error bound. */
 CleaveQdq *cleave_qdq_new (const CleaveQdqConv *conv, const CleaveQdqLayout *layout);
 void cleave_qdq_free (CleaveQdq *qdq);
 /* Adds to `lines` the constants that each run reads, without the data that only the recomputation
  * of ambiguous sums reads. */
 void cleave_qdq_add_memory (const CleaveQdq *qdq, GArray *lines);
-/* Returns the bytes of scratch for a number of pixels of the result and of pixels of x. */
+/* Returns the bytes of scratch for n_pixels pixels of the result and n_x pixels of x. */
 gsize cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x);
-/* Computes the norms of the elements that each pixel of the result reads, into the product's
- * scratch. `image` has the elements of x for `n_rows` rows of the result; NULL: x is read in
- * place. */
+/* Computes, for each pixel of the result, the norm of the elements of x that it reads. Writes the
+ * norms to the product's scratch. `image` has the elements of x for `n_rows` rows of the result;
+ * NULL: the product reads x in place. */
 void cleave_qdq_read_norms (const CleaveByteProduct *product,
                             const CleaveByteImage *image,
                             gint64 n_rows);
-/* Computes columns [begin, end) of the packed form, which must be in one panel. */
+/* Computes columns [begin, end) of the packed weights, which must be in one panel, for all
+ * pixels. */
 void cleave_qdq_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 
-/* Columns of a panel that are processed together. */
+/* Columns of a panel that the kernel computes together. */
 typedef struct
 {
   const CleaveQdq *s;
@@ -197,8 +201,8 @@ typedef struct
   CleaveQdqScratch scratch;
   const gint8 *w;
   gint64 w_step, column, n; /* `n`: number of columns */
-  guint32 mask;             /* mask of the lanes that are columns */
+  guint32 mask;             /* mask of the lanes that hold a column */
 } CleaveQdqPanel;
 
-/* Recomputes the ambiguous sums of the columns in float. */
+/* Recomputes the ambiguous sums of the columns in float, and stores their bytes. */
 void cleave_qdq_recompute (const CleaveQdqPanel *panel);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* CleaveWords: one register of 16-bit integers without sign, one for each column of two vectors of
+/* CleaveWords: one register of unsigned 16-bit integers, one for each column of two vectors of
  * 32-bit integers. Lanes are in the order of the columns. */
 
 #include "int-vector.h"
@@ -23,7 +23,7 @@ cleave_words_load (const guint16 *from)
   return v;
 }
 
-/* Joins the lower 16 bits of each lane. */
+/* Joins the lower 16 bits of each lane of two vectors. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_of_low_halves (CleaveIntVector low, CleaveIntVector high)
 {
@@ -49,7 +49,7 @@ cleave_words_of_low_halves (CleaveIntVector low, CleaveIntVector high)
 #endif
 }
 
-/* Joins the upper 16 bits of each lane. */
+/* Joins the upper 16 bits of each lane of two vectors. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_of_high_halves (CleaveIntVector low, CleaveIntVector high)
 {
@@ -61,7 +61,8 @@ cleave_words_of_high_halves (CleaveIntVector low, CleaveIntVector high)
 #endif
 }
 
-/* Joins integers; those beyond the range of 16 bits become its nearest bound. */
+/* Joins the integers of two vectors. An integer beyond the range of 16 bits becomes the nearest
+ * bound of the range. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_saturate (CleaveIntVector low, CleaveIntVector high)
 {
@@ -75,7 +76,7 @@ cleave_words_saturate (CleaveIntVector low, CleaveIntVector high)
 #endif
 }
 
-/* Adds; sums beyond 65535 become 65535. */
+/* Adds the lanes of two vectors. A sum beyond 65535 becomes 65535. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_add (CleaveWords a, CleaveWords b)
 {
@@ -92,7 +93,7 @@ cleave_words_add (CleaveWords a, CleaveWords b)
 #endif
 }
 
-/* Returns the upper 16 bits of the products with `by`, a number of 16 bits. */
+/* Multiplies each lane by the 16-bit number `by`. Returns the upper 16 bits of the products. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_words_multiply_high (CleaveWords v, guint16 by)
 {
@@ -110,8 +111,8 @@ cleave_words_multiply_high (CleaveWords v, guint16 by)
 #endif
 }
 
-/* Returns a bit for each lane of v that, read as a signed number, has a magnitude of at most
- * `most`. */
+/* Returns a mask with a bit for each lane of v whose magnitude, as a signed number, is at most the
+ * lane of `most`. */
 CLEAVE_WORDS_INLINE guint32
 cleave_words_within (CleaveWords v, CleaveWords most)
 {
@@ -122,7 +123,8 @@ cleave_words_within (CleaveWords v, CleaveWords most)
   __m256i found = _mm256_cmpeq_epi16 (_mm256_min_epu16 (size, (__m256i) most), size);
   guint32 bits = (guint32) _mm256_movemask_epi8 (_mm256_packs_epi16 (found, found));
 
-  return (bits & 0xff) | (bits >> 8 & 0xff00); /* each half has its eight lanes twice */
+  return (bits & 0xff) |
+         (bits >> 8 & 0xff00); /* each half of the mask has the bits of its eight lanes twice */
 #elif defined(CLEAVE_NEON)
   const uint16x8_t bits = { 1, 2, 4, 8, 16, 32, 64, 128 };
 
