@@ -47,7 +47,8 @@ bundle_clear (gpointer data)
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
 
-/* Fails if an extent does not fit the 16 bits that the tables have for extents. */
+/* Fails if a value has more rows, columns or channels than the tables can store in 16 bits, has
+ * over 2 GiB, or is empty. */
 static gboolean
 check_extents (const CleaveBundleModel *model, GError **error)
 {
@@ -83,7 +84,7 @@ count_macs (const CleaveBundleModel *model)
   return macs;
 }
 
-/* Returns the bytes of a plan in one arena. */
+/* Returns the bytes of the arena that a plan needs if one arena holds all its buffers. */
 static gint64
 count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan)
 {
@@ -141,8 +142,8 @@ try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
   return least;
 }
 
-/* Selects the plan with the fewest MACs whose buffers fit into the memories. Returns FALSE if there
- * is none. */
+/* Selects the plan with the fewest MACs whose buffers fit into the memories of the device. Returns
+ * FALSE if no plan fits. */
 static gboolean
 try_memories (CleaveBundle *bundle, GPtrArray *plans)
 {
@@ -234,7 +235,7 @@ set_memories (CleaveBundle *bundle, const CleaveBundleOptions *o)
     }
 }
 
-/* Makes a bundle without a plan, with options that were checked. */
+/* Makes a bundle without a plan. The caller has checked the options. */
 static CleaveBundle *
 make (const CleaveGraph *graph, const CleaveBundleOptions *o)
 {

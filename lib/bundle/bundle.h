@@ -22,7 +22,7 @@ struct _CleaveBundle
   CleaveBundleStats stats;
 };
 
-/* Return the text of the header, and of the source file. */
+/* Return the texts of the bundle's header and of its source file; the caller frees them. */
 char *cleave_bundle_make_header (const CleaveBundle *bundle);
 char *cleave_bundle_make_source (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights (const CleaveBundle *bundle);
@@ -38,20 +38,23 @@ char *cleave_bundle_make_readme (const CleaveBundle *bundle);
  * expects. Returns NULL on error. */
 char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 
-/* Returns whether a number of the tables exceeds the types without CLEAVE_WIDE. */
+/* Returns whether a number in the tables does not fit the small types of cleave-kernels.h and
+ * cleave-run.h, so that the files must define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
 
-/* Append parts of the C files, without license and includes */
+/* Append the constant arrays, and the tables of layers and segments, without license and includes.
+ * `is_static`: the arrays are static. */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
 /* Appends the run function. `longest`: number of layers of the longest segment. */
 void cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out);
-/* Appends the parameters of the run function: "void *arena, const NetIo *io". */
+/* Appends the parameters of the run function as C text: "void *arena, const NetIo *io". */
 void cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out);
 /* Appends the plan as a C comment. */
 void cleave_bundle_append_plan (const CleaveBundle *bundle, GString *out);
 
-/* Appends the n elements of an array of type `type` as C, in lines. */
+/* Appends the n elements of an array as C constants, several in a line. `type`: C type of the
+ * elements. */
 void cleave_bundle_print_elements (GString *out, const char *type, gconstpointer data, gsize n);
 
 /* Returns `text` as a C identifier: characters other than letters and digits become '_'. */
@@ -69,5 +72,5 @@ guint cleave_bundle_count_memories (const CleaveBundle *bundle);
 /* Return the value of input or output `i`; if it is a view, the base of the view. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);
-/* Returns whether a function of the caller supplies the rows of an input. */
+/* Returns whether a callback of the caller supplies an input row by row. */
 gboolean cleave_bundle_is_by_rows (const CleaveBundle *bundle, guint input);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the files of a bundle. */
+/* Writes the files of a bundle to a folder. */
 
 #include <gio/gio.h>
 #include <glib/gstdio.h>

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the value that the end of a segment overlays, and the lag between the two. A run finds both
- * for all segments with this end at once, wherever the segment begins. */
+/* Finds the value that the result of a segment's last step may overlay, and the lag between the
+ * two. One run of the loop finds both for all segments with the same last step, wherever they
+ * begin. */
 
 #include <string.h>
 
 #include "flow-parts.h"
 
-/* Returns whether the end of a segment that begins at step `first` may overlay a value. The value
- * must come from outside the segment, die in it, and each byte must be read once. */
+/* Returns whether the result of the last step may overlay a value if the segment begins at step
+ * `first`. The value must come from outside the segment, die in it, and each of its bytes must be
+ * read once. */
 static gboolean
 may_overlay (const CleaveBundleFlow *flow, guint first, const CleaveBundleValue *value)
 {
@@ -23,8 +25,8 @@ find_base (const CleaveBundleFlow *flow, guint s, guint operand)
   return cleave_bundle_value (flow->model, get_step (flow, s)->operands[operand])->base;
 }
 
-/* Returns the largest value that the end may overlay if the segment begins at step `first`;
- * CLEAVE_BUNDLE_NONE if there is none. */
+/* Returns the largest value that the result of the last step may overlay if the segment begins at
+ * step `first`; CLEAVE_BUNDLE_NONE if there is none. */
 static guint
 choose_value (const CleaveBundleFlow *flow, guint first)
 {
@@ -46,7 +48,8 @@ choose_value (const CleaveBundleFlow *flow, guint first)
   return chosen;
 }
 
-/* Lists the operands of step `s` that read a value. Returns their number. */
+/* Appends to flow->readers the operands of step `s` that read `value`. Returns the number of these
+ * operands. */
 static guint
 list_readers (CleaveBundleFlow *flow, guint s, guint value)
 {
@@ -63,8 +66,9 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
   return flow->readers->len - n;
 }
 
-/* Adds the segment that begins at step `first` to the last group, or makes a new group. The readers
- * of a group are at the end of the list, so a new group of the same value begins with them. */
+/* Adds the segment that begins at step `first` to the last overlay group, or makes a new group. The
+ * readers of the last group are the last entries of flow->readers. So a new group with the same
+ * value shares these entries and appends its own. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {
@@ -110,8 +114,9 @@ cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns the first byte of the overlaid value that is still needed when step `s`, which writes the
- * end, computes its next row. */
+/* Returns the offset in the overlaid value of the first byte that is still needed when step `s`,
+ * which writes the result of the segment, computes its next row. Returns G_MAXINT64 if no byte is
+ * needed. */
 static gint64
 find_oldest_byte (const CleaveBundleFlow *flow, const CleaveBundleOverlayGroup *group, guint s)
 {

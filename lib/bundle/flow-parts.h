@@ -8,8 +8,8 @@
  *   flow-slots.c    which values are whole, the columns of bands, steps that share memory
  *   flow-runs.c     takes the rows of a segment from the run of a longer one, and counts the bytes
  *   flow-rows.c     runs the loop without computing, to find the rows of rings
- *   flow-overlay.c  the values that the end may overlay, and the lag of the end
- *   flow-steady.c   skips rows of that run
+ *   flow-overlay.c  the values that the segment's result may overlay, and its lag
+ *   flow-steady.c   skips rows of the run in flow-rows.c
  */
 
 #include "flow.h"
@@ -49,7 +49,7 @@ find_producer (const CleaveBundleFlow *flow, const CleaveBundleStep *step, guint
                                                                           : producer;
 }
 
-/* Returns whether step `s` may write each row over the same row of an operand. */
+/* Returns whether step `s` may write each row of its result over the same row of an operand. */
 static inline gboolean
 is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -58,8 +58,8 @@ is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
   return !step->is_sum && (step->layer->in_place >> operand & 1);
 }
 
-/* Returns the first and the last row of an operand that row number `next` of step `s` needs. Rows
- * are numbered in the order in which they are computed. */
+/* Returns the rows of an operand that row number `next` of step `s` needs. Rows are numbered in the
+ * order in which the segment computes them. */
 static inline CleaveSpan
 find_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
 {
@@ -84,18 +84,20 @@ find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 ne
   return next >= rows ? G_MAXINT64 : find_rows (flow, s, operand, next).begin;
 }
 
-/* Initializes the slots of the segment. Returns FALSE if these steps cannot be a segment. */
+/* Initializes the slots of the segment. Returns FALSE if its steps cannot be a segment. */
 gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
 /* Determines the values of the segment that are whole, the columns of the bands, and the steps that
  * share memory. Returns FALSE if the segment cannot have more than one band. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
-/* Lists the overlays of all segments that begin at a step of this segment and have its end. */
+/* Lists the overlays of all segments that begin at a step of this segment and have its last step.
+ */
 void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);
-/* Updates the lags for the write of the next row of step `s` over the overlaid values. */
+/* Updates the lags of all overlays before step `s` writes its next row. Does nothing if the result
+ * of the segment does not lie in the memory of step `s`. */
 void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
-/* Skips rows if the loop is in a steady state. Only rows of step `target` are requested, and no
- * step waits for another one. */
+/* Skips rows if the loop is in a steady state. The caller requests only rows of step `target`. */
 void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
-/* Runs the loop of the segment without computing. Sets the rows of rings in the slots: for each
- * step, the rows of its memory if no earlier step uses that memory. */
+/* Runs the loop of the segment without computing. Sets the number of rows of each ring in the
+ * slots. If several steps share a ring, each has the rows that the ring needs if the segment begins
+ * at that step. */
 void cleave_bundle_flow_run_rows (CleaveBundleFlow *flow);

@@ -25,8 +25,8 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
 }
 
 /* Enlarges the rings that contain the rows of step `p`, which has just computed a row. If steps a,
- * b and c share memory, the memory is a ring of a if the segment begins at a or before, else a ring
- * of b or c. The first step of a ring has its newest row. */
+ * b and c share a ring, each has a capacity of its own: the rows of the ring in a segment that
+ * begins with that step. The first step of a ring has its newest row. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {
@@ -66,7 +66,7 @@ find_missing (const CleaveBundleFlow *flow, guint s)
   return s;
 }
 
-/* Computes the next row of step `target`, and the rows of other steps that it needs. */
+/* Computes the next row of step `target`, after the rows of other steps that this row needs. */
 static void
 pull_row (CleaveBundleFlow *flow, guint target)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Lays out segments. The rows of rings come from a run of this segment or from an earlier run. That
- * run was of a longer segment with the same end, or of the same segment with another number of
- * bands.
+ * run was of a longer segment with the same last step, or of the same segment with another number
+ * of bands.
  *
  * The rows of rings depend neither on the first step of the segment nor on the columns of bands, if
  * the same steps share memory. The planner asks for shorter segments first. So if a segment is one
- * step longer than the last run, a segment of 4 times its length is run. */
+ * step longer than the last run, the loop runs for a segment of 4 times its length. */
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ get_run (CleaveBundleFlow *flow, gboolean is_upward, gboolean has_bands)
   return &flow->runs[is_upward ? 2 : has_bands];
 }
 
-/* Returns whether a run has the rows of the segment. */
+/* Returns whether a run has found the rows of the rings of the current segment. */
 static gboolean
 has_rows (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {
@@ -44,7 +44,7 @@ take_rows (CleaveBundleFlow *flow, const CleaveBundleRun *run)
       get_slot (flow, s)->capacity = run->capacity[s - run->first];
 }
 
-/* Stores the rows of the segment that ran last. */
+/* Stores the rows of rings of the current segment, which has just run, in `run`. */
 static void
 keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
 {
@@ -73,7 +73,8 @@ keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
     }
 }
 
-/* Initializes the slots of the segment with another first step. */
+/* Makes `first` the first step of the segment, and initializes the slots. Returns FALSE if these
+ * steps cannot be a segment. */
 static gboolean
 begin_at (CleaveBundleFlow *flow, guint first)
 {
@@ -81,8 +82,9 @@ begin_at (CleaveBundleFlow *flow, guint first)
   return cleave_bundle_flow_begin (flow);
 }
 
-/* Begins a run at step `first`. If the steps from there cannot be a segment, begins at the first
- * later step with which they can. (If some steps can be a segment, fewer of them can, too.) */
+/* Moves the first step of the segment to `first`. If the steps from there cannot be a segment,
+ * moves it to the first later step with which they can. (If some steps can be a segment, fewer of
+ * them can, too.) */
 static void
 begin_early (CleaveBundleFlow *flow, guint first)
 {
@@ -103,7 +105,8 @@ begin_early (CleaveBundleFlow *flow, guint first)
     g_assert_not_reached ();
 }
 
-/* Returns the step at which a run for the segment begins. */
+/* Returns the step at which the loop should begin, so that its run also has the rows of longer
+ * segments that the planner asks for later. */
 static guint
 find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {
@@ -115,7 +118,7 @@ find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
   return g->end > n ? g->end - n : 0;
 }
 
-/* Sets the rows of rings, and the lag of the end. */
+/* Sets the number of rows of each ring, and the overlay of the segment. */
 static void
 set_rows (CleaveBundleFlow *flow)
 {

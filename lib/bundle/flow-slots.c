@@ -21,7 +21,7 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns whether a step after the segment reads a value of the segment other than the last
+/* Returns whether a step after the segment reads a result of the segment other than the last
  * step's. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)
@@ -116,8 +116,8 @@ count_readers (const CleaveBundleFlow *flow, guint p)
 }
 
 /* Returns whether step `s` can write its rows over the rows of an operand from step `p`, because no
- * other step reads the operand. If the result of s is whole, each image of a batch has bytes of its
- * own, which a ring does not have, so it cannot. */
+ * other step reads the operand. Returns FALSE if the result of s is whole and has several images:
+ * each image then has bytes of its own, but in a ring all images use the same bytes. */
 static gboolean
 can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {

@@ -7,23 +7,23 @@
  *
  *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 1 row of the first
  *
- * the state after row 3 of the last step is the state after row 2, one row further. The period ends
- * before a window reaches the end of an operand.
+ * after row 3 of the last step, each ring has the rows that it had after row 2, moved by one row.
+ * The period ends before a window reaches the end of an operand.
  *
  * Two kinds of rings grow from period to period. First, windows may reach beyond the begin of the
  * operand: a stack of dilated convolutions computes thousands of rows before none does. Second, a
  * reader may not have begun, since step `target` does not need it. The last period is not skipped,
  * and then these rings have the most rows.
  *
- * The end of the segment may overlay a value. Once no window of this value reaches beyond its
- * begin, the bytes between the two change by a constant amount in each period. So their largest
- * number is in the first such period or in the last one, and neither is skipped. */
+ * The result of the segment may overlay a value. Once no window of this value reaches beyond its
+ * begin, the bytes between result and value change by a constant amount in each period. So their
+ * largest number is in the first such period or in the last one, and neither is skipped. */
 
 #include <string.h>
 
 #include "flow-parts.h"
 
-/* limit on the period, in rows of the last step */
+/* largest number of rows of the last step in a period; longer periods are not found */
 #define MAX_PERIOD 16
 
 /* Returns the rows of an operand that row number `next` of step `s` needs, numbered in the order in
@@ -48,7 +48,7 @@ get_advance (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) - flow->mark[s - flow->segment.first];
 }
 
-/* Returns whether an operand of step `s` is a value that the end of a segment overlays. */
+/* Returns whether an operand of step `s` is a value that the result of a segment overlays. */
 static gboolean
 reads_overlaid (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -62,7 +62,7 @@ is_complete (const CleaveBundleFlow *flow, guint s)
 }
 
 /* Returns whether an operand of a step that computed rows advances with the step, or is complete.
- * The first window since the mark must also end inside the operand. If the end of the segment
+ * The first window since the mark must also end inside the operand. If the result of the segment
  * overlays the operand, this window must begin inside it, too. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
@@ -99,8 +99,8 @@ waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
   return begin < flow->mark[p - flow->segment.first] || begin >= *get_made (flow, p);
 }
 
-/* Returns whether the segment is in the same state as when flow->mark was set, some rows
- * further. */
+/* Returns whether the rings have the same number of rows as when flow->mark was set, and all rows
+ * have moved on by the same number for each step. */
 static gboolean
 is_steady (const CleaveBundleFlow *flow)
 {
@@ -111,7 +111,7 @@ is_steady (const CleaveBundleFlow *flow)
   return TRUE;
 }
 
-/* Returns the number of rows of a step, at most `rows`, whose windows end inside an operand. */
+/* Returns the number of rows of step `s`, at most `rows`, whose windows end inside the operand. */
 static gint64
 find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
 {
@@ -161,7 +161,8 @@ count_periods (const CleaveBundleFlow *flow)
           n = MIN (n, count_periods_apart (flow, s, i));
         else if (get_step (flow, s)->rows[i].stride != 0)
           limit = find_limit (flow, s, i, limit);
-      /* the step looks one row ahead of the rows that it has computed */
+      /* leave out one row: the step reads the window of the row after the rows that it has computed
+       */
       if (rows > 0)
         n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
     }
@@ -174,7 +175,8 @@ cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target)
   guint n = flow->segment.end - flow->segment.first;
   gint64 row = *get_made (flow, target), n_periods = 0;
 
-  /* early marks are replaced early: windows that begin do not advance as they do later */
+  /* set a new mark after few rows at first: early windows reach into the padding and advance
+   * differently */
   if (row - flow->marked_row > MIN (MAX_PERIOD, flow->marked_row + 1))
     {
       memcpy (flow->mark, flow->made, n * sizeof *flow->mark);

@@ -29,18 +29,19 @@ typedef struct
   gint64 columns;  /* number of columns in memory */
 } CleaveBundleSlot;
 
-/* The end of a segment may overlay a value that dies in the segment. It begins `lag` bytes or more
- * before that value: each row is written after the bytes under it were read for the last time. If
- * the rows are computed upward, from the last one to the first one, the end lies after the value
- * instead, so that a chain of segments can move to and fro in one place.
+/* The result of a segment may overlay a value that dies in the segment. The result begins `lag`
+ * bytes or more before that value: each row is written after the bytes under it were read for the
+ * last time. If the rows are computed upward, from the last one to the first one, the result lies
+ * after the value instead, so that a chain of segments can move to and fro in one place.
  *
  *   value        .....[==========]
- *   end          [=========]            begins `lag` bytes before the value
- *   end, upward  ..........[=========]  ends `lag` bytes after the value */
+ *   result       [=========]            begins `lag` bytes before the value
+ *   or, upward   ..........[=========]  ends `lag` bytes after the value */
 typedef struct
 {
-  guint end, value; /* indices of the two values; CLEAVE_BUNDLE_NONE: there is no overlay */
-  gint64 lag; /* the lag in bytes; negative if the end of the segment may begin after the value */
+  guint end, value; /* indices of the segment's result and of the overlaid value;
+                       CLEAVE_BUNDLE_NONE: no overlay */
+  gint64 lag;       /* in bytes; negative: the result may begin after the value */
 } CleaveBundleOverlay;
 
 typedef struct
@@ -55,7 +56,8 @@ typedef struct
 /* Limit on the steps of a segment, which bounds the time of the search. */
 #define CLEAVE_BUNDLE_MAX_STEPS 96
 
-/* The rows of all segments that end at one step, from one run of the longest of these segments.
+/* The number of rows in the rings of all segments that end at one step, from one run of the longest
+ * of these segments.
  *
  *   a -> b -> c -> d       a run of a to d gives the rows of b to d, c to d, and d, too
  *
@@ -63,7 +65,8 @@ typedef struct
  * the same order whether the earlier steps are in the segment or not. See flow-runs.c. */
 typedef struct
 {
-  guint first, end; /* steps of the longest segment; `end` is 0 if there was no run */
+  guint first, end; /* first step of the longest segment, and step after its last; `end` is 0 if
+                       there was no run */
   guint *next;      /* indexed by step minus `first`: CleaveBundleSlot.next of the step */
   gint64 *capacity; /* indexed by step minus `first`: rows of its memory if no earlier step of the
                        segment uses it */
@@ -71,14 +74,13 @@ typedef struct
                                     begins there; only for one band */
 } CleaveBundleRun;
 
-/* The overlay of the segments that begin at steps [first, end) of a run. For all of them, the value
- * under the end and the operands that read it are the same. */
+/* The overlay of the segments that begin at steps [first, end) of a run. All of them overlay the
+ * same value, which the same operands read. */
 typedef struct
 {
   guint first, end;
   CleaveBundleOverlay overlay;
-  guint first_reader, n_readers; /* index in the list of readers of the first reader of the value,
-                                    and number of readers */
+  guint first_reader, n_readers; /* its entries in flow->readers: index of the first, and number */
 } CleaveBundleOverlayGroup;
 
 /* State for laying out segments of a model. */
@@ -93,8 +95,9 @@ typedef struct
   gint64 *mark; /* copy of `made` from when step `target` had computed `marked_row` rows
                    (flow-steady.c) */
   gint64 marked_row;
-  gint64 n_skipped;   /* number of skipped rows of target steps, over all segments */
-  gint64 n_runs;      /* number of runs of rows of a segment */
+  gint64 n_skipped;   /* number of rows that flow-steady.c has skipped in last steps, over all
+                         segments */
+  gint64 n_runs;      /* number of times that flow-rows.c has run the loop of a segment */
   gboolean walks_all; /* for tests of flow-steady.c and flow-runs.c: skip no rows, and use no
                          earlier run */
   guint *reader; /* indexed by step minus segment.first: the step that asked this step for rows */
@@ -102,7 +105,7 @@ typedef struct
   GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */
   GArray *readers;         /* CleaveBundleReader: readers of the values of the groups */
   guint8 *overlaid;        /* indexed by step: bit i is set if operand i is a value of a group */
-  guint end_slot;          /* the step whose memory the end uses */
+  guint end_slot;          /* the step whose memory holds the result of the segment */
 } CleaveBundleFlow;
 
 void cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);

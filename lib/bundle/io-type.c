@@ -52,8 +52,9 @@ read_scale (const CleaveNode *node, guint scale, guint zero)
   return read;
 }
 
-/* Returns the scale of operand 0 or of the result, from the constants of a node. In ops of ONNX,
- * their names begin with the name of the value: x, x_scale, x_zero_point. */
+/* Returns the scale and zero point of operand 0 (`value` "x") or of the result ("y"), from the
+ * constants of a node. In ops of ONNX, their names begin with the name of the value: x, x_scale,
+ * x_zero_point. */
 static CleaveBundleQuantization
 find_scale (const CleaveNode *node, const char *value)
 {
@@ -85,7 +86,7 @@ scale_of_output (const CleaveNode *node)
                                    : find_scale (node, node->op->results[0]);
 }
 
-/* Returns the scale of a node that converts floats to integers. */
+/* Returns the scale and zero point of a node that converts floats to integers. */
 static CleaveBundleQuantization
 scale_of_quantize (const CleaveNode *node)
 {
@@ -111,7 +112,7 @@ set_input_type (CleaveResult *input, CleaveElement element)
   input->type.element = element;
 }
 
-/* Lets an operand read a value of another type. */
+/* Connects an operand to a value of another element type. */
 static void
 set_operand (CleaveOperand *operand, CleaveResult *result)
 {

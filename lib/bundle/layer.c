@@ -137,8 +137,8 @@ cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 ze
   layer->zero = zero;
 }
 
-/* Returns the element type and the contents of an array as one key, so that only equal arrays of
- * one type share a name. */
+/* Returns a key of an array: its element type and contents. Only arrays with equal keys share a
+ * name. */
 static GBytes *
 make_key (const char *type, gconstpointer data, gsize n_bytes)
 {

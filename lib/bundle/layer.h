@@ -9,14 +9,15 @@
 typedef struct
 {
   char *prefix;      /* prefix of the names of the arrays */
-  GArray *arrays;    /* CleaveBundleArray: each different array once */
+  GArray *arrays;    /* CleaveBundleArray: the arrays, each with contents of its own */
   GHashTable *names; /* maps the contents of an array to 1 plus its index */
 } CleaveBundlePool;
 
 typedef struct
 {
   char *name, *type;
-  char *expression; /* C expression for the address; has a cast if bytes are stored in words */
+  char *expression; /* C expression for the address of the array; has a cast if the bytes are stored
+                       as words */
   GBytes *bytes;
   gsize n_elements;
 } CleaveBundleArray;
@@ -28,7 +29,7 @@ typedef struct
   gint64 steps, columns;
   guint x, h, c; /* indices of the operands: the sequence and the initial states */
   gsize h_bytes, c_bytes;
-  gsize state_bytes;       /* bytes of the state that is kept from step to step */
+  gsize state_bytes;       /* bytes of the state that the layer keeps between time steps */
   gboolean is_batch_first; /* dimension 0 of x is the batch, and dimension 1 the steps */
 } CleaveBundleRecurrent;
 
@@ -36,7 +37,7 @@ struct _CleaveBundleLayer
 {
   CleaveBundlePool *pool;
   char *file, *kernel, *type, *fields;
-  char *sums; /* kernel that adds rows up; NULL: none */
+  char *sums; /* kernel that adds each row of operand 0 to the sums; NULL: the layer has no sums */
   gint64 sum_columns;
   gsize sum_pixel_bytes;
   gboolean has_float_scales, is_wide;

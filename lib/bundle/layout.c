@@ -36,8 +36,8 @@ add_buffer (Builder *b, guint value, guint first, guint last, gint64 n_bytes)
   g_array_append_val (b->buffers, buffer);
 }
 
-/* Adds inputs and outputs, and the values that a later segment reads than the one that computes
- * them. */
+/* Adds the buffers of inputs, of outputs, and of values that a later segment reads than the segment
+ * that computes them. */
 static void
 add_whole (Builder *b)
 {
@@ -98,8 +98,8 @@ add_rings (Builder *b, guint index)
 
 /* Accesses */
 
-/* Adds the bytes that a step reads of an operand: each byte once or, if that is more, one element
- * for each four multiply-adds, which kernels compute at once. */
+/* Adds to the operand's accesses the bytes that step `step` reads of it. It reads each byte once
+ * or, if that is more, one element for each four multiply-adds, which kernels compute at once. */
 static void
 add_reads (const Builder *b, const CleaveBundleStep *step, guint operand)
 {
@@ -143,7 +143,7 @@ list_buffers (Builder *b)
   count_accesses (b);
 }
 
-/* Sets the offsets in the layout, and the bytes of each memory. */
+/* Copies the places of all buffers to the layout, and sets the bytes of each memory. */
 static void
 fill (CleaveBundleLayout *layout, const CleaveBundleMemories *memories)
 {

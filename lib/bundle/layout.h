@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The layout of a plan: places of the rings and the whole values in the arena, or in several
- * memories. */
+/* The layout of a plan: the offsets of rings and whole values in the arena, or in several memories.
+ */
 
 #include "place.h"
 #include "plan.h"
@@ -11,7 +11,7 @@ typedef struct
 {
   gint64 n_bytes;       /* bytes of the arena, or of all memories */
   gint64 *memory_bytes; /* bytes of each memory; without memories, the bytes of the arena */
-  GArray *buffers;      /* CleaveBundleBuffer: memory of the values, with its place */
+  GArray *buffers;      /* CleaveBundleBuffer: the buffers of values, with their offsets */
   GHashTable *offsets;  /* maps a value to 1 plus the index of its buffer */
 } CleaveBundleLayout;
 

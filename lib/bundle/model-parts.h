@@ -6,8 +6,8 @@
  *   builder.c  adds values and steps
  *   model.c    nodes become steps
  *   recurrent.c  recurrent nodes become steps
- *   ports.c    inputs, outputs, and where they lie
- *   states.c   inputs that are outputs of the run before */
+ *   ports.c    inputs and outputs, and the memory in which they lie
+ *   states.c   states: inputs that are an output of the run before */
 
 #include "model.h"
 
@@ -30,9 +30,9 @@ gboolean cleave_bundle_find_states (CleaveBundleBuilder *b, GError **error);
 void cleave_bundle_set_starts (CleaveBundleModel *model);
 /* Adds the values of inputs, and the steps that read rows from the caller. */
 void cleave_bundle_add_inputs (CleaveBundleBuilder *b);
-/* Marks the outputs, and the last reader of each value. */
+/* Marks the values that are outputs, and sets the last reader of each value. */
 gboolean cleave_bundle_mark_readers (CleaveBundleBuilder *b, GError **error);
-/* Adds a value that is a view of value `x`, with another image. */
+/* Adds a view of value `x` that has the given image: rows, columns and channels. */
 guint cleave_bundle_add_image (CleaveBundleBuilder *b,
                                const CleaveResult *result,
                                guint x,

@@ -13,8 +13,8 @@ is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
          a->channels == b->channels;
 }
 
-/* Makes the result of a node a view of its operand. If the view has the rows of the operand, both
- * are one value. */
+/* Makes the result of a node a view of its operand. If both have the same image, the result and the
+ * operand share one value. */
 static void
 add_view (CleaveBundleBuilder *b, const CleaveNode *node)
 {
@@ -78,7 +78,8 @@ add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleSt
   return y;
 }
 
-/* Gives the readers of a step's result a view with the result's own image. */
+/* If a step's kernel sees another image than the readers of its result, adds a view with the
+ * readers' image. */
 static void
 unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
 {
@@ -171,8 +172,8 @@ describe (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
   return TRUE;
 }
 
-/* Adds the step that sums the rows of operand 0 of another step, and lets that step read the last
- * sum. */
+/* Adds a step that sums the rows of operand 0 of `step`, and replaces that operand by the last sum.
+ */
 static void
 add_sums (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step)
 {
@@ -203,7 +204,7 @@ add_sums (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
   step->macs = 0;
 }
 
-/* Adds the step of a node; two steps if a sum comes first. */
+/* Adds the step of a node. If the layer has sums, adds the step of the sums before it. */
 static gboolean
 add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
@@ -229,8 +230,8 @@ add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* Adds a node whose operands are parts of its result, such as a Concat. Each part is a step, which
- * writes the part into the rows that earlier steps have begun. */
+/* Adds a node whose operands are parts of its result, such as a Concat. Adds one step for each
+ * part, which writes the part into the rows of the earlier parts. */
 static gboolean
 add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
@@ -285,7 +286,8 @@ add_node (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   return node->op->flags & CLEAVE_OP_JOIN ? add_join (b, node, error) : add_step (b, node, error);
 }
 
-/* Appends the name of a node that was refused after the first one. */
+/* Appends the name of a refused node to the list `names`. `n`: number of refused nodes before it.
+ */
 static void
 name_refused (const CleaveNode *node, guint n, GString *names)
 {
@@ -310,7 +312,7 @@ add_nodes (CleaveBundleBuilder *b, const GPtrArray *order, GError **error)
         continue;
       if (n++ > 0)
         name_refused (node, n - 1, others);
-      for (guint r = 0; r < node->n_results; r++) /* nodes that read its results are checked, too */
+      for (guint r = 0; r < node->n_results; r++) /* lets its readers be checked, too */
         cleave_bundle_add_value (b, &node->results[r]);
     }
   if (n == 0)

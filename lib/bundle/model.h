@@ -16,7 +16,7 @@
 #define CLEAVE_BUNDLE_MAX_OPERANDS 2
 #define CLEAVE_BUNDLE_NONE G_MAXUINT
 
-/* The place of a value during a run. */
+/* The memory in which a value lies during a run. */
 typedef enum {
   CLEAVE_BUNDLE_ARENA,
   CLEAVE_BUNDLE_INPUT,  /* memory of the caller, which a run does not write */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Returns names, types and values of inputs and outputs for the C files. */
+/* Makes C identifiers and C types of inputs and outputs. */
 
 #include "bundle.h"
 

@@ -8,8 +8,8 @@
 
 /* LayerNormalization */
 
-/* Adds a parameter, broadcast to the n elements that are normalized together. Returns its C
- * expression. */
+/* Adds the array of a constant operand, broadcast to the n elements that are normalized together.
+ * Returns its C expression. */
 static const char *
 add_parameter (const CleaveNode *node, guint operand, gint64 n, CleaveBundleLayer *layer)
 {

@@ -10,7 +10,7 @@
 
 enum { X, W, B };
 
-/* The sizes of a convolution. */
+/* Numbers of groups and channels of a convolution. */
 typedef struct
 {
   gint64 groups, in, out; /* number of groups, and channels of a group in x and in the result */
@@ -61,7 +61,7 @@ set_conv (const Sizes *s,
   cleave_bundle_layer_set_params (layer, "CleaveConvF32", fields);
 }
 
-/* Stores the factors of 9 weights; adjacent factors are n elements apart. */
+/* Transforms 9 weights for Winograd's algorithm, and stores the 16 factors n elements apart. */
 static void
 store_factors (const float *w, float *to, gint64 n)
 {
@@ -72,8 +72,8 @@ store_factors (const float *w, float *to, gint64 n)
     to[t * n] = u[t];
 }
 
-/* Adds the factors of the 16 products, from weights [channel of the result][channel of a group][9].
- * Returns their C expression. */
+/* Adds the array of factors of Winograd's algorithm, from weights [channel of the result][channel
+ * of a group][9]. Returns its C expression. */
 static const char *
 add_factors (const Sizes *s, const float *w, CleaveBundleLayer *layer)
 {

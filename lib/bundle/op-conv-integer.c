@@ -35,7 +35,7 @@ count_weights (const CleaveBundleConv *conv)
   return count_channels (conv) * conv->in * conv->kernel[0] * conv->kernel[1];
 }
 
-/* The indices of operands of a node. */
+/* The operands of a node that have weights and biases, as indices. */
 typedef struct
 {
   guint w, w_zero, bias; /* G_MAXUINT: absent */
@@ -87,7 +87,8 @@ fits_bytes (const CleaveBundleConv *conv)
   return TRUE;
 }
 
-/* Adds the arrays for kernels/conv-integer.c, and prints the fields that refer to them. */
+/* Adds the arrays for kernels/conv-integer.c to the bundle, and appends the fields that refer to
+ * them. */
 static void
 add_arrays (const CleaveBundleConv *conv, CleaveBundleLayer *layer, GString *fields)
 {
@@ -162,7 +163,7 @@ set_conv (const CleaveNode *node,
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 
-/* Reads the multipliers and shifts of the channels. */
+/* Reads the multiplier and the shift of each channel of the result. */
 static gboolean
 read_fixed (const CleaveNode *node, gboolean is_wide, CleaveBundleConv *conv, GError **error)
 {
@@ -272,7 +273,7 @@ load_scale (const CleaveNode *node, guint operand, gint64 i)
   return scales[cleave_shape_n_elements (&node->operands[operand].result->type.shape) == 1 ? 0 : i];
 }
 
-/* Reads the scales, which are floats, and the bounds of the result. */
+/* Reads the scale of each channel, which is a float, and the bounds of the result. */
 static gboolean
 read_floats (const CleaveNode *node, CleaveBundleConv *conv, GError **error)
 {
@@ -326,7 +327,7 @@ describe_qlinear_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError 
          read_floats (node, &conv, error) && set_conv (node, &conv, layer, error);
 }
 
-/* Returns whether a scale or zero point has one element, or one for each column of B. */
+/* Returns whether a scale or zero point has one element for all columns of B, or one for each. */
 static gboolean
 is_of_columns (const CleaveNode *node, guint operand, gint64 columns)
 {

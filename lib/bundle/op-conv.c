@@ -26,7 +26,7 @@ cleave_bundle_print_conv_slide (const CleaveNode *node,
   return TRUE;
 }
 
-/* The geometry of a convolution. */
+/* Numbers of channels, taps and weights of a convolution. */
 typedef struct
 {
   gint64 groups, in, out; /* number of groups, and channels of a group in x and in the result */
@@ -81,7 +81,8 @@ add_depthwise_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       g_byte_array_append (to, (const guint8 *) &w[c * taps + tap], 1);
 }
 
-/* Appends one line of weights of the `n` channels from `channel` on, which begins at tap `tap`. */
+/* Appends a line of weights for the `n` channels from `channel` on. `tap`: first tap of the line.
+ */
 static void
 add_line (const Geometry *g, const gint8 *w, gint64 channel, gint64 n, gint64 tap, GByteArray *to)
 {
@@ -113,7 +114,7 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       }
 }
 
-/* Adds the weights, sums and shifts, and prints the fields that refer to them. */
+/* Adds the arrays of weights, sums and shifts, and appends the fields that refer to them. */
 static void
 add_arrays (const CleaveBundleConv *conv,
             const Geometry *g,

@@ -6,11 +6,12 @@
 
 #include "op-help.h"
 
-/* The ways in which a sum becomes an element of the result. */
+/* The rules by which a kernel scales a sum to an element of the result. */
 typedef enum {
-  CLEAVE_BUNDLE_SCALE_FIXED, /* 32 bits: cleave_scale() in kernels/cleave-kernels.h */
-  CLEAVE_BUNDLE_SCALE_WIDE,  /* 64 bits: a multiplier of 16 bits, then a right shift */
-  CLEAVE_BUNDLE_SCALE_FLOAT, /* the multiplier has the bits of a float */
+  CLEAVE_BUNDLE_SCALE_FIXED, /* sum of 32 bits, scaled by cleave_scale() in kernels/cleave-kernels.h
+                              */
+  CLEAVE_BUNDLE_SCALE_WIDE,  /* sum of 64 bits, times a multiplier of 16 bits, then shifted right */
+  CLEAVE_BUNDLE_SCALE_FLOAT, /* sum of 32 bits, times a float whose bits the multiplier has */
 } CleaveBundleScale;
 
 typedef struct

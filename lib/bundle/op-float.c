@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of element-wise ops of float32. On bytes, a function of one operand is a table. */
+/* Records of element-wise ops of float32. If the operand of a function has bytes, the kernel is a
+ * table. */
 
 #include "op-help.h"
 #include "ops.h"

@@ -67,7 +67,8 @@ cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GErro
                              G_MAXINT32, multiplier);
 }
 
-/* Appends a pair of numbers. A dimension that does not exist gets `missing`. */
+/* Appends a field with two numbers, for rows and columns. A dimension that the node lacks gets
+ * `missing`. */
 static gboolean
 print_pair (const CleaveNode *node,
             const char *name,
@@ -139,7 +140,7 @@ cleave_bundle_need_element (const CleaveNode *node,
                              cleave_element_get_name (found));
 }
 
-/* Returns the C type of the elements of an array. */
+/* Returns the C type that arrays of these elements have. */
 static const char *
 array_type (CleaveElement element)
 {
@@ -223,7 +224,8 @@ print_repeat (const char *constant,
       extents[0], extents[1], extents[2]);
 }
 
-/* Appends a CleaveRepeat of all images of an operand, as rows of one image. */
+/* Appends the C initializer of a CleaveRepeat for a batch: the rows of all images count as rows of
+ * one image. */
 static void
 print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GString *fields)
 {

@@ -9,8 +9,8 @@
 gboolean cleave_bundle_fail (const CleaveNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
 
-/* Fails unless operands first … end - 1 are constant or absent. The error names them `names`, such
- * as "weights and scales". */
+/* Fails unless operands first … end - 1 are constant or absent. The error calls these operands
+ * `names`, such as "weights and scales". */
 gboolean cleave_bundle_need_constants (
     const CleaveNode *node, guint first, guint end, const char *names, GError **error);
 
@@ -19,7 +19,8 @@ gboolean cleave_bundle_need_constants (
 gint64 cleave_bundle_integer (const CleaveNode *node, guint operand, gint64 i);
 
 /* Appends the fields of a CleaveSlide as an initializer. `kernel` is indexed by spatial dimension.
- * Fails if a number does not fit the fields, or if x has more than two spatial dimensions. */
+ * Fails if a stride, dilation, kernel size or pad does not fit its field, or if x has more than two
+ * spatial dimensions. */
 gboolean cleave_bundle_print_slide (const CleaveNode *node,
                                     const gint64 *kernel,
                                     const CleaveInts *strides,
@@ -29,10 +30,10 @@ gboolean cleave_bundle_print_slide (const CleaveNode *node,
                                     GString *fields,
                                     GError **error);
 
-/* Returns the shift for cleave_scale() in kernels/cleave-kernels.h that equals a shift of
- * fixed-point.h. */
+/* Converts a shift of lib/ops/fixed-point.h to the shift of cleave_scale() in
+ * kernels/cleave-kernels.h. */
 gint cleave_bundle_shift (gint64 shift);
-/* Fails if a multiplier is negative, since cleave_scale() is exact for others only. */
+/* Fails if a multiplier is negative: cleave_scale() would round its product wrongly. */
 gboolean cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GError **error);
 
 /* Fails unless an operand has this element type. */
@@ -41,7 +42,7 @@ gboolean cleave_bundle_need_element (const CleaveNode *node,
                                      CleaveElement element,
                                      GError **error);
 
-/* Appends a CleaveRepeat as an initializer: an operand that is broadcast to result 0. */
+/* Appends the C initializer of the CleaveRepeat of an operand, which is broadcast to result 0. */
 gboolean cleave_bundle_print_operand (const CleaveNode *node,
                                       guint operand,
                                       CleaveBundleLayer *layer,
@@ -50,14 +51,15 @@ gboolean cleave_bundle_print_operand (const CleaveNode *node,
 /* Lets the result overwrite each variable operand with the same shape and size of elements. */
 void cleave_bundle_set_in_place_if_same (const CleaveNode *node, CleaveBundleLayer *layer);
 
-/* Returns a tensor of int32 with the shape of operand 0. */
+/* Returns a new tensor of int32 with the shape of operand 0. */
 CleaveTensor *cleave_bundle_new_integers (const CleaveNode *node);
-/* Runs the reference code of an op that moves elements, with `x` in place of operand 0, to find the
- * sources of elements. The other operands must be constant. Returns the result, which has int32,
- * too. */
+/* Runs the reference code of an op that moves elements, with `x` in place of operand 0, to find
+ * which element of operand 0 each element of the result copies. The other operands must be
+ * constant. Returns the result, which has int32, too. */
 CleaveTensor *cleave_bundle_run_on (const CleaveNode *node, const CleaveTensor *x);
 
-/* Describes a node that copies elements, with a table of the sources for each dimension. */
+/* Describes a node that copies elements. For each dimension, a table maps the index in the result
+ * to the index in operand 0. */
 gboolean
 cleave_bundle_describe_move (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
@@ -70,14 +72,14 @@ cleave_bundle_describe_reorder (const CleaveNode *node, CleaveBundleLayer *layer
 gboolean
 cleave_bundle_describe_product (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
-/* Describes a Resize that interpolates. */
+/* Describes a Resize with linear or cubic interpolation. */
 gboolean
 cleave_bundle_describe_linear (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 
 /* Appends a float as a C constant with its exact value. */
 void cleave_bundle_print_float (float value, GString *fields);
 
-/* Describes a node that maps bytes to bytes as a table. */
+/* Describes a node that maps each byte of its operand to a byte by a table of 256 entries. */
 gboolean
 cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, GError **error);
 

@@ -19,7 +19,7 @@
 typedef struct
 {
   gint64 *at[CLEAVE_MAX_RANK];
-  gsize filled; /* byte offset of an element that is filled; G_MAXSIZE: none */
+  gsize filled; /* byte offset in the result of an element without a source; G_MAXSIZE: none */
 } Sources;
 
 /* Runs the op on an operand whose elements are `base` plus their index along dimension `d`. */
@@ -35,7 +35,7 @@ run_on_indices (const CleaveNode *node, guint d, gint32 base)
   return cleave_bundle_run_on (node, x);
 }
 
-/* Finds the sources along one dimension. Returns FALSE if they depend on other dimensions. */
+/* Finds the sources of dimension d. Returns FALSE if they depend on other dimensions. */
 static gboolean
 find_sources_in (const CleaveNode *node, guint d, Sources *sources)
 {
@@ -74,7 +74,7 @@ is_shifted (const gint64 *at, gint64 n, gint64 extent, gint64 shift)
   return TRUE;
 }
 
-/* Prints a CleaveAxis. */
+/* Appends the C initializer of a CleaveAxis. */
 static void
 print_axis (const gint64 *at, gint64 n, gint64 extent, CleaveBundleLayer *layer, GString *fields)
 {
@@ -96,7 +96,8 @@ print_axis (const gint64 *at, gint64 n, gint64 extent, CleaveBundleLayer *layer,
                           extent);
 }
 
-/* Prints the element with which the op fills, found by computing the node on zeros. */
+/* Appends the bytes of the element that the op fills in. Runs the node on zeros and reads the
+ * element at byte offset `at`. */
 static void
 print_fill (const CleaveNode *node, gsize at, GString *fields)
 {
@@ -163,7 +164,7 @@ mixes_images (const CleaveNode *node, const Sources *sources)
   return FALSE;
 }
 
-/* Returns whether rows or columns come from positions outside the op's maps. */
+/* Returns whether rows or columns copy elements that the op's dimension maps do not contain. */
 static gboolean
 mirrors (const CleaveNode *node, const Sources *sources)
 {

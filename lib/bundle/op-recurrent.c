@@ -101,8 +101,8 @@ add_constant (const CleaveNode *node, guint operand, CleaveBundleLayer *layer)
                                         (gsize) cleave_shape_n_elements (&value->type.shape));
 }
 
-/* Prints the biases: the sums of the biases of W and R. A GRU that resets R h adds the biases of R
- * to R h instead. */
+/* Appends the field `biases`: the sum of the biases of W and R for each row. A GRU that resets R h
+ * adds the biases of R to R h instead. */
 static void
 print_biases (const CleaveNode *node, gint64 rows, CleaveBundleLayer *layer, GString *fields)
 {

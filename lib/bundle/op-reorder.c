@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of ops whose result has the elements of the operand in another order: Reshape, Flatten,
- * Squeeze, Unsqueeze, and others with constant indices. Ops that keep the memory order are views
- * instead (views.c).
+/* Records of ops whose result consists of the elements of the operand in another order: Reshape,
+ * Flatten, Squeeze, Unsqueeze, and others with constant indices. Ops that keep the memory order are
+ * views instead (views.c).
  *
  * The op's reference code is run on indices. The order is then written as digits, the order of
  * nested loops: 0 1 2 6 7 8 3 4 5 9 10 11 are the digits 2, 2, 3 with the steps 3, 6, 1. */
@@ -43,7 +43,8 @@ find_order (const CleaveNode *node)
   return order;
 }
 
-/* Returns whether all groups of `extent` elements have the steps of the first group. */
+/* Returns whether, in each group of `extent` elements, the offsets grow by the same steps as in the
+ * first group. */
 static gboolean
 is_digit (const gint32 *order, gint64 n, gint64 extent)
 {
@@ -53,8 +54,8 @@ is_digit (const gint32 *order, gint64 n, gint64 extent)
   return TRUE;
 }
 
-/* Removes the lowest digit from an order of n elements, in place. Returns its extent; 1 if there is
- * none. */
+/* Splits off the lowest digit of an order of n elements: leaves the first element of each group in
+ * `order`. Sets `step` and returns the extent of the digit; 1 if there is no digit. */
 static gint64
 take_digit (gint32 *order, gint64 n, gint64 *step)
 {

@@ -48,8 +48,8 @@ add_taps (const CleaveResizeAttrs *a,
   return most;
 }
 
-/* Returns whether a dimension does not change. Equal extents are not enough, since scales can move
- * the elements. */
+/* Returns whether interpolation leaves a dimension unchanged. Equal extents are not enough, since
+ * the scale attribute can move the elements. */
 static gboolean
 is_unchanged (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
 {

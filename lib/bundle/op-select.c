@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of ops of any element type: conversions, comparisons, selections, and indices of
- * extremes. */
+/* Records of ops of any element type: Cast, comparisons, logical ops, Where, ArgMax and ArgMin. */
 
 #include "op-help.h"
 #include "ops.h"
 
-/* Returns the C name of an element type; NULL and the error if there is none. */
+/* Returns the C constant of an element type, such as CLEAVE_S8. Returns NULL and sets the error if
+ * there is none. */
 static const char *
 find_type (const CleaveNode *node, CleaveElement element, GError **error)
 {

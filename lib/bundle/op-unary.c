@@ -95,7 +95,8 @@ set_lookup (const CleaveNode *node, CleaveBundleLayer *layer, const guint8 *tabl
   cleave_bundle_layer_set_in_place (layer, 0);
 }
 
-/* Computes the table of a function of one byte with the op's reference code. */
+/* Runs the op's reference code on all 256 bytes, and describes the layer with the table of results.
+ */
 gboolean
 cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -133,7 +134,7 @@ cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, 
   return TRUE;
 }
 
-/* Describes a table if the elements are bytes; otherwise, a kernel that computes each element. */
+/* Describes a table if the operand has bytes; otherwise, a kernel that computes each element. */
 static gboolean
 describe_rescale (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -206,7 +207,8 @@ describe_quantize (const CleaveNode *node, CleaveBundleLayer *layer, GError **er
   return TRUE;
 }
 
-/* Describes a QuantizeLinear or a DequantizeLinear, between float32 and `bytes`. */
+/* Describes a QuantizeLinear or a DequantizeLinear between float32 and the type `bytes` (int8 or
+ * uint8). */
 static gboolean
 describe_linear (const CleaveNode *node,
                  const char *name,

@@ -23,8 +23,8 @@ typedef struct
 /* Sets the kernel function, such as "cleave_conv_s8", which is in kernels/`file`.c. */
 void
 cleave_bundle_layer_set_kernel (CleaveBundleLayer *layer, const char *file, const char *kernel);
-/* Sets the constants of the layer: the name of their C struct, and the fields of its initializer as
- * C text, such as ".in_channels = 3, .stride = { 1, 1 }". */
+/* Sets the constants of the layer. `type` is the name of their C struct. `fields` is the C text of
+ * its initializer, such as ".in_channels = 3, .stride = { 1, 1 }". */
 void
 cleave_bundle_layer_set_params (CleaveBundleLayer *layer, const char *type, const char *fields);
 /* Adds a constant array. Returns the C expression that names it in the fields, such as "vww_a12";
@@ -59,19 +59,22 @@ void cleave_bundle_layer_set_folded (CleaveBundleLayer *layer);
  * read the whole row of its operands. */
 void cleave_bundle_layer_set_flat (CleaveBundleLayer *layer);
 
-/* Compiles the kernels with float scales, as in ONNX: CLEAVE_FLOAT_SCALES. */
+/* Compiles the bundle with CLEAVE_FLOAT_SCALES, since this layer has scales that are floats, as in
+ * ONNX. */
 void cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer);
-/* Compiles the kernels with wider types in the tables: CLEAVE_WIDE. */
+/* Compiles the bundle with CLEAVE_WIDE, since a number of this layer does not fit the small types.
+ */
 void cleave_bundle_layer_set_wide (CleaveBundleLayer *layer);
 
 /* Returns the values of a constant operand, dense and in row-major order of its logical shape; NULL
  * if the operand is absent. */
 gconstpointer cleave_bundle_constant (const CleaveNode *node, guint operand);
 
-/* The dimensions of a value as an image in memory. */
+/* A value as an image in memory: extents, and the dimensions to which they belong. */
 typedef struct
 {
-  gint64 images, rows, columns, channels; /* products of extents; 1 if there is no such dimension */
+  gint64 images, rows, columns, channels; /* products of the extents of one kind of dimension; 1 if
+                                             the value has no such dimension */
   gint row_dim, column_dim, channel_dim;  /* logical dimensions; -1: none */
   gsize pixel_bytes;
 } CleaveBundleImage;

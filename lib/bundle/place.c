@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for places of the buffers of a plan. Several memories are parts of one range of offsets,
- * and a buffer lies in one of them:
+/* Searches for offsets of the buffers of a plan. Several memories are parts of one range of
+ * offsets, and a buffer lies in one of them:
  *
  *   [ memory 0 ........ ][ memory 1 ........................ ]
  *
@@ -14,10 +14,11 @@
 
 #include "../ir/align.h"
 
-/* Limit on the orders of placement that are tried, of which the best is used. For plans of chains,
- * the first order reaches the lower bound. */
+/* Largest number of orders in which the search places the buffers. It keeps the best result. For
+ * plans of chains, the first order reaches the lower bound. */
 #define MAX_ORDERS 2000
-/* the limit for several memories, where the bound seldom ends the search */
+/* the limit for several memories, where the search seldom reaches the bound at which it ends early
+ */
 #define MAX_ORDERS_OF_MEMORIES 200
 
 gint64
@@ -46,10 +47,11 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
   return end->over == value->value && end->first == value->last;
 }
 
-/* Returns whether `end`, the result of a segment, may overlay `value` at their offsets. It must lie
- * at least `lag` bytes before the value, or after it if its rows are computed upward. A kernel that
- * works in place writes each row from its begin. So if `end` begins after the value, the distance
- * must be at least one row: a row of the result then overlaps no row that the kernel still reads.
+/* Returns whether `end`, the result of a segment, may overlay `value` with the offsets that both
+ * buffers have. It must lie at least `lag` bytes before the value, or after it if its rows are
+ * computed upward. A kernel that works in place writes each row from its begin. So if `end` begins
+ * after the value, the distance must be at least one row: a row of the result then overlaps no row
+ * that the kernel still reads.
  */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
@@ -122,8 +124,8 @@ align_up (gint64 offset, gint64 align)
   return cleave_align_up (MAX (offset, 0), align);
 }
 
-/* Returns the offset nearest to `other` at which `buffer` keeps the lag. One of the two is an end,
- * and the other one the value that it overlays. */
+/* Returns the offset nearest to `other` at which `buffer` keeps the lag. One of the two is the
+ * result of a segment, and the other one the value that it overlays. */
 static gint64
 find_overlaid_offset (const CleaveBundleBuffer *buffer,
                       const CleaveBundleBuffer *other,
@@ -192,7 +194,8 @@ is_less_or_equal (const Cost *a, const Cost *b)
   return a->accesses != b->accesses ? a->accesses < b->accesses : a->n_bytes <= b->n_bytes;
 }
 
-/* Adds a buffer to the costs. `ends` has the end of the buffers in each memory. */
+/* Adds a buffer to the costs. `ends`: for each memory, the offset after its last buffer; updated.
+ */
 static void
 add_cost (const CleaveBundlePlacement *p,
           const CleaveBundleBuffer *buffer,
@@ -236,7 +239,8 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* Compares buffers: whole values come first, since rings of one segment fill the gaps. */
+/* Compares buffers: values in use for several segments come first, since rings of one segment fill
+ * the gaps. */
 static int
 compare_spans (gconstpointer a, gconstpointer b)
 {
@@ -247,7 +251,7 @@ compare_spans (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Compares buffers: those with many accesses for their size come first. */
+/* Compares buffers: those with the most accesses per byte come first. */
 static int
 compare_densities (gconstpointer a, gconstpointer b)
 {
@@ -259,7 +263,7 @@ compare_densities (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Swaps two buffers of an order, chosen by a fixed sequence of pseudorandom numbers. */
+/* Swaps two pairs of buffers of an order, chosen by pseudorandom numbers from `seed`. */
 static void
 shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
 {
@@ -278,8 +282,8 @@ shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
     }
 }
 
-/* Sets order number `trial`. The first orders sort the buffers in different ways; later orders are
- * the best order with changes. */
+/* Sets order number `trial`. The first orders sort the buffers by different keys. Later orders are
+ * the best order so far with two pairs of buffers swapped. */
 static void
 set_order (CleaveBundleBuffer **order,
            CleaveBundleBuffer *const *best,

@@ -17,7 +17,7 @@ typedef struct
   guint over; /* value whose buffer this one may overlap in its first segment (CleaveBundleOverlay);
                  CLEAVE_BUNDLE_NONE: none */
   gint64 lag;
-  gint64 row_bytes; /* bytes of a row of the end */
+  gint64 row_bytes; /* bytes of a row of the segment's result that overlays `over` */
   gboolean is_upward;
 } CleaveBundleBuffer;
 
@@ -32,7 +32,7 @@ typedef struct
 {
   const CleaveBundleMemories *memories;
   gint64 align;
-  gint64 bound; /* bytes of the arena, or of all memories, at which the search ends */
+  gint64 bound; /* the search ends at this number of bytes of the arena, or of all memories */
 } CleaveBundlePlacement;
 
 /* Returns the first offset of memory `index`; if `index` is n, the end of the last memory. */

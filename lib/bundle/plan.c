@@ -9,18 +9,19 @@
 /* Numbers of bands that are tried for each segment. */
 static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* The direction in which the end of a plan's last segment overlays a value. In a chain of segments,
- * each end may overlay the end before. The direction must then alternate, since each end would
- * otherwise begin further down than the one before, or further up. So the direction is part of the
- * state of the search. */
+/* The direction in which the result of a plan's last segment overlays a value. In a chain of
+ * segments, each result may overlay the result before. The direction must then alternate, since
+ * each result would otherwise begin further down than the one before, or further up. So the
+ * direction is part of the state of the search. */
 typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 
-/* A label: the best way to compute the steps before a position. */
+/* A label: a plan for the steps before a position, which is the best for its MACs or its bytes. */
 typedef struct
 {
   gint64 peak_bytes, macs;
   CleaveBundleSegment segment; /* the last segment */
-  State state_before;          /* state at the begin of the segment, and index of the label there */
+  State state_before; /* state at the begin of the last segment, and index of the label there that
+                         this plan continues */
   guint before;
 } Label;
 
@@ -56,7 +57,7 @@ value_bytes (const Search *s, guint value)
                           s->align);
 }
 
-/* Returns the bytes of whole values in the arena while a segment runs. */
+/* Returns the bytes of the whole values that lie in the arena while a segment runs. */
 static gint64
 count_whole (const Search *s, const CleaveBundleSegment *g)
 {
@@ -76,7 +77,8 @@ count_whole (const Search *s, const CleaveBundleSegment *g)
   return n_bytes;
 }
 
-/* Returns the bytes that an overlay of the end over a value saves. */
+/* Returns the bytes that a segment saves if its result overlays a value; 0 if there is no overlay.
+ */
 static gint64
 count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
 {
@@ -107,7 +109,8 @@ thin_out (GArray *labels)
   g_array_remove_index (labels, least);
 }
 
-/* Adds a label unless another label is as good. Removes labels that are worse. */
+/* Adds a label unless another label has neither more MACs nor more bytes. Removes the labels that
+ * the new one dominates. */
 static void
 add_label (GArray *labels, const Label *label)
 {
@@ -132,8 +135,8 @@ add_bounded (GArray *labels, const Label *label)
     thin_out (labels);
 }
 
-/* Returns whether the end of a segment cannot overlay its value, because the value is the end of
- * the segment before, which overlays another value in the same direction. */
+/* Returns whether the result of a segment cannot overlay a value, because the value is the result
+ * of the segment before, which overlays another value in the same direction. */
 static gboolean
 is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
 {
@@ -141,7 +144,8 @@ is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
          before->segment.overlay.end == g->overlay.value;
 }
 
-/* Adds a label for a plan that is continued by a segment. */
+/* Continues one plan, label `index` at the begin of a segment, by the segment. Adds the label of
+ * the new plan. `n_bytes`: bytes of the segment; `saved`: bytes that its overlay saves. */
 static void
 extend (
     Search *s, const CleaveBundleSegment *g, gint64 n_bytes, gint64 saved, State state, guint index)
@@ -171,7 +175,7 @@ extend_all (Search *s, const CleaveBundleSegment *g)
       extend (s, g, n_bytes, saved, state, i);
 }
 
-/* Tries the segments that end at a position. */
+/* Adds the plans whose last segment ends at position `end`. */
 static void
 search_end (Search *s, guint end)
 {
@@ -194,7 +198,7 @@ search_end (Search *s, guint end)
           break;
       if (cleave_bundle_flow_run_upward (&s->flow, first, end))
         extend_all (s, &s->flow.segment);
-      /* a longer segment has more rings, so it exceeds the limit, too */
+      /* a longer segment with this end has larger rings, so it exceeds the limit, too */
       if (least < G_MAXINT64 && least > s->max_bytes)
         break;
     }

@@ -6,7 +6,7 @@
  *     =>  Transpose, so that these come last; Reshape to a matrix; the node; Reshape; Transpose
  *   MatMul of stacks of matrices
  *     =>  Reshape both to [..., matrices, rows, columns]; MatMul; Reshape
- *   an element-wise node that repeats an operand
+ *   an element-wise node that broadcasts an operand
  *     =>  Expand the operand
  *
  * Matrices always have their channels last. Shapes of more dimensions get a rank that no node of
@@ -29,8 +29,8 @@ add (CleaveGraph *graph,
   return node == NULL ? NULL : &node->results[0];
 }
 
-/* Returns x with shape `shape`. Skips Reshapes that compute x, and adds a Reshape if the shapes
- * differ. */
+/* Returns x with shape `shape`. Reads the operand of the Reshapes that compute x, if there are any.
+ * Adds a Reshape if its shape differs. */
 static CleaveResult *
 reshape (CleaveGraph *graph,
          const CleaveNode *like,
@@ -190,8 +190,8 @@ cleave_bundle_prepare_layer_norm (CleaveGraph *graph, CleaveNode *node, GError *
 
 /* Stacks of matrices */
 
-/* Returns a stack of matrices with a batch of these extents: [1, …, matrices, rows, columns], of a
- * rank whose channels are last. A constant matrix stays a matrix. */
+/* Returns a stack of matrices with a batch of these extents: [1, …, matrices, rows, columns], with
+ * a rank for which the bundle stores channels last. A constant matrix stays a matrix. */
 static CleaveResult *
 stack (CleaveGraph *graph,
        const CleaveNode *node,

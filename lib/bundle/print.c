@@ -2,7 +2,7 @@
 
 #include "bundle.h"
 
-/* Appends the steps of a segment with the rows of their rings: "conv (3 rows), …". */
+/* Appends the steps of a segment with the number of rows of each ring: "conv (3 rows), …". */
 static void
 print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *out)
 {

@@ -38,8 +38,8 @@ map_span (CleaveDimMap map, CleaveSpan span, gint64 extent)
   return span;
 }
 
-/* The planner calls this function for each row of each segment, so most maps are applied without a
- * division. */
+/* This code avoids divisions for most maps, since the planner runs it for each row of each segment.
+ */
 CleaveSpan
 cleave_bundle_step_rows (const CleaveBundleModel *model,
                          const CleaveBundleStep *step,

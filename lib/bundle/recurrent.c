@@ -4,7 +4,7 @@
  *
  *   start   h and c of step 0, if they are computed at run time
  *   state   one row in memory: the state after the steps so far
- *   end     h of each step, or h and c of the last step
+ *   end     results of the layer: h of each step, or h and c of the last step
  *   parts   of the end: Y, Y_h, Y_c, if the node has several results that are used
  *
  * A row is a step of the sequence, and a column is a sequence of the batch. */
@@ -19,7 +19,7 @@ typedef struct
   const CleaveNode *node;
   CleaveBundleLayer *layer;
   const CleaveBundleRecurrent *recurrent;
-  gboolean has_all_steps, has_cell; /* the end has all steps; the end has the cell state */
+  gboolean has_all_steps, has_cell; /* `end` has h of all time steps; `end` has the cell state */
 } Lowering;
 
 gboolean
@@ -84,7 +84,8 @@ add_operand (CleaveBundleStep *step, guint slot, guint value, CleaveDimMap rows)
   step->columns[i] = cleave_dim_map_same (0);
 }
 
-/* Adds a step that computes `rows` rows of `pixel_bytes` bytes per column. Returns its value. */
+/* Adds a step whose result has `rows` rows of `pixel_bytes` bytes per column. Returns the value of
+ * the result. */
 static guint
 add_step (const Lowering *l, CleaveBundleStep *step, guint result, gint64 rows, gsize pixel_bytes)
 {
@@ -158,7 +159,8 @@ add_end (const Lowering *l, gboolean has_start)
                    recurrent->h_bytes + (l->has_cell ? recurrent->c_bytes : 0));
 }
 
-/* Adds the step that copies a result from the end. Returns its value. */
+/* Adds the step that copies one result (Y, Y_h or Y_c) from `end`, the value with all results.
+ * Returns the value of this result. */
 static guint
 add_part (const Lowering *l, guint end, guint result)
 {

@@ -137,8 +137,8 @@ contains (const GArray *values, guint value)
   return FALSE;
 }
 
-/* Adds to `values` the value `value` and the values that have its bytes, unless the list has
- * them. */
+/* Adds `value` to the list `values`, and each value that shares its bytes. Leaves out values that
+ * the list has. */
 static void
 add_views (const CleaveBundleModel *model, guint value, GArray *values)
 {

@@ -9,7 +9,7 @@
 
 #include "../ir/error.h"
 
-/* Options, and the arrays to which they point. */
+/* The options of a bundle, and the arrays to which the options point. */
 typedef struct
 {
   CleaveBundleOptions options;

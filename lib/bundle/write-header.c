@@ -7,7 +7,7 @@
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 
-/* Writes a comment on the memory order, and macros with the sizes, of one input or output. */
+/* Writes for one input or output a comment with its memory order, and macros with its sizes. */
 static void
 print_port (const CleaveBundle *bundle,
             const char *name,

@@ -134,7 +134,8 @@ append_kernels (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Appends the macros that the headers of the kernels read. */
+/* Appends the definitions of the macros that the headers of the kernels test, such as CLEAVE_WIDE.
+ */
 static void
 append_defines (const CleaveBundle *bundle, GString *out)
 {

@@ -4,8 +4,8 @@
 
 #include "bundle.h"
 
-/* Writes the function that gets rows from the caller's functions. Returns FALSE if no input is read
- * by rows. */
+/* Writes the function that gets rows of inputs from callbacks of the caller. Returns FALSE if no
+ * callback supplies an input. */
 static gboolean
 print_read_row (const CleaveBundle *bundle, GString *out)
 {

@@ -12,7 +12,7 @@
 
 /* Arrays */
 
-/* Appends an array with the values of each run. */
+/* Appends an array with the values of an input or output in all runs. */
 static void
 print_data (const CleaveBundleRuns *r,
             const char *name,
@@ -33,7 +33,7 @@ print_data (const CleaveBundleRuns *r,
   g_string_append (out, "\n};\n\n");
 }
 
-/* Returns whether the caller supplies an input, which is not a state. */
+/* Returns whether an input is not a state, so that the caller supplies its values in each run. */
 static gboolean
 is_given (const CleaveBundle *bundle, guint i)
 {
@@ -129,8 +129,8 @@ print_set_up (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Appends the address of output `i`. Returns FALSE if the output is an input in memory of its own,
- * which keeps its value. */
+/* Appends the address of output `i` as C text. Returns FALSE if the output is a state in memory of
+ * its own, which the caller does not see. */
 static gboolean
 print_output (const CleaveBundle *bundle, guint i, GString *out)
 {

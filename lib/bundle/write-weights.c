@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the constant arrays of a bundle, as C or for the assembler. */
+/* Writes the constant arrays of a bundle, as C source or as assembler source. */
 
 #include "bundle.h"
 
@@ -88,7 +88,8 @@ get_array (const CleaveBundle *bundle, guint i)
   return &g_array_index (bundle->model->pool->arrays, CleaveBundleArray, i);
 }
 
-/* Returns whether an array of bytes is written as words, which compilers read in half the time. */
+/* Returns whether an array of bytes is written as 32-bit words, which compilers read in half the
+ * time. */
 static gboolean
 is_of_bytes (const CleaveBundleArray *array)
 {
@@ -182,7 +183,7 @@ cleave_bundle_make_weights (const CleaveBundle *bundle)
   return g_string_free (out, FALSE);
 }
 
-/* Appends an array as a symbol of the assembler. */
+/* Appends an array as a symbol in assembler source. */
 static void
 print_symbol (const CleaveBundleArray *array, GString *out)
 {

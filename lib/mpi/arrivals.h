@@ -3,8 +3,8 @@
 
 #include "near.h"
 
-/* A near message (near.h) that this rank expects and has not received yet. The array of the
- * function below has these. */
+/* A near message (near.h) that this rank expects and has not received yet: the elements of the
+ * arrays below. */
 typedef struct
 {
   guint message, run;

@@ -45,8 +45,8 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   copy_communicator (channels, comm, &own);
   if (!cleave_mpi_agree (comm, own, error))
     {
-      /* Freeing a communicator is collective, but one rank has no communicator. So the other ranks
-       * never free theirs. */
+      /* Freeing a communicator is collective, and the rank whose call failed has no communicator to
+       * free. So the other ranks never free theirs. */
       channels->comm = channels->alarm = MPI_COMM_NULL;
       return FALSE;
     }
@@ -225,8 +225,8 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Receives all near messages that have been offered, not only the awaited message: a sender may
- * wait until another message is received before it sends the awaited message. */
+/* Receives all near messages that have been offered, not only the awaited message. A sender may
+ * send the awaited message only after this rank has received another one. */
 static void
 take_all (CleaveChannelSet *channels)
 {

@@ -8,9 +8,9 @@
 #include "check.h"
 #include "progress.h"
 
-/* The messages between ranks that run one placement together, each a process of MPI. A message goes
- * by one of two ways: MPI carries it (requests.h), or a receiver on the same host reads it from the
- * sender's memory (near.h). */
+/* The messages between ranks that run one placement together, each a process of MPI. MPI carries a
+ * message (requests.h), or a receiver on the same host reads it from the sender's memory (near.h).
+ */
 
 /* One message of the placement, and the persistent request that carries it in each run if MPI is
  * needed. */
@@ -21,9 +21,10 @@ typedef struct
   gint64 n_bytes;
   CleaveMessagePlace place; /* buffer and layout for which the request was made */
   MPI_Request request;      /* MPI_REQUEST_NULL: not made yet */
-  gboolean is_active;       /* the request has begun and not ended: MPI may access the buffer */
-  gboolean is_near;         /* without MPI: the receiver reads it in the sender's memory (near.h) */
-  guint run;                /* number of times the message has been sent, or expected */
+  gboolean is_active;       /* the request has begun and not finished: MPI may access the buffer */
+  gboolean is_near; /* MPI does not carry the message: the receiver reads it from the sender's
+                       memory (near.h) */
+  guint run;        /* number of times the message has been sent, or expected */
 } CleaveChannel;
 
 /* All messages of a rank. CleaveTransport is the interface through which a program sends and
@@ -35,8 +36,9 @@ typedef struct
   int rank, n_ranks;
   guint n_channels; /* number of messages of the placement, also of messages between other ranks */
   CleaveChannel *channels;
-  gboolean has_company;     /* other programs of this process run at the same time */
-  CleaveProgress *progress; /* NULL: MPI carries no large message */
+  gboolean has_company; /* other programs of this process run at the same time, so a waiting thread
+                           sleeps */
+  CleaveProgress *progress; /* thread that calls MPI in runs; NULL: no large message uses MPI */
   CleaveNear *near;
   GArray *expected; /* CleaveArrival: near messages that this rank expects */
   GError *failure;  /* first error of a run; no message is sent or received after it; NULL: none */
@@ -46,8 +48,8 @@ typedef struct
 /* Duplicates the communicator. Collective: if it fails on one rank, it fails on all. */
 gboolean cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error);
 void cleave_channels_open (CleaveChannelSet *channels, const CleavePlacement *placement);
-/* Finds out which messages the receiver can read without MPI. Collective; call it before the first
- * run. */
+/* Determines which messages the receiver can read from the sender's memory, without MPI.
+ * Collective; call it before the first run. */
 gboolean
 cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error);
 /* Frees the channels; collective. Returns FALSE if, after a failure, MPI may still read or write

@@ -3,13 +3,13 @@
 
 #include <cleave/cleave-placement.h>
 
-/* Iterates over the contiguous runs of bytes of a message's place, in the order in which they are
- * sent. */
+/* An iterator over the contiguous runs of bytes of a message's place, in the order in which they
+ * are sent. */
 typedef struct
 {
   const CleaveMessagePlace *place;
   char *data;  /* address of the next byte */
-  gint64 left; /* bytes that the current run still has; 0: at the end of the place */
+  gint64 left; /* number of bytes of the current run from `data` on; 0: there are no more runs */
   gint64 index[CLEAVE_MAX_RANK];
 } CleaveRuns;
 

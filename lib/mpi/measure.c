@@ -62,7 +62,8 @@ echo (MPI_Comm comm, void *data)
   return code;
 }
 
-/* Measures one peer. Replaces the values of `slowest` that are better than those of the peer. */
+/* Measures latency and bandwidth of one peer. Replaces each value of `slowest` that is better than
+ * the value of this peer. */
 static int
 measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
 {
@@ -80,12 +81,14 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
     }
   end = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm); /* ends echo() on the peer */
   slowest->latency = MAX (slowest->latency, latency);
-  time -= shorter; /* the difference of the times of two sizes has no constant overhead */
+  time -= shorter; /* the difference of the times of two sizes excludes the constant overhead of a
+                      message */
   slowest->bandwidth = MIN (slowest->bandwidth, 0.75 * n_bytes / MAX (time, latency));
   return code != MPI_SUCCESS ? code : end;
 }
 
-/* Rounds to two digits, so that the value can be printed and passed back as an option. */
+/* Rounds to two significant digits, so that the value can be printed and passed back as an option.
+ */
 static double
 round_off (double value)
 {

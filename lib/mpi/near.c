@@ -24,8 +24,9 @@
 #define LINE 64
 /* Largest number of parts in one call: the limit of Linux (IOV_MAX may be larger elsewhere). */
 #define MAX_PARTS 512
-/* Length in bytes below which runs are short. If runs are short, the receiver fetches the whole
- * span with its gaps: the system takes longer for a run than for copying this many bytes. */
+/* Contiguous runs of fewer bytes are short. If the runs of a value are short, the receiver fetches
+ * one range from the first to the last run, with the gaps. The system takes longer for a run than
+ * for copying this many bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 
@@ -66,7 +67,7 @@ struct _CleaveNear
   gsize board_bytes;
   int board_fd;
   Board *board;
-  Peer *peers;    /* indexed by rank: what this rank knows of the peer */
+  Peer *peers;    /* indexed by rank: the introduction, board and arena of the peer */
   char *can_read; /* [reader * n_ranks + sender]: whether the reader can read the sender's memory */
 };
 

@@ -35,8 +35,8 @@ wait_until_wanted (CleaveProgress *progress)
   return !is_over;
 }
 
-/* Calls MPI once if a run is in flight. Holds the lock meanwhile, so that nothing calls MPI once a
- * run has ended. */
+/* Calls MPI once if a run is in flight. Holds the lock meanwhile, so that this thread does not call
+ * MPI after the end of a run. */
 static void
 call (CleaveProgress *progress)
 {

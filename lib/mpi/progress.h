@@ -4,7 +4,7 @@
 #include <glib.h>
 #include <mpi.h>
 
-/* A thread that calls MPI now and then during a run, so that large messages progress while the rank
+/* A thread that calls MPI every 250 µs during a run, so that large messages progress while the rank
  * computes. */
 
 typedef struct _CleaveProgress CleaveProgress;

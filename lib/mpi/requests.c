@@ -5,7 +5,8 @@
 /* Number of elements of a block. MPI counts in ints; larger counts use blocks. */
 #define BLOCK ((gint64) 1 << 30)
 
-/* Makes a type of `n` elements of the type `inner`, at most G_MAXINT. */
+/* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart. `n` is at most
+ * G_MAXINT. */
 static int
 repeat_few (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
 {
@@ -14,7 +15,8 @@ repeat_few (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
              : MPI_Type_create_hvector ((int) n, 1, (MPI_Aint) stride, inner, type);
 }
 
-/* Makes a type of full blocks and of the elements that are left over. */
+/* Makes an MPI type of n elements, for an n above G_MAXINT: full blocks of BLOCK elements, then the
+ * elements that are left over. */
 static int
 repeat_many (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
 {
@@ -37,7 +39,7 @@ repeat_many (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
   return code;
 }
 
-/* Makes a type of `n` elements of the type `inner`, `stride` bytes apart. */
+/* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart. */
 static int
 repeat (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
 {

@@ -5,8 +5,7 @@
 
 #include "elements.h"
 
-/* Returns whether element a is better than element b. If both are equal, returns whether the last
- * of equal elements is the result. */
+/* Returns whether element a is better than element b. If both are equal, returns p->is_last. */
 static int
 arg_is_better (const CleaveArg *p, const unsigned char *a, const unsigned char *b)
 {

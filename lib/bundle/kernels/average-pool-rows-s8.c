@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Average pooling whose windows have all rows: adds up the rows one by one. */
+/* Average pooling of int8 whose windows cover all rows: adds the rows to the sums one by one. */
 
 #include "cleave-kernels.h"
 
-/* Adds a row of the operand to the sums, or sets the sums if the row is the first. */
+/* Adds row call->row of the operand to the sums; sets the sums if it is row 0. */
 void
 cleave_average_pool_row_s8 (const CleaveCall *call)
 {

@@ -2,8 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the mean of a window, rounded half away from zero. `first` is the column of its first
- * tap. */
+/* Returns the mean of a window, rounded half away from zero. `first` is the column of the operand
+ * under its first tap. */
 static int32_t
 average_pool_mean (const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first)
 {

@@ -89,7 +89,8 @@ cleave_multiply (int32_t x, int32_t multiplier)
 static inline int32_t
 cleave_scale_float (int32_t x, int32_t bits)
 {
-  const float magic = 12582912.0f, limit = 1048576.0f; /* the sum with 1.5 * 2^23 is an integer */
+  const float magic = 12582912.0f, limit = 1048576.0f; /* adding 1.5 * 2^23 rounds a float to an
+                                                          integer, in the lowest bits of the sum */
   float scale, value;
 
   memcpy (&scale, &bits, sizeof scale);
@@ -174,11 +175,11 @@ typedef struct
   float fraction, scale; /* e^a is (1 + fraction) * scale */
 } CleaveExp;
 
-/* Returns the parts of e^a for a from -88 to 89. */
+/* Returns e^a, as fraction and scale, for a from -88 to 89. */
 static inline CleaveExp
 cleave_exp_parts (float a)
 {
-  const float magic = 12582912.0f + 127.0f; /* rounds to an integer in the lowest bits */
+  const float magic = 12582912.0f + 127.0f; /* adding it rounds to an integer, in the low bits */
   const float shifted = cleave_fma (a, 1.44269504f, magic), n = shifted - magic;
   const float r = cleave_fma (n, 2.12194440e-4f, cleave_fma (n, -0.693359375f, a)), u = r * r;
   const float q = cleave_fma (u, 0.00139505533f, cleave_fma (r, 0.00836895779f, 0.041666206f));
@@ -193,7 +194,7 @@ cleave_exp_parts (float a)
   return e;
 }
 
-/* Clamps a to two bounds. Returns a NaN if a is NaN. */
+/* Clamps a to [least, most]. Returns a NaN if a is NaN. */
 static inline float
 cleave_bound (float a, float least, float most)
 {
@@ -204,7 +205,8 @@ cleave_bound (float a, float least, float most)
 /* The constants of the kernels. An array of two has the number for rows first, then that for
  * columns. */
 
-/* Small types. If a number of the model exceeds one, CLEAVE_WIDE is defined. */
+/* Types for numbers that are small in most models. If a number of the model exceeds one, the bundle
+ * defines CLEAVE_WIDE. */
 #ifdef CLEAVE_WIDE
 typedef uint16_t CleaveTapCount;
 typedef int32_t CleaveChannels;
@@ -223,7 +225,7 @@ typedef struct
   CleaveTapCount pad[2]; /* padding before the first row and column */
 } CleaveSlide;
 
-/* The taps begin ... end - 1 of a window that are on no padding. */
+/* Taps begin ... end - 1 of a window, which read data and no padding. */
 typedef struct
 {
   int32_t begin, end;
@@ -268,7 +270,7 @@ cleave_tap (const CleaveSlide *slide, int d, int32_t at, int32_t tap, int32_t is
 /* An operand of an element-wise op. */
 typedef struct
 {
-  const void *constant;                   /* the elements; NULL: the operand is not constant */
+  const void *constant; /* the elements of a constant operand; NULL: the operand is not constant */
   CleaveChannels rows, columns, channels; /* an extent of 1 is repeated over the result */
 } CleaveRepeat;
 
@@ -292,8 +294,8 @@ cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t ind
 typedef struct
 {
   const int8_t *weights;
-  const int32_t *sums;  /* for each channel of the result: begin of the sum, multiplier */
-  const int8_t *shifts; /* right shift of each channel, see cleave_scale() */
+  const int32_t *sums;  /* [channel of the result][2]: initial value of the sum, and multiplier */
+  const int8_t *shifts; /* indexed by channel of the result: right shift, see cleave_scale() */
   CleaveSlide slide;
   CleaveChannels in, out; /* numbers of channels of a group, in the operand and in the result */
   CleaveChannels groups;
@@ -303,7 +305,7 @@ typedef struct
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };
 
-/* A conversion of elements. */
+/* A conversion of elements to another type. */
 typedef struct
 {
   int32_t channels;
@@ -347,18 +349,19 @@ enum {
   CLEAVE_REDUCE_SUM_SQUARE
 };
 
-/* A reduction of the channels of a pixel to one. */
+/* A reduction of the channels of a pixel to one number. */
 typedef struct
 {
   int32_t channels;
   uint8_t op;
 } CleaveReduce;
 
-/* The index of the largest or smallest channel. */
+/* The search for the index of the largest or smallest channel. */
 typedef struct
 {
   int32_t channels;
-  uint8_t type, is_min, is_last; /* is_last: of equal channels, the last is the result */
+  uint8_t type, is_min, is_last; /* is_last: if several channels are equal, the result is the last
+                                    of them, not the first */
 } CleaveArg;
 
 typedef struct
@@ -391,13 +394,13 @@ typedef struct
   int16_t low, high; /* bounds of the result of an average pooling */
 } CleavePool;
 
-/* A sum or a mean of int8 elements. The sums are over count[0] rows, count[1] columns and count[2]
+/* A sum or a mean of int8 elements. Each sum is over count[0] rows, count[1] columns and count[2]
  * channels. */
 typedef struct
 {
   int32_t count[3];
   int32_t channels, y_channels;
-  int32_t start; /* initial value of a sum: -x_zero for each element */
+  int32_t start; /* initial value of a sum: -x_zero times the number of its elements */
   int32_t multiplier;
   int16_t shift, y_zero;
 } CleaveSumS8;
@@ -406,7 +409,7 @@ typedef struct
 {
   const int32_t *table; /* exp (-i * scale) in units of 2^-31, for 256 differences i */
   int32_t channels;
-  int32_t y_bytes; /* 1: int8, 2: int16 */
+  int32_t y_bytes; /* bytes of an element of the result; 1: int8, 2: int16 */
 } CleaveSoftmaxS8;
 
 /* An element-wise op of two operands of int8. A sum scales each operand, adds, then scales the
@@ -423,7 +426,7 @@ typedef struct
   int8_t sign; /* 1 or -1: the factor of operand 1; 0: a product, in cleave_binary_s16() */
 } CleaveBinaryS8;
 
-/* y = table[x], by the bits of a byte. */
+/* A table of bytes: y = table[x], where x is read as uint8. */
 typedef struct
 {
   const void *table;
@@ -446,7 +449,7 @@ typedef struct
 {
   const uint16_t *at; /* operand index for each index of the result; NULL: index + shift */
   int32_t shift;
-  int32_t extent; /* extent of the operand; elements outside of it are filled */
+  int32_t extent; /* extent of the operand; an index outside of it gets the bytes `fill` */
 } CleaveAxis;
 
 typedef struct
@@ -454,35 +457,37 @@ typedef struct
   CleaveAxis axes[3]; /* in the order rows, columns, channels */
   int32_t channels;   /* number of channels of the result */
   int16_t size;       /* bytes of an element */
-  uint8_t fill[8];    /* the bytes of the element that fills */
+  uint8_t fill[8];    /* bytes of the element that the result has where no element of the operand is
+                         copied */
 } CleaveMove;
 
 /* A value joined from parts. A layer copies one part. */
 typedef struct
 {
   const void *constant;               /* the part; NULL: operand 0 */
-  int32_t row, rows, column, columns; /* first row and number of rows of the part, first column and
-                                       * number of columns */
-  int32_t offset, bytes;              /* place of a pixel of the part in a pixel of the result */
-  int32_t pixel_bytes;                /* bytes of a pixel of the result */
+  int32_t row, rows, column, columns; /* first row and number of rows of the part in the result,
+                                         first column and number of columns */
+  int32_t offset, bytes; /* offset of the part's bytes in a pixel of the result, and their number */
+  int32_t pixel_bytes;   /* bytes of a pixel of the result */
   int32_t is_first;
 } CleaveJoin;
 
 /* A permutation of rows, columns and channels: dimension d of the operand is dimension from[d] of
- * the result. */
+ * the result (0: rows, 1: columns, 2: channels). */
 typedef struct
 {
-  uint8_t from[3]; /* 3: no dimension, since the operand has extent 1 */
+  uint8_t from[3]; /* 3: none, since dimension d of the operand has extent 1 */
   uint8_t size;    /* bytes of an element */
   int32_t channels, y_channels;
 } CleaveTranspose;
 
-/* Blocks of channels that become blocks of rows and columns, or the reverse conversion. */
+/* A conversion of blocks of channels to blocks of rows and columns, or back. */
 typedef struct
 {
   int32_t block, channels;  /* extent of a block; number of channels of the value with more rows */
   int16_t size;             /* bytes of an element */
-  int16_t is_columns_first; /* the channels of a pixel of a block are side by side */
+  int16_t is_columns_first; /* with p = place in the block, channel c is channel p * channels + c of
+                               the other value; 0: c * block * block + p */
 } CleaveBlocks;
 
 /* A convolution of floats: one fused multiply-add after the other, in the order of rows, columns
@@ -542,17 +547,19 @@ enum {
 typedef struct
 {
   const float *w, *r, *biases; /* biases[gate][unit]: the sums of the biases of w and r */
-  const float *r_biases;  /* biases of R in the last gate, of a GRU that resets R h; else NULL */
-  const float *peepholes; /* peephole weights; NULL: none */
-  const float *h, *c;     /* constant initial states; NULL: zeros, or the states are an operand */
+  const float *r_biases;       /* biases of R in the gate H, if a GRU adds them to R h before it
+                                  multiplies by the reset gate; else NULL */
+  const float *peepholes;      /* peephole weights; NULL: none */
+  const float *h, *c; /* constant initial states; NULL: zeros, or the states are an operand */
   int32_t in, hidden, steps;
   float clip, alpha[3], beta[3];
   uint8_t activations[3];
   uint8_t has_start, is_coupled; /* is_coupled: the forget gate of an LSTM is 1 - the input gate */
-  uint8_t has_all_steps, has_cell; /* whether the result has h of each step; h and c */
+  uint8_t has_all_steps, has_cell; /* the result has h of all steps; it has h and c */
 } CleaveRecurrentF32;
 
-/* A recurrent layer of int8, see cleave_lstm_row_s8(). The biases have the zero points. */
+/* A recurrent layer of int8, see cleave_lstm_row_s8(). The biases include the zero points times the
+ * weights. */
 typedef struct
 {
   const int8_t *w, *r; /* w[gate][unit][input], r[gate][unit][unit] */
@@ -560,8 +567,9 @@ typedef struct
   const int8_t *h; /* constant initial state h, if has_start is 0 */
   const int16_t *c;
   int32_t in, hidden, steps;
-  int32_t x_multipliers[4], h_multipliers[4]; /* of each gate's sum over x, and over h */
-  int32_t multipliers[3]; /* for the c that is kept, the c that is added, and h */
+  int32_t x_multipliers[4], h_multipliers[4]; /* by gate: of the sum over x; over h */
+  int32_t multipliers[3]; /* multipliers of three products: forget gate * c, input gate * cell gate,
+                             and h */
   int32_t tanh_multiplier;
   int8_t x_shifts[4], h_shifts[4], shifts[3]; /* see cleave_scale() */
   int8_t tanh_shift;
@@ -580,7 +588,7 @@ typedef struct
 /* Normalizes n channels, or n columns if n_columns is above 1. */
 typedef struct
 {
-  const float *scales, *offsets; /* for each of n elements; offsets: NULL if there are none */
+  const float *scales, *offsets; /* indexed by element of the n; offsets: NULL if there are none */
   double epsilon;
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
@@ -595,11 +603,11 @@ typedef struct
   uint8_t has_one_row[2]; /* whether all rows of the result read row 0 of A, and row 0 of B */
 } CleaveMatMulF32;
 
-/* Copies of rows of a table. */
+/* A copy of rows of a table, selected by indices. */
 typedef struct
 {
   const void *table;
-  int32_t n, bytes; /* number of rows, and bytes of a row */
+  int32_t n, bytes; /* number of rows of the table, and bytes of a row */
   int32_t columns;  /* number of columns of the result */
   int32_t index_bytes;
 } CleaveEmbed;
@@ -612,7 +620,8 @@ typedef struct
 } CleaveNormF32;
 
 /* Interpolation along rows and columns. Index i of dimension d has up to taps[d] taps, with the
- * indices at[d][i * taps[d] ...] in the operand and as many weights. An entry UINT16_MAX is no tap.
+ * indices at[d][i * taps[d] ...] in the operand and as many weights. An index UINT16_MAX marks an
+ * unused tap.
  */
 typedef struct
 {
@@ -646,26 +655,27 @@ typedef struct
   uint8_t x_bytes, y_bytes;
 } CleaveRescale;
 
-/* Bilinear interpolation of int8: index i is at the position i * step + shift, in units of 2^-10.
+/* Bilinear interpolation of int8: index i of the result reads at position i * step + shift, in
+ * units of 2^-10.
  */
 typedef struct
 {
   int32_t steps[2], shifts[2];
-  int32_t extents[2]; /* extents of the operand */
+  int32_t extents[2]; /* rows and columns of the operand */
   int32_t channels;
 } CleaveResizeS8;
 
 #define CLEAVE_MAX_DIGITS 8
 
 /* A value that has the elements of an operand in another order. The index of an element in memory
- * is written as digits; digit k has the extent extents[k] and the step steps[k] in the operand. The
- * last digit is the lowest. */
+ * is written as digits; digit k has the extent extents[k]; a step of the digit moves steps[k]
+ * elements in the operand. The last digit is the lowest. */
 typedef struct
 {
   int32_t n_digits, first; /* first: index in the operand of element 0 */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
   int32_t columns, channels;       /* numbers of columns and channels of the result */
-  int32_t row_elements, x_columns; /* elements of a row, and columns, of the operand */
+  int32_t row_elements, x_columns; /* in the operand: elements of a row, and columns */
   int32_t size;                    /* bytes of an element */
 } CleaveReorder;
 

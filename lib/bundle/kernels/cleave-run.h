@@ -15,11 +15,11 @@ typedef uint16_t CleavePixelBytes;
 typedef uint8_t CleaveRowMapIndex;
 #endif
 
-/* The memory that has a value, and flags. */
+/* Flags of a value: whose memory it lies in, and how many rows and images that memory holds. */
 enum {
   CLEAVE_ARENA = 0,
-  CLEAVE_INPUT = 1,  /* memory of the caller, which is only read */
-  CLEAVE_OUTPUT = 2, /* memory of the caller */
+  CLEAVE_INPUT = 1,  /* in an input of the caller, which a run only reads */
+  CLEAVE_OUTPUT = 2, /* in an output of the caller */
   CLEAVE_RING = 4,   /* the memory of the value has the columns of one band */
   CLEAVE_IMAGES = 8  /* each image of a batch has bytes of its own; otherwise all images use the
                         same bytes */
@@ -62,7 +62,7 @@ typedef struct
   uint16_t first, end; /* first layer, and layer after the last */
   uint16_t images;
   uint8_t bands;
-  uint8_t is_upward;       /* the rows are computed from the last row to the first */
+  uint8_t is_upward;       /* 1: the rows are computed from the last to the first */
   const uint16_t *columns; /* first column and column after the last, for each layer in each band;
                             * NULL: all columns */
 } CleaveSegment;
@@ -94,11 +94,11 @@ typedef struct
   void (*read_row) (void *user_data, int32_t port, int32_t row, void *to);
   void *user_data;
   CleaveState *states; /* one entry for each layer of the longest segment */
-  /* The position in the plan. */
+  /* The position in the plan, up to `layer`: segment, image of the batch, band, and layers. */
   const CleaveSegment *segment;
   uint32_t image;
   uint16_t band;
-  uint16_t target; /* the layer whose rows are computed, each with the rows that it needs */
+  uint16_t target; /* the layer with the whole result, whose rows are computed in order */
   uint16_t layer;  /* the layer that computes the next row */
   CleaveCall call;
 } CleaveRun;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Comparisons and functions of truth values. The result is 0 or 1. */
+/* Comparisons, and logical functions of booleans. The result is 0 or 1. */
 
 #include "elements.h"
 

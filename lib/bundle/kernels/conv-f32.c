@@ -44,7 +44,7 @@ conv_f32_add (const ConvF32 *c, float *sum, const float *x, const float *w, int3
       *sum = cleave_fma (*x++, *w++, *sum);
 }
 
-/* Adds the products of a window. */
+/* Adds the products of all taps of a window to the sums of a block of channels. */
 static void
 conv_f32_add_window (const ConvF32 *c, float *sum, const float *w)
 {
@@ -65,7 +65,7 @@ conv_f32_add_window (const ConvF32 *c, float *sum, const float *w)
     }
 }
 
-/* Computes all channels of a pixel. */
+/* Computes all channels of a pixel of the result. */
 static void
 conv_f32_pixel (ConvF32 *c, float *y)
 {

@@ -14,7 +14,7 @@
       sum += (int64_t) (a[i] - p->x_zero) * b[i];                                                  \
   }
 
-/* Returns the sum of the products of a tap. */
+/* Returns the sum over the channels of a group of x times weight, for one tap. */
 static int64_t
 conv_integer_tap (const CleaveConvInteger *p, const void *x, const void *w)
 {

@@ -41,19 +41,20 @@ typedef struct
   WindowS8 window;
   const int8_t *x;   /* address in slot 0: column 0, first channel of the group */
   uint8_t pixels;    /* one, or two whose windows have no padding on the left and right */
-  uint8_t is_single; /* the elements below are the whole window, so there are no next elements */
+  uint8_t is_single; /* the elements below are the whole window; none follow */
   uint8_t n;         /* number of channels of the block */
   /* The elements of the window to add next: they are side by side, or padding. */
   const int8_t *from;
-  int32_t other; /* bytes from these elements to the elements of the second pixel */
+  int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
+                    pixel */
   int32_t count, left;
   uint32_t row;    /* bytes from slot 0 to row k of the kernel */
-  int32_t k, tap;  /* the row and the tap of the kernel after these elements */
+  int32_t k, tap;  /* row of the kernel, and tap in this row, that follow the elements at `from` */
   uint32_t sum[8]; /* the sums of the block; sum[4] ... are the sums of the second pixel */
   int8_t part[2 * CONV_S8_GATHERED]; /* copies of windows, or elements that stand for padding */
 } ConvS8;
 
-/* Adds the products of the next elements to the sums. */
+/* Adds the products of the elements at `from` and their weights to the sums. */
 static CLEAVE_APART void
 conv_s8_add (ConvS8 *s, const int8_t *w)
 {
@@ -70,7 +71,8 @@ conv_s8_add (ConvS8 *s, const int8_t *w)
       }
 }
 
-/* Finds the elements to add next. Returns 0 at the end of the window. */
+/* Sets `from` and `count` to the next elements of the window. Returns 0 at the end of the window.
+ */
 static int
 conv_s8_next (ConvS8 *s)
 {
@@ -143,8 +145,8 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
     }
 }
 
-/* Sets the number of pixels to compute, at most `left`. Copies the windows of these pixels if a
- * line is all taps. */
+/* Sets the number of pixels to compute, one or two, of the `left` remaining ones. If a line has all
+ * taps, copies the windows of these pixels. */
 static CLEAVE_APART void
 conv_s8_begin (ConvS8 *s, int32_t left)
 {

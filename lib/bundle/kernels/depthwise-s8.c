@@ -40,7 +40,7 @@ depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint3
   const int32_t channels = p->groups, step = channels * p->slide.dilation[1];
   const int32_t n = taps.end - taps.begin, skip = (p->slide.kernel[1] - n) * channels;
   const int8_t *x =
-      s->x + s->first * channels + taps.begin * step + channel; /* address in slot 0 */
+      s->x + s->first * channels + taps.begin * step + channel; /* first tap, in slot 0 */
   const int8_t *w =
       p->weights + (s->rows.begin * p->slide.kernel[1] + taps.begin) * channels + channel;
 #ifdef CLEAVE_DSP

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Normalizes each channel of an image, which is one row. A sum has 8 lanes. Then the second half of
- * the lanes is added to the first half, until one lane is left. */
+/* Normalizes each channel of an image, whose pixels all lie in one row. A sum has 8 lanes. Then the
+ * second half of the lanes is added to the first half, until one lane is left. */
 
 #include "cleave-kernels.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Copies one part of a joined value. Operand 0 is the part, unless the part is constant. The last
- * operand has the parts before this part; the first part has no such operand. */
+ * operand is the joined value with the parts before this part; the first part has no such operand.
+ */
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "cleave-kernels.h"
 
 /* Returns the index in the operand of the element for index i of the result. Returns a negative
- * number if the element is filled. */
+ * number if the result gets the bytes `fill` instead. */
 static int32_t
 move_index (const CleaveAxis *axis, int32_t i)
 {

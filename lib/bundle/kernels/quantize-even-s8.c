@@ -11,7 +11,8 @@ cleave_quantize_even_s8 (const CleaveCall *call)
   const CleaveRows *x = &call->x[0];
   const float *from =
       (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
-  const float magic = 12582912.0f, limit = 1048576.0f; /* the sum with 1.5 * 2^23 is an integer */
+  const float magic = 12582912.0f, limit = 1048576.0f; /* adding 1.5 * 2^23 rounds a float to an
+                                                          integer, in the lowest bits of the sum */
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)

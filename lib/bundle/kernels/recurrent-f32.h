@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The parts of recurrent layers: sums of gates, activations, and the end of a layer. A sum begins
- * with the biases; then W x is added, then R h, one fused multiply-add after the other. */
+/* The parts of recurrent layers: sums of gates, activations, and the copy of the results. A sum
+ * begins with the biases; then W x is added, then R h, one fused multiply-add after the other. */
 
 #ifndef CLEAVE_RECURRENT_F32_H
 #define CLEAVE_RECURRENT_F32_H
 
 #include "gates-f32.h"
 
-/* One step of one sequence. */
+/* One time step of one sequence of the batch. */
 typedef struct
 {
   const CleaveRecurrentF32 *p;
@@ -63,7 +63,7 @@ recurrent_apply (const CleaveRecurrentF32 *p, int32_t function, float a)
     }
 }
 
-/* Clamps a to the clip of the layer, and applies an activation function. */
+/* Clamps a to [-clip, clip] of the layer, and applies an activation function. */
 static inline float
 recurrent_activate (const CleaveRecurrentF32 *p, int32_t function, float a)
 {
@@ -107,7 +107,8 @@ recurrent_set_step (const CleaveCall *call, int32_t column, RecurrentStep *s)
   s->c = state + 2 * p->hidden;
 }
 
-/* Copies the states after a step, or after the last step. */
+/* Copies h to the result, and c if the layer has it: the states after step call->row, or after the
+ * last step. */
 static inline void
 recurrent_end (const CleaveCall *call)
 {

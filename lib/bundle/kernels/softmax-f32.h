@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The parts of a softmax along the channels, and of its logarithm. */
+/* The computations that a softmax along the channels and its logarithm share. */
 
 #ifndef CLEAVE_SOFTMAX_F32_H
 #define CLEAVE_SOFTMAX_F32_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A sum along the rows: adds up the rows one by one. */
+/* A sum of int8 along the rows: adds the rows to the sums one by one. */
 
 #include "cleave-kernels.h"
 
-/* Adds a row of the operand to the sums, or sets the sums if the row is the first. */
+/* Adds row call->row of the operand to the sums; sets the sums if it is row 0. */
 void
 cleave_sum_row_s8 (const CleaveCall *call)
 {

@@ -2,7 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Adds up the elements of one sum, which begins at offset `first` of each row from `row` on. */
+/* Returns the sum of count[0] rows from `row` on. In each row, it adds the elements from offset
+ * `first` on. */
 static uint32_t
 sum_s8_add_up (const CleaveCall *call, int32_t row, int32_t first)
 {

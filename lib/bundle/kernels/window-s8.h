@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Parts of all convolutions of int8. Sums are unsigned, so that they may wrap around. */
+/* Parts of all convolutions of int8. Sums are unsigned, since unsigned overflow is defined. */
 
 /* The windows of a row of the result. */
 typedef struct
@@ -66,8 +66,7 @@ window_s8_bound (int32_t value, int32_t low, int32_t high, int32_t zero)
   return cleave_clamp (value, low, high) + zero;
 }
 
-/* Adds to n sums of a pixel the begins of the sums (p->sums), scales the results and stores
- * them. */
+/* Adds the initial values (p->sums) to n sums of a pixel, scales them and stores the bytes. */
 static void
 window_s8_store (const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y)
 {

@@ -16,7 +16,7 @@ typedef struct
   int32_t first, end;  /* columns of the operand that may be read */
 } Winograd;
 
-/* Transforms four values; `step` is the distance between them. */
+/* Applies the transformation of x to four values that are `step` apart, in place. */
 static void
 winograd_image (float *d, int step)
 {
@@ -28,7 +28,8 @@ winograd_image (float *d, int step)
   d[3 * step] = d1 - d3;
 }
 
-/* Transforms four sums to result 1 if `is_second`, else to result 0. */
+/* Returns result 1 of four transformed sums if `is_second`, else result 0. `step`: distance of the
+ * sums. */
 static float
 winograd_result (const float *m, int step, int32_t is_second)
 {
@@ -64,7 +65,8 @@ winograd_load (const Winograd *s, int32_t channel, float *d)
     winograd_image (d + 4 * i, 1);
 }
 
-/* Computes two pixels of a block of n channels. Stores the pixels for which `y` has an address. */
+/* Computes n channels of two pixels side by side. Stores a pixel only if its address in `y` is not
+ * NULL. */
 static void
 winograd_block (
     const Winograd *s, int32_t group, int32_t n, const float *w, const float *bias, float *const *y)
@@ -95,7 +97,7 @@ winograd_block (
     }
 }
 
-/* Computes two pixels. */
+/* Computes two pixels side by side; `left` or `right` is NULL if the result lacks that pixel. */
 static void
 winograd_tile (const Winograd *s, float *left, float *right)
 {
