@@ -29,14 +29,14 @@
 /* size in bytes from which a file is always mapped */
 #define LARGE ((guint64) 1 << 31)
 
-/* A mapped file. The file object and each part hold a reference. */
+/* A mapped file. The CleaveExternalFile and each part hold a reference. */
 typedef struct
 {
   char *data;
   gsize n_bytes;
 } Mapping;
 
-/* A part of a mapping. It holds a reference to the mapping. */
+/* A part of a mapped file. It holds a reference to the mapping. */
 typedef struct
 {
   Mapping *mapping;
@@ -61,7 +61,8 @@ set_error (const CleaveExternalFile *file, GError **error)
                file->path, g_strerror (number));
 }
 
-/* All mappings (Mapping), with which the pages of a tensor can be released by its address. */
+/* All mappings (Mapping) of the process: a tensor's address determines the mapping whose pages to
+ * release. */
 static GMutex lock;
 static GPtrArray *mappings; /* NULL: there was no mapping yet */
 

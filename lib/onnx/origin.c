@@ -216,8 +216,8 @@ write_metadata (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
     cleave_onnx_add_metadata (model, origin->metadata->pdata[i], origin->metadata->pdata[i + 1]);
 }
 
-/* Writes the opsets sorted by domain, so that the file does not depend on the order of a hash
- * table. */
+/* Writes the opsets in the order of their domains, so that the file does not depend on the order of
+ * a hash table. */
 static void
 write_opsets (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
 {

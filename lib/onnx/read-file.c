@@ -31,7 +31,8 @@ pages_free (gpointer data)
   g_free (pages);
 }
 
-/* Reads up to `n` bytes; fewer if the file ends earlier. Returns their number, or -1 on error. */
+/* Reads up to `n` bytes into `data`; fewer if the file ends earlier. Returns their number, or -1 on
+ * error. */
 static gssize
 read_all (int file, guint8 *data, gsize n)
 {
@@ -69,7 +70,7 @@ read_open (int file)
     }
   if (info.st_size == 0)
     return g_bytes_new (NULL, 0);
-  if (info.st_size > G_MAXINT32) /* protobuf's limit: 2 GiB */
+  if (info.st_size > G_MAXINT32) /* protobuf cannot read more than 2 GiB */
     {
       errno = EFBIG;
       return NULL;

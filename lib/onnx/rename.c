@@ -33,7 +33,7 @@ cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph)
     }
 }
 
-/* Returns the name in the model for a value of the function. */
+/* Returns the new name of a function's value. Makes one if the value has none yet. */
 static const char *
 rename_value (CleaveOnnxRenaming *renaming, const char *name)
 {

@@ -18,7 +18,7 @@ typedef struct
 
 /* Replaces a text field of a message by a copy of `to`. */
 void cleave_onnx_set_text (char **text, const char *to);
-/* Adds the names of all values of a graph, and of graphs within it. */
+/* Adds to `names` the names of all values of a graph, and of graphs within it. */
 void cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph);
 /* Renames a node, its operands and results, and the nodes, operands and results of graphs within
  * it. */

@@ -8,7 +8,8 @@
 
 #define LINE "cleave: resize "
 
-/* Numbers of entries in the line: the settings of the node, then the settings of each dimension. */
+/* How many numbers the line has: first the settings of the node, then the settings of each
+ * dimension. */
 enum { N_SETTINGS = 5, N_OF_DIM = 6 };
 
 static void
@@ -48,8 +49,8 @@ cleave_onnx_dup_doc_without_resize (const char *doc)
   return cleave_doc_line_remove (doc, LINE);
 }
 
-/* Reads the numbers of a line. Returns their number; 0 if there are more than `most`, or other
- * words. */
+/* Reads the numbers of a line into `numbers`. Returns how many; 0 if there are more than `most`, or
+ * if a word is no number. */
 static guint
 read_numbers (const char *text, double *numbers, guint most)
 {

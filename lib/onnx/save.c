@@ -24,7 +24,7 @@
 /* alignment in bytes of initializers in the second file, so that they can be mapped */
 #define ALIGNMENT 4096
 
-/* Bytes of an initializer that go to the second file. */
+/* Bytes of an initializer that are written to the second file. */
 typedef struct
 {
   gconstpointer data;
@@ -268,7 +268,7 @@ move (const char *from, const char *to, GError **error)
   return g_rename (from, to) == 0 || fail_file (to, error);
 }
 
-/* Replaces the temporary path in an error message by the path that the caller asked for. */
+/* Replaces the temporary path in an error message by `path`, the path that the caller asked for. */
 static void
 name_path (GError **error, const char *temporary, const char *path)
 {

@@ -41,7 +41,7 @@ read_type (const Onnx__SparseTensorProto *proto,
 }
 
 /* Checks that there is one index, or one row of indices, for each value. Sets `n_in_row` to the
- * length of a row. */
+ * number of indices in a row. */
 static gboolean
 check_indices (const CleaveTensor *values,
                const CleaveTensor *indices,

@@ -24,7 +24,7 @@
 
 static const struct
 {
-  const char *name; /* name of a type that Cleave does not support */
+  const char *name; /* name of an element type that Cleave does not support */
   CleaveElement element;
 } elements[] = {
   [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = { .element = CLEAVE_FLOAT32 },
@@ -222,8 +222,8 @@ read_data (Onnx__TensorProto *proto,
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
 }
 
-/* Elements of 4 bits, two per byte, the low half first. They become bytes when they are first read.
- */
+/* Elements of 4 bits: two in a byte, the low half first. A deferred tensor converts them to bytes
+ * when they are first read. */
 typedef struct
 {
   CleaveTensor *packed;

@@ -62,7 +62,7 @@ cleave_onnx_choose_winograd (const CleaveCall *call,
     a->winograd = (CleaveInts){ 2, { 0, 0 } };
 }
 
-/* Returns whether the importer makes this choice even without a line in the doc string. */
+/* Returns whether the importer would choose these phases even without a line in the doc string. */
 static gboolean
 is_natural (const CleaveNode *node, const CleaveInts *phases)
 {

@@ -37,7 +37,7 @@ typedef struct
 typedef struct
 {
   const guint8 *data;
-  GArray *large; /* Field: the large fields */
+  GArray *large; /* Field: fields of at least LARGE bytes, in the order of the file */
   gsize at;
   guint depth;
   guint n_messages;

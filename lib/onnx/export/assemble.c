@@ -11,7 +11,7 @@
 
 #include "../../ir/graph-private.h"
 
-/* The Assemble that is written. */
+/* The Assemble to write, and its parts. */
 typedef struct
 {
   CleaveOnnxExport *export;
@@ -25,7 +25,7 @@ typedef struct
   guint dim;
   gint64 at;
   guint n_crossed;
-  gboolean in_turn; /* along `dim`, the begins of the parts ascend in operand order */
+  gboolean in_turn; /* dimension `dim`: the begins of the parts ascend in operand order */
 } Cut;
 
 static gboolean
@@ -159,8 +159,8 @@ find_positions (const Work *work, const GArray *parts, const CleaveRange *box, c
   return positions;
 }
 
-/* Returns, for each interval between the cuts, the parts that overlap it: GArrays of guint, in
- * operand order. */
+/* Returns the parts that overlap each interval between two positions: GArrays of guint, in operand
+ * order. */
 static GPtrArray *
 sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *positions)
 {

@@ -172,7 +172,8 @@ get_number_type (const CleaveNode *node)
   return node->n_operands > 0 ? node->operands[0].result->type.element : CLEAVE_FLOAT32;
 }
 
-/* Returns a scalar constant, rounded as the kernels round it. */
+/* Returns a scalar constant with the number `value`, rounded to the element type as the kernels
+ * round it. */
 static CleaveTensor *
 scalar_of_double (CleaveElement element, double value)
 {
@@ -202,8 +203,9 @@ list_of_ints (const gint64 *values, guint n)
   return cleave_tensor_new_copy (&type, values, NULL);
 }
 
-/* Returns whether an attribute that is an operand in ONNX is left out: an empty list is. If it is
- * the required first operand of an op, it is not, as it is then the shape of a scalar. */
+/* Returns whether the exporter omits an attribute that is an operand in ONNX: TRUE for an empty
+ * list. If the attribute is the required first operand of the op, the empty list is the shape of a
+ * scalar, so the result is FALSE. */
 gboolean
 cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
 {

@@ -3,9 +3,9 @@
 /* Finds the Wheres that are written as Ifs, and writes them.
  *
  * A Where whose condition has one element selects one whole operand. All Wheres with the same
- * condition form a choice, which is written as one If. Nodes that only one side needs move into
- * that branch, so that a runtime computes only one side. The import makes such Wheres of a model's
- * If. */
+ * condition form a choice, which is written as one If. Nodes that only one of the two values needs
+ * move into the then or else branch, so that a runtime computes only one side. The import makes
+ * such Wheres of a model's If. */
 
 #include "export.h"
 
@@ -26,7 +26,7 @@ struct _CleaveOnnxChoice
 
 typedef struct _CleaveOnnxChoice Choice;
 
-/* value of `branch` for a node outside all branches; inside a branch it is 1 + 2 * choice + side */
+/* value of `branch` for a node outside all branches; inside: 1 + 2 * choice + (0: then, 1: else) */
 #define MAIN 0
 
 static void
@@ -80,7 +80,8 @@ find_choices (CleaveOnnxExport *export, const GPtrArray *order)
     }
 }
 
-/* Returns the branch that contains all readers of a node; MAIN if no branch does. */
+/* Returns the branch (1 + 2 * choice + 0 or 1) that contains all readers of a node; MAIN if no
+ * branch does. */
 static guint
 find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const CleaveNode *node)
 {
@@ -157,8 +158,8 @@ forget (CleaveOnnxExport *export, const Choice *choice)
       }
 }
 
-/* Returns the node that stands for a node in the sort: the first Where of its choice, or the node
- * itself if it is in no choice. Called a unit below. */
+/* Returns the node that represents `node` in the sort: the first Where of its choice, or the node
+ * itself if it is in no choice. The sort orders these representatives. */
 static const CleaveNode *
 representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
 {
@@ -167,8 +168,8 @@ representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
   return choice == NULL ? node : choice->wheres->pdata[0];
 }
 
-/* Pushes the units of a node's operands. Returns FALSE if a node of a choice reads a Where of the
- * same choice. */
+/* Pushes the representatives of the nodes that compute a node's operands. Returns FALSE if a node
+ * of a choice reads a Where of the same choice. */
 static gboolean
 push_operands (const CleaveOnnxExport *export, const CleaveNode *node, GPtrArray *stack)
 {
@@ -204,8 +205,8 @@ push_needs (const CleaveOnnxExport *export, const CleaveNode *unit, GPtrArray *s
   return good;
 }
 
-/* Sorts the units so that each follows the units that it reads. Returns NULL if there is a cycle,
- * because one Where of a choice depends on another. */
+/* Sorts the representatives so that each follows the representatives that it reads. Returns NULL if
+ * there is a cycle, because one Where of a choice depends on another. */
 static GPtrArray *
 sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -271,8 +272,8 @@ cleave_onnx_export_order (CleaveOnnxExport *export, GError **error)
 
 /* Writing an If */
 
-/* Returns the name of the value that a Where selects on a side. Copies the value if it is computed
- * outside the branch, or is an output of the branch already. */
+/* Returns the name of the value that a Where selects in a branch (`side` 0: then, 1: else). If the
+ * value is computed outside the branch, or is an output of the branch already, adds an Identity. */
 static const char *
 name_output (CleaveOnnxExport *export, const CleaveNode *where, guint side, GHashTable *taken)
 {

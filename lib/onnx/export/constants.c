@@ -18,7 +18,7 @@ typedef struct
   GPtrArray *results;       /* CleaveResult: results of the Constant nodes */
   GHashTable
       *ranges; /* maps a range as text to its name in the file; NULL if the range is not written */
-  gint64 n_bytes; /* bytes of the different ranges */
+  gint64 n_bytes; /* sum of the bytes of the ranges, equal ranges counted once */
 } BaseGroup;
 
 static void

@@ -12,8 +12,8 @@ typedef struct
   gboolean is_done; /* all operands of the node are in the order */
 } Entry;
 
-/* Lists the nodes that compute the operands of a node and of the nodes of its inner graphs, as
- * their indices plus 1. */
+/* Appends to `found` the nodes that compute the operands of a node and of the nodes of its inner
+ * graphs, as indices plus 1. */
 static void
 list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
 {

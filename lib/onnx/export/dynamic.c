@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Returns whether the static part writes a constant of the dynamic part, because the constant is
- * also an output. */
+/* Returns whether the static part already writes the constant `name` of the dynamic part, since the
+ * constant is also an output. */
 static gboolean
 is_output (const CleaveOnnxExport *export, const char *name)
 {
@@ -116,7 +116,7 @@ write_outputs (CleaveOnnxExport *export)
   g_free (old);
 }
 
-/* Returns the set of all names in the file, which the set owns. */
+/* Returns the set of all names in the file, with copies of the names. */
 static GHashTable *
 list_taken (const CleaveOnnxExport *export)
 {

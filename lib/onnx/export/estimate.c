@@ -19,7 +19,7 @@ typedef struct
   const CleaveTensorType *type; /* NULL: unknown type */
   gint64 n_bytes;
   guint first, last; /* positions in the order of the first and last use */
-  gboolean is_given; /* the caller owns the buffer of an output; it is not reused */
+  gboolean is_given; /* an output: the caller owns the buffer; not reused */
 } Buffer;
 
 typedef struct
@@ -27,7 +27,7 @@ typedef struct
   const Onnx__GraphProto *graph;
   GHashTable *types;     /* maps a value's name to its CleaveTensorType */
   GHashTable *unary;     /* set of names: results that may overwrite their operand */
-  gboolean is_known;     /* shapes are in the file */
+  gboolean is_known;     /* the file has the shapes of inner values */
   GPtrArray *order;      /* Onnx__NodeProto, in the order of a run */
   GHashTable *maker;     /* maps a value's name to 1 plus the index of the node that computes it */
   GHashTable *last;      /* maps a name to 1 plus the last reader's position; NONE: an output */
@@ -35,7 +35,7 @@ typedef struct
   GHashTable *bytes;     /* maps a value's name to its bytes (gint64) */
   GHashTable *buffer_of; /* maps a value's name to 1 plus the index of its buffer */
   GArray *buffers;       /* Buffer: the memory of results */
-  gint64 *extra;         /* indexed by position: bytes besides buffers */
+  gint64 *extra; /* indexed by position in the order: bytes that the node needs besides buffers */
 } Run;
 
 static gint64 estimate (const Run *outer, const Onnx__GraphProto *graph);
@@ -123,7 +123,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
 }
 
-/* Estimates the bytes of a result that is not a value of our graph. */
+/* Estimates the bytes of a result that is no value of our graph; 0: unknown. */
 static gint64
 infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
 {
@@ -223,7 +223,7 @@ find_left (const Run *run, const char *name, guint position)
   return best;
 }
 
-/* Returns whether ONNX Runtime fuses a Sigmoid with its Mul, x * sigmoid (x): it has no buffer. */
+/* Returns whether ONNX Runtime fuses a Sigmoid with its Mul, x * sigmoid (x): no buffer. */
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {
@@ -284,8 +284,8 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     }
 }
 
-/* Returns the bytes that a node needs besides its results. For a Loop, these are the body's values
- * and a second copy of the results; for a ConvTranspose, the column buffer. */
+/* Returns the bytes that a node needs besides its results. For a Loop, these are the bytes of the
+ * body's values and a second copy of the results; for a ConvTranspose, the column buffer. */
 static gint64
 find_extra (const Run *run, const Onnx__NodeProto *node)
 {

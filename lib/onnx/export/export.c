@@ -248,8 +248,9 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
   return g_bytes_new_take (data, size);
 }
 
-/* Largest fraction of the peak, and smallest saving in bytes, for which shapes are left out. ONNX
- * Runtime adds in place only with static shapes, so small networks gain nothing. */
+/* Shapes are left out if that lowers the estimated peak to at most HIDDEN_PART of it and saves at
+ * least HIDDEN_BYTES bytes. ONNX Runtime adds in place only with static shapes, so small networks
+ * gain nothing. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 

@@ -30,12 +30,13 @@ typedef struct
   guint opset;      /* opset of the file */
   CleavePool *pool; /* owner of names and NodeProtos, but not of their attributes */
   Onnx__ModelProto *model;
-  Onnx__GraphProto
-      *scope; /* receives new nodes: the model's graph, or the graph of a branch or a loop's body */
+  Onnx__GraphProto *scope; /* graph to which new nodes are added: the model's graph, a branch of an
+                              If, or a body of a Loop */
   GHashTable *value_names; /* set of the names of values in use */
   GHashTable *node_names;  /* set of the names of nodes in use that are not in graph->nodes */
   GHashTable *suffixes;    /* maps a name to the last number that was appended to make it unique */
-  const CleaveNode *node;  /* node of the graph that is written; its name is reserved for it */
+  const CleaveNode *node;  /* node of the graph that the exporter writes now; the node's own name is
+                              reserved for it */
   guint *first_value;      /* indexed by node id: index in `values` of the node's first result */
   const char **values;     /* name of each result; NULL: no name yet */
   GHashTable *default_names; /* set of the names of inputs with default values; NULL: none */
@@ -50,7 +51,8 @@ typedef struct
   guint *branch;  /* indexed by node id: 1 + 2 * index in `choices` + index of the branch (0 or 1);
                      0: the  node is in no branch */
   GPtrArray *operands, *results; /* names of the operands and results of the node that is written */
-  GPtrArray *iterations; /* receives the names of nodes that are in a Loop; NULL: not wanted */
+  GPtrArray *iterations; /* receives the names of nodes that become part of a Loop; NULL: the caller
+                            does not want them */
   gboolean is_hidden;    /* the file leaves out inner shapes (hide.c) */
   const CleaveOnnxDynamic *dynamic; /* the dynamic part of the model; NULL: none */
   Onnx__GraphProto *dynamic_graph;  /* nodes of the dynamic part, which the export owns */
@@ -65,8 +67,7 @@ void cleave_onnx_export_defaults (CleaveOnnxExport *export);
 gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name);
 
 /* Writes the dynamic part of the model, in these steps:
- * - begin reads it;
- * - reserve keeps the names of its values from other values;
+ * - begin unpacks it;\n * - reserve marks the names of its values as used;
  * - export writes its nodes and the model's outputs, behind the static part;
  * - end frees it. */
 gboolean cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error);
@@ -81,7 +82,8 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
 void cleave_onnx_export_clear (CleaveOnnxExport *export);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxExport, cleave_onnx_export_clear)
 gsize cleave_onnx_export_size (const CleaveOnnxExport *export);
-/* Fails if a model of this size is too large for a file. */
+/* Fails if the serialized model has `size` bytes and this exceeds the limit of a model file, 2 GiB.
+ */
 gboolean cleave_onnx_export_check_size (gsize size, GError **error);
 /* Returns the serialized model. `size` is the result of cleave_onnx_export_size(). */
 GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **error);
@@ -103,7 +105,7 @@ typedef struct
   const char *op, *attr;
   guint since;
   guint operand; /* index of the operand that replaces the attribute; 0: it is still an attribute */
-  const char *const *words; /* new names of the values of an enum; NULL: unchanged */
+  const char *const *words; /* names of an enum's values; NULL: unchanged */
 } CleaveOnnxChange;
 
 /* Returns the change of an attribute in an opset; NULL if there is none. */
@@ -149,8 +151,8 @@ void cleave_onnx_export_loops (CleaveOnnxExport *export);
 void cleave_onnx_export_hide (CleaveOnnxExport *export);
 /* Returns the nodes (Onnx__NodeProto) in the order in which ONNX Runtime runs them. */
 GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
-/* Estimates the peak of activations in ONNX Runtime, in bytes. `is_known`: shapes are in the
- * file. */
+/* Estimates the peak of activations in ONNX Runtime, in bytes. `is_known`: the file has the shapes
+ * of inner values. */
 gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
 /* Attributes */
@@ -162,7 +164,7 @@ void cleave_onnx_add_ints (Onnx__NodeProto *node, const char *name, const gint64
 /* Adds an attribute that is an empty graph. Returns the graph. */
 Onnx__GraphProto *cleave_onnx_add_graph (Onnx__NodeProto *node, const char *name);
 
-/* Writes a field of `attrs` as an attribute of the node. */
+/* Writes the field of `attrs` that `attr` describes as an attribute of the node. */
 void cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs);
 /* For a field of `attrs` that is an operand in ONNX: the first function returns whether to omit the
  * operand, the second returns its value. */
@@ -175,7 +177,7 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
 /* Adds an initializer that points to the bytes of a dense tensor. Keeps a reference to the
  * tensor. */
 void cleave_onnx_add_initializer (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
-/* Adds a constant that is in `packed`, with 4 bits per element. */
+/* Adds a constant that is in the set `packed`: two elements per byte. */
 void cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor *tensor);
 /* Returns the name of an initializer with these contents, and adds it if none exists yet. Takes
  * ownership of the tensor. */
@@ -205,15 +207,17 @@ const char *cleave_onnx_add_slice (CleaveOnnxExport *export,
                                    const char *to);
 /* Writes an Assemble as Concats of its parts; parts that overlap are trimmed by Slices. */
 void cleave_onnx_export_assemble (CleaveOnnxExport *export, const CleaveNode *node);
-/* Converts the indices `from` of a piece of a MaxPool to the indices `to`. The first count in the
- * piece's operand, the second in the whole operand. */
+/* Adds nodes that convert the indices named `from`, of a piece of a MaxPool, to the indices named
+ * `to`. The first ones are positions in the piece's operand, the second ones in the whole operand.
+ */
 void cleave_onnx_export_indices (CleaveOnnxExport *export,
                                  const CleaveNode *node,
                                  const char *from,
                                  const char *to);
-/* Writes the indices of a MaxUnpool as ONNX needs them, and returns their name. In ONNX they count
- * in the value that was pooled to the node's operand; the indices of a piece may count in a larger
- * value. Returns NULL if the node is another op or its indices need no change. */
+/* Writes the indices of a MaxUnpool as ONNX needs them, and returns their name. In ONNX, an index
+ * is a position in the value that a MaxPool pooled to the node's operand. The indices of a piece
+ * may be positions in a larger value. Returns NULL if the node is another op or its indices need no
+ * change. */
 const char *cleave_onnx_export_local_indices (CleaveOnnxExport *export, const CleaveNode *node);
 /* Writes a piece of a Resize by a fractional factor, as matrix products or Gathers. */
 void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode *node);

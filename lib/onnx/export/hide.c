@@ -23,8 +23,9 @@ find_constant (const Onnx__GraphProto *graph, const char *name)
   return NULL;
 }
 
-/* Adds a list of integers as an initializer of its own. Equal lists are shared elsewhere, but a
- * shared list may be in the body of a Loop, where other nodes cannot read it. */
+/* Adds a list of integers as an initializer of its own. Does not share equal lists, as
+ * cleave_onnx_add_list() does: a shared list may be in the body of a Loop, where other nodes cannot
+ * read it. */
 static const char *
 add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
 {
@@ -149,7 +150,7 @@ write_shape_loop (const ShapeLoop *shapes)
   write_body (shapes, loop);
 }
 
-/* A Reshape that is written after the Loop. */
+/* A Reshape to add after the Loop. */
 typedef struct
 {
   const char *operands[2], *to;
@@ -193,7 +194,7 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   rename_reads (graph, names);
 }
 
-#define RESIZE_SIZES 3 /* index of operand `sizes` of Resize */
+#define RESIZE_SIZES 3 /* index of the operand `sizes` of Resize */
 
 /* Returns the initializer with the constant sizes of a Resize; NULL if they are not constant. */
 static const Onnx__TensorProto *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts indices of MaxPool and MaxUnpool pieces. In ONNX, an index counts in the operand that
- * the node reads; in our graph it counts in the whole operand that the piece is cut from.
+/* Converts indices of MaxPool and MaxUnpool pieces. In ONNX, an index is a position in the operand
+ * that the node reads. In our graph, it is a position in the whole operand from which the piece is
+ * cut.
  *
  * MaxPool: order the dimensions as indices count, the last fastest. The piece has extents e and
  * strides s, the whole has E and S, and the piece begins at b. In dimension k an index f of the
@@ -48,7 +49,7 @@ add_with (const Work *work, const char *op, const char *x, gint64 number, const 
   return add_op (work, op, operands, 2, to);
 }
 
-/* Returns whether a window reads only padding along dimension `i`. */
+/* Returns whether a window of the pool reads only padding along dimension `i`. */
 static gboolean
 has_empty_window (const CleaveNode *node, guint i)
 {
@@ -114,8 +115,9 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
             (const char *const[]){ add_with (&work, "Less", from, 0, NULL), from, index }, 3, to);
 }
 
-/* MaxUnpool. A MaxPool finds its element in the same channel, so the position within the channel is
- * the same in the whole and in a piece. Only the number of preceding channels differs. */
+/* MaxUnpool. A MaxPool finds its element in the same channel, so an index minus the first index of
+ * its channel is the same in the whole operand and in a piece. Only the number of channels before
+ * it differs. */
 
 /* Returns a constant with the first index of each channel of `x`. A channel has `length`
  * indices. */
@@ -135,7 +137,8 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Returns whether constant indices count in the node's own operand, not in a larger value. */
+/* Returns whether constant indices are positions in the node's own operand, not in a larger value.
+ * `length`: indices of a channel. */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {
@@ -150,8 +153,8 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Returns whether the indices from node `maker` count in the reader's own operand. They do if they
- * are an input of the graph, or if a MaxPool that is not split computes them. */
+/* Returns whether the indices that node `maker` computes are positions in the reader's own operand.
+ * They are if they are an input of the graph, or if a MaxPool that is not split computes them. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

@@ -32,7 +32,8 @@ get_result (const CleaveOnnxList *list, guint node, guint value)
   return i;
 }
 
-/* Returns the source of an operand of a node in an iteration. */
+/* Returns which value operand `input` of a node is: a result of the same or an earlier iteration,
+ * or a value from outside the repeat. */
 static CleaveOnnxRelation
 relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, guint input)
 {
@@ -98,8 +99,9 @@ get_state (CleaveOnnxRepeat *repeat, const CleaveOnnxRelation *relation)
   return &g_array_index (repeat->states, CleaveOnnxState, repeat->states->len - 1);
 }
 
-/* Records the initial value that the first iterations read in place of an earlier iteration's
- * result. Returns FALSE if its type differs from that result, or if the lag is too large. */
+/* Adds a state for an operand that is a result of an earlier iteration. The first iterations, which
+ * have no earlier one, read an initial value instead; stores it in the state. Returns FALSE if its
+ * type differs from that result, or if the lag is too large. */
 static gboolean
 add_state (const CleaveOnnxList *list,
            CleaveOnnxRepeat *repeat,
@@ -252,7 +254,7 @@ check_reader (
   if (is_inside (repeat, reader))
     return TRUE;
   if (has_stack (repeat, &stack, reader))
-    return iteration > 0; /* at the first iteration: the reader has the result twice */
+    return iteration > 0; /* at iteration 0, the Concat reads the result twice */
   if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
   g_array_append_val (repeat->stacks, stack);
@@ -270,7 +272,7 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* Also checks that the Loop has at least one result, as it must. */
+/* Fails also if nothing reads a result of the iterations: a Loop must have a result. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {

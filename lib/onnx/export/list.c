@@ -32,7 +32,8 @@ cleave_onnx_list_value (const CleaveOnnxList *list, const char *name)
 
 /* Order of nodes */
 
-/* Pushes the nodes that compute the operands of a node, from the last operand to the first. */
+/* Pushes onto the stack the nodes that compute the operands of a node, from the last operand to the
+ * first. */
 static void
 push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
 {
@@ -45,8 +46,8 @@ push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
     }
 }
 
-/* Returns whether a node computes. Slices and Concats only take values apart and join them, so they
- * move to their first reader. */
+/* Returns whether a node is no Slice and no Concat. These compute nothing, so they move to their
+ * first reader. */
 static gboolean
 is_work (const Onnx__NodeProto *node)
 {

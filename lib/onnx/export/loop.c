@@ -16,8 +16,8 @@ typedef struct
   Onnx__GraphProto *body;
   GHashTable
       *names; /* maps a constant, or the key of a state and its lag, to the name in the body */
-  GPtrArray *given;      /* char *: names of the body's outputs */
-  const char *iteration; /* name of the iteration number */
+  GPtrArray *given;      /* char *: names of the body's outputs so far */
+  const char *iteration; /* name in the body of the iteration number */
 } Loop;
 
 static void
@@ -43,8 +43,8 @@ get_name (const CleaveOnnxList *list, guint node, guint result)
   return list->nodes[node]->output[result];
 }
 
-/* Returns the key of a result of `lag` iterations ago. Values have no names of the form "number
- * number number". */
+/* Returns a text that identifies a result of `lag` iterations ago: "node result lag". No value has
+ * a name of this form. */
 static char *
 key_of (const Loop *loop, guint node, guint result, guint lag)
 {
@@ -60,8 +60,8 @@ add_input (const Loop *loop, const char *name, const CleaveTensorType *type)
                       cleave_onnx_info_new (loop->export, name, type));
 }
 
-/* Adds an output of the body. Copies the value if the body does not compute it, or if it is an
- * output already. */
+/* Adds the value `name` to the body's outputs. Adds an Identity if the body does not compute the
+ * value (`is_made` FALSE), or if the value is an output already. */
 static void
 add_output (const Loop *loop, const char *name, const CleaveTensorType *type, gboolean is_made)
 {
@@ -98,7 +98,7 @@ copy_constant (const Loop *loop, guint value)
     return name;
   name = cleave_onnx_name_value (loop->export, from->name);
   copy = g_new (Onnx__TensorProto, 1);
-  *copy = *from; /* shares the tensor's bytes */
+  *copy = *from; /* this struct copy points to the same bytes */
   copy->name = g_strdup (name);
   copy->dims = g_memdup2 (from->dims, from->n_dims * sizeof *from->dims);
   copy->doc_string = NULL;
@@ -184,7 +184,8 @@ name_operand (const Loop *loop, guint node, guint input)
                               key_of (loop, relation.node, relation.result, relation.lag));
 }
 
-/* Combines the doc strings of a node's first and last iteration into one. */
+/* Returns one doc string for a node of the body, from the doc strings of the node in the first and
+ * the last iteration. */
 static char *
 join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto *last)
 {

@@ -32,7 +32,7 @@ collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
     }
 }
 
-/* Removes constants that only nodes in bodies read; the bodies have copies. */
+/* Removes the constants that only nodes in bodies of Loops read; the bodies have copies. */
 static void
 drop_constants (CleaveOnnxExport *export, GHashTable *constants)
 {
@@ -82,7 +82,7 @@ write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray
     }
 }
 
-/* Returns the number of nodes that the Loops save. */
+/* Returns how many nodes fewer the file has if it has these Loops. */
 static guint
 count_saved (const GPtrArray *repeats)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Brings nodes of the file, which are not in the graph, to the form of a later opset. The shapes of
- * their operands are not known, so a rewrite may use ops that compute with shapes:
+ * their operands are not known, so a rewrite may add ops that compute shapes at run time:
  *
  *     Squeeze (x, axes = [1])     =>   Constant -> a,  Squeeze (x, a)
  *     Softmax (x, axis = 1)       =>   Shape (x) -> s,  Flatten (x, axis = 1) -> f,
@@ -181,7 +181,7 @@ new_name (Conversion *c, const char *suffix)
   return name;
 }
 
-/* Adds a node before the one that is converted, and returns it. Its result has a new name. */
+/* Adds a node before c->node, the node to convert, and returns it. Its result has a new name. */
 static Onnx__NodeProto *
 add_node (Conversion *c, const char *op, const char *suffix, const char *x, const char *y)
 {
@@ -393,8 +393,8 @@ convert_node (Conversion *c, GError **error)
   return TRUE;
 }
 
-/* Converts the nodes of a graph. If a node cannot be converted, fails; the remaining nodes stay in
- * the graph unchanged. */
+/* Converts the nodes of a graph. Fails if a node cannot be converted; the nodes after it then stay
+ * in the graph unchanged. */
 static gboolean
 convert_graph (Conversion *c, Onnx__GraphProto *graph, GError **error)
 {

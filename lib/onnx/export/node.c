@@ -243,7 +243,7 @@ export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* Writes a MaxPool of a part of an operand: the MaxPool, then the conversion of its indices. */
+/* Writes a piece of a MaxPool: the MaxPool, then nodes that convert its indices. */
 static gboolean
 export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -263,7 +263,7 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 /* A DeformConv of a part of its result. ONNX has no negative pads, so a larger result is computed
  * and then sliced. Offsets and mask are 0 outside the part. */
 
-/* Computes the positions to add before and after the part, and the pads of the larger result. */
+/* Computes the positions to add before and after the part, and the larger result's pads. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {
@@ -341,8 +341,8 @@ export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error
   return TRUE;
 }
 
-/* Attributes, or values of attributes, that ONNX does not have, and the functions that write nodes
- * with them. */
+/* Attributes, or values of attributes, that ONNX does not have. For each, the function that writes
+ * a node with it. */
 static const struct
 {
   const char *attr;

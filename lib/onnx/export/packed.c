@@ -4,8 +4,9 @@
  *
  *     weights (uint8, all below 16) ─► DequantizeLinear ◄─ zero points (uint8, all below 16)
  *
- * In ONNX, few ops besides DequantizeLinear read such elements. So all readers of the constant must
- * be one, and the weights and zero points of each have the same type. */
+ * In ONNX, few ops besides DequantizeLinear read such elements. So a constant qualifies if all its
+ * readers are DequantizeLinear. The weights and the zero points of one DequantizeLinear qualify
+ * together, since both must have one type. */
 
 #include "export.h"
 
@@ -15,8 +16,8 @@
 /* The operands of DequantizeLinear. */
 enum { X, SCALE, ZERO };
 
-/* Returns the constant of an operand if its elements need 4 bits and it is not in `bad`; else NULL.
- */
+/* Returns the constant of an operand if all its elements fit 4 bits and it is not in `bad`, the set
+ * of excluded constants; else NULL. */
 static CleaveTensor *
 find_small (const CleaveNode *node, guint operand, GHashTable *bad)
 {
@@ -29,7 +30,7 @@ find_small (const CleaveNode *node, guint operand, GHashTable *bad)
              : tensor;
 }
 
-/* Returns whether a DequantizeLinear can read its constants with 4 bits. */
+/* Returns whether the weights and the zero points of a DequantizeLinear can both have 4 bits. */
 static gboolean
 reads_packed (const CleaveNode *node, GHashTable *bad)
 {
@@ -41,7 +42,8 @@ reads_packed (const CleaveNode *node, GHashTable *bad)
          (zero != NULL && cleave_tensor_get_bits (zero) == cleave_tensor_get_bits (x));
 }
 
-/* Adds the constants that another reader needs as bytes. Returns whether there are new ones. */
+/* Adds to `bad` the constants that have a reader which needs bytes. Returns whether it added any.
+ */
 static gboolean
 exclude (const CleaveGraph *graph, GHashTable *bad)
 {

@@ -49,8 +49,9 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Finds the longest repeat in a candidate that begins at node `begin`, or a few periods later. Up
- * to 3 iterations at the end may be left out, since other nodes may read their results. */
+/* Finds the longest repeat in a candidate that begins at node `begin`, or up to MAX_LATE periods
+ * later. Leaves out up to 3 iterations at the end if nodes outside read other results than a repeat
+ * allows. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Candidate *stretch, guint begin)
 {
@@ -73,7 +74,7 @@ find_in_phase (Search *search, const Candidate *stretch, guint begin)
   return NULL;
 }
 
-/* Returns the bytes that iterations carry to later iterations. */
+/* Returns the bytes of the results that later iterations read. */
 static gint64
 count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
 {
@@ -208,7 +209,7 @@ compare_begins (gconstpointer a, gconstpointer b)
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Removes repeats whose Concat lies within another repeat. */
+/* Removes each repeat whose results are joined by a Concat that is part of another repeat. */
 static void
 drop_nested (GPtrArray *found)
 {

@@ -45,14 +45,15 @@ typedef struct
                    the begins of Slices */
 } CleaveOnnxList;
 
-/* The source of an operand of a node in an iteration. */
+/* Where an operand of a node in an iteration comes from. */
 typedef struct
 {
-  gboolean is_made; /* this or an earlier iteration computes the operand; FALSE: all iterations read
-                       the same value */
+  gboolean is_made; /* TRUE: a result of this or an earlier iteration; FALSE: the same value for all
+                       iterations */
   guint node;       /* position in the period of the node that computes the operand */
   guint result;
-  guint lag; /* number of iterations ago; 0: the same iteration */
+  guint lag; /* number of iterations between the one that computes the operand and this one; 0: the
+                same */
 } CleaveOnnxRelation;
 
 /* A state: a result that later iterations read. */
@@ -61,7 +62,8 @@ typedef struct
   guint node, result;
   guint lag;      /* a later iteration reads the result at most this many iterations after the one
                    * that computes it */
-  guint first[8]; /* first[k]: number of the initial value for lag k + 1 */
+  guint first[8]; /* first[k]: number of the value that stands for the result of k + 1 iterations
+                     before iteration 0 */
 } CleaveOnnxState;
 
 #define CLEAVE_ONNX_MAX_LAG 8

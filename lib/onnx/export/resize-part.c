@@ -19,7 +19,7 @@ typedef struct
   guint rank, d;
   const CleaveResizeAxis *axis;
   const CleaveResizeTaps
-      *taps; /* indexed by result element: its source elements and their weights */
+      *taps; /* for each result element: indices of the operand's elements and their weights */
 } Part;
 
 static Onnx__NodeProto *

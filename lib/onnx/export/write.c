@@ -204,8 +204,8 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
 
 /* Small constants: nodes share them by contents and, if the imported file named them, by name */
 
-/* Largest constant of the graph, in bytes, that may be shared with an operand that is an attribute
- * in our op record. */
+/* Largest constant of the graph, in bytes, that may share an initializer with the attributes that
+ * are operands in ONNX. */
 #define MAX_SMALL 4096
 
 static GBytes *

@@ -100,9 +100,9 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
-/* Fails if an operand is stored in another form in the file and the op must not read it. The tensor
- * of 4-bit values has 8 bits, and that of 8-bit floats 32 bits, so other ops could exceed the range
- * or return the wrong type. */
+/* Fails if the op must not read an operand because the file stores its elements in another form
+ * (CleaveOnnxForm). The tensor of 4-bit values has 8 bits, and that of 8-bit floats 32 bits, so
+ * other ops could exceed the range or return the wrong type. */
 static gboolean
 check_forms (const CleaveOnnxNode *node, GError **error)
 {
@@ -211,7 +211,7 @@ is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
   return TRUE;
 }
 
-/* Reads a node of the model into the graph, or makes it dynamic. */
+/* Reads a node of the model into the graph. If that is not possible, makes the node dynamic. */
 static gboolean
 read_or_defer (CleaveOnnxImport *import,
                const Onnx__GraphProto *graph,

@@ -8,11 +8,12 @@
 
 #include <string.h>
 
-/* Types of the operands; NULL for an operand that is absent or of unknown type. */
+/* Types of a node's operands. NULL for an operand that is absent or of unknown type. */
 typedef struct
 {
   const CleaveTensorType *operand[4];
-  CleaveTensor *count; /* operand 2 of NonMaxSuppression if it is constant; NULL otherwise */
+  CleaveTensor *count; /* constant operand 2 of NonMaxSuppression, the most boxes per class; NULL:
+                          not constant or absent */
 } Known;
 
 static double
@@ -33,15 +34,16 @@ bound_operand (const Known *known)
   return (double) cleave_tensor_type_n_bytes (known->operand[0]);
 }
 
-/* Bounds Unique: as many values as the operand has, and at most three indices for each slice. */
+/* Returns the most bytes of Unique's results: as many values as the operand has, and at most three
+ * indices for each slice. */
 static double
 bound_unique (const Known *known)
 {
   return bound_operand (known) + 3 * count_elements (known->operand[0]) * sizeof (gint64);
 }
 
-/* Bounds NonMaxSuppression: rows of three indices, for each batch and class at most as many as
- * there are boxes, or as operand 2 allows. */
+/* Returns the most bytes of NonMaxSuppression's result: rows of three indices. For each batch and
+ * class, there are at most as many rows as boxes, or as operand 2 allows. */
 static double
 bound_nms (const Known *known)
 {

@@ -23,7 +23,8 @@ cleave_onnx_is_expensive (const CleaveOnnxImport *import,
          cleave_evaluate_call_work (call, operands) >= MIN_WORK;
 }
 
-/* Returns whether an operand is an input of the graph. If all are stored, operand 0 is. */
+/* Returns whether an operand becomes an input of the graph, not a constant: if it is not stored in
+ * the model. If all operands are stored, operand 0 becomes an input. */
 static gboolean
 is_input (const GPtrArray *operands, guint index)
 {

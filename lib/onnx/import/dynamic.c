@@ -146,7 +146,8 @@ typedef struct
 {
   CleaveOnnxImport *import;
   const char *name;
-  GPtrArray *todo; /* CleaveOnnxDeferred: nodes whose operands may be sequences */
+  GPtrArray *todo; /* CleaveOnnxDeferred: dynamic nodes whose operands are still to be checked for
+                      sequences */
   gboolean found;
 } Pull;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constant folding during the import. Its budget is proportional to the size of the file; shapes
- * and other values that must be constant need far less. Nodes beyond the budget stay in the graph.
- * So do nodes whose values would be larger than the constants from which they are computed. */
+/* Constant folding during the import. Its budget is proportional to the size of the file; far less
+ * work is needed for shapes and other values that must be constant. Nodes beyond the budget stay in
+ * the graph. So do nodes whose values would be larger than the constants from which they are
+ * computed. */
 
 #include "import.h"
 
@@ -29,7 +30,7 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
   return TRUE;
 }
 
-/* limit on the nodes between a value and the input that it depends on */
+/* limit on the nodes on the path from a value back to the input that it depends on */
 #define MAX_STEPS 64
 /* limit on the elements of an input that may hold shapes, not data */
 #define MAX_SHAPE 64
@@ -115,8 +116,8 @@ cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands)
   return is_constant (call, operands, TRUE);
 }
 
-/* Returns whether the results are small enough and the budget suffices. Subtracts the work from the
- * budget. */
+/* Returns whether folding a call is worth its cost: its results are small enough, and the budget
+ * suffices. Subtracts the work from the budget. */
 static gboolean
 is_worth (CleaveOnnxImport *import, const CleaveCall *call, CleaveTensor *const *operands)
 {

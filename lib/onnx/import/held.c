@@ -43,7 +43,8 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
   g_clear_pointer (&value->constant, cleave_tensor_unref);
 }
 
-/* Also removes values without a tensor from the end of the list. */
+/* Frees tensors as the header says, and removes values without a tensor from the end of
+ * `all_values`. */
 void
 cleave_onnx_release (CleaveOnnxImport *import, guint first)
 {

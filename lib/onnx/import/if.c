@@ -88,7 +88,7 @@ as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError 
   return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
 }
 
-/* Returns the smallest rank of the tensors, which include the elements of sequences. */
+/* Returns the smallest rank of the values; for a sequence, of its tensors. */
 static guint
 find_least_rank (const GPtrArray *values)
 {
@@ -110,8 +110,8 @@ static CleaveOnnxValue *choose (CleaveOnnxNode *node,
                                 CleaveOnnxValue *other,
                                 GError **error);
 
-/* Selects each tensor of two sequences, which must have equal lengths. An element of a sequence is
- * never a sequence. */
+/* Adds a Where for each pair of tensors of two sequences, which must have equal lengths. No element
+ * is a sequence itself. */
 static CleaveOnnxValue *
 choose_items (CleaveOnnxNode *node,
               CleaveOnnxValue *condition,

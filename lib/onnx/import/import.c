@@ -45,7 +45,8 @@ cleave_onnx_import_clear (CleaveOnnxImport *import)
   cleave_onnx_folder_clear (&import->folder);
 }
 
-/* Returns whether a node uses the default domain, so that the model must state its opset. */
+/* Returns whether a node belongs to the default domain, so that the model must state the opset of
+ * that domain. */
 static gboolean
 needs_opset (const Onnx__GraphProto *graph)
 {
@@ -99,7 +100,7 @@ index_infos (const Onnx__GraphProto *graph)
   return infos;
 }
 
-/* Records the names that several nodes of the file share, since names in our graph are unique. */
+/* Lists the names that several nodes of the file have, since names in our graph are unique. */
 static void
 note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
 {

@@ -41,7 +41,8 @@ typedef struct
   gboolean is_text;    /* the elements are numbers of strings (texts.h) */
   gboolean is_stored;  /* the file has the elements, so the value is not computed */
   gboolean is_costly;  /* only constants determine the value, but computing it exceeds the budget */
-  gboolean is_kept; /* interpreting: other values refer to this value, so it stays until the end */
+  gboolean is_kept; /* interpreting: other values refer to this value, so its tensor is freed only
+                       at the end */
   gboolean is_live; /* interpreting: cleave_onnx_release() must not free the value */
   gboolean is_carried; /* interpreting: an iteration that has ended passed the value on to later
                           iterations */
@@ -83,7 +84,8 @@ typedef struct
   CleavePool *pool;      /* owner of values and their names */
   GPtrArray *all_values; /* CleaveOnnxValue: all values, in the order in which they were made */
   GHashTable *values_of; /* maps a CleaveNode to its computed values (CleaveTensor) */
-  GHashTable *shared; /* in bodies: maps a TensorProto or Constant node to its value; NULL: none */
+  GHashTable *shared; /* in bodies: maps a TensorProto or Constant node to the value that the first
+                         iteration read; NULL: none */
   gsize n_unrolled;   /* number of nodes that iterations of loops have added */
   struct CleaveOnnxNode *unused; /* a freed node that can be reused; NULL: none */
   double fold_budget;            /* work in kernel steps that constant folding may still do */
@@ -98,8 +100,8 @@ typedef struct
   GHashTable *sequences;     /* maps the name of a sequence to its CleaveOnnxDeferred in `makers` */
   GPtrArray *makers;         /* CleaveOnnxDeferred: nodes that make sequences */
   GHashTable *output_names;  /* set of the names of the graph's outputs */
-  const char *unknown, *why; /* `why`: the reason why the current node is dynamic, NULL if it is
-                                not; `unknown`: the value that causes it, or NULL */
+  const char *unknown, *why; /* `why`: the reason why the current node is dynamic, NULL: it is
+                                static; `unknown`: name of the value that causes it; NULL: none */
 
   /* Interpreting: all values are known, and each node is computed at once (interpret.c). */
   gboolean interprets;
@@ -163,7 +165,8 @@ cleave_onnx_value_shape (const CleaveOnnxValue *value)
 CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Removes nodes that nothing reads, because the import used their computed values instead. */
 void cleave_onnx_remove_known (CleaveOnnxImport *import);
-/* Gives the default values to the graph. Removes their constants that no node reads. */
+/* Lists the default values in the graph, for the export. Removes their constants that no node
+ * reads. */
 void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
 /* Records that a constant decided a shape or an attribute. If it is a default value, an exported
  * file fixes the value. */
@@ -237,8 +240,8 @@ gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, cons
 gpointer
 cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Sets the error that the model's opset has no such op, or why Cleave does not support the op.
- * Returns FALSE. */
+/* Sets the error for an op that the importer does not support: the model's opset has no such op, or
+ * the reason why Cleave lacks it. Returns FALSE. */
 gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
 /* Sets the error that the attribute is unknown. Returns FALSE. */
 gboolean
@@ -254,13 +257,13 @@ void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last)
 
 /* The dynamic part */
 
-/* Receives a name that the node or one of its inner graphs reads. */
+/* Called with each name that the node or one of its inner graphs reads. */
 typedef void (*CleaveOnnxReadFunc) (const char *name, gpointer data);
 void
 cleave_onnx_each_read (const Onnx__NodeProto *proto, CleaveOnnxReadFunc function, gpointer data);
 /* Returns the name of the node; the name of its first result if it has no name. */
 const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
-/* Lets nodes become dynamic where they would otherwise cause an error. */
+/* Lets a node become dynamic if reading it as a static node fails. */
 void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
 /* Returns the name of a dynamic node's result that the node reads; NULL if there is none. */
 const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
@@ -276,9 +279,9 @@ void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, 
 /* Keeps a copy of a static node that made a sequence, for the case that a dynamic node reads the
  * sequence. Takes ownership of `deferred`. */
 void cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred);
-/* Records why the node that is read is dynamic, as the end of a sentence that begins with the node.
- * `value` is the value whose contents decide the node's shapes; NULL: there is no single one. Does
- * nothing if nodes cannot be dynamic. */
+/* Records why the current node is dynamic, in words that continue a sentence whose subject is the
+ * node. `value` is the value whose contents decide the node's shapes; NULL: no single value decides
+ * them. Does nothing if nodes cannot be dynamic. */
 void cleave_onnx_note_unknown (CleaveOnnxImport *import,
                                const CleaveOnnxValue *value,
                                const char *format,
@@ -325,7 +328,8 @@ void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY                                                                     \
   "takes more work than constant folding may do for a file of this size"
-/* Returns why a value that must be constant is not, as the end of an error message. */
+/* Returns the reason why a value that must be constant is not, in words that end an error message.
+ */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
 /* The first function returns whether all operands (CleaveOnnxValue) are constant; the second,
  * whether they would be with an unlimited budget. */
@@ -367,9 +371,9 @@ CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, 
 
 /* Sets every element of the tensor to `number`. */
 void cleave_onnx_fill (CleaveTensor *tensor, double number);
-/* Sets the only value of the node. Returns FALSE if `value` is NULL. */
+/* Makes `value` the only result of the node. Returns FALSE if `value` is NULL. */
 gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
-/* Sets the values of a node with several results. Returns FALSE if one of them is NULL. */
+/* Makes `values` the results of the node. Returns FALSE if one of them is NULL. */
 gboolean
 cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
 /* Return the number of an attribute, or `fallback` if it is absent. The second function also
@@ -379,7 +383,7 @@ gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64
 double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
 
 /* Returns the numbers of a constant operand. Returns NULL if the operand is not constant; the error
- * names it `what`. */
+ * then calls it `what`. */
 CleaveOnnxAttr *cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
                                                guint operand,
                                                const char *what,
@@ -394,8 +398,8 @@ const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, g
 
 /* The order of nodes */
 
-/* Returns indices of nodes (guint) in an order in which each node follows the nodes that compute
- * its operands; apart from that, in the order of the file. */
+/* Returns indices of nodes (guint) sorted so that each node follows the nodes that compute its
+ * operands. Keeps the order of the file where possible. */
 GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
 /* Returns whether a node of the graph has a result of this name. */
 gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
@@ -408,8 +412,8 @@ cleave_onnx_is_default_domain (const char *domain)
   return domain == NULL || *domain == '\0' || g_str_equal (domain, "ai.onnx");
 }
 
-/* Fails if an op is not supported. Call this function before asking the user for shapes, which
- * would not help for such a model. */
+/* Fails if an op is not supported. Call this function before an error about missing shapes: with
+ * shapes, the import of such a model would still fail. */
 gboolean
 cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
@@ -419,7 +423,8 @@ gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
  * bounds the depth. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
-/* Reads one node by the opset of its function, or else of the model. */
+/* Reads node `index` of the graph, by the opset of the function that it comes from, or else of the
+ * model. */
 gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
                                 const Onnx__GraphProto *graph,
                                 size_t index,
@@ -468,8 +473,9 @@ void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
-/* Takes the same channels of all blocked operands of an element-wise node. Sets `n_padded` to the
- * number of channels that its result has in the file; 0: no operand is blocked. */
+/* Slices each blocked operand of an element-wise node to the channels that are not padding in the
+ * result. Sets `n_padded` to the number of channels that its result has in the file; 0: no operand
+ * is blocked. */
 gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
 /* Fails if a dynamic node has channels in blocks. The dynamic part has nodes as they are in the
  * file, but the static part computes values without blocks. */
@@ -579,7 +585,8 @@ gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
 /* Text */
 gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
-/* Forms of normalizations. The first function calls the upgrade for training. */
+/* Forms of normalizations that our op records lack. The first function also calls the upgrade for
+ * training. */
 gboolean cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error);
 
@@ -599,7 +606,7 @@ gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
 /* limit on the inputs, and on the outputs, of a graph, which are searched linearly */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
-/* Fails if a name is missing, too long or not valid UTF-8. The error names it `what`. */
+/* Fails if a name is missing, too long or not valid UTF-8. The error calls the name `what`. */
 gboolean cleave_onnx_check_name (const char *name, const char *what, GError **error);
 gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   const Onnx__GraphProto *proto,
@@ -615,7 +622,7 @@ gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
 /* Returns the name of dimension `d` of an input; NULL if it has none. `d` must be below
  * CLEAVE_MAX_RANK. */
 const char *cleave_onnx_dim_name (const Onnx__ValueInfoProto *info, guint d);
-/* Records the extents of an input's named dimensions. */
+/* Stores the extents of an input's named dimensions in `extents`. */
 void cleave_onnx_keep_extents (CleaveOnnxImport *import,
                                const Onnx__ValueInfoProto *info,
                                const CleaveShape *shape);

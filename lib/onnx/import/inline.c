@@ -155,7 +155,7 @@ copy_message (Inliner *inliner, const ProtobufCMessage *message)
 }
 
 /* Returns the value of a function's attribute: the call's value, or else the default. The caller
- * frees it. NULL without an error: the attribute has no value. */
+ * frees it. Returns NULL without an error if the attribute has no value. */
 static Onnx__AttributeProto *
 find_attribute (const Call *call, const char *name, GError **error)
 {
@@ -179,8 +179,8 @@ find_attribute (const Call *call, const char *name, GError **error)
   return NULL;
 }
 
-/* Replaces attributes that refer to attributes of the function by their values. Removes those
- * without a value. */
+/* Replaces attributes that refer to attributes of the function by copies of these, with their
+ * values. Removes an attribute if there is no value. */
 static gboolean
 resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
 {
@@ -228,8 +228,9 @@ make_identity_node (const char *from, const char *to)
   return node;
 }
 
-/* Gives the inputs and outputs of the function the names of the call's operands and results. If an
- * output already has another name, adds an Identity to `last`. */
+/* Maps the names of the function's inputs and outputs to the names of the call's operands and
+ * results. If an output is mapped already (it is an input, or listed twice), adds an Identity to
+ * `last`. */
 static gboolean
 rename_border (const Call *call, GPtrArray *last, GError **error)
 {
@@ -321,8 +322,8 @@ static gboolean expand (Inliner *inliner,
                         GPtrArray *to,
                         GError **error);
 
-/* Expands the calls among the nodes of a graph within the model. On error, the remaining nodes stay
- * in the graph. */
+/* Replaces the calls among the nodes of a graph in the model by the functions' nodes. On error, the
+ * remaining nodes stay in the graph. */
 static gboolean
 expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint depth, GError **error)
 {

@@ -72,8 +72,8 @@ add_default (CleaveOnnxImport *import,
   g_hash_table_insert (import->default_index, tensor, GUINT_TO_POINTER (import->defaults->len));
 }
 
-/* Returns whether an input's initializer is its default value: the IR version allows it and the
- * type matches. */
+/* Returns whether an initializer is the default value of an input: the IR version allows defaults,
+ * and the types match. */
 static gboolean
 is_default (const CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,
@@ -88,8 +88,8 @@ is_default (const CleaveOnnxImport *import,
          type.element == cleave_tensor_get_type (value->constant)->element;
 }
 
-/* Returns whether the caller gives an input a value. A number belongs to the dimension of that
- * name if there is one. */
+/* Returns whether the caller gives input `name` a value. If a dimension has this name, a number is
+ * its extent and no value of the input. */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {
@@ -103,8 +103,9 @@ has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *
   return FALSE;
 }
 
-/* Records a default value. Its constant enters the graph, but the import does not fold with it:
- * the caller of the written file may override it. */
+/* Adds the constant of an input's default value to the list of default values. Its constant enters
+ * the graph, but the import does not fold with it: the caller of the written file may override it.
+ */
 static void
 make_default (CleaveOnnxImport *import, CleaveOnnxValue *value)
 {
@@ -183,12 +184,13 @@ list_inputs (CleaveOnnxImport *import,
 
 typedef struct
 {
-  const CleaveShape *shape; /* or NULL */
-  CleaveTensor *value;      /* or NULL */
+  const CleaveShape *shape; /* shape that the caller gives the input; NULL: none */
+  CleaveTensor *value;      /* value that the caller gives the input; NULL: none */
 } Given;
 
-/* Returns the entry of the input that `what` is given for. NULL on error: no such input, or it
- * already has an entry. */
+/* Returns the entry of input `name` in `given`, an array with an entry for each input. `name` NULL:
+ * the only input. `what`: the word for a shape or a value in errors. Returns NULL on error: there
+ * is no such input, or its entry is set already. */
 static Given *
 find_given (
     const char *name, const char *what, const GPtrArray *inputs, Given *given, GError **error)
@@ -214,8 +216,8 @@ find_given (
   return NULL;
 }
 
-/* Returns whether a shape of one number is meant for a dimension: inputs have a dimension of its
- * name, and no input has this name itself. */
+/* Returns whether a shape option with one number is the extent of a dimension: an input has a
+ * dimension of that name, and no input has the name itself. */
 static gboolean
 is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArray *dims)
 {
@@ -270,7 +272,8 @@ fail_dim (const char *name, const GPtrArray *names, GError **error)
                       nearest);
 }
 
-/* Makes a value for an input of one integer. NULL if no such input has this name. */
+/* Returns the number that the caller gives as the value of an input of one integer; NULL if no such
+ * input has this name. */
 static CleaveTensor *
 make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
 {
@@ -390,8 +393,8 @@ add_input (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Adds to the error of an input the names of later inputs that also have free dimensions, so that
- * the caller can give all shapes at once. */
+/* If an input lacks a shape, adds to its error the names of later inputs that also have free
+ * dimensions. The caller can then give all shapes at once. */
 static void
 name_other_inputs (const CleaveOnnxImport *import,
                    const GPtrArray *inputs,

@@ -11,7 +11,8 @@
 
 /* Last reads */
 
-/* The index + 1 of the last node that reads each name; G_MAXUINT for outputs of the model. */
+/* Maps each name to 1 plus the index of the last node that reads it; G_MAXUINT for outputs of the
+ * model. */
 typedef struct
 {
   GHashTable *last;

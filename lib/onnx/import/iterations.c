@@ -110,7 +110,8 @@ take_outputs (CleaveOnnxIterations *iterations, gboolean *goes_on, GError **erro
   return TRUE;
 }
 
-/* Sets whether cleave_onnx_release() keeps the values that outlive an iteration. */
+/* Sets `is_live` of the values that outlive an iteration (states and scan outputs), so that
+ * cleave_onnx_release() does not free them. */
 static void
 set_live (const CleaveOnnxIterations *iterations, gboolean is_live)
 {
@@ -125,7 +126,8 @@ set_live (const CleaveOnnxIterations *iterations, gboolean is_live)
     }
 }
 
-/* Frees the values of an iteration that no later one reads, and the states before it. */
+/* Frees the values made since index `first` that no later iteration reads, and the states `before`
+ * this iteration. */
 static void
 release_iteration (const CleaveOnnxIterations *iterations, guint first, const GPtrArray *before)
 {
@@ -141,8 +143,8 @@ release_iteration (const CleaveOnnxIterations *iterations, guint first, const GP
     ((CleaveOnnxValue *) import->all_values->pdata[i])->is_carried = TRUE;
 }
 
-/* Reads one iteration. The body's inputs are in a scope around the scope of its nodes. This
- * distinguishes states that a node computed from states that are passed through. */
+/* Reads one iteration. The body's inputs are in a scope around the scope of its nodes. So a state
+ * that a node of the body computed differs from a state that is a body's input. */
 static gboolean
 take_iteration (CleaveOnnxIterations *iterations,
                 gint64 iteration,
@@ -257,7 +259,7 @@ add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError
   return cleave_onnx_node_reshape (node, value, &row, ".iteration", error);
 }
 
-/* Returns the scan output of no iterations: extent 0 along the axis. */
+/* Returns a scan output for a loop without iterations: a constant of extent 0 along the axis. */
 static CleaveOnnxValue *
 make_empty (CleaveOnnxNode *node, const CleaveTensorType *iteration, gint64 axis, GError **error)
 {

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The keys or the labels of a map, in any of the forms of the opsets. */
+/* The keys or the labels of a map. Each opset has other attributes for them. */
 typedef struct
 {
   GArray *elements; /* CleaveTextElement, in the order of the map */
@@ -14,7 +14,7 @@ typedef struct
   CleaveElement type; /* element type; CLEAVE_NONE for texts */
 } Side;
 
-/* Appends the elements of a tensor attribute to `side`. */
+/* Appends the elements of a tensor attribute to `side`, the keys or the labels. */
 static gboolean
 append_tensor (CleaveOnnxNode *node, const Onnx__TensorProto *proto, Side *side, GError **error)
 {
@@ -100,7 +100,7 @@ read_side (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Sets the label of keys that the map does not have. */
+/* Reads the label for elements that are no key of the map. */
 static gboolean
 read_default (CleaveOnnxNode *node, const Onnx__NodeProto *proto, Side *side, GError **error)
 {
@@ -130,7 +130,8 @@ read_default (CleaveOnnxNode *node, const Onnx__NodeProto *proto, Side *side, GE
   return good;
 }
 
-/* Reads the map of opset 1, from strings to their positions or back. */
+/* Reads the map of opset 1, a list of strings: from strings to their positions in the list, or
+ * back. */
 static gboolean
 read_classes (CleaveOnnxNode *node,
               const Onnx__NodeProto *proto,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the reader of a node by its op: strings, sequences, graphs as attributes, ops of unknown
- * domains, and ops that have a record or an upgrade. */
+/* Selects, by a node's op, the function that reads it: strings, sequences, graphs as attributes,
+ * ops of unknown domains, and ops that have a record or an upgrade. */
 
 #include "node-values.h"
 
@@ -28,7 +28,7 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 
       if (strcmp (node->op, "Optional") == 0 &&
           proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO)
-        continue; /* the type of an empty optional value; nothing here depends on it */
+        continue; /* an empty optional value has any type, since no op computes with its tensor */
       attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
 
       if (attr == NULL)
@@ -47,7 +47,8 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* Keeps the doc string of a node. If an upgrade made several nodes, the last of them gets it. */
+/* Keeps the doc string of a node for the export. If an upgrade made several nodes, the last of them
+ * gets it. */
 static void
 keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
@@ -91,7 +92,7 @@ read_sequence (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
   return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error);
 }
 
-/* Keeps the values that passes_sequence() has set. */
+/* Does nothing: passes_sequence() has set the values. */
 static gboolean
 read_nothing (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -104,7 +105,8 @@ read_map (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return cleave_onnx_read_sequence_map (node, proto, error);
 }
 
-/* Returns the reader of an op that takes or gives sequences; NULL for other ops. */
+/* Returns the function that reads a node with sequences as operands or results; NULL for other
+ * nodes. */
 static Reader
 find_sequence_reader (CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {

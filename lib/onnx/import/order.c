@@ -9,8 +9,9 @@ typedef struct
 {
   GHashTable
       *makers;    /* maps a value's name to 1 plus the index of the first node that computes it */
-  GArray *reads;  /* guint: nodes that compute operands, grouped by reading node */
-  GArray *begins; /* guint: begin of each node's group in `reads`; one more element holds the end */
+  GArray *reads;  /* guint: for each node, the nodes that compute its operands, node after node */
+  GArray *begins; /* guint: index in `reads` of each node's first entry; one more element holds the
+                     end */
   GArray *stack;  /* Visit: nodes that wait for their operands */
 } Reads;
 

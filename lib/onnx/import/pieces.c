@@ -33,8 +33,8 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GArray *stack;       /* Part: parts to visit; the last entry is the next one */
-  GArray *parts;       /* Part: the parts of the current join */
+  GArray *stack;       /* Part: parts to visit, the next one last */
+  GArray *parts;       /* Part: the parts of the current join, and of the joins that it absorbs */
   GPtrArray *inner;    /* CleaveNode: joins that the current join absorbs */
   GHashTable *by;      /* maps a CleaveNode to its replacement; NULL: it is absorbed */
   GHashTable *weights; /* CleaveNode: constants that absorbed nodes read */
@@ -138,7 +138,7 @@ merge_join (Merging *merging, CleaveNode *node)
 
 /* Parts */
 
-/* Returns whether an attribute that ONNX does not have differs from its default. */
+/* Returns whether an attribute that only our op has differs from its default. */
 static gboolean
 is_ours (const CleaveOp *op, gconstpointer attrs)
 {
@@ -148,7 +148,8 @@ is_ours (const CleaveOp *op, gconstpointer attrs)
   return FALSE;
 }
 
-/* Returns whether the node only takes a box out of its operand. Sets `range` to the box. */
+/* Returns whether the result of a node is a box of its operand's elements, as for a Slice. Sets
+ * `range` to the box. */
 static gboolean
 takes_box (const CleaveNode *node, CleaveRange *range)
 {

@@ -29,7 +29,7 @@ scan_clear (Scan *scan)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Scan, scan_clear)
 
-/* Reads an attribute that is a list of `n` integers. If it is absent, the list has zeros. */
+/* Reads attribute `name`, a list of `n` integers. If it is absent, the list has `n` zeros. */
 static gboolean
 read_list (const Scan *scan,
            const Onnx__NodeProto *proto,
@@ -107,8 +107,8 @@ take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at
   return cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
 }
 
-/* Returns zeros with the shape of a slice. If there are no elements to scan, an iteration is read
- * only for its types. */
+/* Returns a constant of zeros with the shape of a slice, for a Scan of no elements. Its body is
+ * read once, only for the types of its outputs. */
 static CleaveOnnxValue *
 make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GError **error)
 {

@@ -10,7 +10,7 @@
 typedef struct
 {
   gboolean is_text;
-  gint64 integer; /* the number, if it is an integer; or the number of the text */
+  gint64 integer; /* value of an integer element; for a text, its number in the table of strings */
   double real;
 } CleaveTextElement;
 
@@ -19,16 +19,17 @@ typedef struct
 gboolean cleave_text_element_read (CleaveTensor *dense, gint64 i, CleaveTextElement *element);
 gboolean
 cleave_text_element_write (CleaveTensor *tensor, gint64 i, const CleaveTextElement *element);
-/* Returns the element for a string of the file. */
+/* Returns the element for a string of the file, which is added to the table of strings. */
 CleaveTextElement cleave_text_element_new (CleaveOnnxImport *import,
                                            const ProtobufCBinaryData *bytes);
-/* Adds a result to the node. Takes ownership of the tensor. */
+/* Makes a tensor the next result of the node, and takes ownership of it. `is_text`: its elements
+ * are strings. */
 gboolean cleave_text_finish (CleaveOnnxNode *node, CleaveTensor *tensor, gboolean is_text);
 /* Returns operand `index` as a dense tensor. Returns NULL and the error unless it has strings
  * (`is_text`) or numbers. */
 CleaveTensor *
 cleave_text_operand (const CleaveOnnxNode *node, guint index, gboolean is_text, GError **error);
-/* Returns a new tensor with the shape of `like`. */
+/* Returns a new tensor with the shape of `like` and the element type `element`. */
 CleaveTensor *cleave_text_tensor (CleaveTensor *like, CleaveElement element, GError **error);
 /* Returns the attribute whose name begins with `prefix` and ends with `ending`; NULL if there is
  * none. */

@@ -142,7 +142,7 @@ is_stopword (const Onnx__NodeProto *proto, const char *text)
   return FALSE;
 }
 
-/* Reads StringNormalizer: removes stopwords, changes the case. No word left: one empty string. */
+/* Reads StringNormalizer: removes stopwords, changes the case. If no word is left: one "". */
 static gboolean
 read_normalizer (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -206,7 +206,7 @@ read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, G
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Splits a string at a delimiter (empty: at white space), at most `most` times. */
+/* Splits a string at each delimiter, at most `most` times. An empty delimiter means white space. */
 static char **
 split_text (const char *text, const char *delimiter, gint64 most)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The table of strings, and the nodes that only move strings. */
+/* The table of strings, and the nodes that move or compare strings without reading their
+ * characters. */
 
 #include "texts.h"
 

@@ -133,8 +133,8 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
   return CLEAVE_ONNX_STEP ("Mul", ".scores.capped", NULL, scores, to);
 }
 
-/* Applies softmax over the keys. A sink is one more score that belongs to no key; its probability
- * is dropped. */
+/* Applies softmax over the keys. If there is a sink, adds it as the score of one more key, and
+ * drops the probability of that key. */
 static CleaveOnnxValue *
 soften (CleaveOnnxNode *node,
         const CleaveOnnxAttention *a,

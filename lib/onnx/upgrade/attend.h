@@ -10,7 +10,8 @@
 
 #include "contrib.h"
 
-/* Stages of the scores: after Q Kᵀ and the scale, after softcap, after the masks, after softmax. */
+/* Stages of the scores in an attention: after Q Kᵀ and the scale, after softcap, after the masks,
+ * after softmax. */
 enum {
   CLEAVE_ONNX_SCORES_MADE,
   CLEAVE_ONNX_SCORES_CAPPED,
@@ -24,13 +25,14 @@ typedef struct
 {
   CleaveOnnxValue *q;       /* B×N×S×H */
   CleaveOnnxValue *k, *v;   /* B×M×T×H; head i of q reads head i / (N / M) */
-  CleaveOnnxValue *allowed; /* bool mask: FALSE adds `filtered` to the score; NULL: all TRUE */
+  CleaveOnnxValue *allowed; /* bool mask: adds `filtered` where FALSE; NULL: all TRUE */
   double filtered;
-  CleaveOnnxValue *causal; /* bool mask: FALSE adds the lowest float; NULL: all TRUE */
+  CleaveOnnxValue *causal; /* bool mask: adds the lowest float where FALSE; NULL: all TRUE */
   CleaveOnnxValue *bias;   /* added to the scores; NULL: none */
   double scale;            /* factor of the scores; 0: 1 / √H */
-  double softcap;          /* limit of the scores; 0: none */
-  CleaveOnnxValue *sink;   /* N: scores that belong to no key; NULL: none */
+  double softcap;          /* scores become softcap * tanh (score / softcap); 0: unchanged */
+  CleaveOnnxValue *sink; /* N scores, one for each head, that belong to no key but count in softmax;
+                            NULL: none */
   CleaveOnnxValue *
       *scores; /* receives the scores of each stage, in groups of heads; NULL: not wanted */
 } CleaveOnnxAttention;
@@ -62,7 +64,7 @@ typedef struct
   CleaveOnnxAttention
       core; /* k and v of `core` at first lack the past keys and values, which a later step adds */
   CleaveOnnxValue *past_k, *past_v; /* B×N×P×H; NULL: none */
-  CleaveOnnxValue *mask;            /* operand of the file; NULL: none */
+  CleaveOnnxValue *mask;            /* mask operand of the node; NULL: none */
   CleaveOnnxValue *y;               /* result 0 of the node */
 } CleaveOnnxHeads;
 

@@ -74,8 +74,8 @@ slice_projected (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Computes attention on `x`, B×S×(Q, K and V side by side). `widths` has their widths; NULL:
- * equal. */
+/* Computes attention on `x`, B×S×(Q, K and V side by side). `widths`: elements of Q, K and V; NULL:
+ * the three are equal. */
 static gboolean
 attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxHeads *heads,
@@ -163,7 +163,7 @@ q_attention (CleaveOnnxNode *node, GError **error)
 
 /* MultiHeadAttention: the operands are projected already, but without the bias */
 
-/* Returns part number `part` of B×L×N×n×H as B×L×(N·H). */
+/* Returns one of the n values (Q, K, V) in `packed`, B×L×N×n×H, as B×L×(N·H). `part`: its index. */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)
@@ -176,7 +176,7 @@ unpack (
       node, packed, &CLEAVE_SHAPE (is.dim[0], is.dim[1], is.dim[2] * is.dim[4]), suffix, error);
 }
 
-/* Checks the shapes of key and value. `is` is the shape of the query. */
+/* Checks the shapes of key and value against the query. `is`: shape of the query. */
 static gboolean
 check_parts (CleaveOnnxNode *node, const CleaveShape *is, gint64 n_heads, GError **error)
 {
@@ -196,7 +196,7 @@ check_parts (CleaveOnnxNode *node, const CleaveShape *is, gint64 n_heads, GError
                              error);
 }
 
-/* Finds Q, K and V as B×L×(N·H). K and V may also be B×N×L×H in the file. */
+/* Sets `parts` to Q, K and V as B×L×(N·H). In the file, K and V may also be B×N×L×H. */
 static gboolean
 find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GError **error)
 {

@@ -33,7 +33,7 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
              b->n);
 }
 
-/* The numbers of a tensor that is unpacked when it is first read. */
+/* The numbers of a packed tensor, which are unpacked when they are first read. */
 typedef struct
 {
   CleaveTensor *packed; /* packed bytes; NULL: all numbers equal `number` */
@@ -72,7 +72,7 @@ fill_same (gpointer to, gpointer data)
   memset (to, p->number, (gsize) (p->blocks.n_rows * p->n_padded));
 }
 
-/* Returns whether the packed tensor has the elements without gaps. */
+/* Returns whether the packed tensor is dense, and no row ends with padding or unused bits. */
 static gboolean
 has_whole_bytes (const Packed *packed)
 {
@@ -80,7 +80,7 @@ has_whole_bytes (const Packed *packed)
          cleave_tensor_is_dense (packed->packed);
 }
 
-/* Returns a constant that is computed when it is first read. */
+/* Returns a constant whose elements `fill` computes from `packed` when they are first read. */
 static CleaveOnnxValue *
 defer (CleaveOnnxNode *node,
        const CleaveShape *shape,

@@ -82,8 +82,8 @@ activate (CleaveOnnxNode *node,
   return cleave_onnx_node_make (made, error) && cleave_onnx_finish (node, made->values->pdata[0]);
 }
 
-/* Adds the op; then the Add of operand `n_operands` if it is present (Z of a Conv); then the
- * activation. */
+/* Adds the op with the first `n_operands` operands. If the next operand (Z of a Conv) is present,
+ * adds an Add of it. Then adds the activation. */
 static gboolean
 fused (CleaveOnnxNode *node,
        const char *op,
@@ -131,6 +131,6 @@ const CleaveOnnxContrib cleave_onnx_contrib_fused[] = {
   { "FusedConv", cleave_onnx_fused_conv },
   { "FusedGemm", fused_gemm },
   { "FusedMatMul", fused_mat_mul },
-  { "TransposeMatMul", fused_mat_mul }, /* an older name */
+  { "TransposeMatMul", fused_mat_mul }, /* an older name of FusedMatMul */
   { NULL, NULL },
 };

@@ -18,8 +18,8 @@ typedef struct
   gint64 n_heads, n_shared; /* number of query heads, and of key and value heads */
   gint64 window;
   gboolean is_causal, has_rotary, interleaved, is_smooth;
-  gint64 n_batch, n_new, n_keys; /* B, S, T */
-  gboolean is_prompt;            /* there is no past, and the cache is ignored */
+  gint64 n_batch, n_new, n_keys; /* B, S, T: batch, new keys, present keys */
+  gboolean is_prompt;            /* there are no past keys, so the cache is ignored */
   CleaveOnnxValue *last;         /* int64, B: index of the last valid key */
   CleaveOnnxValue *past;         /* int64, B: number of valid keys in the cache; NULL: none */
   CleaveOnnxValue *rows;         /* row of each present key; NULL: not computed yet */
@@ -41,8 +41,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
   g->is_smooth = cleave_onnx_node_take_int (node, "smooth_softmax", 0) != 0;
   g->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   g->core.softcap = cleave_onnx_node_take_real (node, "softcap", 0);
-  cleave_onnx_node_take_real (node, "qk_norm_epsilon",
-                              0); /* only operands that Cleave refuses use it */
+  cleave_onnx_node_take_real (node, "qk_norm_epsilon", 0); /* of operands that Cleave refuses */
   cleave_onnx_node_take_int (node, "kv_cache_bit_width", 0);
   if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
       (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))
@@ -103,8 +102,8 @@ read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
   return parts[0] != NULL && parts[1] != NULL && parts[2] != NULL;
 }
 
-/* Reads the lengths. total_sequence_length decides whether there is a past; seqlens_k is the length
- * of the past. */
+/* Reads the lengths. total_sequence_length determines whether there are past keys; seqlens_k
+ * determines their number. */
 static gboolean
 read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -206,7 +205,7 @@ find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **err
   return CLEAVE_ONNX_STEP ("Where", ".cache.rows", NULL, is_old, at, moved);
 }
 
-/* Returns whether the rows are the constants 0, 1, 2 and so on, so that no Gather is needed. */
+/* Returns whether `rows` is a constant 0, 1, 2, and so on, so that no Gather is needed. */
 static gboolean
 is_count (CleaveOnnxNode *node, CleaveOnnxValue *rows)
 {

@@ -30,7 +30,7 @@ typedef struct
 {
   CleaveOnnxNode *node;
   gint64 n_steps, batch, hidden;
-  gboolean both; /* the LSTM runs in both directions */
+  gboolean both; /* TRUE: forward and backward; FALSE: one direction */
   CleaveOnnxValue *x[CLEAVE_ONNX_N_QUANTIZED];
 } Lstm;
 
@@ -118,7 +118,7 @@ multiply (CleaveOnnxNode *node,
   return cleave_onnx_scaled_product (node, integers, quantized[1], bytes->scale, suffix, error);
 }
 
-/* Returns the bias of direction `d`: the sum of the two halves of B. */
+/* Returns the bias of direction `d`: the bias of W plus the bias of R, the two halves of B. */
 static CleaveOnnxValue *
 pick_bias (const Lstm *lstm, gint64 d, GError **error)
 {
@@ -243,7 +243,8 @@ give_results (const Lstm *lstm, const Direction *directions, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ all, last_h, last_c }, 3);
 }
 
-/* Returns the message for the first unsupported attribute or operand; NULL if there is none. */
+/* Returns an error message for the first attribute or operand that is not supported; NULL if there
+ * is none. Removes the attributes from the node. */
 static const char *
 find_unread (CleaveOnnxNode *node)
 {

@@ -33,8 +33,8 @@ quick_gelu (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_swish (node, error);
 }
 
-/* Upgrades SkipLayerNormalization: X + skip + bias, then the normalization with its scale and bias.
- * Result 3 is the sum. */
+/* Upgrades SkipLayerNormalization: adds X, skip and bias, then normalizes with scale and bias.
+ * Result 3 is the sum before the normalization. */
 static gboolean
 skip_norm (CleaveOnnxNode *node, GError **error)
 {

@@ -80,7 +80,8 @@ qlinear_softmax (CleaveOnnxNode *node, GError **error)
   return qlinear_unary (node, error);
 }
 
-/* Upgrades QLinearWhere. Operands: condition, then value, scale and zero point of each side. */
+/* Upgrades QLinearWhere. Operands: the condition, then value, scale and zero point of X and of Y.
+ */
 static gboolean
 qlinear_where (CleaveOnnxNode *node, GError **error)
 {
@@ -238,7 +239,8 @@ cleave_onnx_scaled_product (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
 }
 
-/* Sets the result to the scaled product of integers, plus `bias` unless it is NULL. */
+/* Sets the node's result to the float product of quantized matrices, plus `bias` unless it is NULL.
+ * `integers`: A, B and their zero points. */
 static gboolean
 finish_product (CleaveOnnxNode *node,
                 CleaveOnnxValue *const *integers,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades the ops of com.microsoft that ONNX Runtime's optimizer and quantizer write to standard
+/* Upgrades com.microsoft ops to standard ops. ONNX Runtime's optimizer and quantizer write these
  * ops. */
 
 #include "contrib.h"

@@ -35,8 +35,8 @@ CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
 gboolean cleave_onnx_fused_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dynamic_quantize_lstm (CleaveOnnxNode *node, GError **error);
 
-/* Steps. Each adds one node and returns its result. It returns `x` itself if there is nothing to
- * do, and NULL if an operand is NULL: the step that failed has set the error. */
+/* Steps. Each adds one node and returns its result. It returns `x` itself if a node would not
+ * change it, and NULL if an operand is NULL: the step that failed has set the error. */
 
 CleaveOnnxValue *cleave_onnx_permute (CleaveOnnxNode *node,
                                       CleaveOnnxValue *x,
@@ -65,24 +65,25 @@ CleaveOnnxValue *cleave_onnx_cast (CleaveOnnxNode *node,
                                    CleaveElement element,
                                    const char *suffix,
                                    GError **error);
-/* Returns a constant of zeros, or of from, from + 1, and so on. Fails for more than 2^20
- * elements. */
+/* Return a constant of zeros, and a constant with the elements from, from + 1, and so on. Fail for
+ * more than 2^20 elements. */
 CleaveOnnxValue *
 cleave_onnx_zeros (CleaveOnnxNode *node, const CleaveTensorType *type, GError **error);
 CleaveOnnxValue *
 cleave_onnx_count (CleaveOnnxNode *node, gint64 from, const CleaveShape *shape, GError **error);
 
 #define CLEAVE_ONNX_ANY (-1) /* in shapes of cleave_onnx_expect(): any extent */
-/* Fails if a value is absent or has another shape; the error shows the actual shape and names the
+/* Fails if a value is absent or has another shape; the error has the actual shape and calls the
  * value `what`. */
 gboolean cleave_onnx_expect (const CleaveOnnxNode *node,
                              const char *what,
                              const CleaveOnnxValue *value,
                              const CleaveShape *shape,
                              GError **error);
-/* Fails if an operand is present; the error names it `what`. */
+/* Fails if an operand is present; the error calls it `what`. */
 gboolean
 cleave_onnx_refuse (const CleaveOnnxNode *node, guint operand, const char *what, GError **error);
-/* Removes an attribute from the node. Fails if it is present and differs from `only`. */
+/* Removes an integer attribute from the node. Fails if it is present and its value is not `only`.
+ */
 gboolean
 cleave_onnx_take_only (CleaveOnnxNode *node, const char *attr, gint64 only, GError **error);

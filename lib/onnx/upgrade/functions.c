@@ -214,7 +214,7 @@ cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error)
          cleave_onnx_finish (node, cleave_onnx_rms_norm (node, x, scale, axis, epsilon, error));
 }
 
-/* CenterCropPad: takes the middle of each axis, or pads the axis with zeros on both sides. */
+/* CenterCropPad: on each axis, takes the middle elements, or pads with zeros at both ends. */
 
 typedef struct
 {

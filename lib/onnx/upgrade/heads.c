@@ -35,8 +35,8 @@ compare (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP (op, suffix, NULL, numbers, limits);
 }
 
-/* Returns a mask of the valid keys. `mask` has B numbers (where the keys end) or 2B numbers (where
- * they end, then where they begin). */
+/* Returns a mask of the valid keys. `mask` has B numbers (for each batch element, the position
+ * after its last key) or 2B numbers (these, then the positions of the first keys). */
 static CleaveOnnxValue *
 allow_by_length (
     CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)

@@ -13,7 +13,7 @@ static const struct
   const char *op, *element_wise;
 } without_axes[] = {
   { "ReduceL1", "Abs" },
-  { "ReduceL2", "Abs" }, /* root of the square */
+  { "ReduceL2", "Abs" }, /* the root of x squared */
   { "ReduceSumSquare", "Mul" },
   { "ReduceLogSum", "Log" },
 };
@@ -71,7 +71,7 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Split with num_outputs: computes the sizes, of which the last may be smaller. */
+/* Upgrades Split with num_outputs: computes equal sizes, except that the last may be smaller. */
 gboolean
 cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
 {
@@ -206,7 +206,7 @@ wrap (CleaveOnnxNode *node, guint rank, GError **error)
     }
   if (any)
     return cleave_onnx_finish (node, x);
-  cleave_onnx_node_set_string (node, "mode", "constant"); /* there is nothing to pad */
+  cleave_onnx_node_set_string (node, "mode", "constant"); /* all pads are 0 */
   return TRUE;
 }
 

@@ -45,7 +45,8 @@ typedef struct
       *is_stated; /* set of the names of values whose number of channels a ReorderOutput states */
   CleaveOnnxBlocked *found;
   gboolean contradicts;    /* the file cannot have this block size */
-  gboolean has_zero_block; /* a convolution ends with a whole short block of zeros */
+  gboolean has_zero_block; /* the last 8 channels of a convolution have only zero weights, so blocks
+                              have 16 channels */
 } Scan;
 
 static gboolean
@@ -160,7 +161,7 @@ read_node (Scan *scan, const Onnx__NodeProto *node)
   gint64 n;
   CleaveOnnxValue *w;
 
-  if (node->n_input == 0 || node->n_output == 0) /* the importer reports this later */
+  if (node->n_input == 0 || node->n_output == 0) /* reading this node later reports the error */
     return;
   out = node->output[0];
   n = cleave_onnx_n_read (scan->found, out);
@@ -265,7 +266,7 @@ cleave_onnx_scan_blocked (CleaveOnnxImport *import, const Onnx__GraphProto *grap
   find_blocked (&scan);
   scan.found = import->block != 0 ? try_block (&scan, import->block) : choose (&scan);
   if (scan.found == NULL)
-    scan.found = blocked_new (LONG_BLOCK); /* the importer reports this later */
+    scan.found = blocked_new (LONG_BLOCK); /* reading the nodes later reports the error */
   import->block = scan.found->block;
   g_array_unref (scan.order);
   g_hash_table_unref (scan.is_blocked);

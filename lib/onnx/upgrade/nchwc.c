@@ -15,7 +15,8 @@
 
 #include <string.h>
 
-/* Marks the result of the node as blocked in the file, with `n_padded` channels there. */
+/* Marks the value of the node as blocked in the file, with `n_padded` channels there. Returns
+ * `good`. */
 static gboolean
 mark (CleaveOnnxNode *node, gint64 n_padded, gboolean good)
 {
@@ -130,7 +131,7 @@ check_filter (const CleaveOnnxNode *node, const CleaveOnnxFilter *f, gint64 grou
                                 f->n_outputs, f->n_inputs, group, f->block);
 }
 
-/* Takes the first `n` numbers of the bias, and the first `n` channels of the Sum. */
+/* Slices the bias and the operand Sum to the first `n` channels. */
 static gboolean
 narrow_addends (CleaveOnnxNode *node, gint64 n, GError **error)
 {

@@ -35,7 +35,7 @@ normalize_elements (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", "", NULL, y, cleave_onnx_node_operand (node, 2)));
 }
 
-/* Reshapes an operand of rank 1 to a column, [N, 1], which has one channel. */
+/* An operand of rank 1 becomes a column, [N, 1], of one channel. */
 gboolean
 cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
 {
@@ -84,7 +84,8 @@ drop_leading_ones (
   return value != NULL;
 }
 
-/* Returns whether a parameter has more dimensions than are normalized, and broadcasts to X. */
+/* Returns whether scale or bias (shape `own`) has more dimensions than the `n_inner` normalized
+ * ones, and broadcasts to X. */
 static gboolean
 reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
 {
@@ -94,7 +95,7 @@ reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
          cleave_shape_equal (x, &both);
 }
 
-/* Adds the normalization with scale 1 and without bias. It takes over the attributes of the
+/* Adds a LayerNormalization with scale 1 and without bias, which takes over the attributes of the
  * node. */
 static CleaveOnnxNode *
 normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
@@ -113,7 +114,8 @@ normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
   return cleave_onnx_node_make (made, error) ? g_steal_pointer (&made) : NULL;
 }
 
-/* Applies scale and bias by nodes of their own. Computes in float32 if the elements are smaller. */
+/* Applies scale and bias by a Mul and an Add after the normalization. Computes in float32 if the
+ * elements are smaller. */
 static gboolean
 scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
 {
@@ -142,8 +144,7 @@ scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
                                               made->values->len);
 }
 
-/* Scale and bias may have dimensions that are not normalized. Nodes of their own then apply
- * them. */
+/* Scale and bias may have dimensions that are not normalized. A Mul and an Add then apply them. */
 gboolean
 cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error)
 {

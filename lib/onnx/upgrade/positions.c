@@ -41,8 +41,8 @@ make_positions (CleaveOnnxNode *node,
   return value;
 }
 
-/* Returns a column of theta, by which a coordinate is multiplied; the last column is multiplied by
- * 1. */
+/* Returns one column of theta, as a value that broadcasts to the grid. A coordinate is multiplied
+ * by its column; the last column is a constant term. */
 static CleaveOnnxValue *
 take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
 {

@@ -81,7 +81,7 @@ check_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, CleaveShape *scal
                               error));
 }
 
-/* Pads the last block with zeros. */
+/* Pads `axis` with `missing` zeros, so that the last block is whole. */
 static gboolean
 fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
 {
@@ -148,7 +148,7 @@ cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
          block = cleave_onnx_node_take_int (node, "block_size", 0);
   const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, SCALE);
 
-  cleave_onnx_node_take_int (node, "saturate", 1); /* concerns only 8-bit floats */
+  cleave_onnx_node_take_int (node, "saturate", 1); /* this attribute concerns only 8-bit floats */
   if (!cleave_onnx_node_need (node, 2, error))
     return FALSE;
   if (precision != 0 &&

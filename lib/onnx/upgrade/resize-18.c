@@ -117,8 +117,8 @@ read_target (CleaveOnnxNode *node, const CleaveShape *x)
   return target;
 }
 
-/* Uses one scale for all axes: the smallest or the largest of those that the sizes give. Extents
- * are rounded to the nearest integer, halves up. */
+/* Sets one scale for all axes: the smallest or the largest of the scales that follow from the
+ * sizes, as `policy` says. Extents are rounded to the nearest integer, halves up. */
 static gboolean
 keep_proportions (CleaveOnnxNode *node,
                   const char *policy,
@@ -153,7 +153,7 @@ keep_proportions (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Replaces the sizes of the node by the scales of the target. */
+/* Replaces the operand `sizes` of the node by scales. */
 static void
 set_scales (CleaveOnnxNode *node, const CleaveOnnxResizeTarget *target)
 {
@@ -230,8 +230,9 @@ shrinks (const CleaveOnnxResizeTarget *target)
   return FALSE;
 }
 
-/* Decides, from known scales and extents, whether our op record can express the node. If it cannot,
- * builds the node from weights. */
+/* Decides, once scales and extents are known, whether our op record can express the node. If it
+ * can, adapts the attributes of the node. If not, sets the node's value by Gathers and products
+ * with weights. */
 static gboolean
 use_target (CleaveOnnxNode *node,
             const char *policy,

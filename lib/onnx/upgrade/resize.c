@@ -15,8 +15,8 @@
 typedef struct
 {
   guint n;
-  gboolean shrinks, enlarges; /* a dimension shrinks; a dimension grows */
-  gboolean stays;             /* all extents stay the same */
+  gboolean shrinks, enlarges; /* whether any dimension shrinks, and whether any grows */
+  gboolean stays;             /* no extent changes */
   float scale[CLEAVE_MAX_RANK];
 } Scales;
 
@@ -56,7 +56,8 @@ set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
 }
 
-/* Adds a Resize for the dimensions that shrink, since these round differently. */
+/* Adds a Resize of the dimensions that shrink, since these need another rounding than the
+ * dimensions that grow. */
 static gboolean
 shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
 {
@@ -106,7 +107,7 @@ cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
 /* The positions of tf_half_pixel_for_nn of opsets 11 and 12 are half an element above those of
  * half_pixel. */
 
-/* For mode nearest, expresses the shift of positions by another rounding mode. */
+/* For mode nearest, replaces the shift of positions by half an element by another rounding mode. */
 static gboolean
 shift_nearest (CleaveOnnxNode *node, GError **error)
 {

@@ -12,7 +12,7 @@ typedef struct
   guint rank;
   gboolean is_known;   /* scales or sizes are constant, one for each dimension */
   gboolean has_sizes;  /* sizes are given, not scales */
-  gboolean is_rounded; /* an extent differs from the scaled extent rounded down */
+  gboolean is_rounded; /* an extent of the result is not floor (extent * scale) */
   float scale[CLEAVE_MAX_RANK];
   gint64 from[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK];
 } CleaveOnnxResizeTarget;

@@ -37,8 +37,8 @@ cleave_onnx_rotary_init (CleaveOnnxNode *node,
   return rotary->cos != NULL && rotary->sin != NULL;
 }
 
-/* One rotation. The names of its nodes consist of the name of `node`, the suffix, and a suffix of
- * their own. */
+/* One rotation of pairs. The names of its nodes are the name of `node`, `suffix`, and a text for
+ * each node. */
 typedef struct
 {
   CleaveOnnxNode *node;
@@ -70,7 +70,8 @@ binary (const Rotation *rotation,
   return CLEAVE_ONNX_STEP (op, name, NULL, x, y);
 }
 
-/* Rotates all of `x`. If pairs are neighbors, `x` has an extra dimension of extent 2. */
+/* Rotates all pairs of `x`. If a pair is two neighbors, the last dimension of `x` has extent 2 and
+ * holds the pairs. */
 static CleaveOnnxValue *
 rotate_pairs (const Rotation *rotation,
               CleaveOnnxValue *x,

@@ -7,7 +7,7 @@
 
 #define STEP CLEAVE_ONNX_STEP
 
-/* Returns the weights in the order of the result's columns. */
+/* Returns an array with the weight of each column of the result. */
 static float *
 spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, GError **error)
 {

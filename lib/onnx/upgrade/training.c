@@ -91,8 +91,8 @@ reduce (
   return STEP (op, suffix, cleave_onnx_attr_new_int ("keepdims", 0), x);
 }
 
-/* Returns the loss of each label, and sets `weight` to its weight (NULL: 1). An ignored label may
- * be no valid class, so the Gathers read class 0 for it. */
+/* Returns the loss of each label, times its weight. Sets `weight` to the weights of the labels
+ * (NULL: all are 1). An ignored label may be no valid class, so the Gathers read class 0 for it. */
 static CleaveOnnxValue *
 weigh (CleaveOnnxNode *node, const Loss *loss, CleaveOnnxValue **weight, GError **error)
 {

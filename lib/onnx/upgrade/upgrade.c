@@ -17,11 +17,11 @@ static const struct
   const char *op, *attr;
   gboolean any;   /* the attribute may have any value */
   gint64 allowed; /* the only allowed value, unless `any` is set */
-  gint64 until;   /* first opset without the attribute; 0: the tables of the op records decide */
+  gint64 until;   /* first opset without the attribute; 0: the op records state whether it exists */
 } ignored[] = {
   { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a memory hint of any op */
   { "Dropout", "is_test", .any = TRUE },
-  { "GRU", "output_sequence", .any = TRUE }, /* follows from whether a node reads Y */
+  { "GRU", "output_sequence", .any = TRUE }, /* TRUE if a node reads Y */
   { "LSTM", "output_sequence", .any = TRUE },
   { "RNN", "output_sequence", .any = TRUE },
   { "Gemm", "broadcast",
@@ -107,7 +107,7 @@ upgrade_constant (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_constant (node, &type, floats));
 }
 
-/* Upgrades Size: the type of the operand determines it. */
+/* Upgrades Size to a constant, since the type of the operand is known. */
 static gboolean
 upgrade_size (CleaveOnnxNode *node, GError **error)
 {

@@ -12,8 +12,8 @@
 /* work of Unique's sort per element, in kernel steps */
 #define SORT_WORK 64
 
-/* Returns a constant operand, and subtracts `work` steps per element from the budget. Returns NULL
- * on error. */
+/* Returns the tensor of a constant operand, and subtracts `work` kernel steps per element from the
+ * budget. Returns NULL on error. */
 static CleaveTensor *
 constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
