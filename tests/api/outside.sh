@@ -53,7 +53,8 @@ if [ -x "$command" ]; then
   opt model.cleave -p 'repeat(lower-sub,remove-dead)' -o all.cleave
   if grep ' = Sub ' all.cleave; then exit 1; fi
   "$command" diff model.cleave all.cleave | grep -q 'equal, bit for bit'
-  # With 0 changes allowed, the pass must not run; with 1 it runs, and remove-dead does not.
+  # With --bisect N, passes run until N of them have changed the graph. With 0, the module's pass must not run. With 1
+  # it runs, and remove-dead does not.
   opt model.cleave -p lower-sub,remove-dead --bisect 0 -o none.cleave
   if grep ' = Neg ' none.cleave; then exit 1; fi
   opt model.cleave -p lower-sub,remove-dead --bisect 1 -o first.cleave

@@ -10,7 +10,7 @@
 
 #include "../../lib/ir/copy.h"
 
-/* Time for each case, in nanoseconds. */
+/* Each case is repeated for this time, in nanoseconds. */
 #define TIME 60000000
 
 static const char *wanted;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the limits of one core and prints them as JSON. Each is the best of many runs:
+/* Measures the peak rates of one core and prints them as JSON. Each is the best of many runs:
  *
  *   - float32 fused multiply-adds, in GFLOP/s; products of bytes per multiply-add
  *   - a division, a square root and a float16 conversion, in durations of a multiply-add
  *   - memcpy of several sizes, in GB/s, read plus written
  *
- * tests/bench/census.py compares kernels with these limits. */
+ * tests/bench/census.py compares kernels with these rates. */
 
 #include <glib.h>
 
@@ -72,7 +72,8 @@ static void (*const chains[N_OPS][3]) (guint n) = {
   [HALF] = { NULL, half_v3, half_v4 },
 };
 
-/* Returns the rate in billions of elements per second. */
+/* Returns how many results of `op` the core computes, in billions of float32 elements per second.
+ * 0: the level of the core has no such instruction. */
 static double
 best_rate (Op op)
 {
@@ -94,8 +95,8 @@ best_rate (Op op)
   return (double) n * N_CHAINS * (4 << level) / (double) least * 1e-3;
 }
 
-/* Returns the number of products of bytes in a lane of 32 bits: four with VNNI, and two as 16-bit
- * integers without it. */
+/* Returns how many products of bytes an instruction computes in a lane of 32 bits. The number is 4
+ * with VNNI, and 2 without VNNI, where bytes are multiplied as 16-bit integers. */
 static guint
 bytes_factor (void)
 {
@@ -143,7 +144,7 @@ best_copy (gsize n_bytes)
   return 2 * (double) n_bytes / least * 1e-3;
 }
 
-/* Returns the duration of `op` in multiply-adds, if it could be measured. */
+/* Returns the duration of `op` divided by that of a multiply-add. 0: `op` could not be measured. */
 static double
 units (Op op)
 {

@@ -2,8 +2,8 @@
 
 /* bench-model MODEL.onnx THREADS [SHAPE]: prints as JSON the cost of making a program of a model.
  * The first figure is the processor time in milliseconds, the least of three. The others are the
- * memory that the program reports, and the growth of the process after it made the program and ran
- * it once.
+ * memory that the program reports, and the growth of process memory after it made the program and
+ * ran it once.
  *
  * bench-model --vgg FILE.onnx: writes the convolutions and poolings of VGG-16 for 224x224, with
  * random weights. */

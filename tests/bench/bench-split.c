@@ -163,11 +163,12 @@ measure (const char *what,
           n_pieces, (middle - begin) * 1e6 / n_pieces, (end - middle) * 1e6 / n_pieces);
 }
 
-/* Measuring searches. */
+/* Searches for a split that meets a limit. */
 
 typedef struct
 {
-  double search, apply; /* milliseconds of the search and of applying its plan */
+  double search, apply; /* milliseconds that the search took, and milliseconds that the split by its
+                           plan took */
   guint n_pieces;
 } Searched;
 
@@ -258,9 +259,9 @@ make_deep_conv (void)
   return make_conv (512, 14);
 }
 
-/* Searches with limits from the bytes of the unsplit node, `most`, down to those of a pixel,
- * `least`, and with a limit that no split can meet. Prints the slowest search and the slowest
- * application last. */
+/* Searches with limits from `most`, the bytes of the unsplit node, down to `least`, the bytes of a
+ * pixel. Also searches with a limit that no split can meet. At the end, prints the slowest search
+ * and the slowest split. */
 static void
 measure_searches (const char *what, CleaveGraph *(*make) (void), gint64 most, gint64 least)
 {

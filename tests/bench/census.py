@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
 """census.py BUILD [--json FILE] [--flagged] [WORD]: runs a node of each op, element type and layout on one thread.
-Compares the times with the limits of the core. Prints a table in Markdown. WORD: only ops whose name contains it;
+Compares the times with the peak rates of the core. Prints a table in Markdown. WORD: only ops whose name contains it;
 --flagged: only lines with a cell below half of the limit.
 
 A cell has GFLOP/s, or GB/s read and written if nothing is multiplied, and in brackets its share of the core's limit.
@@ -40,9 +40,9 @@ CONV_INPUTS = 8
 OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
 # Each node runs for about RUN_MS milliseconds, from MIN_RUNS to MAX_RUNS times. The least time of a step is then stable.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
-# Number of measurements of a cell, of which the best counts.
+# Each cell is measured this many times. The table has the best measurement.
 TRIES = 3
-# A view with more than this many times the limit moved nothing: no memory is as fast.
+# A view that is faster than this many times the core's limit moved no bytes, since no memory is as fast.
 IN_PLACE = 5
 # Ops that need no line in the table: ops that run when the program is made, ops that only Cleave has, and ops in which
 # networks spend no time.
@@ -114,7 +114,7 @@ def instructions(limits, work, element, counts):
     lanes = {'float32': 1, 'int32': 1, 'float16': 1, 'int64': 0.5}.get(element, 4)
     operand, result, halves = counts
     div, sqrt, half = (limits['units'][unit] for unit in ('div', 'sqrt', 'half'))
-    # A division of 32-bit integers is a division of doubles, of which a register has half as many.
+    # Kernels divide 32-bit integers as doubles. A register holds half as many doubles as float32 numbers.
     div *= 2 if element == 'int32' else 1
     return operand * work.each / lanes + result * (work.plain / lanes + work.wide + work.div * div + work.sqrt * sqrt) + halves * half / 2
 

@@ -35,8 +35,8 @@ EXCLUDE = ['--exclude-inputs', '--inputs-apart']
 # The comparison lists at most this many slow runs.
 LISTED_RUNS = 40
 
-# A run is killed after PATIENCE times its limit of processor seconds, in seconds of the clock, since it may have to wait for
-# a processor.
+# A run is killed after PATIENCE times as many seconds of the clock as its limit of processor seconds. The factor
+# allows it to wait for a processor.
 PATIENCE = 20
 
 # A goal: the search for a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.

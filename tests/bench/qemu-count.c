@@ -16,7 +16,7 @@
 #define INTERFACE_VERSION 1
 #define ADD_UINT64 0 /* the only operation that QEMU can insert into translated code */
 
-struct block; /* a run of instructions that QEMU translates at once */
+struct block; /* a block of instructions that QEMU translates at once */
 typedef void (*Translated) (uint64_t plugin, struct block *block);
 typedef void (*Ended) (uint64_t plugin, void *data);
 

@@ -22,14 +22,15 @@ def run(command, **options):
 
 
 def plan(cleave, model, *options):
-    """Returns the figures of a bundle, or an error message."""
+    """Returns the JSON report of `cleave bundle` with these options, or its error message."""
     result = subprocess.run([cleave, 'bundle', model, '--json', *options], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
     return json.loads(result.stdout) if result.returncode == 0 else result.stderr.strip()
 
 
 def check(cleave, model, compiler, options, folder):
-    """Writes, compiles and runs a bundle. Returns an error message, or None if the bundle is right."""
+    """Writes, compiles and runs a bundle. Returns an error message, or None if the test program of the bundle
+    succeeds."""
     out = os.path.join(folder, 'bundle')
     result = run([cleave, 'bundle', model, '--force', '-o', out, *options])
     if result.returncode != 0:
@@ -44,7 +45,8 @@ def check(cleave, model, compiler, options, folder):
 
 
 def check_model(cleave, model, arguments):
-    """Returns whether all bundles of a model are right."""
+    """Makes several bundles of a model, with different options. Returns whether the test programs of all bundles
+    succeed."""
     name, checked = os.path.basename(model), 0
     for place in arguments.places.split(','):
         figures = plan(cleave, model, '--input', place)

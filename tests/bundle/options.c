@@ -19,7 +19,7 @@ make (const CleaveGraph *graph, const char *const *options)
   return bundle;
 }
 
-/* Asserts that a bundle is refused. Returns the message. */
+/* Asserts that making a bundle of the graph with these options fails. Returns the error message. */
 static char *
 refuse (const CleaveGraph *graph, const char *const *options)
 {

@@ -281,8 +281,8 @@ lay_out (CleaveBundleFlow *flow, guint first, guint end, guint n_bands, gboolean
                 : cleave_bundle_flow_run (flow, first, end, n_bands);
 }
 
-/* Lays out a segment with and without shortcuts: rows that are skipped, and rows that are taken
- * from the run of another segment. Returns the number of skipped rows. */
+/* Computes the order of a segment's rows row by row (`walk`), and with shortcuts that skip repeated
+ * rows (`skip`). Asserts equal results. Returns the number of skipped rows. */
 static gint64
 check_shortcuts (CleaveBundleFlow *walk,
                  CleaveBundleFlow *skip,

@@ -28,7 +28,8 @@ count (const char *plan, Seen *seen)
   seen->rows += strstr (plan, "rows of the caller") != NULL;
 }
 
-/* Makes, runs and checks a bundle. */
+/* Makes a bundle, compiles it and runs its test program. Asserts that the program succeeds, and
+ * counts the features of the plan in `seen`. */
 static CleaveBundleStats
 check (const CleaveGraph *graph, guint32 seed, CleaveBundleOptions options, Seen *seen)
 {
@@ -129,7 +130,7 @@ static const char *const wide[] = {
   "%x = Input : float32 1x3x1x17000\n%y = Neg %x\noutput %y\n",
 };
 
-/* Adds up rows 0, 1 ... 259 of an input: each Slice maps rows in another way. */
+/* Adds up rows 0, 1 ... 259 of an input: each Slice has another dimension map. */
 static CleaveGraph *
 make_slices (void)
 {

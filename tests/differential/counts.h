@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Counts of tried ops and ways. Each worker shares one with the parent process. */
+/* Counts how often each op, and each Way to compute a graph, was tried. Each worker shares a Counts
+ * with the parent process. */
 
 #include <glib.h>
 

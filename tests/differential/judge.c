@@ -85,7 +85,7 @@ end (Case *at)
   trial_clear (&at->trial);
 }
 
-/* Runs the graph after a way, such as a pass or a split, has changed it. Compares the outputs with
+/* Runs the graph after a pass, a split or another Way has changed it. Compares the outputs with
  * those of the reference kernels. */
 static Verdict
 run_way (Case *at, Way *way)

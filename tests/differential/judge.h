@@ -32,7 +32,8 @@ typedef struct
       wall_seen; /* processor time when the parent last saw it grow, and the time then */
   Verdict verdict;
   char message[4096];
-  TapeCopy graph, of_way; /* copies of the tapes, when judge_way() runs */
+  TapeCopy graph,
+      of_way; /* copies of the tapes of the graph and of the Way, valid while judge_way() runs */
   Counts counts;
 } Report;
 
@@ -42,5 +43,6 @@ const char *verdict_name (Verdict verdict);
 void judge_tapes (guint64 seed, guint way, Tape *graph, Tape *of_way);
 /* Makes the graph of a seed and judges N_WAYS ways to compute it. */
 Verdict judge_seed (guint64 seed, Report *report);
-/* Judges a graph with one way. Both are made by the choices of their tapes. */
+/* Judges a graph that is computed in one Way. The choices of the tape `graph` make the graph, and
+ * those of `way` make the Way. */
 Verdict judge_way (Tape *graph, Tape *way, Report *report);

@@ -82,7 +82,7 @@ pick_other (Trial *trial, const TrialType *type, guint element)
       return other;
     }
   other.rank = rank;
-  for (guint i = 0; i < rank; i++) /* from the last dimension */
+  for (guint i = 0; i < rank; i++) /* dimension i is counted from the last one */
     {
       gint64 *dim = &other.dim[rank - 1 - i];
 

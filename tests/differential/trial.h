@@ -56,7 +56,7 @@ typedef struct
   guint seed; /* seed of the elements if `data` is not given */
   int mode;
   gint64 min, max; /* smallest and largest element in the mode MODE_BETWEEN */
-  gboolean fixed;  /* the value must be constant, since an op needs it so */
+  gboolean fixed;  /* the value must be constant, since an op that reads it requires a constant */
   guint n_uses;
 } TrialValue;
 
@@ -93,7 +93,7 @@ typedef struct
   gboolean large;   /* the graph has enough work for several threads */
   gboolean deep;    /* the graph is a chain of values of some KiB, whose memory strips reduce */
   gboolean qdq;     /* float results are quantized and dequantized */
-  gboolean failed;  /* the node that is being added is impossible */
+  gboolean failed;  /* TRUE: the node that is being added is illegal */
   guint tail; /* number of the tail, 1 … TRIAL_N_TAILS: nodes after the others, whose shapes depend
                * on data; 0: none */
   guint tail_of; /* the float32 value that the tail reads */

@@ -7,7 +7,8 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* Up to two dimensions, in any order. Most are given by index, the others by name. */
+/* One or two dimensions of a value, in any order, and their text for the option `dims`: indices, or
+ * at times names. */
 typedef struct
 {
   guint n;

@@ -5,8 +5,8 @@
 #define pick(way, n) tape_draw ((way)->tape, (guint) (n))
 #define chance(way, percent) tape_chance ((way)->tape, (percent))
 
-/* Graphs of more nodes are not changed any more. With chunks of one element, a graph could get ten
- * thousand nodes, and cutting a join of ten thousand parts takes a minute. */
+/* A graph with more nodes than this is not changed again. With chunks of one element, a graph could
+ * get ten thousand nodes, and cutting a join of ten thousand parts takes a minute. */
 #define MAX_NODES 3000
 
 static gboolean

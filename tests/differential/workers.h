@@ -17,9 +17,9 @@ typedef struct
   const char *counts; /* file for the counts; NULL: none */
 } Plan;
 
-/* Returns the number of failures. */
+/* Judges all seeds of the plan in worker processes. Returns the number of seeds that failed. */
 guint workers_run (const Plan *plan);
-/* Judges a graph with one way in a process of its own. Frees both tapes. */
+/* Judges a graph that is computed in one Way, in a process of its own. Frees both tapes. */
 Verdict workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after);
 /* Allocates a report in memory that child processes share. */
 Report *workers_new_report (void);

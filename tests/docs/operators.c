@@ -67,7 +67,7 @@ typedef struct
   guint later;                     /* a bit for each opset after LAST_OPSET that some node needs */
 } Facts;
 
-/* The list of ONNX. */
+/* The list of ops in ONNX's header. */
 
 static int
 compare_names (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)

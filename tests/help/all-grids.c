@@ -4,11 +4,11 @@
 
 #include "test.h"
 
-/* The ways to cut one dimension. */
+/* All cuts of one dimension. */
 typedef struct
 {
-  GPtrArray *sizes; /* for each way: the sizes of the chunks, in order (GArray of gint64) */
-  GArray *first;    /* for each way: whether the larger chunks come first (gboolean) */
+  GPtrArray *sizes; /* for each cut: the sizes of the chunks, in order (GArray of gint64) */
+  GArray *first;    /* for each cut: whether the larger chunks come first (gboolean) */
 } Ways;
 
 static gboolean

@@ -14,7 +14,7 @@ GPtrArray *run_graph (const CleaveGraph *graph, const GPtrArray *inputs, guint n
 /* Runs a program of the graph once, with garbage in the arena. Returns (transfer full) a tensor for
  * each output. */
 GPtrArray *run_program (CleaveProgram *program, const CleaveGraph *graph, const GPtrArray *inputs);
-/* Returns the statistics of the graph's program. */
+/* Returns the statistics of a program of the graph for `n_threads` threads. */
 CleaveProgramStats run_get_stats (const CleaveGraph *graph, guint n_threads);
 
 /* Build graphs without error handling: an error fails the test. Values are float32. */

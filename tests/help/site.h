@@ -7,7 +7,8 @@
 typedef struct
 {
   const char *op;
-  const CleaveOp *record; /* record of an op that no graph contains; NULL: look it up */
+  const CleaveOp *record; /* record of an op that no graph contains; NULL: the record is found by
+                             the name `op` */
   gconstpointer attrs;
   guint n_operands, n_results; /* number of results; 0 means 1 */
   CleaveTensorType operands[9];
@@ -19,7 +20,8 @@ typedef struct
   guint broadcast; /* bit mask of the operands with one element along their last dimension */
   gboolean y_row_major;
   gint64 gap; /* unused elements at the end of each row, plane and so on of operands and results */
-  gint64 y_gap; /* further unused elements at these places of results */
+  gint64 y_gap; /* unused elements at the end of each row, plane and so on of results, added to
+                   `gap` */
   gboolean
       in_place; /* the result overwrites operand 0, which is not constant and has the same type */
   gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */

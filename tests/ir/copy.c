@@ -208,7 +208,8 @@ draw_dims (const gint64 *factors, guint n_factors, GRand *rand)
   return shape;
 }
 
-/* Copies element by element, each side in row-major order. */
+/* Copies element by element. Element i of one view, in row-major order, is element i of the other
+ * view. */
 static void
 copy_reshaped_simply (const CleaveView *to, const CleaveView *from)
 {

@@ -81,7 +81,7 @@ START_TEST (limits_on_added_cost_are_per_cent_in_text_and_fractions_in_c)
   static const struct
   {
     const char *text;
-    double fraction; /* 0: an error */
+    double fraction; /* 0: the text is not a valid limit */
   } limits[] = {
     { "10", 0.1 },
     { "10%", 0.1 },

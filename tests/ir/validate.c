@@ -7,7 +7,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* x 1x4 → Relu a → Relu b → output, and an Assemble of halves of a and b. */
+/* The graph x 1x4 → Relu a → Relu b → output, with an Assemble `whole` of a half of a and a half of
+ * b. */
 static CleaveGraph *graph;
 static CleaveNode *a, *b, *whole;
 

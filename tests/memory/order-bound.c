@@ -149,7 +149,7 @@ START_TEST (graphs_with_useless_values_have_no_bound)
 }
 END_TEST
 
-/* Two diamonds, one after the other. The two sides of a diamond may run in either order. */
+/* Two diamonds, one after the other. The two branches of a diamond may run in either order. */
 typedef struct
 {
   CleaveGraph *graph;

@@ -152,8 +152,8 @@ START_TEST (eager_orders_have_every_node_after_its_operands)
 }
 END_TEST
 
-/* All paths through a random graph pass some points. Between these points, the search takes the
- * best of the candidate orders. */
+/* All paths through a random graph pass some nodes. Between these nodes, the search takes the best
+ * of the candidate orders. So its peak is at most that of the order in the file. */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)

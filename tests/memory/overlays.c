@@ -339,7 +339,8 @@ START_TEST (the_peak_is_that_of_the_larger_value)
       peak = cleave_graph_get_peak_bytes (net.graph, NULL);
       /* The input is live while the first convolution runs. */
       ck_assert_int_eq (peak, want[k] + 40 * 40 * (gint64) cleave_element_size (type.element));
-      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* reference kernels have no tiles */
+      if (!cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE)) /* reference kernels do not run tile by
+                                                           tile, so they need another arena */
         ck_assert_int_eq (run_get_stats (net.graph, 1).arena_bytes, peak);
       run_assert_same (net.graph, k);
       clear (&net);
@@ -425,7 +426,8 @@ turn_over (Net *net, CleaveResult *x)
   return run_add (net->graph, "Slice", &x, 1, &attrs);
 }
 
-/* An overlay needs a group that reads all its rows in order. No group of this test does. */
+/* A result can only overlay an operand if its group reads all rows of the operand in order. No
+ * group of this test does so. */
 START_TEST (groups_decide_in_which_order_rows_are_read)
 {
   const CleaveInts once = CLEAVE_INTS (1, 1), same = CLEAVE_INTS (1, 1, 1, 1);
@@ -456,7 +458,7 @@ START_TEST (groups_decide_in_which_order_rows_are_read)
             net.graph, "Add", dequantize (&net, x),
             add_windows (&net, transpose_rows (&net, dequantize (&net, x)), once, same));
       y = convert (&net, "QuantizeLinear", y, 1.5f);
-      if (what == 2) /* the first value is read again */
+      if (what == 2) /* a later node reads x again */
         y = add_pointwise (&net, run_concat (net.graph, (CleaveResult *[]){ y, x }, 2, 1), 2,
                            CLEAVE_LAYOUT_NCHW);
       run_output (net.graph, add_pointwise (&net, y, 2, CLEAVE_LAYOUT_NCHW));

@@ -17,7 +17,7 @@ make_storage (const CleaveGraph *graph)
 
   cleave_assert_no_error (error);
   storage = cleave_storage_new (graph, order);
-  storage->nodes = NULL; /* `order` owns the nodes, and is freed here */
+  storage->nodes = NULL; /* this array is `order`, which is freed at the end of this function */
   return storage;
 }
 

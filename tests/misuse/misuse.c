@@ -45,7 +45,7 @@ static struct
 
 static GError *failure;
 
-/* A CleaveReduceTest that always holds. */
+/* A CleaveReduceTest that returns TRUE for every graph. */
 static gboolean
 always (const CleaveGraph *graph, const char *passes, gpointer data)
 {

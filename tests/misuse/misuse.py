@@ -69,9 +69,9 @@ MAY_BE_NULL = {
     'CleaveSplitRequest.split', 'CleaveTransport.data', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveDotOptions.ranks', 'CleaveDotOptions.rank_word', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
     'CleaveSplitOnnx.split',
 }
-# Functions that store a struct and check it later.
+# Functions that store a struct; the functions that read it later check it.
 LATER = {'cleave_tiling_by_slice_ranges'}
-# Numbers that only cause more work, however large.
+# Numbers that no function refuses, since a large number only causes more work.
 WORK = {'cleave_program_profile.n_runs'}
 
 # Valid arguments of a function, by FUNCTION.ARGUMENT. Invalid arguments have a ! after the name.
@@ -83,7 +83,7 @@ ARGUMENTS = {
     'cleave_program_load.model': 'NULL', 'cleave_program_load.model!': ['"/nonsense"'],
     'cleave_program_load.graph': '&(CleaveGraph *){ NULL }',
     'cleave_graph_save_text.path': 'world.out', 'cleave_graph_load_text.path!': ['""', '"/"', '"/nonsense"'],
-    # The last part is after the two strips.
+    # The last part runs after the parts of the two strips.
     'cleave_partition_get_before.index': 'cleave_partition_get_n_parts (a_partition ()) - 1',
     'cleave_partition_get_before.number': '0',
     'cleave_graph_reduce.passes': '"clean-up"', 'cleave_graph_reduce.reduced_passes': 'NULL',

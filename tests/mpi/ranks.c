@@ -4,7 +4,7 @@
  * cases, since a start takes half a second. */
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* Replaces an MPI function. The replacement fails on request. */
+#define _GNU_SOURCE /* declares process_vm_readv() */
 #endif
 
 #include "graphs.h"

@@ -123,7 +123,7 @@ START_TEST (even_strips_become_iterations)
         ck_assert_uint_eq (count_iterations (graph), 0);
         ck_assert_uint_eq (write_loops (graph, 1, &n_nodes), 1);
         ck_assert_uint_ge (count_iterations (graph),
-                           8 * 5); /* at least all nodes of the 8 iterations that compute */
+                           8 * 5); /* 8 iterations compute, each at least 5 nodes */
         /* 12 strips: all strips but 4 are iterations */
         ck_assert_uint_lt (n_nodes, cleave_graph_count_operators (graph) / 2);
       }
@@ -395,8 +395,8 @@ START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 }
 END_TEST
 
-/* The results of all iterations exist twice at the end of a Loop: as single results and in the
- * joined value. */
+/* At the end of a Loop, the results of all iterations exist twice: as single results and in the
+ * joined value. The estimate counts both. */
 START_TEST (results_of_iterations_count_twice_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = make_image (96, CLEAVE_LAYOUT_NCHW);
@@ -426,7 +426,7 @@ add_tests (Suite *suite)
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, random_fits_compute_the_same, 0, N_SEEDS);
   tcase_add_loop_test (random, random_fits_compute_the_same, 787,
-                       788); /* a seed for which strips of two kinds alternate */
+                       788); /* seed 787: strips of two different shapes alternate */
   suite_add_tcase (suite, random);
 }
 

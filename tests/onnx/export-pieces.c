@@ -10,7 +10,7 @@ typedef struct
 {
   guint n;
   CleaveRange ranges[8];
-  const char *nodes; /* NULL: not checked */
+  const char *nodes; /* expected nodes of the file; NULL: not checked */
 } Cover;
 
 static CleaveGraph *

@@ -25,7 +25,7 @@ static const Form forms[] = {
   { 1, "BatchNormalization", "#1x2x2 ~1,2 ~0.5,0 ~1,2 ~4,1", "consumed_inputs=0,0,0,1,1 is_test=1 epsilon=0.0",
     .value = "1x2x2: 0 0.5 0 2" },
   { 6, "Relu", "~-1,2", "consumed_inputs=0,", .value = "Relu 'n': attribute 'consumed_inputs' is not known in opset 6" },
-  /* Names, types and operands of early opsets. */
+  /* Nodes whose attributes and operands have other names or types in early opsets. */
   { 1, "Cast", "~1.5,-2", "to=INT32", .value = "2: 1 -2" },
   { 5, "Cast", "=0,3", "to=FLOAT", .value = "2: 0 3" },
   { 1, "Cast", "~1.5,-2", "to=int7", .value = "Cast 'n': its attribute 'to' does not name an element type: 'int7'" },
@@ -55,7 +55,7 @@ static const Form forms[] = {
   { 11, "Dropout", "~1.5,2", "", .value = "2: 0 0", .results = "z y" },
   { 12, "Dropout", "~1.5,2", "", .value = "2: 1 1", .results = "z y" },
   { 7, "Dropout", "~1.5,2", "ratio=0.25", .value = "2: 1.5 2", .results = "y z" },
-  /* Forms of norms. */
+  /* BatchNormalization in all opsets, and LayerNormalization whose Scale or B broadcasts in several dimensions. */
   { 7, "BatchNormalization", "~1,2,4 ~2, ~1, ~2, ~4,", "epsilon=0.0", .value = "3: 0 1 3" },
   { 15, "BatchNormalization", "~1,2,4 ~2, ~1, ~2, ~4,", "epsilon=0.0", .value = "3: 0 1 3" },
   { 15, "BatchNormalization", "~1,3 ~1, ~0, ~0, ~1,", "epsilon=0.0 training_mode=1 momentum=0.5", .value = "1: 1", .results = "- y z" },
@@ -67,11 +67,11 @@ static const Form forms[] = {
   { 17, "LayerNormalization", "f16:~1,3,2,6@2x2 f16:~1,2@2x1", "epsilon=0.0", .value = "2x2: -1 1 -2 2" },
   { 17, "LayerNormalization", "~1,3,2,6@2x2 ~1,2,3@3x1", "",
     .value = "LayerNormalization 'n': Scale with 3x1 does not fit the dimensions of X from axis 1 on" },
-  /* A real signal without a dimension for its parts. */
+  /* STFT of a real signal that lacks the last dimension, which holds the real part. */
   { 17, "STFT", "~1,2,3,4@1x4 s:=2 ~1,0 s:=2", "", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
   { 17, "STFT", "~1,2,3,4@1x4x1 s:=2 ~1,0 s:=2", "", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
   { 17, "STFT", "~1,2,3,4@1x4 s:i32:=2 ~1,0 -", "onesided=0", .value = "1x2x2x2: 1 0 1 0 3 0 3 0" },
-  /* 16-bit integers. */
+  /* QuantizeLinear and DequantizeLinear of 16-bit integers. */
   { 21, "QuantizeLinear", "~-9,0.25,0.75,9 s:~0.0005 s:i16:~4", "", .value = "4: -17996 504 1504 18004" },
   { 21, "QuantizeLinear", "~-90,0.25,0.75,90 s:~0.0005 s:i16:~4", "", .value = "4: -32768 504 1504 32767" },
   { 21, "QuantizeLinear", "~-90,0.5,1.5,90 s:~1 s:u16:~65530", "", .value = "4: 65440 65530 65532 65535" },
@@ -113,14 +113,14 @@ static const Form forms[] = {
   { 18, "Resize", "#1x1x1x4 ~0,0,0,0.25,1,1,1,1 - =1,1,1,2",
     "mode=linear antialias=1 coordinate_transformation_mode=tf_crop_and_resize", .value = "1x1x1x2: 0.8125 2.75" },
   { 18, "Resize", "#1x1x1x4 - ~1,1,1,0.5", "mode=linear antialias=1 color=blue", .value = "Resize 'n': attribute 'color' is not known in opset 18" },
-  /* Pad that wraps around. */
+  /* Pad with the mode wrap, which repeats the operand. */
   { 19, "Pad", "#2x3 =0,1,0,1", "mode=wrap", .value = "2x5: 2 0 1 2 0 5 3 4 5 3" },
   { 19, "Pad", "#2x3 =2,-1 - =1,", "mode=wrap", .value = "2x4: 0 1 0 1 3 4 3 4" },
   { 19, "Pad", "#2x3 =0,0,0,0", "mode=wrap", .value = "2x3: 0 1 2 3 4 5" },
   { 19, "Pad", "i64:#2x1 =1,0,0,2", "mode=wrap", .value = "3x3: 1 1 1 0 0 0 1 1 1" },
   { 19, "Pad", "#2x3 =-3,0,0,0", "mode=wrap", .value = "Pad 'n': dimension 0 of 2 cannot be padded" },
   { 18, "Pad", "#2x3 =0,1,0,1", "mode=wrap", .value = "Pad 'n': mode 'wrap' is not supported" },
-  /* The last block may be shorter. */
+  /* QuantizeLinear and DequantizeLinear with scales for blocks, of which the last is shorter. */
   { 21, "DequantizeLinear", "u8:#2x5 ~1,0.5,2,1@2x2", "axis=1 block_size=3", .value = "2x5: 0 1 2 1.5 2 10 12 14 8 9" },
   { 21, "QuantizeLinear", "#1x5 ~1,0.5@1x2 i16:~1,2@1x2", "axis=1 block_size=3", .value = "1x5: 1 2 3 8 10" },
   { 21, "DequantizeLinear", "u8:#3x4 ~1,1,1@3x1", "axis=1 block_size=3",
@@ -140,7 +140,7 @@ static const Form forms[] = {
   { 1, "Crop", "#1x1x3x4", "border=1,2,0,2", .value = "Crop 'n': dimension 2 of 3 cannot be cropped" },
   { 1, "DynamicSlice", "#2x3 =0,1 =1,3", "", .value = "1x2: 1 2" },
   { 10, "Affine", "~1,2", "alpha=2.0 beta=0.5", .value = "Affine 'n': opset 10 has no such op here" },
-  /* Opsets that changed only types. */
+  /* Opsets that changed only the element types of these ops. */
   { 25, "Transpose", "#2x2", "perm=1,0", .value = "2x2: 0 2 1 3" },
   { 26, "Pad", "#2 =1,0", "", .value = "3: 0 0 1" },
   { 26, "Relu", "~-1,2", "", .value = "2: 0 2" },

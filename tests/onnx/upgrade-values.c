@@ -162,10 +162,12 @@ START_TEST (boxes_are_selected)
   {
     const char *operands, *text;
   } cases[] = {
-    { "boxes scores max iou", "2x3: 0 0 1 0 0 2" }, /* the first two boxes overlap much */
-    { "boxes scores max iou score", "1x3: 0 0 1" }, /* 0.25 is not greater than 0.25 */
-    { "boxes scores", "0x3:" },                     /* no box is requested */
-    { "boxes scores max", "2x3: 0 0 1 0 0 2" },     /* no overlap is allowed */
+    { "boxes scores max iou", "2x3: 0 0 1 0 0 2" }, /* the first two boxes overlap by more than the
+                                                       limit, so one of them is dropped */
+    { "boxes scores max iou score",
+      "1x3: 0 0 1" }, /* the score 0.25 is not greater than the limit 0.25, so its box is dropped */
+    { "boxes scores", "0x3:" }, /* the maximum number of boxes is absent, so it is 0 */
+    { "boxes scores max", "2x3: 0 0 1 0 0 2" }, /* the limit on the overlap is absent, so it is 0 */
   };
   g_autoptr (Model) computed = model_with_boxes (&boxes, "x scores");
   g_autoptr (Model) misshapen = model_with_boxes (&wrong, "boxes scores");

@@ -103,7 +103,7 @@ static const struct
   const char *op;
   double (*exact) (double);
   double ulp;      /* tolerance in units of float32's last place */
-  double from, to; /* range of the tried operands */
+  double from, to; /* smallest and largest operand that is tried */
 } unary[] = {
   { "Relu", relu, 0, -INFINITY, INFINITY },
   { "LeakyRelu", leaky_relu, 0.5, -INFINITY, INFINITY },
@@ -111,10 +111,12 @@ static const struct
   { "Selu", selu, 3, -INFINITY, 1e38 },
   { "Celu", elu, 1.5, -INFINITY, INFINITY },
   { "ThresholdedRelu", thresholded_relu, 0, -INFINITY, INFINITY },
-  { "HardSigmoid", hard_sigmoid, 1, -1, INFINITY }, /* near -2.5, the sum cancels */
-  { "HardSwish", hard_swish, 2, -1, 1e38 },         /* near -3, the sum cancels */
+  { "HardSigmoid", hard_sigmoid, 1, -1,
+    INFINITY },                             /* without -2.5, where the terms of the sum cancel */
+  { "HardSwish", hard_swish, 2, -1, 1e38 }, /* without -3, where the terms of the sum cancel */
   { "Clip", same, 0, -INFINITY, INFINITY },
-  { "Sigmoid", sigmoid, 3, -87.3, INFINITY }, /* denormals are 0 */
+  { "Sigmoid", sigmoid, 3, -87.3,
+    INFINITY }, /* below -87.3, results are denormal, and the kernel returns 0 */
   { "Tanh", tanh, 3, -INFINITY, INFINITY },
   { "Exp", exp, 1.5, -INFINITY, INFINITY },
   { "Log", log, 1.5, -INFINITY, INFINITY },

@@ -76,7 +76,8 @@ START_TEST (a_chunk_reads_rows_and_columns_and_all_of_k)
   {
     CleaveShape a, b, c;
     gboolean trans_a, trans_b;
-    const char *expected; /* expected values of chunk 1:2,2:4 */
+    const char *expected; /* the ranges that the chunk 1:2,2:4 reads of A, B and C, and the
+                             attributes of its piece */
   } cases[] = {
     { INTS (2, 3), INTS (3, 4), INTS (2, 4), FALSE, FALSE, "1:2,0:3 0:3,2:4 1:2,2:4" },
     { INTS (3, 2), INTS (3, 4), INTS (4), TRUE, FALSE, "0:3,1:2 0:3,2:4 2:4 transA=1" },

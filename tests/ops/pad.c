@@ -10,7 +10,8 @@
 static const struct
 {
   CleavePadAttrs attrs;
-  const char *result, *values; /* type and elements of the result, for the operand 1 2 3 */
+  const char *result, *values; /* type of the result and its elements as text, for an operand with
+                                  the elements 1 2 3 */
 } cases[] = {
   { { CLEAVE_PAD_CONSTANT, { 2, { 1, 2 } }, 9 }, "float32 6", "9 1 2 3 9 9" },
   { { CLEAVE_PAD_CONSTANT, { 0 }, 9 }, "float32 3", "1 2 3" },
@@ -70,7 +71,8 @@ static const struct
 {
   CleavePadMode mode;
   CleaveInts pads;
-  const char *chunk, *expected; /* chunk of an operand with 6 elements */
+  const char *chunk, *expected; /* a chunk of the result, and the range that it reads of an operand
+                                   with 6 elements */
 } chunks[] = {
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "0:4", "0:2 pads=2,0" },
   { CLEAVE_PAD_CONSTANT, { 2, { 2, 3 } }, "3:7", "1:5 pads=0,0" },

@@ -213,7 +213,8 @@ END_TEST
 static const struct
 {
   CleaveResizeAttrs attrs;
-  const char *chunk, *expected; /* the chunk, and the range that it reads of an operand of 2x6 */
+  const char *chunk, *expected; /* a chunk of the result; the range that it reads of an operand of
+                                   2x6, and the attributes of its piece */
 } chunks[] = {
   { { .scales = { 2, { 1, 2 } } }, "1:2,4:8", "1:2,2:4 scales=1,2" },
   { { .sizes = { 2, { 2, 12 } } }, "1:2,4:8", "1:2,2:4 sizes=1,4" },

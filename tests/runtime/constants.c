@@ -7,7 +7,7 @@
 #define N_CHANNELS 16
 #define N_WEIGHTS (N_CHANNELS * 9)
 
-/* Weights that report when they are freed. */
+/* Weights whose destructor sets `is_gone`. */
 typedef struct
 {
   float data[N_WEIGHTS];

@@ -13,7 +13,7 @@ START_TEST (adjacent_lines_are_merged)
   g_autoptr (GArray) lines = g_array_new (FALSE, FALSE, sizeof (CleaveMemoryLines));
   const CleaveMemoryLines *all;
 
-  cleave_memory_lines_add (lines, base + 640, 1); /* index 0, which is not united */
+  cleave_memory_lines_add (lines, base + 640, 1); /* lines before index 1 stay as they are */
   cleave_memory_lines_add (lines, base + 256, 64);
   cleave_memory_lines_add (lines, base + 63, 2);
   cleave_memory_lines_add (lines, NULL, 64);

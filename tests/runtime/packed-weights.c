@@ -6,7 +6,8 @@
 
 #include "test.h"
 
-/* Packs weights: copies them, and counts the call in `data`. */
+/* Packs weights by a copy. Adds 1 to the guint `data`, so that the test sees how often it was
+ * called. */
 static void
 pack (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
@@ -67,7 +68,7 @@ START_TEST (packed_bytes_outlive_a_released_base)
   gconstpointer packed = cleave_weights_get (weights, a, "x", 8, pack, &n_calls);
 
   cleave_weights_let_go (weights, a);
-  cleave_weights_let_go (weights, b); /* nothing was packed of this base */
+  cleave_weights_let_go (weights, b); /* no packed weights belong to this base */
   cleave_tensor_unref (a);
   ck_assert_mem_eq (packed, cleave_tensor_get_data (b), 8);
   cleave_weights_free (weights);

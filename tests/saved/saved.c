@@ -226,7 +226,7 @@ START_TEST (another_level_is_refused)
   ck_assert (g_file_get_contents (path, &bytes, &n, NULL));
   memcpy (&header, bytes, sizeof header);
   at = memchr (bytes + sizeof header, '\0',
-               (gsize) header.n_metadata); /* the level is the text after that of the library */
+               (gsize) header.n_metadata); /* the level is the text after the library version */
   level = cleave_kernel_dup_level ();
   ck_assert_str_eq (at + 1, level);
   at[1] = level[0] = 'x';
@@ -270,7 +270,7 @@ START_TEST (a_changed_model_is_refused)
   g_clear_error (&error);
   ck_assert_ptr_null (cleave_program_load (path, model, FALSE, NULL, &error));
   g_clear_error (&error);
-  g_unlink (model); /* the model is not needed */
+  g_unlink (model); /* a saved program is loaded without its model file */
   program = cleave_program_load (path, NULL, FALSE, NULL, &error);
   cleave_assert_no_error (error);
   cleave_program_unref (program);

@@ -79,7 +79,8 @@ START_TEST (iterations_share_constants)
   g_autoptr (GPtrArray) files = tflite_file_examples ();
   g_autoptr (CleaveGraph) graph = parse (files->pdata[TFLITE_CONTROL_EXAMPLE]);
 
-  ck_assert_uint_eq (cleave_count_nodes (graph, "Constant"), 2); /* "half" and the initial value */
+  ck_assert_uint_eq (cleave_count_nodes (graph, "Constant"),
+                     2); /* the constant "half", and the initial value of the variable */
 }
 END_TEST
 

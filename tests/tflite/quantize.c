@@ -31,7 +31,8 @@ static const Chain chains[] = {
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT8 }, { 0.1f, 0.2f }, { 3, 3 }, 0, 1, 0, 0 },
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT8 }, { 0.1f, 0.1f }, { 3, 4 }, 0, 1, 0, 0 },
   { 1, { QUANTIZE }, { TFLITE_INT8, TFLITE_INT16 }, { 0.1f, 0.1f }, { 0, 0 }, 0, 1, 0, 0 },
-  /* QUANTIZE changes uint8 to int8 and back: each end has a lookup. */
+  /* QUANTIZE changes uint8 to int8 and back. The import computes uint8 as int8, so it adds a lookup
+     at the input and one at the output. */
   { 2,
     { QUANTIZE, QUANTIZE },
     { UINT8, TFLITE_INT8, UINT8 },
@@ -123,7 +124,8 @@ START_TEST (steps_that_change_nothing_leave_no_nodes)
 }
 END_TEST
 
-/* Chains whose ends have the same type and scale give the same integers, with and without nodes. */
+/* A chain whose input and output have the same type and scale returns its input, with and without
+ * nodes. */
 START_TEST (integers_come_back)
 {
   static const guint same[] = { 0, 1, 5, 6, 7 };

@@ -178,7 +178,8 @@ typedef struct
   gint code;
   guint n_operands;
   Model model;
-  gint slack; /* largest difference from the model; 0 where the model computes by the rule itself */
+  gint slack; /* largest difference of a result from the model; 0 if the model computes by the
+                 operator's own rule */
   TfliteOption option;
   const Scales *scales;
   guint n_scales;

@@ -656,14 +656,15 @@ class Opt(CommandTest):
         self.assertEqual(run.returncode, 0, run.stderr)
         return run.stdout.decode(), run.stderr.decode()
 
-    # A split as text for opt does the same as the command split.
+    # The pass `split` of opt writes the same file as the command split with the same options.
     def test_split(self):
         self.good('split', self.chain, '--node', 'pool1', '--dims', 'H', '--num-chunks', '2', '--depth', '3', '-o', 'a.onnx')
         self.good('opt', self.chain, '-p', 'split{node=pool1 dims=H num-chunks=2 depth=3}', '-o', 'b.onnx')
         self.assertEqual(self.read('a.onnx'), self.read('b.onnx'))
         self.assertEqual(self.good('diff', self.chain, 'b.onnx').strip().split(': ')[1], 'equal, bit for bit')
 
-    # Every set of options of the command split is possible as text for opt, with the same result.
+    # Each list of options of the command split has an equal list for the pass `split` of opt, and both write the same
+    # file.
     def test_options_of_split_as_text(self):
         forms = [
             ['--node', 'conv1', '--dims', 'H', '--chunk-size', '5', '--small-first'],
@@ -857,7 +858,7 @@ class Split(CommandTest):
             self.assertEqual(report['not_split'][0]['reason'], 'constraint', (option, text))
             self.split(*rows, '2', option, reached)
         report = self.split(*rows, '4', '--halo', 'carry', '--strips-per-band', '2')
-        self.assertEqual(report['parallel_subgraphs'], 4)  # no rows are shared
+        self.assertEqual(report['parallel_subgraphs'], 4)  # no piece reads rows of another piece, so all four pieces are parallel
         report = self.split(*rows, '4', '--halo', 'exchange', '--strips-per-band', '2')
         self.assertEqual(report['macs'], macs)
 
@@ -873,7 +874,7 @@ class Split(CommandTest):
         report = self.split('--node', 'conv1', '--dims', 'H', '--num-chunks', '1')
         self.assertEqual([n['reason'] for n in report['not_split']], ['one-piece'])
 
-    # A search reports the value that it reaches. With that value as the limit, it succeeds.
+    # If a search fails, it reports the smallest value that it found. A search with that value as the limit succeeds.
     def test_reached_values_are_possible_limits(self):
         for option in '--max-piece-memory', '--max-subgraph-memory', '--max-schedule-memory':
             for which in ['--all'], ['--node', 'pool1', '--depth', '3']:
@@ -993,7 +994,7 @@ class Split(CommandTest):
 
 
 class Lines(CommandTest):
-    # Ranges and shapes are on one line, for any characters in a name.
+    # In JSON, a range or a shape is on one line, for any characters in a name.
     def test_json_has_lists_of_numbers_on_one_line(self):
         name = 'a [\n1,\n2] \\" ['
         file = self.write('odd.onnx', model([node('Relu', ['x'], ['y'], name)], [value_info('x', [1, 4])], [value_info('y', [1, 4])], []))
@@ -1140,7 +1141,7 @@ class Fit(CommandTest):
         least = self.least('--for', 'ort')
         report = self.json('fit', self.chain, '--max-memory', least, '--for', 'ort', '-o', 'o.onnx', '--check')
         self.assertEqual(report['loops'], len(report['segments']))
-        self.assertEqual(report['loops'], 0)  # too small to gain
+        self.assertEqual(report['loops'], 0)  # the model is too small for a Loop to save memory
         self.assertGreater(report['onnx_runtime_bytes']['after'], 0)
         text = self.good('fit', self.chain, '--for', 'ort')
         self.assertRegex(text, r'loops +segments as a Loop: \d+; as pieces without one: \d+; whole: \d+\n +ONNX Runtime needs an estimated [\d.]+ [KM]?i?B for values')
@@ -1205,7 +1206,7 @@ class Run(CommandTest):
         sums = set()
         for args in (['--threads', '1'], ['--threads', '2'], ['--threads', '3', '--as-is'], ['--threads', '4']):
             run = self.json('run', self.chain, *args, '--repeat', '3')
-            self.assertEqual(run['threads'], 3 if '--as-is' in args else 1)  # too small for more
+            self.assertEqual(run['threads'], 3 if '--as-is' in args else 1)  # the model is too small for several threads
             self.assertEqual(run['repeat'], 3)
             self.assertLessEqual(0, run['latency_ms']['min'])
             self.assertLessEqual(run['latency_ms']['min'], run['latency_ms']['median'])

@@ -209,8 +209,8 @@ class Effects(command.CommandTest):
         '--search-budget': '10', '--seed': '1', '--shape': '2,3,16,16', '--slice-ranges': '0:1,0:4,0:3,0:8/0:1,0:4,3:8,0:8',
         '--state': 'all', '--stop-after': 'split', '--stream': '2', '--strips-per-band': '2', '--threads': '3', '--to': 'r', '--tolerance': '100', '--weights': 'object',
     }
-    # Options that do not change the output of the command in BARE, with the reasons. All other options change the output, or
-    # are refused.
+    # Options that do not change the output of the command line in BARE, each with the reason. Every other option
+    # changes the output or is refused.
     HOLDS = {
         ('dot', '--around'): 'the whole model is near',
         ('simulate', '--bandwidth'): 'nothing is sent',

@@ -64,8 +64,8 @@ make_problem (Problem *problem, GRand *rand)
                                                .first = problem->first };
 }
 
-/* The end of a path. `last`: bytes of its last segment. `extra`: bytes by which an overlay enlarges
- * a buffer. `until`: the last step at which that buffer is enlarged. */
+/* The state at the last step of a path. `last`: bytes of its last segment. `extra`: bytes by which
+ * an overlay enlarges a buffer. `until`: the last step at which that buffer is enlarged. */
 typedef struct
 {
   gint64 last, extra;

@@ -79,14 +79,14 @@ START_TEST (strips_of_two_ranks_exchange_halos)
   CleaveRankEstimate most = find_most (placement, &network);
 
   ck_assert_int_eq (cleave_graph_get_macs (graph), macs);
-  ck_assert_uint_gt (most.n_nodes, 150); /* 77 nodes are in two pieces */
-  /* 5.0 MB are possible, with an order in which ranks wait for a third of the time. */
+  ck_assert_uint_gt (most.n_nodes, 150); /* 77 nodes are cut into two pieces each */
+  /* An arena of 5.0 MB would be possible, in an order in which ranks wait for a third of the time.
+   */
   ck_assert_int_le (most.arena_bytes, 7000000);
 }
 END_TEST
 
-/* Strips from the cache are those that a search without the cache finds, whatever was requested
- * before.
+/* The cache returns the strips that a search without the cache finds, after any earlier requests.
  */
 START_TEST (strips_are_cached)
 {

@@ -93,7 +93,7 @@ work_of (guint n, guint depth, Limit limit, gint64 bytes)
   return totals->search_work;
 }
 
-/* Work is linear in the number of nodes, even for low limits. */
+/* The work of a search is linear in the number of nodes, even for low limits. */
 START_TEST (work_is_linear_in_the_graph)
 {
   static const gint64 bytes[] = { 1, 5000 };

@@ -109,8 +109,8 @@ START_TEST (a_stage_in_28_strips_computes_nothing_twice)
            " to %" G_GINT64_FORMAT " bytes (%s)\n",
            before.peak_activation_bytes, after.peak_activation_bytes, before.arena_bytes,
            after.arena_bytes, CLEAVE_MEMORY_CONVENTION);
-  /* The operand and the result of the 1x1 convolution that expands, and one more row, since the
-   * depthwise convolution overwrites that result. */
+  /* At the peak, the operand and the result of the 1x1 convolution that expands are live. One more
+   * row is needed, since the depthwise convolution overwrites that result. */
   ck_assert_int_eq (before.peak_activation_bytes, (112 * 112 * (16 + 96) + 56 * 96) * 4);
   ck_assert_int_eq (after.peak_activation_bytes, totals.peak_bytes_after);
   ck_assert_int_lt (after.peak_activation_bytes * 4, before.peak_activation_bytes);

@@ -17,7 +17,8 @@ def inverted(net, x, n_in, n_out, factor, kernel, stride, reduce_mean):
 
 
 def efficientnet(net, size, stem, stages, head, reduce_mean):
-    """stages: (blocks, channels, factor, kernel, stride of the first)."""
+    """`stages` has, for each stage, the number of blocks, result channels, expansion factor, kernel, and stride of the
+    first block."""
     x, n_in = net.silu(net.conv(net.input('x', [1, 3, size, size]), 3, stem, 3, stride=2)), stem
     for n_blocks, n_out, factor, kernel, stride in stages:
         for i in range(n_blocks):

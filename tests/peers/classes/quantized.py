@@ -80,7 +80,7 @@ class Quantized:
 
 
 def residual(net, form, signed, size, stem, stages):
-    """stages: (blocks, channels)."""
+    """`stages` has, for each stage, the number of blocks and the number of channels."""
     q = Quantized(net, form, signed)
     x = q.conv(q.quantize(net.input('x', [1, 3, size, size])), 3, stem, 7, 2)
     x, n_in = q.pool(x), stem
@@ -93,7 +93,7 @@ def residual(net, form, signed, size, stem, stages):
 
 
 def inverted(net, form, signed, size, stages, factor):
-    """stages: (blocks, channels, stride of the first)."""
+    """`stages` has, for each stage, the number of blocks, the number of channels, and the stride of the first block."""
     q, n_in = Quantized(net, form, signed), 32
     x = q.conv(q.quantize(net.input('x', [1, 3, size, size])), 3, n_in, 3, 2)
     for n_blocks, n, first in stages:

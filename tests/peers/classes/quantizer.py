@@ -94,7 +94,8 @@ def hard_swish(net, x, as_one):
 
 
 def mobilenet3(net, size, stages, head, as_one):
-    """stages: (inner channels, channels, kernel, stride, with squeeze, with HardSwish)."""
+    """`stages` has, for each block: inner channels, result channels, kernel, stride, whether it has a squeeze, whether
+    it has HardSwish."""
     x, n_in = hard_swish(net, net.conv(net.input('x', [1, 3, size, size]), 3, 16, 3, stride=2, gain=1.6), as_one), 16
     for inside, n_out, kernel, stride, squeezed, hard in stages:
         def conv(y, *how, **more):

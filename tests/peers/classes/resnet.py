@@ -16,7 +16,8 @@ def block(net, x, n_in, n_mid, n_out, stride, group, norm):
 
 
 def bottlenecks(net, size, stem, stages, n_group, norm):
-    """stages: (blocks, inner channels, outer channels); n_group: channels of a group, or 0 for no groups."""
+    """`stages` has, for each stage, the number of blocks, of inner channels and of result channels. `n_group` has, for
+    each stage, the channels of a group; None: no groups."""
     x = net.pool(net.conv_relu(net.input('x', [1, 3, size, size]), 3, stem, 7, stride=2), 3)
     n_in = stem
     for i, (n_blocks, n_mid, n_out) in enumerate(stages):

@@ -30,8 +30,8 @@ def down_unit(net, x, n_in, n, size):
 
 
 def shufflenet(net, size, stages, groups):
-    """groups: number of groups, or 0 for ShuffleNetV2, in which half of the channels stay unchanged. stages: (units,
-    channels)."""
+    """`groups` is the number of groups, or 0 for ShuffleNetV2, in which half of the channels stay unchanged. `stages`
+    has, for each stage, the number of blocks and of channels."""
     n_in = 24
     x = net.pool(net.conv_relu(net.input('x', [1, 3, size, size]), 3, n_in, 3, stride=2), 3)
     size //= 4

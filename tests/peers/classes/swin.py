@@ -45,7 +45,7 @@ def merge(net, x, width):
 
 
 def swin(net, size, patch, width, window, stages):
-    """stages: (layers, heads)."""
+    """`stages` has, for each stage, the number of layers and the number of attention heads."""
     x = net.conv(net.input('x', [1, 3, size, size]), 3, width, patch, stride=patch, pads=[0] * 4)
     x, size = net.layer_norm(net.transpose(x, 0, 2, 3, 1), width), size // patch
     for i, (n_layers, n_heads) in enumerate(stages):

@@ -87,7 +87,7 @@ serves_samples (gint64 n)
   return cleave_try_instance (&instance, NULL);
 }
 
-/* The family does not serve these instances, so the reference kernel runs. */
+/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   const CleaveDftAttrs halves = { .dft_length = 4 };

@@ -200,9 +200,9 @@ START_TEST (large_convolutions_have_the_bits_of_the_reference)
 }
 END_TEST
 
-/* Draws a depthwise convolution with any strides and kernel widths, partly filled vectors, and
- * several bands of rows. Weights minus their zero point fit into 8 bits, or do not. The four-tap
- * kernel does not serve all of these convolutions. */
+/* Draws a depthwise convolution with any strides and kernel widths, partly filled vectors, and up
+ * to 90 more rows than its window. At times, weights minus their zero point do not fit into 8 bits.
+ * The four-tap kernel does not serve all of these convolutions. */
 static void
 draw_depthwise (Conv *conv, GRand *rand, guint32 seed)
 {

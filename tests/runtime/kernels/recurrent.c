@@ -139,7 +139,7 @@ try_long (const char *level)
 START_TEST (many_steps_are_computed_in_blocks) { each_brgemm_level (try_long); }
 END_TEST
 
-/* The family does not serve these instances, so the reference kernel runs. */
+/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   CleaveTrySite instance = { .op = "RNN",

@@ -102,8 +102,8 @@ try_pieces (const char *level)
 START_TEST (reference_bits_of_pieces) { each_level (try_pieces); }
 END_TEST
 
-/* The contiguous dimension is resized, or there are no channels, so each element of a vector has
- * taps of its own. Integers are converted to floats. */
+/* The dimension that is innermost in memory is resized, or there are no channels. So each element
+ * of a vector has taps of its own. Integers are converted to floats. */
 START_TEST (reference_bits_without_channels)
 {
   static const CleaveElement elements[] = { CLEAVE_FLOAT32, CLEAVE_FLOAT32, CLEAVE_INT8,
@@ -140,8 +140,8 @@ START_TEST (reference_bits_without_channels)
 }
 END_TEST
 
-/* The mode nearest moves elements. They have any size; the order is row-major, or has any number of
- * contiguous channels. */
+/* Runs Resizes with the mode nearest on elements of any size. The memory order is row-major, or has
+ * any number of contiguous channels. */
 START_TEST (reference_bits_of_moved_elements)
 {
   static const CleaveElement elements[] = { CLEAVE_UINT8, CLEAVE_BOOL,  CLEAVE_FLOAT16,
@@ -244,7 +244,7 @@ START_TEST (reference_bits_where_taps_go_back)
 }
 END_TEST
 
-/* The family does not serve these instances, so the reference kernel runs. */
+/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   CleaveResizeAttrs attrs = { .mode = CLEAVE_RESIZE_LINEAR, .sizes = CLEAVE_INTS (1, 6, 8) };

@@ -46,7 +46,7 @@ try_level (const char *level)
 START_TEST (every_level_has_the_bits_of_the_reference) { each_level (try_level); }
 END_TEST
 
-/* The family does not serve these instances, so the reference kernel runs. */
+/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   CleaveTopkAttrs attrs = { .k = 2, .axis = 0 };

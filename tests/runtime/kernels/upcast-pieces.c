@@ -252,7 +252,7 @@ START_TEST (pieces_do_not_overwrite_operands_of_others)
 }
 END_TEST
 
-/* The family does not serve these instances, so the reference kernel runs. */
+/* The kernel family does not serve these kernel instances, so the reference kernel runs. */
 START_TEST (not_served)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };

@@ -113,7 +113,7 @@ START_TEST (buffers_without_conflicts_share_memory)
   case_init (&c, lifetimes, G_N_ELEMENTS (lifetimes));
   c.task.conflicts = NULL;
   for (guint i = 0; i < G_N_ELEMENTS (lifetimes); i++)
-    c.offsets[i] = 100 * i; /* the last two buffers lie beyond the capacity */
+    c.offsets[i] = 100 * i; /* the last two buffers end beyond the capacity of 128 bytes */
   ck_assert (cleave_arena_evict (&c.task, 128, CLEAVE_EVICT_LARGEST, 1, &n_visits, c.offsets));
   for (guint i = 0; i < G_N_ELEMENTS (lifetimes); i++)
     ck_assert (c.offsets[i] >= 0 && c.offsets[i] + lifetimes[i].n_bytes <= 128);

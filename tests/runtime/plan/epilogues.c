@@ -22,7 +22,7 @@ add_head (CleaveGraph *graph, CleaveResult *x, guint kind)
       return run_depthwise (graph, x);
     case 2:
       return run_conv (graph, x, n, 1, CLEAVE_LAYOUT_NCHW);
-    default: /* a convolution with many terms */
+    default: /* a convolution whose sums have many terms */
       return run_conv (graph, run_conv (graph, x, 120, 1, CLEAVE_LAYOUT_NCHW), n, 3,
                        CLEAVE_LAYOUT_NCHW);
     }
