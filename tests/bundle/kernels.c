@@ -196,7 +196,7 @@ case_new (const CleaveRandomOp *maker, guint seed)
     g_printerr ("%s\n", error->message);
   if (model == NULL)
     return NULL;
-  if (model->steps->len == 0) /* a view */
+  if (model->steps->len == 0) /* the node is a view, which needs no kernel */
     {
       cleave_bundle_model_free (model);
       return NULL;
@@ -476,7 +476,7 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
                       TRUE);
       g_ptr_array_add (memory, bytes);
     }
-  for (guint i = 0; i < n; i++) /* views have the bytes of their base */
+  for (guint i = 0; i < n; i++) /* the memory of a view is that of its base */
     g_ptr_array_add (bases, memory->pdata[cleave_bundle_value (c->model, i)->base]);
   run.memory = (char **) bases->pdata;
   for (guint s = 0; s < c->model->steps->len; s++)
@@ -557,7 +557,7 @@ make_large_conv (CleaveGraph *graph, GRand *rand)
   for (guint i = 0; i < 2; i++)
     spatial[i] = pick_extent (rand, (kernel[i] - 1) * at (&a.conv.dilations, i, 1) + 1,
                               at (&a.conv.pads, i, 0) + at (&a.conv.pads, 2 + i, 0));
-  if (pick (rand, 0, 2) == 0) /* depthwise */
+  if (pick (rand, 0, 2) == 0) /* one case in three is depthwise */
     {
       a.conv.group = in;
       in = out = 1;
@@ -771,7 +771,7 @@ add_tests (Suite *suite)
 
   while (cleave_random_op_lists[n] != NULL)
     n++;
-  tcase_set_timeout (tests, 300); /* compiles for seconds */
+  tcase_set_timeout (tests, 300); /* the test compiles C for some seconds */
   tcase_add_loop_test (tests, kernels_have_the_bits_of_their_ops, 0, n);
   suite_add_tcase (suite, tests);
   cleave_add_case (suite, "special", nodes_of_special_makers_have_the_bits_of_the_op, NULL);

@@ -75,7 +75,8 @@ typedef struct
 typedef struct
 {
   const char *op;
-  guint *in, *out; /* indices of values; 0: absent */
+  guint *in,
+      *out; /* indices of values in `values`; index 0 stands for an absent operand or result */
   guint n_in, n_out;
   TrialAttr attrs[TRIAL_MAX_ATTRS];
   guint n_attrs;
@@ -114,11 +115,11 @@ extern const TrialOp
 
 void trial_init (Trial *trial, Tape *tape);
 void trial_clear (Trial *trial);
-/* Adds nodes and outputs. */
+/* Adds random nodes to the trial until it is large enough, and then outputs. */
 void trial_grow (Trial *trial);
 char *trial_print (const Trial *trial);
 /* Returns the bytes of an ONNX model. If `all_inputs` is TRUE, constants become inputs, except
- * constants that an op needs. */
+ * constants whose values an op needs. */
 GBytes *trial_write (const Trial *trial, gboolean all_inputs);
 gboolean trial_is_input (const TrialValue *value, gboolean all_inputs);
 

@@ -22,7 +22,7 @@ typedef struct
   gint64 channels, dim[MAX_SPATIAL];
 } Value;
 
-/* The form of the values in a class of networks. */
+/* Properties of the values of a class of networks. */
 typedef struct
 {
   guint n;                                   /* number of spatial dimensions */
@@ -37,7 +37,7 @@ typedef struct
   GString *text;
   GRand *rand;
   GArray *values; /* Value: all values so far */
-  guint next;     /* id of the next value, for its name */
+  guint next;     /* number that the name of the next value contains */
 } Net;
 
 static gint64

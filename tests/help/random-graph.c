@@ -9,7 +9,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  GPtrArray *values; /* CleaveResult: the values of float32 that later nodes may read */
+  GPtrArray *values; /* array of CleaveResult: the float32 values that later nodes may read */
 } Growing;
 
 static guint

@@ -8,7 +8,9 @@
 static inline CleaveInts
 pick_ints (GRand *rand, guint n, gint32 min, gint32 max)
 {
-  CleaveInts ints = { .n = pick (rand, 0, 2) == 0 ? 0 : n }; /* 0: the default of the attribute */
+  CleaveInts ints = { .n = pick (rand, 0, 2) == 0
+                               ? 0
+                               : n }; /* n is 0: the attribute is absent and has its default */
 
   for (guint i = 0; i < ints.n; i++)
     ints.v[i] = pick (rand, min, max);
@@ -29,7 +31,7 @@ add_shaped (CleaveGraph *graph, const char *name, CleaveElement element, const C
   return cleave_graph_add_input (graph, name, &type, NULL);
 }
 
-/* Returns an image-like shape from batch, channels and spatial extents. */
+/* Returns the shape of images in this layout: `n` images, `c` channels, and the spatial extents. */
 static inline CleaveShape
 image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, guint n_spatial)
 {

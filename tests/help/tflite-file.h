@@ -31,7 +31,7 @@ typedef struct
   guint n_bytes;
   const float *scales; /* NULL: the tensor is not quantized */
   guint n_scales;
-  gint64 zero; /* zero point of all scales */
+  gint64 zero; /* zero point, the same for each scale */
   gint axis;
   gboolean is_variable;
   const TfliteSparsity *sparsity; /* NULL: the tensor is dense */
@@ -73,7 +73,7 @@ typedef struct
   const TfliteOperator *operators;
   guint n_operators;
   gint inputs[4], n_inputs, outputs[4], n_outputs;
-  guint n_listed; /* how many times the file lists operator 0; 0 stands for once */
+  guint n_listed; /* how many times the vector of operators has operator 0; 0 means once */
 } TfliteGraph;
 
 /* Writes a file of one subgraph. Each operator has an operator code of its own. */

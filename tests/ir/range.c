@@ -19,21 +19,23 @@ static const struct
   { { 0, 0, 1, 1, -2, 3, 1 }, { 0, 4 }, { 0, 4 }, 8, 2, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 4, 8 }, { 2, 8 }, 8, 0, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 8, 11 }, { 6, 8 }, 8, 0, 3 },
-  /* only padding */
+  /* the window reads only padding */
   { { 0, 0, 1, 1, -2, 2, 1 }, { 0, 1 }, { 0, 0 }, 4, 2, 0 },
-  /* groups: 4 result channels from 2 of the operand */
+  /* two groups: 4 result channels of a group are computed from 2 channels of the operand */
   { { 0, 0, 4, 2, 0, 2, 1 }, { 0, 4 }, { 0, 2 }, 4, 0, 0 },
   { { 0, 0, 4, 2, 0, 2, 1 }, { 3, 5 }, { 0, 4 }, 4, 0, 0 },
-  /* a transposed convolution, stride 2, pad 1, window 1: floor of a negative number */
+  /* a transposed convolution with stride 2, pad 1 and window 1: the map divides a negative number
+     and rounds down */
   { { 0, 1, 2, 1, -1, 2, 1 }, { 0, 1 }, { 0, 1 }, 4, 1, 0 },
-  /* 6 elements resized to 12 with aligned corners, and 4 elements centered in 6 */
+  /* a Resize of 6 elements to 12 with aligned corners, and a map to the 4 elements in the middle of
+     6 */
   { { 0, 0, 11, 1, 0, 2, 5 }, { 8, 12 }, { 3, 6 }, 6, 0, 1 },
   { { 0, 2, 8, 1, 0, 2, 12 }, { 1, 3 }, { 1, 5 }, 6, 0, 0 },
-  /* reversed: elements 7, 5, 3, 1 */
+  /* a Slice with a negative step, which reads the elements 7, 5, 3 and 1 */
   { { 0, 0, 1, -2, 7, 1, 1 }, { 0, 4 }, { 1, 8 }, 9, 0, 0 },
   { { 0, 0, 1, -2, 7, 1, 1 }, { 1, 3 }, { 3, 6 }, 9, 0, 0 },
   { { 0, 0, 1, -2, 7, 1, 1 }, { 2, 2 }, { 5, 5 }, 9, 0, 0 },
-  /* the whole dimension */
+  /* each element of the result reads the whole dimension */
   { { 0, 0, 1, 0, 0, 7, 1 }, { 2, 3 }, { 0, 7 }, 7, 0, 0 },
 };
 

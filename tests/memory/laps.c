@@ -12,7 +12,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  gboolean is_image; /* values are images in NHWC; otherwise rows of features */
+  gboolean is_image; /* TRUE: values are images in NHWC; FALSE: they are matrices */
 } Net;
 
 static gint64
@@ -41,7 +41,8 @@ add_layer (Net *net, CleaveResult *x, CleaveResult *w, gint64 n_above, gint64 n_
                        : run_add (net->graph, "MatMul", operands, 2, NULL);
 }
 
-/* Returns the strip of the rows [begin, end). */
+/* Adds a layer that computes only the rows of `strip`, from a Slice of the rows of x that it reads.
+ * If `is_residual`, adds the same rows of x to the result. */
 static CleaveResult *
 add_strip (Net *net, CleaveResult *x, CleaveResult *w, CleaveSpan strip, gboolean is_residual)
 {

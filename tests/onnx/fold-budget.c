@@ -11,7 +11,8 @@ typedef struct
 {
   const char *op;
   const char *operands, *attrs; /* in the format of model_of_node() */
-  const char *error; /* message of the import; NULL: it succeeds, with the node folded or not */
+  const char *error; /* error message of the import; NULL: the import succeeds, whether it folds the
+                        node or not */
 } Hostile;
 
 /* clang-format off */

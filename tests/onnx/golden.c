@@ -23,7 +23,8 @@
 #define DATA "/usr/share/libonnx-testdata/data"
 #define RTOL 1e-3
 #define ATOL 1e-7
-/* One unit in the last place: the tests' numbers are truncated, while a cast rounds to nearest. */
+/* The tolerance for bfloat16, one unit in the last place: the tests' numbers are truncated, while a
+ * cast rounds to nearest. */
 #define RTOL_BFLOAT16 0x1p-7
 /* The groups of cases, and the smallest number of cases of each group that must pass in each way.
  * The ways are: unmodified, with fixed inputs, unmodified with a dynamic part, and with all nodes

@@ -236,7 +236,8 @@ START_TEST (a_chunk_of_channels_is_inside_a_group_or_made_of_whole_ones)
     { 8, 8, 2, "0:1,3:6,0:1",
       "refused: chunk [3,6) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },
-    /* a piece with 3 groups would have the right shapes and compute wrong numbers */
+    /* a chunk of 6 channels could be a piece with 3 groups, whose shapes would be right and whose
+       numbers would be wrong */
     { 12, 12, 3, "0:1,3:9,0:1",
       "refused: chunk [3,9) straddles groups of 4 channels: it must lie inside one, or be made of "
       "whole ones" },
@@ -275,8 +276,8 @@ END_TEST
 START_TEST (values_are_those_computed_by_hand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleaveResult *x =
-      cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 4), 0, 1); /* channels 0 1 2 3 and 4 5 6 7 */
+  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 4), 0,
+                                       1); /* x has the channels 0 1 2 3 and 4 5 6 7 */
   CleaveResult *w = cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2), 1, 1); /* 1 2, 3 4 */
   CleaveResult *b = cleave_case_steps (graph, CLEAVE_SHAPE (1), 100, 0);
   CleaveResult *depthwise = cleave_case_steps (graph, CLEAVE_SHAPE (2, 1, 1), 2, 8); /* 2, 10 */

@@ -19,13 +19,13 @@ START_TEST (the_maximum_of_each_bin_is_taken)
     { { 0, 2, 0, 5, 3 }, 0.5, 2, 2, { 6, 7, 10, 11 } },
     /* the result has more rows than the region, so each row of the region occurs twice */
     { { 0, 0, 0, 1, 0 }, 1, 2, 2, { 0, 1, 0, 1 } },
-    /* an end before the beginning: one element */
+    /* if the end of a region is before its begin, the region has one element */
     { { 0, 2, 2, 0, 0 }, 1, 1, 2, { 10, 10 } },
     /* a region partly outside, and a region entirely outside */
     { { 0, -2, 2, 1, 5 }, 1, 2, 2, { 0, 13, 0, 0 } },
     { { 1, 8, 8, 9, 9 }, 1, 1, 1, { 0 } },
     { { 0, -1e30, -INFINITY, 1e30, INFINITY }, 1, 1, 1, { 15 } },
-    /* images and corners that do not exist */
+    /* the index of the image is out of range, and corners are NaN or far outside */
     { { 7, NAN, 0, 1, 1e9 }, 1, 1, 1, { 29 } },
   };
   static const CleaveElement elements[] = { CLEAVE_FLOAT64, CLEAVE_FLOAT32, CLEAVE_FLOAT16 };

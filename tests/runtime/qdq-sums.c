@@ -41,8 +41,10 @@ plateau (gint64 i, gint64 length, gint64 half)
 typedef struct
 {
   gint64 length, half, n;
-  int near; /* biases differ by 2^-near from the middle between two bytes */
-  gboolean is_depthwise, is_product; /* the layer is depthwise, or a Gemm on rows */
+  int near; /* biases differ from the middle between two bytes by 2^-near times the scale of the
+               result */
+  gboolean is_depthwise, is_product; /* the layer is a depthwise convolution; the layer is a Gemm.
+                                        Both FALSE: a 1x1 convolution */
 } Sums;
 
 static CleaveResult *

@@ -9,7 +9,7 @@ typedef struct
 {
   CleaveGraph *graph;
   GRand *rand;
-  GPtrArray *values; /* CleaveResult: the quantized values that later nodes may read */
+  GPtrArray *values; /* array of CleaveResult: the quantized values that later nodes may read */
 } Net;
 
 static guint

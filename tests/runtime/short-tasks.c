@@ -7,10 +7,10 @@
 #include "../../lib/runtime/program-private.h"
 #include "run-help.h"
 
-#define WIDTH 8         /* tasks that may run at the same time */
-#define DEPTH 48        /* tasks that follow each other */
+#define WIDTH 8         /* number of tasks of a layer, which may run at the same time */
+#define DEPTH 48        /* number of layers, each of which reads the layer before it */
 #define N_ELEMENTS 2048 /* a task takes about a microsecond */
-#define N_RUNS 40       /* runs of a program */
+#define N_RUNS 40       /* number of runs of each program */
 #define MOST_THREADS 8
 
 /* The operation of a layer. Differences grow by a factor of 2 at most, so no value overflows. */

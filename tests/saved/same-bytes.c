@@ -134,7 +134,8 @@ START_TEST (every_op_is_saved_as_the_same_bytes)
 }
 END_TEST
 
-/* A depthwise convolution of bytes whose weights have zero points: x - 3 and w - zero. */
+/* A depthwise convolution of bytes. The zero point of x is the same for all channels, and `zero`
+ * has one zero point for each channel of w. */
 #define DEPTHWISE                                                                                  \
   "graph g\n%%x = Input : uint8 1x32x12x12\n%%w = Constant seed=1 : %s 32x1x3x3\n"                 \
   "%%zero = Constant seed=2 : %s 32\n%%xz = Constant seed=3 : uint8 1\n"                           \

@@ -12,7 +12,7 @@
 
 #define N(array) ((guint) G_N_ELEMENTS (array))
 
-/* The plan of a file: its metadata, as 32-bit integers. */
+/* The memory plan in a file's metadata, as a list of 32-bit integers. */
 typedef struct
 {
   guint n_entries; /* number of entries in the file's metadata */

@@ -278,8 +278,8 @@ assert_macs_are_estimated (const Found *found, const CleaveGraph *graph, guint n
   ck_assert_uint_gt (n, 0);
 }
 
-/* With two strips, each strip has one side at the border of the image, where it reads no halo. The
- * same holds for two tiles. */
+/* Each of two strips has one edge at the border of the image, where it reads no halo. The same
+ * holds for two tiles. */
 START_TEST (macs_of_two_strips_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("two");

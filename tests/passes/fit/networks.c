@@ -342,7 +342,8 @@ START_TEST (rows_of_wide_results_are_recomputed)
 }
 END_TEST
 
-/* Returns the number of copies: Slices that take a whole value. */
+/* Returns the number of copies of values: Slices whose results have the shapes of their operands.
+ */
 static guint
 count_copies (const CleaveGraph *graph)
 {

@@ -19,7 +19,8 @@ typedef struct
 {
   CleaveMessagePlace from, to;
   gboolean is_sent, is_expected, is_there;
-  gboolean is_late; /* it is transferred when a rank waits for it, not as early as possible */
+  gboolean is_late; /* TRUE: the message is transferred when a rank waits for it; FALSE: as early as
+                       possible */
   guint n_sent, n_received;
 } Letter;
 

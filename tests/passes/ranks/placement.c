@@ -203,7 +203,8 @@ END_TEST
   "%v = Constant seed=2 : float32 16x16x1x1\n%a = Conv %x, %w\n%b = Conv %a, %v\n"                 \
   "%c = GlobalAveragePool %a\noutput %b\noutput %c\n"
 
-/* Places pieces by their number, and everything else on rank 0. */
+/* Places a node whose name ends with a dot and a number on the rank of that number, and all other
+ * nodes on rank 0. */
 static CleavePlacement *
 place_by_number (CleaveGraph *graph, guint n_ranks)
 {

@@ -30,7 +30,8 @@ START_TEST (bytes_count_operands_and_used_results)
   ck_assert_ptr_eq (cleave_plan_get_node (plan), node);
   ck_assert_uint_eq (cleave_plan_get_n_chunks (plan), 2);
   ck_assert (cleave_range_equal (cleave_plan_get_range (plan, 1), &ranges[1]));
-  /* 2 x 5 x 8 of x, all of w and b, 4 x 4 x 8 of y */
+  /* chunk 0 reads 2 x 5 x 8 elements of x and all of w and b, and computes 4 x 4 x 8 elements of y
+   */
   ck_assert_int_eq (cleave_plan_get_n_bytes (plan, 0), 4 * (80 + 72 + 4 + 128));
   ck_assert_int_eq (cleave_plan_get_macs (plan, 0), 128 * 18);
 }

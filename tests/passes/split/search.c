@@ -114,7 +114,8 @@ static const Small smalls[] = {
   { small_matmul, 0 }, { small_softmax, 0 }, { small_reshape, 0 }, { small_conv_transpose, 2 },
 };
 
-/* The constraint of a split, and the data to test grids against it. */
+/* A constraint for a search, and the data with which the test decides whether a grid satisfies the
+ * constraint. */
 typedef struct
 {
   CleaveConstraint constraint;
@@ -187,7 +188,8 @@ check_ask (
 {
   const CleaveConstraint *c = &ask->constraint;
   gint64 fewest = fewest_of (grids, ask), got = search_pieces (graph, name, ask);
-  /* Unless `exact`, fewer pieces are possible, since the search also cuts at ends of blocks. */
+  /* Unless `exact`, the search may find fewer pieces than `fewest`, since it also cuts at ends of
+   * blocks. */
   gboolean good = got == 1 || (exact ? got == fewest : fewest == 0 || (got > 0 && got <= fewest));
 
   ck_assert_msg (good, "%s, %d bytes, %u pieces, %g MACs, modulus %u: %d pieces, but %d do", name,

@@ -30,7 +30,8 @@ try_level (const char *level)
       x->rank = (guint) draw (rand, 2, 5);
       for (guint d = 0; d < x->rank; d++)
         x->dim[d] = draw (rand, 1, draw (rand, 1, 3) == 1 ? 35 : 4);
-      if (x->rank < 5 && draw (rand, 1, 4) == 1) /* channels for several vectors and a remainder */
+      if (x->rank < 5 &&
+          draw (rand, 1, 4) == 1) /* many channels, which fill several vectors and a part of one */
         x->dim[cleave_layout_dims (attrs.layout, x->rank).c] = draw (rand, 30, 300);
       channels = x->dim[cleave_layout_dims (attrs.layout, x->rank).c];
       for (guint i = 1; i < 5; i++)

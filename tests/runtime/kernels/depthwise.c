@@ -10,7 +10,8 @@ typedef struct
   CleaveConvAttrs attrs;
 } Conv;
 
-/* Draws a small depthwise convolution of any kind, in 1 or 2 dimensions, or in 3. */
+/* Draws a small depthwise convolution of any kind with 1 or 2 spatial dimensions, or with 3 if
+ * `is_volume`. */
 static void
 draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
 {
@@ -22,9 +23,10 @@ draw_conv (Conv *conv, guint32 seed, gboolean is_volume)
   CleaveTensorType *x = &conv->instance.operands[0], *w = &conv->instance.operands[1];
 
   if (is_volume)
-    channels++; /* another kernel serves a single channel */
+    channels++; /* at least 2 channels, since another kernel serves a single channel of a volume */
   if (channels == 1)
-    multiplier = MIN (multiplier, 7); /* another kernel serves larger multipliers */
+    multiplier =
+        MIN (multiplier, 7); /* at most 7 results of a channel, since another kernel serves more */
   *conv = (Conv){ .instance = { .op = "Conv", .seed = seed, .attrs = a } };
   a->group = channels;
   a->strides = draw_each (rand, n, 1, 3);

@@ -10,7 +10,8 @@
 
 #define MAX_THREADS 8
 
-/* Steps with up to three predecessors each, which are close steps or any earlier steps. */
+/* A task for the scheduler. Each step has up to three predecessors: among the 20 steps before it,
+ * or among all steps before it. */
 typedef struct
 {
   CleaveScheduleTask task;

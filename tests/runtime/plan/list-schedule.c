@@ -7,7 +7,8 @@
 
 #include <time.h>
 
-/* Steps with random predecessors, about two for each step. */
+/* A task for the scheduler: steps with random costs. Each step has up to three of the ten steps
+ * before it as predecessors. */
 typedef struct
 {
   CleaveScheduleTask task;
@@ -90,9 +91,9 @@ replay (const CleaveSchedule *schedule, const CleaveScheduleTask *task)
   replay_waits (schedule, &schedule->needs, task);
 }
 
-/* A case with all optional properties of a task, at random. It has steps that are fused with a
- * predecessor, groups, shared buffers, and a budget of memory that may be too small for any buffer.
- */
+/* A Case that also has random values of all optional properties of a task. It has steps that are
+ * fused with a predecessor, groups, shared buffers, and a budget of memory that may be too small
+ * for any buffer. */
 typedef struct
 {
   Case base;
