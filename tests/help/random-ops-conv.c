@@ -87,7 +87,7 @@ make_conv_transpose (CleaveGraph *graph, GRand *rand)
 
       w.dim[2 + i] = pick (rand, 1, 3);
       a.output_padding.v[i] = pick (rand, 0, limit);
-      spatial[i] = pick (rand, 4, 6); /* extents larger than the pads */
+      spatial[i] = pick (rand, 4, 6); /* extents that are mostly larger than the sum of both pads */
       if (at (&a.pads, i, 0) + at (&a.pads, n + i, 0) >= spatial[i])
         a.pads.n = 0;
     }

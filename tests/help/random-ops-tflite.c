@@ -36,7 +36,9 @@ make_conv (CleaveGraph *graph, GRand *rand)
   guint n = (guint) pick (rand, 1, 2);
   gint64 per_group = pick (rand, 1, 3), spatial[3];
   CleaveElement element = pick_integer (rand);
-  gboolean is_mixed = pick (rand, 0, 3) == 0; /* w and y have other element types than usual */
+  gboolean is_mixed =
+      pick (rand, 0, 3) ==
+      0; /* TRUE: w and y have random element types; FALSE: w has int8, and y the type of x */
   CleaveElement w_element = is_mixed ? pick_integer (rand) : CLEAVE_INT8;
   CleaveElement y_element = is_mixed ? pick_integer (rand) : element;
   CleaveTfliteConvAttrs a = { .conv = { .layout = (CleaveLayout) pick (rand, 0, 1),

@@ -326,7 +326,7 @@ run_case (const Case *c)
   _exit (n_complaints > 0 ? 2 : failure != NULL ? 3 : 1);
 }
 
-/* Returns the difference between the result and the expected one as text, or NULL. */
+/* Returns a message if the exit status of a case is not the expected one, or NULL if it is. */
 static char *
 judge (const Case *c, int status)
 {

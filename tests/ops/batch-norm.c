@@ -75,10 +75,11 @@ START_TEST (values_are_those_computed_by_hand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveNormAttrs none = { CLEAVE_LAYOUT_NCHW, 0 };
-  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2), 1, 2); /* 1 3, 5 7 */
-  CleaveResult *scale = cleave_case_steps (graph, CLEAVE_SHAPE (2), 1, 1);   /* 1 2 */
-  CleaveResult *b = cleave_case_steps (graph, CLEAVE_SHAPE (2), 10, 10);     /* 10 20 */
-  CleaveResult *var = cleave_case_steps (graph, CLEAVE_SHAPE (2), 4, 12);    /* 4 16 */
+  CleaveResult *x =
+      cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2), 1, 2); /* channels 1 3 and 5 7 */
+  CleaveResult *scale = cleave_case_steps (graph, CLEAVE_SHAPE (2), 1, 1); /* 1 2 */
+  CleaveResult *b = cleave_case_steps (graph, CLEAVE_SHAPE (2), 10, 10);   /* 10 20 */
+  CleaveResult *var = cleave_case_steps (graph, CLEAVE_SHAPE (2), 4, 12);  /* 4 16 */
 
   cleave_assert_values (cleave_test_add (graph, "BatchNormalization", "n",
                                          (CleaveResult *[]){ x, scale, b, scale, var }, 5, &none,

@@ -43,7 +43,8 @@ add (CleaveGraph *graph, CleaveShape x, const CleaveCol2ImAttrs *attrs, GError *
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Rows of blocks are contiguous in the operand, columns are not. */
+/* Cuts the image into rows and into columns. The blocks of adjacent rows of blocks are contiguous
+ * in the operand; those of columns are not. */
 START_TEST (chunks_of_rows_read_their_blocks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), other = cleave_graph_new (NULL);

@@ -48,7 +48,8 @@ START_TEST (a_chunk_keeps_its_diagonal)
 
   cleave_assert_chunk (y, "0:2,4:8,0:9", "0:2,4:8,0:9 k=5");
   cleave_assert_chunk (y, "1:2,0:8,3:4", "1:2,0:8,3:4 k=-2");
-  cleave_assert_chunk (y, "0:1,7:8,0:2", "0:1,7:8,0:2 k=2"); /* the diagonal is outside */
+  cleave_assert_chunk (y, "0:1,7:8,0:2",
+                       "0:1,7:8,0:2 k=2"); /* the diagonal is outside of the chunk */
   y = add (graph, "EyeLike", CLEAVE_SHAPE (8, 9), &eye, NULL);
   cleave_assert_chunk (y, "3:6,2:9", "3:6,2:9 dtype=int8");
 }

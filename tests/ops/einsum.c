@@ -9,7 +9,7 @@ static const double steps[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 static const struct
 {
   const char *equation;
-  CleaveShape a, b; /* b of rank 0: absent */
+  CleaveShape a, b; /* b has rank 0 if the equation has one operand */
   double y[8];
 } cases[] = {
   { "ij->ji", { 2, { 2, 3 } }, { 0, { 0 } }, { 1, 4, 2, 5, 3, 6 } },

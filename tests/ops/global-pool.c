@@ -46,8 +46,9 @@ START_TEST (values_are_those_computed_by_hand)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveGlobalPoolAttrs one = { .p = 1 }, nhwc = { NHWC, 0 };
-  CleaveResult *x = cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2, 2), -3,
-                                       1); /* channel 0: -3 … 0, channel 1: 1 … 4 */
+  CleaveResult *x =
+      cleave_case_steps (graph, CLEAVE_SHAPE (1, 2, 2, 2), -3,
+                         1); /* channel 0 of x has the elements -3 … 0, channel 1 has 1 … 4 */
 
   cleave_assert_values (
       cleave_graph_add_global_pool (graph, "GlobalAveragePool", "n", x, NULL, NULL), "-1.5 2.5");

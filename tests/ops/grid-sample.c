@@ -27,7 +27,10 @@ START_TEST (samples)
   } places[] = {
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 0, 0, "2.5" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, 1, 1, "4" },
-    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 1, 1, "1" }, /* three taps are outside */
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE },
+      1,
+      1,
+      "1" }, /* three of the four taps are outside the image */
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_BORDER, FALSE }, 1, 1, "4" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_BORDER, FALSE }, -9, 0, "2" },
     { { CLEAVE_GRID_NEAREST, CLEAVE_GRID_ZEROS, FALSE }, 5, 0, "0" },
@@ -76,8 +79,11 @@ START_TEST (volumes_are_sampled)
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, 1, -1, -1, "2" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, -1, -1, 1, "5" },
     { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, TRUE }, 0, 0, 0, "4.5" },
-    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE }, 1, 1, 1, "1" }, /* seven of the eight taps
-                                                                           * are outside */
+    { { CLEAVE_GRID_BILINEAR, CLEAVE_GRID_ZEROS, FALSE },
+      1,
+      1,
+      1,
+      "1" }, /* seven of the eight taps are outside the volume */
     { { CLEAVE_GRID_NEAREST, CLEAVE_GRID_BORDER, FALSE }, 0.6f, -0.6f, 7, "6" },
   };
 

@@ -38,7 +38,8 @@ START_TEST (elements_are_put_at_their_indices)
   cleave_assert_chunk (
       add (graph, x, i, &a, &error), "0:1,0:2,0:1,0:4",
       "refused: dimension H cannot be cut there: a piece of 1 of output would have 2");
-  a.output_shape = CLEAVE_INTS (1, 2, 2, 5); /* one column more than the pooled value had */
+  a.output_shape =
+      CLEAVE_INTS (1, 2, 2, 5); /* the result has one column more than the operand of the MaxPool */
   cleave_assert_values (add (graph, x, i, &a, &error), "0 0 2 0 0 0 1 0 0 0 3 0 0 0 0 0 0 0 4 0");
   a.output_shape = CLEAVE_INTS (1, 2, 1, 5);
   cleave_assert_infers (add (graph, x, i, &a, &error), &error,

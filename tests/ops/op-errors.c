@@ -5,7 +5,7 @@
 /* Illegal operands and attributes that no suite of a single op covers: extents near 2^63, missing
  * elements, lists of a wrong length. */
 
-#define MOST G_MAXINT64 /* the largest extent */
+#define MOST G_MAXINT64 /* the largest extent that a shape can have */
 #define MAX_TYPES 3
 #define BYTES(...) CLEAVE_TYPE (CLEAVE_UINT8, __VA_ARGS__)
 #define F32(...) CLEAVE_TYPE (CLEAVE_FLOAT32, __VA_ARGS__)

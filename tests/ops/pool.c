@@ -203,11 +203,13 @@ START_TEST (indices_of_a_piece_refer_to_the_whole)
                        "1:2,1:2,2:4,0:3 kernel_shape=2,2 strides=2,1 whole=2,3,4,3 begin=1,1,2,0");
   attrs.whole = CLEAVE_INTS (2, 3, 4, 3);
   attrs.begin = CLEAVE_INTS (1, 1, 2, 0);
-  cleave_assert_values (add_max_with_indices (graph, part, &attrs), "58 59"); /* 48 + 6 + 4, 5 */
+  cleave_assert_values (add_max_with_indices (graph, part, &attrs),
+                        "58 59"); /* the part begins at 48 + 6 in the whole value; the maxima are 4
+                                     and 5 elements later */
   columns = attrs;
   columns.storage_order = 1;
   cleave_assert_values (add_max_with_indices (graph, part, &columns), "55 59");
-  /* The part is a piece of a piece. */
+  /* Cuts the piece again: its attributes give the position in the whole value. */
   cleave_assert_chunk (add_max_with_indices (graph, part, &attrs), "0:1,0:1,0:1,1:2",
                        "0:1,0:1,0:2,1:3 kernel_shape=2,2 strides=2,1 whole=2,3,4,3 begin=1,1,2,1");
 }

@@ -23,7 +23,10 @@ static const struct
   { "ReduceMax", CLEAVE_INT64, 5, { 4, 5, 3 } },
   { "ReduceMin", CLEAVE_BFLOAT16, -6, { 1, -2, -6 } },
   { "ReduceProd", F32, 720, { 4, -10, -18 } },
-  { "ReduceProd", CLEAVE_INT8, -48, { 4, -10, -18 } }, /* 720 wraps around */
+  { "ReduceProd",
+    CLEAVE_INT8,
+    -48,
+    { 4, -10, -18 } }, /* the product is 720, of which int8 keeps the low 8 bits */
   { "ReduceL1", F32, 21, { 5, 7, 9 } },
   { "ReduceL1", CLEAVE_INT16, 21, { 5, 7, 9 } },
   { "ReduceSumSquare", CLEAVE_INT32, 91, { 17, 29, 45 } },

@@ -32,7 +32,7 @@ START_TEST (pools_regions)
 
   /* The center of the region from (0, 1) to (2, 3) is row 2, column 1. */
   cleave_assert_values (add (graph, operands, &a, &error), "9");
-  a.sampling_ratio = 2; /* rows 1.5 and 2.5, columns 0.5 and 1.5 */
+  a.sampling_ratio = 2; /* the samples are at the rows 1.5 and 2.5 and the columns 0.5 and 1.5 */
   cleave_assert_values (add (graph, operands, &a, &error), "9");
   a.mode = CLEAVE_ROI_MAX;
   cleave_assert_values (add (graph, operands, &a, &error), "11.5");

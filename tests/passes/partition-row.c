@@ -492,7 +492,7 @@ static const struct
 
 START_TEST (wrong_values_are_refused)
 {
-  const char *const twice[] = { "b", "inner", NULL }; /* the output is the value b */
+  const char *const twice[] = { "b", "inner", NULL }; /* both names are of the value b */
   g_autoptr (CleaveGraph) graph = parse (SKIP);
 
   for (guint i = 0; i < G_N_ELEMENTS (refused); i++)
@@ -508,7 +508,7 @@ START_TEST (wrong_values_are_refused)
       ck_assert_msg (strstr (error->message, refused[i].message) != NULL, "%s", error->message);
     }
   ck_assert_ptr_null (cleave_partition_new_at (graph, twice, NULL));
-  ck_assert_ptr_null (cleave_partition_new_by_count (graph, 5, NULL)); /* there are 4 nodes */
+  ck_assert_ptr_null (cleave_partition_new_by_count (graph, 5, NULL)); /* SKIP has 4 nodes */
   ck_assert_ptr_null (cleave_partition_new_by_count (graph, 0, NULL));
   ck_assert_ptr_null (cleave_partition_new_by_count (graph, 1001, NULL));
   ck_assert_ptr_null (cleave_partition_new_by_bytes (graph, 0, NULL));

@@ -99,7 +99,7 @@ START_TEST (a_nested_join_may_outlive_the_outer_one)
 
   parts[2] = run_unary (graph, "Exp", inner);
   run_output (graph, run_unary (graph, "Sigmoid", run_concat (graph, parts, 3, 0)));
-  run_output (graph, inner); /* the inner value must not be in the memory of its consumer */
+  run_output (graph, inner); /* an output, so not in the memory of the outer Concat */
   run_assert_same (graph, 1);
 }
 END_TEST

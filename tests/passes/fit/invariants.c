@@ -338,9 +338,9 @@ compare_options (const CleaveGraph *graph,
              : NULL;
 }
 
-static const double parts[] = { CLEAVE_NOTHING_ADDED, 0.1, 0.3, 0 }; /* added MACs as a fraction;
-                                                                      * the last entry, 0, means no
-                                                                      * limit */
+static const double parts[] = { CLEAVE_NOTHING_ADDED, 0.1, 0.3,
+                                0 }; /* limits on the added MACs, as fractions of the MACs of the
+                                        unsplit graph; the last entry, 0, means no limit */
 
 static char *
 more_macs_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *options)

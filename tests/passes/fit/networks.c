@@ -62,7 +62,8 @@ START_TEST (images_and_attention_come_down)
   g_autoptr (CleaveGraph) nhwc = make_residual (CLEAVE_LAYOUT_NHWC);
   g_autoptr (CleaveGraph) unet = run_unet (), attention = make_attention ();
 
-  /* the rest of the arena holds inputs, outputs and joined values */
+  /* the arena, as a fraction of the unsplit arena, still has to hold inputs, outputs and joined
+   * values */
   ck_assert_double_lt (get_part (nchw), 0.4);
   ck_assert_double_lt (get_part (nhwc), 0.4);
   ck_assert_double_lt (get_part (unet), 0.8);

@@ -90,8 +90,8 @@ serves_attention (const char *level)
                              .y_row_major = TRUE };
 
   ck_assert (cleave_try_instance (&instance, level));
-  attrs.equation =
-      (char *) "bqhd,bkhd->bhqd"; /* only one operand has k, so this is no matrix product */
+  attrs.equation = (char *) "bqhd,bkhd->bhqd"; /* only one operand has the label k, so the fast
+                                                  kernel of products does not serve the equation */
   ck_assert (!cleave_try_instance (&instance, level));
 }
 

@@ -7,7 +7,7 @@
 typedef struct
 {
   const char *op;
-  guint n_operands; /* 0: the op takes one to five operands */
+  guint n_operands; /* number of operands; 0: a random number from one to five */
 } Line;
 
 /* clang-format off */

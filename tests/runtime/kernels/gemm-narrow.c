@@ -76,7 +76,8 @@ draw_conv (Case *c, GRand *rand, guint32 seed)
   instance->sliced = g_rand_boolean (rand) ? 6 : 0;
   draw_types (instance, rand, n, group * group_in, group * group_out, group_in);
   if (n == 1 && g_rand_boolean (rand))
-    instance->operands[1].shape.dim[2] = draw (rand, 30, 120); /* an audio filter */
+    instance->operands[1].shape.dim[2] =
+        draw (rand, 30, 120); /* a long kernel along one dimension, as in networks on sound */
   for (guint i = 0; i < n; i++)
     instance->operands[0].shape.dim[2 + i] =
         (instance->operands[1].shape.dim[2 + i] - 1) * a->dilations.v[i] + draw_extent (rand, i, n);

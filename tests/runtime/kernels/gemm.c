@@ -231,7 +231,7 @@ draw_matmul (CleaveTrySite *instance, CleaveElement element, guint32 seed)
       instance->operands[1].shape.dim[d] = draw (rand, 1, 2) == 1 ? 1 : extent;
     }
   if (n_batch == 2 &&
-      g_rand_boolean (rand)) /* only one operand has the innermost batch dimension */
+      g_rand_boolean (rand)) /* one operand broadcasts the innermost batch dimension */
     {
       guint has = (guint) draw (rand, 0, 1);
 

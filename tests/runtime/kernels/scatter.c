@@ -30,7 +30,8 @@ try_scatter (guint32 seed, const char *level)
   for (guint d = 0; d < y->rank; d++)
     y->dim[d] = draw (rand, 1, d + 1 == y->rank ? 40 : 4);
   if (draw (rand, 1, 3) == 1)
-    y->dim[attrs.axis] = 1; /* all indices select one position */
+    y->dim[attrs.axis] =
+        1; /* the axis has extent 1, so all indices select the same element of a line */
   updates = *y;
   for (guint d = 0; d < y->rank; d++)
     updates.dim[d] = draw (rand, 1, d == attrs.axis ? 30 : (gint32) y->dim[d]);

@@ -294,10 +294,12 @@ run_reporting (const gint64 *y_stride, Reported *reported)
   return reports_progress;
 }
 
-/* If each step were compared with all previous steps, the test would take minutes. */
+/* Fuses a chain of 40,000 steps. If each step were compared with all previous steps, the test would
+ * take minutes. */
 START_TEST (a_long_chain_is_fused_in_groups)
 {
-  const guint n = 40000, n_group = 65; /* n_group: a head and its fused consumers */
+  const guint n = 40000,
+              n_group = 65; /* n_group: number of steps of a head and its fused consumers */
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
   CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (4, 4));
 

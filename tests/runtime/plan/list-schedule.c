@@ -370,7 +370,8 @@ START_TEST (each_thread_goes_through_one_subgraph_at_a_time)
   for (guint t = 0; t < 2; t++)
     for (guint i = 0; i < schedule->n_sequence[t]; i++)
       ck_assert_uint_eq (schedule->sequence[t][i], want[t][i]);
-  ck_assert_uint_eq (schedule->needs.list->len, 1); /* the second thread waits for step 0 */
+  ck_assert_uint_eq (schedule->needs.list->len,
+                     1); /* the only wait: the second thread waits for step 0 */
 }
 END_TEST
 
