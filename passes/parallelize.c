@@ -69,7 +69,7 @@ check (GHashTable *texts, GError **error)
   return parse (texts, &asked, error);
 }
 
-/* limit on the nodes that find_model() visits */
+/* limit on the nodes that one call of find_model() visits */
 #define MAX_WALK 64
 
 /* Returns the node whose layout decides the dimension of the channels. An element-wise node has no

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* The costs of the model with smaller extents. */
+/* The MACs and the peak of the activations of the model with smaller extents. */
 typedef struct
 {
   char *extents; /* the extents as texts of --shape */

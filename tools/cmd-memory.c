@@ -43,7 +43,8 @@ print_bar (gint64 bytes, gint64 most, gint64 limit)
     putchar (i == line ? '|' : i < n ? '#' : ' ');
 }
 
-/* Prints a range of steps as one row, for the step with the most live bytes. */
+/* Prints a range of steps as one row of the bar chart, which shows the step with the most live
+ * bytes of this range. */
 static void
 print_row (const CleaveMemoryTimeline *timeline, guint first, guint end, gint64 most, gint64 limit)
 {

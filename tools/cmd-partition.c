@@ -271,7 +271,8 @@ write_parts (const CleavePartition *partition,
   return TRUE;
 }
 
-/* Takes the graph apart as the options say. */
+/* Partitions the graph as the options say: into its parallel subgraphs or into consecutive
+ * parts. Returns NULL on error. */
 static CleavePartition *
 partition (const CleaveGraph *graph, const Options *o, GError **error)
 {

@@ -83,7 +83,7 @@ list_entries (Options *o, const GArray *split, const GArray *fit)
   return entries;
 }
 
-/* The subject of the page. */
+/* The subject of the page: the model alone, a split or a fit. */
 typedef enum {
   SHOW_MODEL,
   SHOW_SPLIT,

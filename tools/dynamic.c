@@ -7,9 +7,8 @@
 
 #include <stdio.h>
 
-/* Returns the first node of the dynamic part whose shapes depend on data, and not only its
- * operands.
- */
+/* Returns the first node of the dynamic part whose own result has a shape that depends on data.
+ * The nodes after it may be in the dynamic part only because they read such results. */
 static const CleaveOnnxDynamicNode *
 find_cause (const CleaveOnnxDynamic *dynamic)
 {

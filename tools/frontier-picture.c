@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Sizes in pixels. */
+/* Extents and margins of the picture's panels, in pixels. */
 #define LEFT 84
 #define WIDTH 760
 #define RIGHT 60

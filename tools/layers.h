@@ -5,7 +5,7 @@
 
 /* Runs a model part by part, so that the weights of only one part are in memory. */
 
-/* Figures of a run part by part. */
+/* Bytes and times of a run part by part. */
 typedef struct
 {
   guint n_parts;

@@ -5,7 +5,8 @@
 
 #include <math.h>
 
-/* Sizes in pixels. */
+/* Extents and margins of the picture's panels, and the height of a line of the legend, in
+ * pixels. */
 #define LEFT 84
 #define TOP 46
 #define WIDTH 720

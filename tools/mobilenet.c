@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Once a step has failed, values are NULL and later steps do nothing. */
+/* The graph that is built, and the seed of its next weights. If a step fails, its value is NULL;
+ * later steps read that NULL and do nothing. */
 typedef struct
 {
   CleaveGraph *graph;

@@ -7,7 +7,8 @@
 typedef struct
 {
   gint64 n_nodes, arena_bytes, scratch_bytes, weight_bytes;
-  gint64 n_sent, n_received, sent_bytes, received_bytes; /* sums over all runs */
+  gint64 n_sent, n_received, sent_bytes, received_bytes; /* numbers of messages and of bytes, summed
+                                                          * over all runs */
 } CleaveRankLine;
 
 /* The interface to MPI. It is in a module of its own, which is loaded only with --ranks. All ranks

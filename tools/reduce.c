@@ -9,7 +9,8 @@
 typedef struct
 {
   const char *command;
-  char *path, *data_path; /* files of the graph that is tested */
+  char *path, *data_path; /* `path`: file of the graph that is tested; `data_path`: file of its
+                           * large constants */
   guint n_tries;
   GError *error;
 } Trial;

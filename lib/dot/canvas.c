@@ -9,8 +9,8 @@
 
 #include <pthread.h>
 
-/* With more vertices than this, edges are polylines and the layout makes fewer iterations: curves
- * alone would take most of the layout's time. */
+/* With more vertices than this, edges are polylines instead of curves, and the layout makes
+ * fewer iterations. The layout would spend most of its time on curves. */
 #define MANY_VERTICES 150
 
 /* With more vertices than this, the layout makes hardly any iteration: Graphviz draws the text of

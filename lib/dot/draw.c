@@ -47,7 +47,8 @@ typedef struct
 static const char *
 choose_color (const CleaveOp *op)
 {
-  guint32 hash = 2166136261u; /* FNV-1a: an op has the same color in every drawing */
+  guint32 hash = 2166136261u; /* FNV-1a: the hash of the op's name selects its color, so an op
+                               * has the same color in every drawing */
 
   for (const char *c = op->name; *c != '\0'; c++)
     hash = (hash ^ (guint8) *c) * 16777619u;

@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-/* Named objects have even numbers from 2 on, unnamed objects have odd numbers. */
+/* Named objects have even numbers from 2 on. Unnamed objects have odd numbers. */
 typedef struct
 {
   Agraph_t *root;

@@ -14,7 +14,8 @@
 typedef struct
 {
   guint n_nodes;
-  gint64 macs, bytes;     /* bytes of the results that other frames read */
+  gint64 macs, bytes;     /* MACs of the box's nodes, and bytes of their results that nodes in
+                           * other frames read */
   const CleaveNode *last; /* the last node whose part of the whole is known */
   Agnode_t *vertex;
 } Box;

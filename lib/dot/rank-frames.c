@@ -7,8 +7,9 @@
 struct _CleaveDotRanks
 {
   Agraph_t *root;
-  const char *word;      /* word for a rank in titles */
-  int of_outputs;        /* the rank of the graph's outputs */
+  const char *word;      /* the word for a rank in the titles of frames, such as "rank" */
+  int of_outputs;        /* the rank that gets the outputs of the graph; -1: outputs are in no
+                          * frame */
   int *rank;             /* indexed by node id: rank of the node; -1: none */
   GHashTable *clusters;  /* cluster of each rank, keyed by rank + 1 */
   GHashTable *receivers; /* keyed by value: the set of the ranks that receive it, each plus 1 */

@@ -192,10 +192,11 @@ follow (CleaveStorage *storage, CleaveAssignment *assignment)
     return;
   operand = cleave_storage_assignment (storage, node->operands[0].result);
   assignment->location.root = operand->location.root;
-  assignment->location.offset = operand->location.offset; /* the strides stay */
+  assignment->location.offset = operand->location.offset; /* the view keeps its strides */
 }
 
-/* Does the first walk (assignments.h). */
+/* Does the first walk (assignments.h): a view shares the buffer of its operand, and every other
+ * value gets a buffer of its own. */
 static void
 find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {
@@ -214,8 +215,9 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Does the first walk, or copies the result of the first walk of another storage of the same order.
- * Saves the result only if the graph has joins: otherwise few storages are made. */
+/* Does the first walk, or copies the result of the first walk of another storage of the same
+ * order. Saves the result for later storages only if the graph has joins, since a graph without
+ * joins needs few storages. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

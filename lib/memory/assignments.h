@@ -11,5 +11,6 @@
 
 void cleave_storage_find_assignments (CleaveStorage *storage, const CleaveGraph *graph);
 
-/* settle.c: does the second walk's work at one node. */
+/* settle.c: does the second walk's work at one node: moves the node's operands into the buffers
+ * of its results. */
 void cleave_storage_settle (CleaveStorage *storage, CleaveNode *node);

@@ -63,7 +63,7 @@ storage_new (const CleaveGraph *graph,
   storage->staged = choices == NULL ? NULL : choices->staged;
   storage->overlaid = choices == NULL ? NULL : choices->overlaid;
   cleave_storage_find_assignments (storage, graph);
-  storage->staged = storage->overlaid = NULL; /* freed by the caller */
+  storage->staged = storage->overlaid = NULL; /* the caller owns both arrays and frees them */
   cleave_storage_add_steps (storage, graph);
   storage->of_graph = NULL;
   return storage;
@@ -93,7 +93,8 @@ choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 cutoff)
   return g_steal_pointer (&views);
 }
 
-/* The means to lower a peak. */
+/* The choices that can lower a peak: staged operands of joins near the peak, staged operands
+ * that several windows share, and results that overlay operands. */
 typedef enum { STAGE_PARTS, STAGE_WINDOWS, OVERLAY } Means;
 
 static gboolean

@@ -21,7 +21,8 @@
 typedef enum {
   CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
   CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
-  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* read under another shape, so the strides are fixed */
+  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* another value is these elements under another shape, so
+                                       * the strides must not change */
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_BOX = 1 << 4, /* a join inside a later join, whose operands already lie in the
                                    * buffer of the later join: the inner join needs no work */
@@ -69,7 +70,7 @@ typedef struct
 typedef struct
 {
   guint value;       /* index of the root: the value for which the buffer was made */
-  gint64 n_bytes;    /* rounded up to CLEAVE_BUFFER_ALIGNMENT */
+  gint64 n_bytes;    /* size, rounded up to a multiple of CLEAVE_BUFFER_ALIGNMENT */
   guint first, last; /* first and last step that reads or writes the buffer */
 } CleaveBuffer;
 
@@ -92,8 +93,10 @@ typedef struct _CleaveOrderFacts CleaveOrderFacts; /* order-facts.h */
 
 typedef struct
 {
-  CleaveOrderFacts *facts;    /* a reference; owns the fields from `n_nodes` to `orders` */
-  CleaveGraphFacts *of_graph; /* borrowed; valid only while the storage is made */
+  CleaveOrderFacts *facts;    /* a reference to the facts of the order, which own the fields from
+                               * `n_nodes` to `orders` */
+  CleaveGraphFacts *of_graph; /* facts of the graph; borrowed, and valid only while the storage
+                               * is made */
   guint n_nodes, n_values;
   CleaveNode *const *nodes; /* nodes in the order in which they run */
   const guint *position;    /* indexed by node id: position in that order */

@@ -112,7 +112,8 @@ lives_clear (Lives *lives)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lives, lives_clear)
 
-/* Returns the position of a step's node; for an output, the end. */
+/* Returns the position of a step's node. Returns the number of nodes if the step delivers an
+ * output. */
 static guint
 get_position (const CleaveStorage *storage, guint step)
 {

@@ -40,11 +40,13 @@ typedef struct
 typedef struct
 {
   guint buffer;
-  GArray *accesses; /* Access, by step */
+  GArray *accesses; /* Access: the bytes of the buffer that each step reads or writes, sorted by
+                     * step */
   gint64 n_bytes;
   guint first, last;
   gboolean is_fixed; /* the buffer may be in the caller's memory, so it cannot move */
-  guint over; /* index of the place whose memory this place shares; CLEAVE_NEVER: it has its own */
+  guint over;   /* index of the place into whose memory a lap moved this place; CLEAVE_NEVER: it
+                 * has memory of its own */
   gint64 shift; /* offset of this place in the place `over`, in bytes */
 } Place;
 
@@ -58,7 +60,7 @@ typedef struct
                     * conservative */
   gint64 *live;    /* indexed by step: bytes in use */
   GArray *edges;   /* CleaveLapEdge: steps that must run later because of laps */
-  GArray *places;  /* Place, by their first step */
+  GArray *places;  /* Place: all buffers that may take part in laps, sorted by their first step */
   guint *place_of; /* indexed by buffer: index of its place, or CLEAVE_NEVER */
   GArray *alive;   /* guint: indices of places in use that were moved into no other */
   const CleaveStep *step;

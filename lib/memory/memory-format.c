@@ -227,8 +227,8 @@ is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
   return FALSE;
 }
 
-/* Passes the order of one side of `operand` to the other side, unless the other side has an order.
- */
+/* Passes the memory order of the operand to the result (`forwards`), or of the result to the
+ * operand. Does nothing if the receiver has an order or the ranks differ. */
 static void
 pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand, gboolean forwards)
 {

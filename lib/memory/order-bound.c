@@ -123,8 +123,8 @@ cleave_order_find_least (const CleaveGraph *graph, CleaveGraphFacts *facts, cons
 
   if (values == NULL)
     return NULL;
-  least = CLEAVE_NEW0 (gint64, order->len + 2); /* first the change at each position, then the
-                                                   bound */
+  least = CLEAVE_NEW0 (gint64, order->len + 2); /* first the change of the live bytes at each
+                                                 * position, later the bound itself */
   for (guint i = 0; i < order->len; i++)
     {
       const CleaveNode *node = order->pdata[i];

@@ -181,7 +181,7 @@ is_known (const Finding *f, const GPtrArray *order)
   return FALSE;
 }
 
-/* Measures an order that was derived from the best order; NULL: nothing to do. */
+/* Measures an order that was derived from the best order. Does nothing if the order is NULL. */
 static void
 add_variant (Finding *f, GPtrArray *order)
 {

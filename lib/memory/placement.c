@@ -114,8 +114,8 @@ cleave_location_reshape (const CleaveShape *from,
       guint f_end = f + 1, t_end = t + 1;
       gint64 n_f = from->dim[from_dims[f]], n_t = to->dim[to_dims[t]];
 
-      while (n_f != n_t) /* find the shortest runs of dimensions with the same number of elements on
-                            both sides */
+      while (n_f != n_t) /* find the shortest runs of dimensions that have the same number of
+                          * elements in `from` and `to` */
         if (n_f < n_t)
           n_f *= from->dim[from_dims[f_end++]];
         else

@@ -17,8 +17,10 @@ typedef struct
 /* The dimension of a VIEW op's result in which a dimension of its operand appears. */
 typedef struct
 {
-  gint64 offset, stride; /* stride 0: the dimension does not appear in the result */
-  guint from;            /* dimension of the result */
+  gint64 offset, stride; /* the operand's dimension adds `offset` plus `stride` times the index
+                          * in the result's dimension `from` to the index in the operand; stride
+                          * 0: the dimension does not appear in the result */
+  guint from;            /* dimension of the result in which the operand's dimension appears */
 } CleaveViewDim;
 
 /* Fills `dims` for all dimensions of operand 0. */

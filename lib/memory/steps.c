@@ -163,7 +163,8 @@ add_node (CleaveStorage *storage, CleaveNode *node)
     assignments[r].ready = ready;
 }
 
-/* Inline, since it visits every step of every candidate assignment. */
+/* Calls `visit` for each value that a step reads or writes. Inline, since it runs for every step
+ * of every candidate assignment. */
 static inline void
 visit_step (const CleaveStorage *storage,
             const CleaveGraph *graph,
@@ -175,7 +176,7 @@ visit_step (const CleaveStorage *storage,
 
   switch (step->kind)
     {
-    case CLEAVE_STEP_JOIN: /* touches no memory */
+    case CLEAVE_STEP_JOIN: /* a JOIN step reads and writes no memory */
       return;
     case CLEAVE_STEP_STORE:
       visit (cleave_storage_assignment (

@@ -15,7 +15,7 @@
  * Each node also passes a token to the node that was added after it. No other node reads the token:
  * it makes the nodes run one by one, in the order in which they were added. */
 
-/* The type of the token. */
+/* The element type and shape of the token, which orders the transfers. */
 extern const CleaveTensorType cleave_transfer_token;
 
 /* The graph that transfers are added to, with the last token. */

@@ -208,7 +208,7 @@ typedef struct
                          itself */
   guint *n_missing;   /* indexed by node id: number of operands whose base has not run */
   GPtrArray *ready;   /* CleaveNode: runnable; the last runs next */
-  GPtrArray *pending; /* CleaveNode: views that are being followed */
+  GPtrArray *pending; /* CleaveNode: views whose readers have not been visited yet */
   GPtrArray *uses;    /* CleaveOperand: uses of the current result */
 } Eager;
 
@@ -317,8 +317,8 @@ note_operand_ready (Eager *eager, CleaveNode *node)
             note_read (eager, ((const CleaveOperand *) eager->uses->pdata[i])->node, is_whole);
         }
     }
-  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse them: the first reader
-                                                                  is to run first */
+  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse the new entries, so that
+                                                                * the first reader runs first */
     {
       gpointer swapped = eager->ready->pdata[i];
 
@@ -357,6 +357,6 @@ cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
         }
     }
   for (guint i = 0; i < order->len; i++)
-    add (&eager, order->pdata[i]); /* views without a reader */
+    add (&eager, order->pdata[i]); /* append the views that no node reads */
   return eager.order;
 }

@@ -253,7 +253,8 @@ count_pairs (const CleaveWindow *w, gint64 extent)
   return n;
 }
 
-/* Does not count products that the pads crop, so that the pieces of a node add up to the node. */
+/* Returns the number of multiply-accumulates, without the products that the pads crop. So the
+ * numbers of all pieces add up to the number of the node. */
 gint64
 cleave_conv_transpose_macs (const CleaveCall *call)
 {

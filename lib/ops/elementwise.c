@@ -84,7 +84,8 @@ infer_slope (const CleaveCall *call, guint elements, CleaveTensorType *results, 
   return TRUE;
 }
 
-/* The exponent of Pow may have another type than the base. */
+/* Infers the type of a Pow, which is that of the base. The exponent may have another element
+ * type than the base. */
 static gboolean
 infer_power (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
@@ -95,7 +96,8 @@ infer_power (const CleaveCall *call, guint elements, CleaveTensorType *results, 
   return broadcast (call, 1, &results[0].shape, error);
 }
 
-/* For floats, ONNX requires fmod = 1: the remainder has the sign of the dividend. */
+/* Infers the type of a Mod. Fails for floats unless fmod is 1, as ONNX requires: the remainder
+ * has the sign of the dividend. */
 static gboolean
 infer_remainder (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
@@ -115,8 +117,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Fast kernels serve operands that all have the same type other than float64; powers of 16-bit
- * floats with float32 exponents; and comparisons of any type. */
+/* Returns the fast kernel for the call, or the reference kernel. Fast kernels serve operands
+ * that all have the same type other than float64; powers of 16-bit floats with float32
+ * exponents; and comparisons of any type. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

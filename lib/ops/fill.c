@@ -168,7 +168,7 @@ infer_range (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Element i is start + i * delta, not a sum of deltas. */
+/* Computes element i as start + i * delta, not as a sum of deltas. */
 static void
 compute_range (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -186,7 +186,8 @@ compute_range (const CleaveCall *call, const CleaveView *operands, const CleaveV
         {
           gint64 value = integer_of (a->start) + i * integer_of (a->delta);
 
-          memcpy (at, &value, cleave_element_size (y->type.element)); /* the low bytes */
+          memcpy (at, &value,
+                  cleave_element_size (y->type.element)); /* only the low bytes of `value` */
         }
     }
 }

@@ -164,7 +164,8 @@ check_n_outputs (const char *name, gint64 n, guint n_outputs, GError **error)
                       name, n, n_outputs);
 }
 
-/* Opset 18: k pieces of extent / k, rounded up. The last piece has the rest, which may be 0. */
+/* Returns the sizes of opset 18: k pieces of extent / k, rounded up. The last piece has the
+ * rest, which may be 0. */
 static CleaveSplitAttrs *
 from_num_outputs (const CleaveShape *shape, gint64 axis, gint64 k, GError **error)
 {

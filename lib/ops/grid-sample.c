@@ -162,7 +162,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     }
 }
 
-/* Ranks other than 4 came in opset 20. */
+/* Returns the first opset with this form of the op: ranks other than 4 came in opset 20. 0:
+ * every opset has it. */
 static guint
 since (const CleaveCall *call)
 {

@@ -41,8 +41,9 @@ cleave_bits_select (gboolean choice, guint32 a, guint32 b)
   return (a & mask) | (b & ~mask);
 }
 
-/* Computes all cases and selects one, so that compilers can vectorize it. Numbers below 2^-14 are
- * rounded by adding 0.5, which leaves as many bits as a subnormal float16 has. */
+/* Converts a float to a float16. Computes all cases and selects one, so that compilers can
+ * vectorize it. Numbers below 2^-14 are rounded by adding 0.5, which leaves as many bits as a
+ * subnormal float16 has. */
 static inline guint16
 cleave_half_from_float (float value)
 {
@@ -59,8 +60,8 @@ cleave_half_from_float (float value)
   return (guint16) (sign | half);
 }
 
-/* Shifts the bits to where a float has them, and multiplies by 2^112 to correct the bias of the
- * exponent. */
+/* Converts a float16 to a float: shifts the bits to where a float has them, and multiplies by
+ * 2^112 to correct the bias of the exponent. */
 static inline float
 cleave_half_to_float (guint16 half)
 {

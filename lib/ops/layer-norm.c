@@ -178,7 +178,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     for (gint64 i = 0; i < outer.length; i++)
       {
         gint64 at[CLEAVE_LINES_MAX_VIEWS];
-        double mean = (double) NAN, inverse = (double) NAN; /* no elements: no mean */
+        double mean = (double) NAN, inverse = (double) NAN; /* a mean of no elements is NaN */
 
         for (guint k = 0; k < outer.n_views; k++)
           at[k] = outer.offset[k] + i * outer.step[k];

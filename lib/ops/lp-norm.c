@@ -58,7 +58,8 @@ scale (const double *x, const double *factors, gint64 step, gint64 n, double *y)
       y[i] = x[i] * factors[i];
 }
 
-/* Computes a line of elements, along the axis or across it. */
+/* Writes the results of a line of n elements: each element times a factor or divided by a norm,
+ * read from `by` with the step `by_step`. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,

@@ -176,7 +176,8 @@ narrow_max (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GS
   return narrow (call, chunk, attrs, why);
 }
 
-/* The fast kernel serves all types except float64, but does not compute indices. */
+/* Returns the fast kernel, which serves all types except float64 and computes no indices, or the
+ * reference kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -435,7 +436,8 @@ static const CleaveAttr lp_attrs[] = {
 #undef COMMON
 #undef FIELD
 
-/* LpPool has dilations and ceil_mode from opset 18 on, AveragePool dilations from opset 19 on. */
+/* Returns whether a dilation differs from 1. LpPool has dilations and ceil_mode from opset 18
+ * on, AveragePool dilations from opset 19 on. */
 
 static gboolean
 dilates (const CleavePoolAttrs *a)

@@ -68,7 +68,8 @@ infer_linear (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Each operand except X and W is a scalar, or has one element for each channel of the result. */
+/* Sets the maps of X and W as for Conv. Each other operand is a scalar, or has one element for
+ * each channel of the result. */
 static void
 maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {

@@ -73,8 +73,8 @@ static const struct
   [CLEAVE_ACTIVATION_SOFTPLUS] = { FALSE, FALSE, 0, 0 },
 };
 
-/* The lists of alpha and beta have an entry for each function that takes one, of the first
- * direction, then of the second. */
+/* Sets the activation functions of one direction. The lists of alpha and beta have an entry for
+ * each function that takes one: first those of direction 0, then those of direction 1. */
 void
 cleave_recurrent_functions (const CleaveCall *call,
                             guint direction,
@@ -288,8 +288,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* A bidirectional op cannot be cut along time, since its directions run in opposite order. Nor can
- * an op with lengths, since they are lengths of the whole sequence. */
+/* Describes the cut along time. Returns FALSE for a bidirectional op, whose directions run in
+ * opposite order, and for an op with lengths, which are lengths of the whole sequence. */
 static gboolean
 sequence (const CleaveCall *call, CleaveSequence *sequence)
 {

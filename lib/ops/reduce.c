@@ -214,8 +214,9 @@ kernel_REAL (const CleaveCall *call)
 
 extern const CleaveOp cleave_op_reduce_max, cleave_op_reduce_min;
 
-/* The fast kernel serves bytes only for ReduceMax and ReduceMin, and 16-bit integers not at all,
- * since networks do not use the other reductions of these types. */
+/* Returns the fast kernel for an op whose formula is computed in the element type. It serves
+ * bytes only for ReduceMax and ReduceMin, and no 16-bit integers, since networks do not use the
+ * other reductions of these types. */
 static CleaveKernel
 kernel_SAME (const CleaveCall *call)
 {

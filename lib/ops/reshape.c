@@ -17,7 +17,7 @@
  * product of all its extents. */
 typedef struct
 {
-  guint next;      /* the next dimension to take */
+  guint next;      /* the next dimension to add to a group */
   guint outermost; /* outermost dimension; the rank if the group is empty */
   gint64 inner, product;
 } Side;

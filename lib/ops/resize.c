@@ -214,7 +214,8 @@ map_near (const CleaveResizeAxis *axis, CleaveDimMap *map)
   return TRUE;
 }
 
-/* Sets the map of the elements around the positions of a span. */
+/* Sets the map from a span of the result to the operand's elements around the positions of the
+ * span: two elements for each position, or four for cubic interpolation. */
 static gboolean
 map_around (const CleaveResizeAxis *axis, CleaveDimMap *map)
 {

@@ -72,7 +72,8 @@ macs (const CleaveCall *call)
                                cleave_shape_n_elements (&call->results[0].shape));
 }
 
-/* If the region decides the number of points, they are at least half an element apart. */
+/* Returns the work of the kernel. If the region decides the number of sampling points, the
+ * estimate assumes that points are at least half an element apart. */
 static double
 work (const CleaveCall *call)
 {

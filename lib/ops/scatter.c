@@ -199,7 +199,8 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
     join_elements (y, updates, indices, (guint) a->axis, a->reduction);
 }
 
-/* The reductions max and min came in opset 18. */
+/* Returns the first opset with this reduction: max and min came in opset 18. 0: every opset has
+ * it. */
 static guint
 since (const CleaveCall *call)
 {

@@ -129,7 +129,7 @@ cleave_split_make_equal (
                            axis, extent, name, count);
 }
 
-/* A dimension of extent 0 becomes one piece. */
+/* Splits as many pieces of `size` off as needed. A dimension of extent 0 becomes one piece. */
 CleaveSplitAttrs *
 cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error)
 {

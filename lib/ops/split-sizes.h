@@ -3,8 +3,8 @@
 
 #include "move.h"
 
-/* The ways in which frameworks give the sizes of a Split, see cleave-frameworks.h. Error messages
- * give the expected and the found value, with the framework's names. */
+/* Computes the sizes of a Split from the arguments of a framework's call (cleave-frameworks.h).
+ * Error messages give the expected and the found value, with the framework's names. */
 
 /* Converts an axis, negative values counting from the end, to 0 … rank - 1. */
 gboolean cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error);

@@ -93,8 +93,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_offset ((guint) a->axis, begin_of (a, call->result));
 }
 
-/* A node that computes a part of result 0 computes the same part of the other results, with all of
- * the axis. */
+/* Sets the map from result 0 to another result. If a node computes a range of result 0, it
+ * computes the same range of the other results, except for the axis, which is whole. */
 static void
 result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 {

@@ -163,8 +163,8 @@ count_row (const Row *row)
         count_gram (row, n, skip + 1, i);
 }
 
-/* Each element of a row can begin an n-gram, with each number of skipped elements; it is compared
- * with the whole pool. */
+/* Returns the work of a row-by-row count. Each element can begin an n-gram with each number of
+ * skipped elements, and each n-gram is compared with the whole pool. */
 static double
 work (const CleaveCall *call)
 {

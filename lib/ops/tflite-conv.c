@@ -231,7 +231,8 @@ static const CleaveAttr transpose_attrs[] = {
 };
 #undef COMMON
 
-/* Sums of bytes in 32 bits. */
+/* Returns the fast kernel, which serves int8 operands with 32-bit sums and int8 results; else
+ * the reference kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

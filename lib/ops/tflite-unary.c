@@ -66,7 +66,7 @@ compute_lookup (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
-/* Tables from bytes to bytes. */
+/* Returns the fast kernel for tables of bytes, and the reference kernel for other tables. */
 static CleaveKernel
 kernel_lookup (const CleaveCall *call)
 {
@@ -87,7 +87,7 @@ const CleaveOp cleave_op_tflite_lookup = {
   .compute = compute_lookup,
 };
 
-/* TfliteRescale and TfliteQuantize have vector kernels. */
+/* Returns the vector kernel of TfliteRescale and TfliteQuantize. */
 static CleaveKernel
 kernel_convert (const CleaveCall *call)
 {

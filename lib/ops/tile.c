@@ -39,7 +39,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
                                   : cleave_dim_map_whole (call->operands[operand].shape.dim[d]);
 }
 
-/* A dimension that is repeated can be cut only between two copies. */
+/* Refuses a chunk that cuts a repeated dimension anywhere but between two copies of the operand. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -146,7 +146,7 @@ kernel (const CleaveCall *call)
   return cleave_kernel_of_floats (call, CLEAVE_KERNEL_TOPK);
 }
 
-/* In the worst case, each element is inserted into the heap. */
+/* Returns the work of the worst case, in which each element is inserted into the heap. */
 static double
 work (const CleaveCall *call)
 {

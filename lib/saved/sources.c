@@ -104,7 +104,8 @@ cleave_source_new (const char *path, GError **error)
   if (file < 0)
     return NULL;
   if (get_age (&stamp) < RECENT)
-    stamp.changed = 0; /* unknown: loading compares the checksum */
+    stamp.changed = 0; /* 0: the time of the last change is unknown, so loading compares the
+                        * checksum */
   sum = dup_sum (file, path, error);
   close (file);
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);

@@ -20,7 +20,7 @@
 #define STEPS_OF_THREAD 16
 #define MAX_THREADS 16
 
-/* The search, which all threads share. */
+/* The state of the search for candidates, which all threads share. */
 typedef struct
 {
   const CleaveFitSteps *steps;

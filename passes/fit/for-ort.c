@@ -59,7 +59,7 @@ has_few_pieces (const CleaveFitPlan *plan, guint segment)
  * blocks. */
 #define LOOP_BYTES (1 << 20)
 
-/* A plan in the form in which it is written for the runtime. */
+/* A plan, and the segments of it that do not become Loops in the file for ONNX Runtime. */
 typedef struct
 {
   CleaveFitPlan *plan;
@@ -146,9 +146,9 @@ sort_missing (const Form *form, gboolean few_stay)
   return n;
 }
 
-/* Sets `kept` to the form without the segments that do not become Loops. If `few_stay`, segments of
- * few pieces stay. Leaving out segments may keep others from becoming Loops, so repeats this until
- * none is left. */
+/* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay`, segments
+ * of few pieces stay. If a segment is left out, another one may no longer become a Loop, so this
+ * repeats until every remaining segment qualifies. */
 static gboolean
 keep_loops (
     Form *kept, const Form *all, const CleaveGraph *graph, gboolean few_stay, GError **error)
@@ -183,7 +183,8 @@ keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   return cleave_fit_plan_new_without (plan, graph, n, all, error);
 }
 
-/* The search for the best plan. Plans are compared in the form that weigh() chooses. */
+/* The search for the best plan. It compares each plan after weigh() has chosen which of its
+ * segments to keep. */
 typedef struct
 {
   const CleaveGraph *graph;

@@ -10,7 +10,7 @@
 typedef struct
 {
   GArray *segments;  /* CleaveFitCandidate, in order; steps between them stay whole */
-  gint64 n_bytes;    /* estimated peak */
+  gint64 n_bytes;    /* estimated peak of the plan, in bytes */
   double macs, work; /* added MACs, and added nanoseconds */
 } CleaveFitPath;
 

@@ -205,7 +205,7 @@ measure_pieces (const CleaveFitState *state,
   pieces.carried = pieces.carried_top = *n_rows;
   if (carries_columns)
     add_carried_columns (value, required, carries_rows, &pieces.carried, &pieces.carried_top);
-  if (!all || !carries) /* else, all rows of the piece are carried */
+  if (!all || !carries) /* otherwise all rows of the piece are carried, and count as carried rows */
     pieces.middle = get_bytes_of (value, required, is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE);
   return pieces;
 }

@@ -135,7 +135,7 @@ frontier_init (Frontier *frontier,
   if (!check_options (options, error))
     return FALSE;
   *frontier = (Frontier){ .options = *options };
-  frontier->options.n_threads = MAX (options->n_threads, 1); /* 0 means 1 */
+  frontier->options.n_threads = MAX (options->n_threads, 1); /* 0 threads count as 1 */
   frontier->variants = cleave_fit_search_variants (graph, &frontier->options, error);
   if (frontier->variants == NULL)
     return FALSE;

@@ -134,7 +134,9 @@ cleave_fit_rematerialize (GPtrArray *copies,
                           const guint *position)
 {
   g_autoptr (GPtrArray) again =
-      g_ptr_array_copy ((GPtrArray *) first, NULL, NULL); /* nodes that read copies */
+      g_ptr_array_copy ((GPtrArray *) first, NULL, NULL); /* nodes that may read a copy: the nodes
+                                                           * of `first`, and each copy that was made
+                                                           * before */
 
   g_ptr_array_sort_with_data (recomputed, compare_positions, (gpointer) position);
   for (guint i = 0; i < recomputed->len; i++)

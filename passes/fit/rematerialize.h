@@ -22,7 +22,8 @@ typedef struct
 {
   char *node, *copy;
   char **readers;
-  gboolean is_early; /* run as soon as possible, not right before the first reader */
+  gboolean is_early; /* TRUE: run the node as soon as its operands exist; FALSE: right before its
+                      * first reader */
 } CleaveFitCopy;
 
 /* Returns an empty array that owns its elements (CleaveFitCopy). */

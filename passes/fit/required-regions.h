@@ -50,7 +50,8 @@ struct _CleaveFitWalker
   gint64 *crossing; /* by step: bytes that are live before the step and still during it */
   CleaveFitRequired *required;      /* by value: the required region */
   CleaveFitPieceBytes *piece_bytes; /* by buffer: the bytes of pieces */
-  gint64 *middle, *first, *top;     /* by step: sum over all buffers */
+  gint64 *middle, *first, *top;     /* by step: bytes of the pieces in all buffers, for the
+                                     * samples that CleaveFitPieceBytes names */
   GArray *read;           /* guint: values that the segment reads, and some that it computes */
   GArray *ends;           /* guint: results of the end nodes */
   GArray *joins;          /* guint: joins into whose buffer an earlier step writes a part */
@@ -69,7 +70,8 @@ typedef struct
   guint n_samples;
   gint64 both;                              /* bytes that are live before, in and after the steps */
   gint64 carried, carried_top;              /* bytes of carried rows and columns */
-  gint64 most_middle, most_first, most_top; /* maxima of the walker's sums over the steps */
+  gint64 most_middle, most_first, most_top; /* largest sums of the walker's `middle`, `first` and
+                                             * `top` in any step so far, in bytes */
   gint64 copied;                            /* bytes of carried rows, of all strips */
   double macs;                              /* MACs that pieces recompute */
   double reread_ns;      /* ns that each piece but the first adds by reading weights again */

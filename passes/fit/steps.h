@@ -16,7 +16,8 @@
  * read. */
 typedef struct
 {
-  guint value; /* CLEAVE_FIT_NONE: an input, a constant, or no operand */
+  guint value; /* index of the value that the node reads; CLEAVE_FIT_NONE: an input, a constant,
+                * or no operand */
   CleaveDimMap map[CLEAVE_MAX_RANK];
 } CleaveFitOperand;
 
@@ -34,8 +35,9 @@ typedef struct
   gboolean is_view;           /* each result is a range of operand 0, without steps */
   gboolean can_split;         /* the op has dimension maps */
   gboolean is_wide;           /* cleave_find_wide() marks the node */
-  gboolean always_recomputes; /* with any halo policy, since the operand has fewer bytes than the
-                                 result, as that of a DequantizeLinear */
+  gboolean always_recomputes; /* pieces recompute the result with any halo policy, since the
+                               * operand has fewer bytes than the result. Example: a
+                               * DequantizeLinear */
 } CleaveFitNode;
 
 /* A result of a node. */
@@ -43,10 +45,11 @@ typedef struct
 {
   const CleaveResult *result;
   guint node;
-  guint buffer;        /* CLEAVE_FIT_NONE: not stored, such as a value inside a fused step */
+  guint buffer;        /* index of the buffer that stores the value; CLEAVE_FIT_NONE: it is not
+                        * stored, such as a value inside a fused step */
   gboolean is_part;    /* the value lies in the buffer of a larger join */
   gint last_read;      /* last step other than a join that reads the value; -1: none */
-  gint64 element_size; /* in bytes */
+  gint64 element_size; /* size of one element in bytes */
   gint rows;           /* outermost dimension in memory; -1: not dense, or not stored */
   gint64 row_bytes;    /* bytes from one index of `rows` to the next */
 } CleaveFitValue;

@@ -218,7 +218,8 @@ cleave_fit_search_variants (const CleaveGraph *graph,
 
       if (variant == NULL)
         continue;
-      /* the estimates are made without tiles, which take ten times as long to find */
+      /* the estimates of variants leave out tiles, which take ten times as long to find as
+       * strips */
       if ((double) variant->least <= (1 - CLEAVE_FIT_MIN_GAIN) * (double) least)
         {
           least = variant->least;

@@ -281,7 +281,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
                                walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
                            .both = walker->crossing[walk->end],
                            .overlaps = walk->n_columns > 1 };
-  gint64 most = 0; /* peak of the unsplit steps */
+  gint64 most = 0; /* peak of the unsplit steps in bytes */
 
   walker->walk_number++;
   walker->overlaps_wide = FALSE;

@@ -8,8 +8,8 @@
 
 #include "bands.h"
 
-/* The place of a dimension. Element i begins at `begin + i * size`, in units of the whole extent.
- * `size` 0: the place is not known. */
+/* The place of a dimension: its elements' positions in the whole extent. Element i begins at
+ * `begin + i * size`; the whole extent is 1. `size` 0: the place is not known. */
 typedef struct
 {
   double begin, size;

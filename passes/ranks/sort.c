@@ -17,7 +17,7 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer data)
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/* relies on the sort of GLib, which is stable */
+/* The sort is stable, since the sort of GLib is. */
 void
 cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 {
@@ -137,7 +137,7 @@ choose (CleavePlacement *p,
  * ranks takes 8.2 MB for a text detector at 640 x 640 with all four windows, and 11.3 MB with
  * window 0 alone. */
 static const guint all_windows[] = { 0, 32, 8, 1 };
-/* the window that is the best most often, for a quick estimate */
+/* the window that needs the least memory most often; a quick estimate tries only this window */
 static const guint least_window = 1;
 
 CleavePlacement *

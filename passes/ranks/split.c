@@ -26,7 +26,7 @@ static const double strictnesses[] = { 1.3, 2 };
  * this many times the shortest time. */
 #define MAX_TIME_FOR_MEMORY 1.15
 
-/* A way to split the graph, and the placement of the split graph. */
+/* A candidate: the parameters of a split for ranks, and the placement of the split graph. */
 typedef struct
 {
   CleaveThreads threads;
@@ -127,8 +127,9 @@ choose_n_ranks (const Trials *trials, Trial *best, GError **error)
     }
 }
 
-/* Tries another way to split. Replaces the best trial by it if the product of time and memory is
- * smaller, and the time is at most `most` seconds. */
+/* Splits and places a copy of the graph with the parameters `threads`. If the product of time
+ * and memory is smaller than that of `*best`, and the time is at most `most` seconds, the new
+ * trial replaces `*best`. */
 static gboolean
 try_instead (
     const Trials *trials, const CleaveThreads *threads, double most, Trial *best, GError **error)

@@ -182,7 +182,7 @@ static void
 copy_segment (const CleaveSegment *segment, SegmentGraph *alone)
 {
   g_autoptr (GHashTable) values = g_hash_table_new (NULL, NULL);
-  /* From a node that depends on constants alone to its copy. */
+  /* maps a node that depends on constants alone to its copy */
   g_autoptr (GHashTable) copies = g_hash_table_new (NULL, NULL);
 
   alone->graph = cleave_graph_new (NULL);
@@ -191,7 +191,7 @@ copy_segment (const CleaveSegment *segment, SegmentGraph *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        continue; /* copied with its readers */
+        continue; /* copy_node() copies such a node with its first reader */
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
         cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);

@@ -61,8 +61,9 @@ find_ways (const CleaveCall *call, guint operand, guint *way)
   return TRUE;
 }
 
-/* Returns the node of the first operand whose dimensions correspond one to one to dimensions of the
- * result, and sets `way` to these. Returns NULL if there is none. */
+/* Returns the node of the first operand whose dimensions correspond one to one to dimensions of
+ * the result. Sets `way[d]` to the dimension of the result that corresponds to dimension d of
+ * the operand. Returns NULL if there is no such operand. */
 static const CleaveNode *
 find_source (const CleaveNode *node, guint *way)
 {
@@ -80,8 +81,8 @@ find_source (const CleaveNode *node, guint *way)
   return NULL;
 }
 
-/* A node on the way towards the inputs. Dimension d of its source becomes dimension `way[d]` of its
- * result 0. */
+/* A node between the queried node and an operand's node that has letters. Dimension d of its
+ * source (find_source()) becomes dimension `way[d]` of its result 0. */
 typedef struct
 {
   const CleaveNode *node;

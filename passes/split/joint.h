@@ -17,7 +17,8 @@ CleaveJoint *cleave_joint_new (CleaveTrial *trial);
 void cleave_joint_free (CleaveJoint *joint);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveJoint, cleave_joint_free)
 
-/* Adds a node that the search may cut within a space. */
+/* Adds a node to the search. `space` lists the dimensions that the search may cut, and the rules
+ * for their chunks. */
 void
 cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const CleaveSpace *space);
 /* Sets the ranges of the roots of these nodes to those of the first level that meets the limits. If

@@ -10,8 +10,8 @@
 #include <cleave/cleave-languages.h>
 
 /* Leaves all roots whole if the split graph would not meet the limits on the graph. Returns the
- * peaks of the split graph. If the best peaks that were tried are nearer to the limits, returns
- * these. */
+ * peaks of the split graph, or the best peaks of earlier trials if those are nearer to the
+ * limits. */
 static CleavePeaks
 judge_whole (const CleaveTrial *tried, GArray *roots)
 {

@@ -212,7 +212,9 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
 {
   g_autoptr (GArray) wanted_boxes = collect_wanted (region, member, widen);
   CleaveCutter cutter = { region, member, widen };
-  gboolean is_stored = cleave_node_widens (member->node) > 0; /* rows are carried as bytes */
+  gboolean is_stored = cleave_node_widens (member->node) > 0; /* the node converts bytes to floats:
+                                                               * its rows are recomputed, and the
+                                                               * bytes that it reads are carried */
 
   member->n_pieces = 0;
   if (member->root != NULL)
@@ -221,6 +223,7 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
     cut_recomputing (&cutter, wanted_boxes);
   else
     cleave_cutter_carry (&cutter, wanted_boxes);
-  if (member->is_outside && member->root == NULL) /* the ranges of a root cover the whole result */
+  if (member->is_outside && member->root == NULL) /* a root needs no further pieces, since its
+                                                   * ranges cover the whole result */
     fill_gaps (region, member);
 }

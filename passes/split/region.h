@@ -68,8 +68,8 @@ struct _CleaveRegionNode
   guint n_results;
   const CleaveConstraint *constraint; /* constraint of the first request that reaches the node */
   guint depth;                        /* number of nodes from a root to the node, both included */
-  const GArray *root;  /* CleaveRange: ranges of a root, from its request; NULL: the node is not a
-                          root, so its readers decide */
+  const GArray *root;  /* CleaveRange: ranges of a root, from its request; NULL: the node is not
+                        * a root, so the demands of its readers decide its pieces */
   gboolean is_passed;  /* the node is a view, and demands on it become demands on its operand */
   gboolean is_outside; /* the node is a root, or a reader outside the region needs all of it */
   guint n_demands, n_pieces;

@@ -347,7 +347,9 @@ cleave_segments_find (CleaveGraph *graph,
   g_auto (Analysis) a = { 0 };
 
   *solved = TRUE;
-  if (peak < CLEAVE_STAGES_MIN_PEAK) /* finding the order takes longer than splitting */
+  if (peak < CLEAVE_STAGES_MIN_PEAK) /* A small graph gets no segments: finding its order would
+                                      * take longer than the split. Only check that it has no
+                                      * cycle. */
     {
       g_autoptr (GPtrArray) order = cleave_topology_sort (graph, error);
 

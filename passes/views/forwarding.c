@@ -32,7 +32,8 @@ struct _CleaveForwarder
   GHashTable *joins;       /* maps a CleaveNode to its CleaveJoin; to NULL if it is not a join */
   GQueue pending;          /* CleaveResult: Slices that may be read further up */
   GHashTable *stops;       /* set of CleaveNode: the forwarder does not read past these nodes */
-  GHashTable *other_stops; /* another such set, which the caller owns; NULL: none */
+  GHashTable *other_stops; /* set of CleaveNode, which the caller owns: the forwarder does not
+                            * read past these nodes either; NULL: no such set */
   GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
   CleaveNode *made;
   guint depth; /* nesting of the constant expressions that are being cut */
