@@ -51,7 +51,8 @@ typedef struct
 typedef struct
 {
   const GOptionEntry *entries;
-  const CleaveArgumentNeed *needs; /* NULL: no option depends on another */
+  const CleaveArgumentNeed *needs; /* options that have an effect only with other options; NULL:
+                                    * there are none */
   const char *what; /* the files of the command in the usage, such as "A.onnx B.onnx" */
   const char *summary;
   guint n_files; /* number of files that the command takes; G_MAXUINT: any number */

@@ -136,8 +136,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   return g_steal_pointer (&files);
 }
 
-/* Figures of the model before it was split for the threads. If `nodes_before` is 0, the model runs
- * unsplit. */
+/* The number of nodes and the peak of the model before it was split for the threads. If
+ * `nodes_before` is 0, the model runs unsplit. */
 typedef struct
 {
   guint nodes_before;

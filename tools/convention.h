@@ -6,7 +6,8 @@
 /* The name of the quantity whose peak commands print. */
 #define CLEAVE_CONVENTION_NAME "live activations"
 
-/* CLEAVE_MEMORY_CONVENTION for the help, in lines of at most 100 columns. */
+/* The text of CLEAVE_MEMORY_CONVENTION for the help of commands, in lines of at most 100
+ * columns. */
 #define CLEAVE_CONVENTION_LINES                                                                    \
   "live activations of the schedule: inputs and outputs of the graph included,\n"                  \
   "weights apart, element-wise and depthwise in place, slices and assembled parts as views"

@@ -12,7 +12,8 @@ typedef struct
   char **names;               /* names of the outputs, in the same order */
   CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: the model has none */
   CleaveOnnxDynamicStats dynamic_stats;
-  CleaveDynamicProgram *dynamic_program; /* NULL: the dynamic part has not run */
+  CleaveDynamicProgram *dynamic_program; /* the programs of the dynamic part; NULL: the dynamic
+                                          * part has not run */
   double dynamic_ms;
   char **input_names; /* names of the inputs; NULL: the model has no dynamic part */
   CleaveProgramStats stats;

@@ -21,7 +21,8 @@
 
 #define N_TICKS 4
 
-/* The quantity on the vertical axis, and the label of a point. */
+/* The vertical axis: the name of its quantity, the value of a plan, and the label of a plan's
+ * point. */
 typedef struct
 {
   const char *what;

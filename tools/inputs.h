@@ -7,7 +7,7 @@
 /* The options of the command line that give the inputs of a run. */
 typedef struct
 {
-  char **files; /* [NAME=]FILE */
+  char **files; /* texts of --input, each [NAME=]FILE */
   char *seed, *mean, *scale;
 } CleaveInputOptions;
 

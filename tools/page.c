@@ -31,7 +31,8 @@ typedef struct
 {
   const char *name;
   const CleaveGraph *graph;
-  const CleaveSplitReport *report; /* NULL: the graph is not split */
+  const CleaveSplitReport *report; /* the report that names the pieces; NULL: the graph is not
+                                    * split */
   CleaveExecution execution;
 } Side;
 

@@ -11,7 +11,8 @@ typedef struct
 {
   const CleaveSplitReport *report;
   guint nodes_before, nodes_after;
-  const CleaveFitPlan *plan;   /* NULL: not the result of fit */
+  const CleaveFitPlan *plan;   /* the plan that split the graph; NULL: the graph is not the
+                                * result of a fit */
   gboolean exclude_inputs;     /* the plan and the peaks do not count inputs */
   const CleaveFitLoops *loops; /* results with Loops for ONNX Runtime; NULL: without Loops */
   const char *check;           /* verdict of cleave_check(); NULL: not requested */

@@ -5,7 +5,7 @@
 
 /* Sizes of memory in the text that commands print. JSON always has bytes. */
 
-/* TRUE if --bytes is given. */
+/* whether commands print sizes as plain numbers of bytes (--bytes) */
 extern gboolean cleave_sizes_in_bytes;
 
 #define CLEAVE_BYTES_OPTION                                                                        \

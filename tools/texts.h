@@ -8,7 +8,7 @@
 
 /* Returns the number of strings. */
 gint64 cleave_texts_count (CleaveTensor *tensor);
-/* Returns one string. */
+/* Returns string number `index` of the tensor. The caller frees it. */
 char *cleave_texts_dup (CleaveTensor *tensor, gint64 index);
 /* Returns the shape and the first strings as text, such as "strings 2x3: 'a', 'b', ...". */
 char *cleave_texts_print (CleaveTensor *tensor);

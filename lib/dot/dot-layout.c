@@ -19,7 +19,7 @@
 struct _CleaveDotLayout
 {
   guint n_boxes, n_edges;
-  double *centers; /* x and y of each box */
+  double *centers; /* indexed by box: x and y of its center, two entries for each box */
   GArray **routes; /* arrays of double, indexed by edge: x and y of the points of its route */
 };
 

@@ -34,12 +34,14 @@ typedef struct
   const CleaveDotOptions *options;
   CleaveLabelStyle style;
   Agraph_t *root;
-  CleaveFrames *frames;  /* NULL: the drawing shows no frames */
+  CleaveFrames *frames;  /* the frames that the drawing shows; NULL: none */
   Agnode_t **vertex;     /* indexed by node id: vertex of the node */
   Agraph_t **clusters;   /* indexed by frame: cluster of the frame */
-  CleaveDotRanks *ranks; /* NULL: the drawing shows no ranks */
+  CleaveDotRanks *ranks; /* the rank of each node, which the drawing shows; NULL: the drawing
+                          * shows no ranks */
   gboolean *is_near;     /* indexed by node id: the node is near `around`; NULL: draw all nodes */
-  CleavePiecePlace *places; /* indexed by node id: the part of the whole that it computes */
+  CleavePiecePlace *places; /* indexed by node id: the part of the whole result that the node
+                             * computes */
 } Drawing;
 
 /* Vertices */

@@ -9,7 +9,7 @@ typedef struct
 {
   Agraph_t *root;
   GPtrArray *names;   /* names of objects, as cgraph strings; number n has the index n / 2 - 1 */
-  GHashTable *number; /* number of each name */
+  GHashTable *number; /* maps each name to its number */
   guint64 n_unnamed;
 } Ids;
 

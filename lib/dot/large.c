@@ -23,14 +23,14 @@ typedef struct
 {
   Agraph_t *cluster; /* cluster of the block; NULL: the block is a vertex */
   GArray *vertices;  /* guint: indices of the block's vertices in `vertices` of Large */
-  GArray *edges;     /* guint: pairs of indices in `vertices` */
+  GArray *edges;     /* guint: edges within the block, each as two indices in `vertices` */
 } Block;
 
 typedef struct
 {
   Agraph_t *root;
   double gap[2], extent[2];
-  guint n;             /* number of vertices */
+  guint n;             /* number of vertices in the drawing */
   GHashTable *numbers; /* from a vertex to its index + 1 */
   Agnode_t **vertices;
   double *sizes;   /* width and height of each vertex */

@@ -16,7 +16,7 @@ typedef struct
   guint n_nodes;
   gint64 macs, bytes;     /* MACs of the box's nodes, and bytes of their results that nodes in
                            * other frames read */
-  const CleaveNode *last; /* the last node whose part of the whole is known */
+  const CleaveNode *last; /* the last node of the frame whose part of the whole result is known */
   Agnode_t *vertex;
 } Box;
 
@@ -24,7 +24,8 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  CleavePiecePlace *places; /* indexed by node id: the part of the whole that it computes */
+  CleavePiecePlace *places; /* indexed by node id: the part of the whole result that the node
+                             * computes */
   Box *boxes;               /* indexed by frame: its box */
   Agnode_t **inputs;        /* indexed by node id: vertex of an input */
   guint n_prefix;

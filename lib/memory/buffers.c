@@ -112,9 +112,9 @@ choose_more (const CleaveStorage *storage, Means means, Choices *choices)
   return FALSE;
 }
 
-/* Sets `enough` to the peak, in bytes, that a trial with more choices must reach. Returns FALSE if
- * a lower bound shows that no trial can reach this peak. That saves three of four trials that would
- * gain nothing. */
+/* Sets `enough` to the peak, in bytes, that an assignment with further staged operands or
+ * overlays must reach. Returns FALSE if a lower bound shows that no assignment can reach this
+ * peak. That saves three of four assignments that would gain nothing. */
 static gboolean
 is_worth (const CleaveStorage *best,
           Means means,
@@ -129,8 +129,8 @@ is_worth (const CleaveStorage *best,
          (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
 }
 
-/* Adds choices of one kind if they lower the peak to at most `enough` bytes. Otherwise returns
- * FALSE. */
+/* Adds staged operands or overlays, as `means` says, if they lower the peak to at most `enough`
+ * bytes. Otherwise returns FALSE. */
 static gboolean
 improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph *graph)
 {

@@ -63,7 +63,7 @@ typedef struct
 {
   CleaveStepKind kind;
   CleaveNode *node; /* the node of the step; NULL for STORE */
-  guint index;      /* index of the input, operand or output */
+  guint index;      /* LOAD: index of the input; COPY: of the operand; STORE: of the output */
   guint box;        /* LOAD, COPY: index in `boxes` of the box of the result that is written */
 } CleaveStep;
 
@@ -104,7 +104,7 @@ typedef struct
                       * CLEAVE_NEVER; NULL if no node has such a position */
   const guint
       *first_value; /* indexed by position: index of the node's first result; n_nodes + 1 entries */
-  const GPtrArray *joins;          /* CleaveNode, in order */
+  const GPtrArray *joins;          /* CleaveNode: all joins, in the order in which they run */
   const CleaveMemoryOrder *orders; /* indexed by value: preferred memory order; 0: any */
   CleaveAssignment *assignments;
   CleavePool *strides;  /* strides of all locations that `facts` does not hold */

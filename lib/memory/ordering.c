@@ -51,7 +51,7 @@ candidate_free (gpointer data)
 typedef struct
 {
   const CleaveGraph *graph;
-  GPtrArray *file; /* the order of the file */
+  GPtrArray *file; /* CleaveNode: the order in which the file of the graph lists the nodes */
   CleaveGraphFacts *facts;
   gint64 bound; /* bytes that every order needs at least */
   GPtrArray *candidates;

@@ -228,7 +228,8 @@ find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
                                : NULL;
 
   if (from == NULL || !cleave_node_is_fixed (from) || (from->op->flags & CLEAVE_OP_STORAGE) == 0 ||
-      from->n_operands < 2 /* a Cast has no scale */ || from->operands[0].result == NULL ||
+      from->n_operands < 2 /* a Cast dequantizes without a scale */ ||
+      from->operands[0].result == NULL ||
       cleave_element_size (from->operands[0].result->type.element) != 1)
     return;
   call->w_bytes = ref_constant (from, 0);

@@ -55,7 +55,8 @@ push_operands (Walk *walk, CleaveNode *node)
     }
   if (walk->weight != NULL && walk->stack->len > begin + 1)
     g_qsort_with_data (&g_array_index (walk->stack, Visit, begin), (int) (walk->stack->len - begin),
-                       sizeof (Visit), compare_weights, walk); /* the sort is stable */
+                       sizeof (Visit), compare_weights, walk); /* the sort is stable: operands of
+                                                                * equal weight keep their order */
 }
 
 static void
@@ -125,7 +126,7 @@ estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {
   gint64 need = 0, held = 0;
 
-  if (node->n_operands == 1 && node->operands[0].result != NULL) /* the most frequent case */
+  if (node->n_operands == 1 && node->operands[0].result != NULL) /* most nodes have one operand */
     {
       const Subtree *operand = &subtrees[node->operands[0].result->node->id];
 

@@ -35,7 +35,7 @@ typedef struct
   gint64 from, to;               /* offset of the first row, in x and in y */
   gint64 x_across, y_across;     /* step from one row to the next */
   gint64 x_step, y_step, length; /* step inside a row, and length of a row */
-  gint64 n;                      /* number of rows */
+  gint64 n;                      /* number of rows to add */
   gboolean exclusive;
 } Rows;
 

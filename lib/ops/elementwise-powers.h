@@ -56,7 +56,8 @@ cleave_f64_power_bound (gboolean upper)
 static inline double
 cleave_double_exp2 (double a)
 {
-  const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
+  const double magic = 6755399441055744.0; /* adding 1.5 * 2^52 rounds to an integer in the
+                                            * lowest bits */
   double bounded = cleave_f64_at_least (a, cleave_f64_power_bound (FALSE));
   double t = cleave_f64_at_most (bounded, cleave_f64_power_bound (TRUE)), shifted = t + magic;
   double r = t - (shifted - magic), u = r * r;
@@ -108,7 +109,8 @@ cleave_f64_pow (double a, double b)
 static inline float
 cleave_f32_turn (float a, guint64 quarter)
 {
-  const double magic = 6755399441055744.0; /* 1.5 * 2^52 */
+  const double magic = 6755399441055744.0; /* adding 1.5 * 2^52 rounds to an integer in the
+                                            * lowest bits */
   double x = a, shifted = x * 0.63661977236758134 + magic, n = shifted - magic;
   double r = (x - n * 1.57079631090164185) - n * 1.58932547735281967e-8, u = r * r;
   double even = r * (1 + u * ((-0.16666666663844049 + u * 0.0083333318703413487) +
@@ -137,7 +139,7 @@ cleave_f32_turn (float a, guint64 quarter)
 static inline float
 cleave_f32_turn_near (float a, guint32 quarter)
 {
-  const float magic = 12582912.0f; /* 1.5 * 2^23 */
+  const float magic = 12582912.0f; /* adding 1.5 * 2^23 rounds to an integer in the lowest bits */
   float shifted = a * 0.636619747f + magic, n = shifted - magic;
   float first = a - n * 1.57080078125f, second = n * -4.453584551811218e-06f,
         rough = first - second;

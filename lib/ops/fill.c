@@ -161,7 +161,7 @@ infer_range (const CleaveCall *call, CleaveTensorType *results, GError **error)
       return TRUE;
     }
   count = ceil ((real_of (a->limit) - real_of (a->start)) / real_of (a->delta));
-  if (!(count < 0x1p62)) /* a NaN is refused, too */
+  if (!(count < 0x1p62)) /* the negated test refuses a NaN, too */
     return cleave_fail (error, CLEAVE_ERROR_ATTRIBUTE,
                         "start, limit and delta do not give a finite range");
   results[0].shape.dim[0] = count > 0 ? (gint64) count : 0;

@@ -160,7 +160,7 @@ static inline void
 cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 {
   const gint32 half_root_2 = 1518500250, three_halves = (1 << 28) + (1 << 27);
-  gint32 half, y = 1 << 28; /* units of 2^-28 */
+  gint32 half, y = 1 << 28; /* `y`, the inverse root, is in units of 2^-28 */
   gint pairs, right = 11;
 
   *multiplier = G_MAXINT32;
@@ -195,7 +195,7 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 static inline gint32
 cleave_fixed_log (gint32 x)
 {
-  const gint32 log_2 = 1488522236, root = 1805811301 /* 2^-1/4 */, root_half = 1518500250;
+  const gint32 log_2 = 1488522236, root = 1805811301 /* `root` is 2^-1/4 */, root_half = 1518500250;
   const gint32 num_cubic = 117049297, den_quadratic = 127690142, den_one = 1057819769,
                den_linear = 638450708;
   const gint32 quarter = 1 << 23;

@@ -44,7 +44,7 @@ cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
 
   at = a->align_corners ? (at + 1) / 2 * (double) (n - 1) : ((at + 1) * (double) n - 1) / 2;
   if (at != at)
-    at = -4; /* NaN: outside of X */
+    at = -4; /* a NaN becomes a position outside of X */
   if (a->padding_mode == CLEAVE_GRID_REFLECTION && !isinf (at))
     at = at < low || at > high ? cleave_grid_reflect (at, low, high) : at;
   else if (a->padding_mode == CLEAVE_GRID_BORDER)

@@ -54,7 +54,8 @@ cleave_half_from_float (float value)
       cleave_float_bits (cleave_float_from_bits ((guint32) size) + 0.5f) - cleave_float_bits (0.5f);
   guint32 half = cleave_bits_select (size < 0x38800000, small, normal);
 
-  half = cleave_bits_select (size >= 0x477ff000, 0x7c00, half); /* 65520 and more: infinity */
+  half = cleave_bits_select (size >= 0x477ff000, 0x7c00, half); /* a float of 65520 or more becomes
+                                                                 * infinity */
   half = cleave_bits_select (size > 0x7f800000, 0x7e00 | ((guint32) size >> 13 & 0x3ff),
                              half); /* a NaN becomes a quiet NaN */
   return (guint16) (sign | half);
@@ -68,7 +69,8 @@ cleave_half_to_float (guint16 half)
   float value = cleave_float_from_bits ((guint32) (half & 0x7fff) << 13) * 0x1p112f;
   guint32 bits = cleave_float_bits (value);
 
-  bits = bits >= 0x47800000 ? bits | 0x7f800000 : bits; /* infinities and NaNs */
+  bits = bits >= 0x47800000 ? bits | 0x7f800000 : bits; /* a float16 infinity or NaN gets the
+                                                         * exponent of a float infinity or NaN */
   return cleave_float_from_bits (bits | (guint32) (half & 0x8000) << 16);
 }
 

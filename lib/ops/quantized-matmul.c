@@ -166,7 +166,7 @@ maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
 /* An operand, and its strides for an index of the result. */
 typedef struct
 {
-  const CleaveView *view; /* the operand; NULL: absent */
+  const CleaveView *view; /* the operand; NULL: the call has no such operand */
   gint64 stride[CLEAVE_MAX_RANK], k_stride;
 } Side;
 

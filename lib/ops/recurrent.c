@@ -17,7 +17,7 @@ enum {
   P = CLEAVE_RECURRENT_P
 };
 
-/* The differences between the three ops. */
+/* The properties in which RNN, GRU and LSTM differ. */
 typedef struct
 {
   const CleaveOp *op;

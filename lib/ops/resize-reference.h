@@ -4,7 +4,7 @@
 #include "../ir/op.h"
 #include "../ir/view.h"
 
-/* Computes a Resize. */
+/* Computes a Resize with the reference kernel. */
 void cleave_resize_compute (const CleaveCall *call,
                             const CleaveView *operands,
                             const CleaveView *results);

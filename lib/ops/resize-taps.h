@@ -7,7 +7,8 @@
 #include "../ir/op.h"
 #include "../ir/view.h"
 
-/* How one dimension is resized. A piece computes the positions of the whole node. */
+/* The parameters of the resize along one dimension. A piece computes the positions of the whole
+ * node. */
 typedef struct
 {
   const CleaveResizeAttrs *attrs;

@@ -10,7 +10,7 @@
 #include "elementwise-math.h"
 #include "lines.h"
 
-/* A line along the axis. */
+/* A line of n elements along the axis, which a Softmax normalizes. Steps are in elements. */
 typedef struct
 {
   const CleaveView *x, *y;

@@ -133,7 +133,8 @@ infer_softmax (const CleaveCall *call, CleaveTensorType *results, GError **error
   return TRUE;
 }
 
-/* One line of the last dimension. */
+/* A line of n elements along the last dimension, which a Softmax normalizes. Steps are in
+ * elements. */
 typedef struct
 {
   const gint8 *x;

@@ -20,7 +20,7 @@ enum { X, DIFFERENCES, EXPONENTIALS };
 
 #define TABLE_SIZE 256
 
-/* One line of the last dimension. */
+/* A line of n elements along the last dimension, which the op normalizes. Steps are in elements. */
 typedef struct
 {
   const CleaveTfliteRescaleAttrs *attrs;

@@ -45,7 +45,8 @@ interpolate (const CleaveView *table, gint32 x)
   return (gint16) (from + ((slope * part + 64) >> 7));
 }
 
-/* One line of the last dimension. */
+/* A line of n elements along the last dimension, which the Softmax normalizes. Steps are in
+ * elements. */
 typedef struct
 {
   const CleaveTfliteRescaleAttrs *attrs;

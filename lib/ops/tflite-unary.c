@@ -190,7 +190,8 @@ compute_quantize (const CleaveCall *call, const CleaveView *operands, const Clea
 {
   const CleaveTfliteQuantizeAttrs *a = call->attrs;
   const CleaveView *views[] = { &results[0], &operands[X] };
-  const float scale = (float) a->scale, beyond = 1 << 20; /* larger than all results */
+  const float scale = (float) a->scale, beyond = 1 << 20; /* a finite bound that is larger than
+                                                           * every result */
   gint64 lowest = cleave_tflite_lowest (a->to), highest = cleave_tflite_highest (a->to);
   CleaveLineBuffer from, to;
   CleaveLines lines;

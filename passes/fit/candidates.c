@@ -172,7 +172,8 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
     }
 }
 
-/* With strips of equal size, removes the candidates that such a plan may not have. */
+/* If strips must have equal size, removes the candidates that a plan with equal strips may not
+ * contain. */
 static void
 keep_even (GArray *found, const CleaveFitWatch *watch)
 {
@@ -314,7 +315,8 @@ cleave_fit_candidates_select (const GArray *found)
   GArray *best = g_array_new (FALSE, FALSE, sizeof (CleaveFitCandidate));
   guint first = 0; /* index in `best` of the first candidate with the current begin */
 
-  g_array_sort (sorted, compare_candidates); /* the sort is stable */
+  g_array_sort (sorted, compare_candidates); /* the sort is stable: equal candidates keep their
+                                              * order */
   for (guint i = 0; i < sorted->len; i++)
     {
       const CleaveFitCandidate *candidate = &g_array_index (sorted, CleaveFitCandidate, i);

@@ -190,7 +190,7 @@ typedef struct
   const CleaveGraph *graph;
   CleaveFitOptions options;
   CleaveFitPlan *best;
-  CleaveFitLoops loops; /* results of the best plan */
+  CleaveFitLoops loops; /* numbers of Loops, and bytes in ONNX Runtime, of the best plan */
 } Search;
 
 static gint64

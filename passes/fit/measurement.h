@@ -39,7 +39,8 @@ typedef struct
   CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
   CleaveArenaSpan *spans;   /* lifetimes of the buffers, until they are placed */
   guint n_spans;
-  gint64 most_bytes;            /* see cleave_memory_timeline_new_unplaced() */
+  gint64 most_bytes; /* if the placed buffers take more bytes, the arena must be measured again
+                      * (cleave_memory_timeline_new_unplaced()) */
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */
   gint64 macs;                  /* MACs of the split graph */

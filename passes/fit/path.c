@@ -13,7 +13,7 @@ typedef struct
   double cost;
   gint64 last;     /* live bytes of the last segment or step */
   gint64 extra;    /* bytes by which an overlay enlarges a live buffer */
-  gint64 n_bytes;  /* peak so far */
+  gint64 n_bytes;  /* peak in bytes from the first step to the end of the prefix */
   guint until;     /* last step that reads the enlarged buffer */
   guint candidate; /* index of the last segment; CLEAVE_FIT_NONE: an unsplit step */
   guint before;    /* index of the prefix before the last segment or step */

@@ -3,9 +3,9 @@
 
 #include "candidates.h"
 
-/* Plans as the search sees them: sequences of segment candidates. Segments meet only at whole
- * values. Therefore, the peak of a plan is the maximum over its segments, and its cost is the sum.
- * The cheapest plan within a number of bytes is a shortest path over the steps. */
+/* An estimated plan: a sequence of segment candidates. Segments meet only at whole values.
+ * Therefore, the peak of a plan is the maximum over its segments, and its cost is the sum. The
+ * cheapest plan within a number of bytes is a shortest path over the steps. */
 
 typedef struct
 {

@@ -179,7 +179,8 @@ find_cheapest (Frontier *frontier, gint64 max_bytes)
 {
   CleaveFitMeasurement *best = NULL;
 
-  g_ptr_array_sort (frontier->measurements, compare_times); /* the sort is stable */
+  g_ptr_array_sort (frontier->measurements, compare_times); /* the sort is stable: plans with equal
+                                                             * times keep their order */
   for (guint i = 0; i < frontier->measurements->len; i++)
     {
       CleaveFitMeasurement *measured = frontier->measurements->pdata[i];
@@ -316,7 +317,8 @@ list_best (Frontier *frontier)
   GPtrArray *best = g_ptr_array_new ();
 
   g_ptr_array_sort (frontier->measurements, compare_times);
-  g_ptr_array_sort (frontier->measurements, compare_bytes); /* the sort is stable */
+  g_ptr_array_sort (frontier->measurements, compare_bytes); /* the sort is stable: plans with equal
+                                                             * arenas keep their order */
   for (guint i = 0; i < frontier->measurements->len; i++)
     {
       CleaveFitMeasurement *measured = frontier->measurements->pdata[i];

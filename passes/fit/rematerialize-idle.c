@@ -14,7 +14,7 @@
 typedef struct
 {
   GPtrArray *order; /* CleaveNode: all nodes, in the order of a run */
-  guint *position;  /* by node id */
+  guint *position;  /* by node id: position of the node in `order` */
   gint64 *live;     /* by position: live bytes, if each value has a buffer of its own */
 } Order;
 
@@ -199,7 +199,8 @@ cleave_fit_rematerialize_idle (CleaveGraph *graph, gint64 min_bytes, double max_
       if (idle != NULL)
         g_ptr_array_add (all, idle);
     }
-  g_ptr_array_sort (all, compare_sizes); /* the sort is stable */
+  g_ptr_array_sort (all, compare_sizes); /* the sort is stable: nodes with equal sizes keep their
+                                          * order */
   for (guint i = 0; i < all->len; i++)
     {
       const Idle *idle = all->pdata[i];

@@ -213,7 +213,8 @@ list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
   for (guint i = 0; i < order->len; i++)
     if (is_pool (order->pdata[i], min_bytes))
       g_ptr_array_add (pools, order->pdata[i]);
-  g_ptr_array_sort (pools, compare_sizes); /* the sort is stable */
+  g_ptr_array_sort (pools, compare_sizes); /* the sort is stable: poolings with equal sizes keep
+                                            * their order */
   for (guint i = 0; i < pools->len; i++)
     {
       CleaveNode *pool = pools->pdata[i];

@@ -68,7 +68,8 @@ typedef struct
   CleaveFitWalker *walker;
   const CleaveFitWalk *walk;
   guint n_samples;
-  gint64 both;                              /* bytes that are live before, in and after the steps */
+  gint64 both;                              /* bytes of the buffers that are live both before the
+                                             * first and after the last of the steps */
   gint64 carried, carried_top;              /* bytes of carried rows and columns */
   gint64 most_middle, most_first, most_top; /* largest sums of the walker's `middle`, `first` and
                                              * `top` in any step so far, in bytes */

@@ -21,8 +21,8 @@
 typedef struct
 {
   const CleaveFitOptions *options; /* options of the caller, with at least one thread */
-  gint64 unsplit_macs;             /* MACs of the unsplit graph */
-  guint n_measured;                /* number of measured plans */
+  gint64 unsplit_macs;             /* multiply-accumulates (MACs) of the unsplit graph */
+  guint n_measured;                /* number of plans measured so far, for all variants */
 } CleaveFitSearch;
 
 /* A variant of the graph, and the plans that were measured for it. */

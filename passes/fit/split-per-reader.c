@@ -16,7 +16,7 @@
 typedef struct
 {
   CleaveNode *node;
-  gint dim;      /* -1: no part is found yet */
+  gint dim;      /* the dimension along which the parts are cut; -1: no part is found yet */
   GArray *spans; /* CleaveSpan: the distinct parts that nodes read, sorted */
 } Cut;
 
@@ -158,7 +158,7 @@ list_ranges (const Cut *cut)
 
 typedef struct
 {
-  gint64 n_bytes;    /* bytes of the value */
+  gint64 n_bytes;    /* bytes of the value that the cut divides */
   GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut too */
   gboolean computes; /* a node to cut does more than move bytes */
 } CutSearch;

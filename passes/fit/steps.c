@@ -255,7 +255,8 @@ add_nodes (CleaveFitSteps *steps,
       g_array_append_val (steps->nodes, added);
       steps->macs += added.macs;
     }
-  g_array_sort (steps->nodes, compare_steps); /* the sort is stable */
+  g_array_sort (steps->nodes, compare_steps); /* the sort is stable: nodes of one step keep their
+                                               * order */
   steps->first_node = g_new (guint, steps->n_steps + 1);
   for (guint s = 0; s <= steps->n_steps; s++)
     {

@@ -70,7 +70,7 @@ typedef struct
   guint n_steps;
   guint *first_node;   /* by step: index of its first node; n_steps + 1 entries */
   gint64 *live;        /* by step: live bytes; the last entry is for after the last step */
-  GArray *nodes;       /* CleaveFitNode, in order */
+  GArray *nodes;       /* CleaveFitNode: the nodes that run, in the order of their steps */
   GArray *operands;    /* CleaveFitOperand: operands of all nodes, node by node */
   GArray *values;      /* CleaveFitValue: results of all nodes, node by node */
   GArray *buffers;     /* CleaveFitBuffer, sorted by the step where they begin */

@@ -45,7 +45,8 @@ typedef struct
   guint begin, end;
   guint n_strips;
   guint n_columns;              /* number of tiles of each strip */
-  CleaveFitCut cut, column_cut; /* `column_cut`: CLEAVE_FIT_NONE without tiles */
+  CleaveFitCut cut, column_cut; /* the cuts into strips and into tiles; `column_cut` is
+                                 * CLEAVE_FIT_NONE without tiles */
   CleaveHalo halo;
   gboolean in_bands;     /* all tiles of a column run before the next column */
   gboolean cuts_weights; /* pieces read different parts of some weights */
@@ -79,7 +80,8 @@ guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 typedef struct
 {
   guint end, n_strips, n_columns, max_steps;
-  CleaveFitCut cut, column_cut; /* `column_cut` is read only if n_columns > 1 */
+  CleaveFitCut cut, column_cut; /* the cuts into strips and into tiles; `column_cut` is read only
+                                 * if n_columns > 1 */
   CleaveHalo halo;
   gboolean in_bands;
 } CleaveFitWalk;

@@ -26,7 +26,7 @@ typedef struct
 {
   const CleaveRow *row;
   GArray *positions;
-  guint n_parts, n; /* `n`: index of the last position */
+  guint n_parts, n; /* number of parts; `n`: index of the last position */
   double *time;     /* estimated time of the nodes before the position, in nanoseconds */
   gint64 *bytes;    /* least bytes that cross the cuts of k parts that end at the position */
   gint64 *next;     /* least bytes that cross the cuts of k + 1 parts that end at the position */

@@ -8,7 +8,7 @@
  * node `finished`. */
 typedef struct
 {
-  guint *expected, *finished; /* indexed by message */
+  guint *expected, *finished; /* indexed by message: position of a node in the order */
 } CleaveFlights;
 
 void cleave_flights_init (CleaveFlights *flights, const CleavePlacement *p);

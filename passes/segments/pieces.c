@@ -180,7 +180,9 @@ cleave_segment_pieces_list (CleaveSegmentPieces *pieces, CleaveGraph *graph, cha
   guint next = 0;
 
   place_pieces (pieces, nodes);
-  g_ptr_array_sort_with_data (nodes, compare_places, pieces->place); /* the sort is stable */
+  g_ptr_array_sort_with_data (nodes, compare_places,
+                              pieces->place); /* the sort is stable: nodes with equal
+                                               * positions keep their order */
   for (guint i = 0; i < nodes->len; i++)
     {
       guint place = *get (pieces->place, nodes->pdata[i]);

@@ -15,7 +15,7 @@
 /* A Slice that only Assembles read. */
 typedef struct
 {
-  CleaveResult *value; /* result of the Slice */
+  CleaveResult *value; /* result of the Slice, which the Assembles read */
   CleaveRange range;   /* range of the Slice in the sliced value */
 } Carried;
 

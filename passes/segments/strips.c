@@ -228,7 +228,7 @@ try_strips (const SegmentGraph *alone, const CleaveSegment *segment, double max_
     return outcome;
   lowered = cleave_group_quantized (copy);
   order = cleave_order_with_storage (lowered == NULL ? copy : lowered, &storage, NULL);
-  g_assert (order != NULL); /* pieces never form a cycle */
+  g_assert (order != NULL); /* the sort succeeds, since pieces never form a cycle */
   outcome.peak = cleave_storage_get_peak (storage);
   outcome.time += cleave_cost_of_rows ((double) storage->copied_bytes);
   return outcome;
@@ -271,7 +271,8 @@ find_fixed_bytes (const CleaveSegment *segment, const SegmentGraph *alone)
 /* A cut of a segment, and its estimated peak in bytes with all threads. */
 typedef struct
 {
-  guint n_strips, n_bands; /* 0: the segment stays whole */
+  guint n_strips, n_bands; /* numbers of strips in each band, and of bands; 0 strips: the segment
+                            * stays whole */
   CleaveHalo halo;
   gint64 peak;
 } Choice;

@@ -65,7 +65,7 @@ typedef struct
   guint n_threads;
   gboolean have_own_memory; /* threads have memory of their own, so each needs a band */
   double strictness;        /* divisor of the limit; 0: do not divide the limit */
-  CleaveStripsCache *cache; /* NULL: no memo */
+  CleaveStripsCache *cache; /* memo of the strips chosen so far; NULL: no memo */
 } CleaveStripsTask;
 
 /* Chooses the fewest strips that meet the limit: a band for each thread, or else bands that

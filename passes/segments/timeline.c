@@ -94,7 +94,8 @@ find_order (
       /* a dead node has no counterpart in the lowered graph */
       rank[node->id] = there == NULL ? 0 : cleave_storage_position (timeline.storage, there);
     }
-  g_ptr_array_sort_with_data (order, compare_ranks, rank); /* the sort is stable */
+  g_ptr_array_sort_with_data (order, compare_ranks, rank); /* the sort is stable: nodes of one step
+                                                            * keep their order */
   *live = g_new (gint64, order->len + 1);
   for (guint i = 0; i < order->len; i++)
     (*live)[i] = at[rank[((const CleaveNode *) order->pdata[i])->id]];

@@ -13,7 +13,7 @@ typedef struct
   gint64 n;            /* number of units; the last one may be partial */
   gint64 least;        /* smallest number of units of a chunk */
   gint64 least_at_end; /* smallest number of units of the last chunk, if there are several chunks */
-  gint64 most;         /* largest number of chunks */
+  gint64 most;         /* largest number of chunks that meets the minimum sizes */
 } Units;
 
 static Units

@@ -47,7 +47,7 @@ typedef struct
       is_dominated; /* another cut has at most as many chunks, and no larger factor for any value */
 } CleaveCut;
 
-/* Settings: the cuts to list, and the number of chunks of a cut to check. */
+/* Settings of a list of cuts: which cuts to list, and how many chunks of each cut to check. */
 typedef struct
 {
   gboolean dominated; /* list dominated cuts, too, since a predicate may prefer them */

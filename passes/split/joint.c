@@ -16,14 +16,14 @@
 /* Number of levels without a lower peak after which the search no longer cuts a dimension first. */
 #define PATIENCE 6
 
-/* A node of the search. `at` is its current cut of each dimension. */
+/* A node that the search cuts. `at[d]` is the index of its current cut of dimension d. */
 typedef struct
 {
   CleaveCuts cuts;
   CleaveSpace space;
   const CleaveConstraint *constraint;
   guint at[CLEAVE_MAX_RANK];
-  gint64 n;        /* number of pieces */
+  gint64 n;        /* number of pieces into which the current cuts divide the node */
   gint64 n_looks;  /* number of cuts that were examined and are not yet counted as work */
   gboolean is_low; /* the pieces fit into the level */
 } Member;

@@ -207,7 +207,7 @@ static const Way ways[] = {
   { "slice-ranges", by_slice_ranges },
 };
 
-/* Fails unless `dims` is given as the way to split needs. `way` NULL: only limits are given. */
+/* Fails if the tiling `way` needs `dims` and lacks it, or forbids it. NULL: only limits. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {
@@ -228,7 +228,7 @@ check_dims (const Options *options, const Way *way, GError **error)
   return TRUE;
 }
 
-/* Finds the way to split that the options give; NULL if they give none. Several are an error. */
+/* Finds the option that gives the tiling; NULL if there is none. Fails if there are several. */
 static gboolean
 choose (const Options *options, const Way **chosen, GError **error)
 {

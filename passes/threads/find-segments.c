@@ -18,7 +18,7 @@ typedef struct
 {
   guint n_nodes;
   GPtrArray *order;
-  guint *position;         /* by node id */
+  guint *position;         /* by node id: position of the node in the order */
   gint64 *live;            /* by position: bytes that are live while the node runs */
   gboolean *is_bottleneck; /* by position: no later node reads a value of an earlier node */
   gboolean *taken;         /* by position: the node is in a segment */
