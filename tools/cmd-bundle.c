@@ -48,7 +48,8 @@ find_folder (Options *o, GError **error)
   return TRUE;
 }
 
-/* Fails if the options contradict each other, or nothing is asked for. */
+/* Fails if options contradict each other, or if no option requests a folder, a check or a
+ * report. */
 static gboolean
 check_together (const Options *o, GError **error)
 {

@@ -57,7 +57,7 @@ list_passes (void)
     }
 }
 
-/* Checks that a command line with --list-passes has nothing else but --load FILE.so. */
+/* Checks that a command line with --list-passes has no other option than --load FILE.so. */
 static gboolean
 check_list (int argc, char **argv, GError **error)
 {

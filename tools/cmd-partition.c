@@ -21,7 +21,7 @@ typedef struct
   char **at;
 } Options;
 
-/* The files and figures of a part that the command writes and prints. */
+/* The files that the command writes for a part, and the sizes that it prints for the part. */
 typedef struct
 {
   char *file;

@@ -15,7 +15,8 @@
 #define ABOVE 80 /* space for the labels of the highest points */
 #define HEIGHT 220
 #define PANEL (TOP + ABOVE + HEIGHT + 46)
-/* Distances in pixels. If two points are nearer than both, their labels are placed side by side. */
+/* Distances in pixels. If two points are nearer than NEAR_X horizontally and NEAR_Y vertically,
+ * their labels are placed side by side. */
 #define NEAR_X 12
 #define NEAR_Y 60
 

@@ -3,7 +3,8 @@
 
 #include <cleave/cleave.h>
 
-/* The last node of the first stage, whose result is 28x28x32: a good end for a recursive split. */
+/* The last node of the first stage, whose result is 28x28x32. The demo begins its recursive
+ * split here. */
 #define CLEAVE_MOBILENET_STAGE_END "block4.project"
 
 /* Builds MobileNetV2 (Sandler, Howard and others, 2018): width 1.0, 224x224 pixels, 1000 classes,

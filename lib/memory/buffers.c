@@ -13,7 +13,7 @@
 /* Staging must lower the peak to at most this fraction, or it is undone. */
 #define WORTH_COPIES 0.95
 /* Limit on rounds of staging. Without the first round, 11 of 480 random graphs take up to 15 %
- * more memory. A second round gained nothing. */
+ * more memory. A second round lowered the peak of no graph. */
 #define MAX_ROUNDS 3
 /* Limit on rounds of overlays. Each round must lower the peak, or the search ends. Networks for
  * microcontrollers have two peaks that overlays lower. */

@@ -138,8 +138,8 @@ CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
                                           gint64 cutoff);
-/* Assigns buffers for an order that was derived from the order of `like`. Copies views if `like`
- * copies them. */
+/* Assigns buffers for an order that was derived from the order of the storage `like`. Copies
+ * views if `like` copies views. */
 CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
@@ -221,7 +221,7 @@ gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **st
  * the peak. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
 /* Marks in `staged` the operands that several joins share, as overlapping (sliding) windows do.
- * Returns FALSE if nothing new is marked. */
+ * Returns FALSE if no further operand is marked. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
 /* Returns a lower bound in bytes for the peak after staging. It ignores the buffers of all operands

@@ -51,8 +51,8 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
   return FALSE;
 }
 
-/* Returns, for each position, the end of the chain of nodes that follow right after it and
- * overwrite its result. A chain runs as one kernel, so that nothing may be moved into it. */
+/* Returns, for each position, the last position of the chain of nodes that follow right after it
+ * and overwrite its result. A chain runs as one kernel, so no node may be moved into it. */
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {

@@ -180,8 +180,9 @@ keeps_dims (const CleaveShape *x, const CleaveShape *y)
   return i == y->rank;
 }
 
-/* Returns the order on the other side of the Reshape. In this order, dimensions of extent 1 are
- * outermost, so that values stacked along them stay contiguous. */
+/* Returns the memory order of a Reshape's value of shape `to`, given the order of its value of
+ * shape `from`. Dimensions of extent 1 are outermost, so that values stacked along them stay
+ * contiguous. */
 static CleaveMemoryOrder
 past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShape *to)
 {
@@ -206,7 +207,8 @@ past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShap
   return make_order (dims, to->rank);
 }
 
-/* Passes an order from one side of a Reshape, `from`, to the other side. */
+/* Passes the memory order of `from`, the operand or the result of a Reshape, to the other of the
+ * two. */
 static void
 pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, CleaveResult *to)
 {

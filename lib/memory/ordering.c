@@ -221,7 +221,7 @@ add_both (Finding *f, GPtrArray *order)
     add_unless_bound (f, hoisted);
 }
 
-/* Combines the candidates, and measures those whose peak must be known for that. */
+/* Combines the candidates, and measures each one whose peak the combination must know. */
 static GPtrArray *
 combine (Finding *f)
 {

@@ -85,9 +85,9 @@ find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
   return n_readers == 1;
 }
 
-/* Follows an operand of the group through element-wise calls to the main call, or to the last call
- * if there is no main call. Returns FALSE if several calls read a value on the way, or if a call
- * changes its shape. */
+/* Follows an operand of the group through element-wise calls to the main call, or to the last
+ * call if there is no main call. Returns FALSE if several calls read one of the values between
+ * them, or if a call changes the shape of the value. */
 static gboolean
 follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
 {

@@ -83,8 +83,8 @@ cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body)
   g_free (parts);
 }
 
-/* Finds the value whose memory a call may take: an element-wise call overwrites a value that
- * nothing else reads. */
+/* Finds the value whose memory a call may take: an element-wise call overwrites a value that no
+ * other call reads. */
 static gboolean
 find_overwritten (const CleaveTilePart *parts, const CleaveBody *body, guint index, guint *made)
 {
@@ -182,8 +182,8 @@ cuts_weights (const CleaveTilePart *parts, const CleaveBody *body, const gint64 
   return FALSE;
 }
 
-/* Measures a tile in the middle, which has neighbors on all sides. Returns FALSE if there is no
- * such tile or it cuts a packed constant. */
+/* Measures a tile in the middle of the result, which has neighbors in all directions. Returns
+ * FALSE if there is no such tile or it cuts a packed constant. */
 static gboolean
 measure (const CleaveBody *body, const gint64 *weights, const CleaveShape *tile, Measure *m)
 {

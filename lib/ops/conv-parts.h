@@ -38,7 +38,8 @@ cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer a
 gboolean cleave_conv_is_depthwise (const CleaveCall *call);
 /* Returns whether the call is a ConvTranspose. */
 gboolean cleave_conv_is_transposed (const CleaveCall *call);
-/* Returns the number of multiply-accumulates, including those with padding, as is usual. */
+/* Returns the number of multiply-accumulates. Counts also the multiply-accumulates with padding,
+ * as is usual. */
 gint64 cleave_conv_macs (const CleaveCall *call);
 
 /* The arithmetic: functions that compute one element of the result. `self` is their state. */

@@ -20,8 +20,8 @@ static const CleaveAttr space_attrs[] = {
   { 0 },
 };
 
-/* Copies blocks between the deep side, which has f * f times the channels, and the wide side, which
- * has f times the rows and columns. */
+/* Copies blocks between two values: the deep one has f * f times the channels, the wide one f
+ * times the rows and columns. */
 static void
 copy_squares (
     const CleaveView *deep, const CleaveView *wide, gboolean widens, gboolean crd, gint64 f)

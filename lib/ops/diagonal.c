@@ -12,7 +12,8 @@ move_diagonal (gint64 k, const CleaveRange *part)
   return k + part->dim[part->rank - 2].begin - part->dim[part->rank - 1].begin;
 }
 
-/* Clamps k: all diagonals on one side outside of the matrix give the same result. */
+/* Clamps k: all diagonals above the matrix give one result, and all diagonals below it another
+ * one. */
 static gint64
 clamp_diagonal (gint64 k, const CleaveShape *shape)
 {

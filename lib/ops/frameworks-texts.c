@@ -50,7 +50,8 @@ take_int (Arguments *arguments, const char *name, const gint64 **value, GError *
   return TRUE;
 }
 
-/* Parses an integer argument that must be given, unless `otherwise` is its default. */
+/* Parses an integer argument. If it is absent, stores `*otherwise` in `*value`; fails if
+ * `otherwise` is NULL. */
 static gboolean
 take_needed (
     Arguments *arguments, const char *name, const gint64 *otherwise, gint64 *value, GError **error)

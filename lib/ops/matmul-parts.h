@@ -20,15 +20,15 @@ typedef struct
 } CleaveMatmulDims;
 
 CleaveMatmulDims cleave_matmul_dims (const CleaveShape *a, const CleaveShape *b);
-/* Returns the dimension of the result that comes from this side alone: A's rows or B's columns. The
- * result must have this dimension. */
+/* Returns the dimension of the result that comes from one operand alone: A's rows or B's
+ * columns, as `side` says. The result must have this dimension. */
 guint cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side);
 /* Returns K. */
 gint64 cleave_matmul_length (const CleaveShape *a);
 gboolean
 cleave_matmul_infer (const CleaveShape *a, const CleaveShape *b, CleaveShape *y, GError **error);
-/* Sets the maps of a stack on one side: A or B, or a value that is broadcast to it, such as its
- * zero points. */
+/* Sets the maps of a stack of matrices: A or B, as `side` says, or a value that is broadcast to
+ * it, such as its zero points. */
 void cleave_matmul_maps (const CleaveMatmulDims *dims,
                          CleaveMatmulSide side,
                          const CleaveShape *stack,

@@ -161,8 +161,8 @@ pad_rows (const CleavePadAttrs *a,
     }
 }
 
-/* Pads everything around `part`: the innermost dimension first, so that outer dimensions pad whole
- * rows. */
+/* Fills all elements of y outside of `part`: the innermost dimension first, so that outer
+ * dimensions pad whole rows. */
 static void
 pad_around (const CleavePadAttrs *a, const CleaveView *y, CleaveRange *part)
 {

@@ -40,8 +40,8 @@ dims_of (const CleaveCall *call, const Places *p)
   return cleave_matmul_dims (&call->operands[A].shape, &call->operands[p->b].shape);
 }
 
-/* Returns the side that an operand belongs to. Scale and zero point of y have an element for each
- * row, like the scale and zero point of A. */
+/* Returns the matrix, A or B, whose rows or columns an operand's elements go with. Scale and
+ * zero point of y have an element for each row, like the scale and zero point of A. */
 static CleaveMatmulSide
 side_of (const Places *p, guint operand)
 {
@@ -51,8 +51,8 @@ side_of (const Places *p, guint operand)
   return is_of_b ? CLEAVE_MATMUL_B : CLEAVE_MATMUL_A;
 }
 
-/* Returns the extent of the dimension of y that comes from this side alone, or 1 if there is none.
- */
+/* Returns the extent of the dimension of y that comes from A alone (its rows) or from B alone
+ * (its columns). Returns 1 if y has no such dimension. */
 static gint64
 own_extent (const CleaveMatmulDims *dims, CleaveMatmulSide side, const CleaveShape *y)
 {

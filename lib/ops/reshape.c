@@ -13,8 +13,8 @@
 #include "../ir/copy.h"
 #include "move.h"
 
-/* One side of a group: its outermost dimension, the product of the extents inside it, and the
- * product of all its extents. */
+/* The operand's or the result's dimensions of a group: the outermost dimension, the product of
+ * the extents inside it, and the product of all extents. */
 typedef struct
 {
   guint next;      /* the next dimension to add to a group */
@@ -326,8 +326,8 @@ cleave_graph_add_flatten (
 
 /* Squeeze and Unsqueeze */
 
-/* Makes axes positive, sorts them, and fails if one is given twice. `rank` is the rank of the side
- * that has these dimensions. */
+/* Makes axes positive, sorts them, and fails if one is given twice. `rank` is the rank of the
+ * value that has these dimensions: the operand of a Squeeze, or the result of an Unsqueeze. */
 static gboolean
 sort_axes (CleaveInts *axes, guint rank, GError **error)
 {

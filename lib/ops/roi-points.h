@@ -44,9 +44,9 @@ cleave_roi_point (const CleaveRoiSpan *span, gint64 out, gint64 i)
          ((double) i + 0.5) * span->step / (double) span->n_points;
 }
 
-/* Returns the points that can add something: from the last one before the image to the first one
- * behind it. Points further outside add 0 each, so one on each side is enough. NaN counts as
- * behind. If positions do not increase, returns all points. */
+/* Returns the sampling points that can add to the result: from the last one before the image to
+ * the first one behind it. A point further outside adds 0, so one before and one behind are
+ * enough. NaN counts as behind. If positions do not increase, returns all points. */
 static inline CleaveSpan
 cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
 {

@@ -90,7 +90,7 @@ find_flight (const CleaveMessage *message)
   return PATIENCE * time * 1e9;
 }
 
-/* Returns the position of the last node that has begun at `time` in the simulation. */
+/* Returns the position of the last node that the simulation has begun to run at `time`. */
 static guint
 find_position (const CleavePlacement *p, double time)
 {

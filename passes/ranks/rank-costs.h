@@ -5,8 +5,9 @@
 
 /* Costs for the placement on ranks, in nanoseconds. */
 
-/* Time of a message on either side besides the copy, in nanoseconds. It is not measured, but of the
- * order of an MPI call. It keeps placements from sending many small values. */
+/* Time of a message on the sender, and again on the receiver, besides the copy, in nanoseconds.
+ * It is not measured, but of the order of an MPI call. It keeps placements from sending many
+ * small values. */
 #define CLEAVE_RANKS_COST_OF_MESSAGE 2000
 
 /* Returns the time of a node on one thread, in nanoseconds. Returns 0 for views and joins, since

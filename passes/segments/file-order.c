@@ -38,6 +38,6 @@ cleave_list_as_in_file (const CleaveGraph *graph, const GPtrArray *order)
       add (nodes, seen, node);
     }
   for (guint i = 0; i < order->len; i++)
-    add (nodes, seen, order->pdata[i]); /* only outputs read the value, or nothing does */
+    add (nodes, seen, order->pdata[i]); /* no node reads the value; perhaps an output does */
   return nodes;
 }

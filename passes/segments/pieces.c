@@ -110,7 +110,8 @@ push_operands (const Listing *listing, const CleaveNode *node)
     }
 }
 
-/* Lists a node after those of its operands that have the same position and are not listed yet. */
+/* Lists a node. First lists those of its operands that have the same position and are not listed
+ * yet. */
 static void
 add (Listing *listing, CleaveNode *last)
 {

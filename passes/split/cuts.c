@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lists the ways to cut each dimension of a node's result, with the factors by which each cut
+/* Lists the cuts of each dimension of a node's result, with the factors by which each cut
  * reduces the bytes of the node's values. */
 
 #include "cut-chunks.h"

@@ -89,7 +89,8 @@ typedef struct
   guint way[CLEAVE_MAX_RANK];
 } Step;
 
-/* Returns the letters of a source, permuted by `way`. */
+/* Returns the letters of a source as letters of the node: letter d of the source becomes letter
+ * `way[d]`. */
 static const char *
 permute (const char *letters, const guint *way)
 {

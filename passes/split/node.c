@@ -10,7 +10,7 @@
 #include <cleave/cleave-languages.h>
 
 /* Leaves all roots whole if the split graph would not meet the limits on the graph. Returns the
- * peaks of the split graph, or the best peaks of earlier trials if those are nearer to the
+ * peaks of the split graph, or the best peaks of earlier trials if these peaks are nearer to the
  * limits. */
 static CleavePeaks
 judge_whole (const CleaveTrial *tried, GArray *roots)

@@ -6,8 +6,8 @@
 
 /* Records how far the limits of a split were met, for the report. */
 
-/* The value reached, for each kind of limit. If several requests have a limit of one kind, the
- * entry is for the limit that is furthest from being met. */
+/* For each kind of limit: the limit and the value that the split reached. If several requests
+ * have a limit of one kind, the entry is for the limit that is furthest from being met. */
 typedef struct
 {
   CleaveSplitLimit limits[CLEAVE_LIMIT_PIECES + 1];

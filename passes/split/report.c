@@ -134,7 +134,7 @@ forget_lost_pieces (CleaveSplitReport *report, CleaveSplitNode *split, const Cle
   split->n_pieces = n;
 }
 
-/* Removes from the list of whole nodes those that a later request has split. */
+/* Removes from the list of whole nodes each node that a later request has split. */
 static void
 forget_what_was_split (CleaveSplitReport *report)
 {

@@ -154,9 +154,10 @@ list_dims (const CleaveNode *node, const CleaveThreads *threads, guint *dims)
     }
 }
 
-/* Returns the dimension to cut a node along at the given attempt. Returns -1 if there is none. Good
- * dimensions come first, and no dimension comes twice. The choice depends only on the shape and on
- * whether the node has MACs, so a chain of nodes becomes chains of pieces. */
+/* Returns the dimension to cut a node along at the given attempt. Returns -1 if there is none.
+ * Dimensions with even, large chunks come first, and no dimension comes twice. The choice
+ * depends only on the shape and on whether the node has MACs, so a chain of nodes becomes chains
+ * of pieces. */
 static gint
 choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 {
@@ -255,7 +256,8 @@ find_large_weights (const CleaveNode *node, double ratio)
 }
 
 /* Returns the dimension of the result along which the weights are cut, so that each thread keeps
- * only a part of them. Returns -1 if the weights are small, or if the chunks are not good. */
+ * only a part of them. Returns -1 if the weights are small, or if the chunks are uneven or too
+ * small to run at full speed. */
 static gint
 find_dim_of_weights (const CleaveNode *node, const CleaveThreads *threads)
 {

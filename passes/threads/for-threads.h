@@ -27,9 +27,9 @@ typedef struct
   GHashTable *letters;
 } CleaveThreads;
 
-/* Does the same as cleave_split_for_threads(), but for `threads`. */
+/* Splits a graph as cleave_split_for_threads() does, for the purpose that `threads` describes. */
 CleaveSplitReport *
 cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
-/* Does the same as cleave_split_for(), but without a report, whose memory figures take long to
+/* Splits a graph as cleave_split_for() does, but makes no report, since its peaks take long to
  * compute. */
 gboolean cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
