@@ -301,7 +301,8 @@ get_least (const CleaveFitCandidate *candidate)
   return candidate->n_bytes - cleave_fit_overlay_get_saved (&candidate->overlay);
 }
 
-/* Returns whether x, which needs no more bytes than y, is no worse than y in everything else. */
+/* Returns whether x, which needs no more bytes than y, dominates y: x needs no more bytes with an
+ * overlay, no more time and no more MACs. */
 static gboolean
 dominates (const CleaveFitCandidate *x, const CleaveFitCandidate *y)
 {

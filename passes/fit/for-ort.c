@@ -47,8 +47,8 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
   return nodes;
 }
 
-/* Returns whether a segment has few pieces, as a cut of weights may have. Few pieces are copied few
- * times, so the estimate of their memory without a Loop is good. */
+/* Returns whether a segment has few pieces, as a cut of weights may have. Few pieces are copied
+ * few times, so the estimate of their memory without a Loop is accurate. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
 {

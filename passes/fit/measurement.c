@@ -45,8 +45,8 @@ check_end (const CleaveNode *node, guint dim, guint n_strips, GError **error)
                       node->name, n_strips);
 }
 
-/* Finds the nodes of a part in a graph. Returns NULL and sets the error if a node does not exist or
- * cannot be cut in this way. */
+/* Finds the nodes of a part in a graph. Returns NULL and sets the error if a node does not exist
+ * or cannot be cut along the part's dimensions. */
 static CleaveSegment *
 make_segment (CleaveGraph *graph, const CleaveFitPart *part, GError **error)
 {

@@ -25,8 +25,8 @@ typedef struct
   Prefix prefix[MAX_PREFIXES]; /* sorted by cost */
 } Prefixes;
 
-/* Adds a prefix, unless another prefix is at least as good. Removes prefixes that are worse in
- * everything, and the most expensive prefix if there are too many. */
+/* Adds a prefix, unless another prefix dominates it. Removes the prefixes that it dominates, and
+ * the most expensive prefix if there are more than MAX_PREFIXES. */
 static void
 add_prefix (Prefixes *prefixes, const Prefix *prefix)
 {

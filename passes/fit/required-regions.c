@@ -39,8 +39,8 @@ find_dim (const CleaveFitState *state, guint node, CleaveFitCut cut)
   return cleave_fit_axes_find_dim (state->walker->steps, node, cut);
 }
 
-/* Sets the samples of tiles: cuts the first strip and the strip in the middle into tiles. Returns
- * FALSE if the node cannot be cut in this way. */
+/* Sets the samples of tiles: cuts the first strip and the strip in the middle into tiles.
+ * Returns FALSE if the node cannot be cut into these tiles. */
 static gboolean
 begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -60,8 +60,8 @@ begin_tile (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Sets the samples of bands: narrows the strips to the band in the middle, and sets the sample of
- * the first band. Returns FALSE if the node cannot be cut in this way. */
+/* Sets the samples of bands: narrows the strips to the band in the middle, and sets the sample
+ * of the first band. Returns FALSE if the node cannot be cut into these bands. */
 static gboolean
 begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
 {
@@ -81,8 +81,8 @@ begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Makes a node an end of the segment: cuts its result 0 as the walk says, and sets the required
- * region to the pieces. Returns FALSE if the node cannot be cut in this way. */
+/* Makes a node an end of the segment: cuts its result 0 into the walk's strips and tiles, and
+ * sets the required region to the pieces. Returns FALSE if the node cannot be cut into them. */
 static gboolean
 begin_at (CleaveFitState *state, guint index)
 {

@@ -58,9 +58,9 @@ find_path (const CleaveFitVariant *variant, double max_ahead, double mac_price, 
   return cleave_fit_path_find (&variant->candidates, &query);
 }
 
-/* Returns the path with the smallest estimate of bytes, of those that need at most `max_bytes` and
- * add at most `max_macs`. The estimate is within 1/256 of the smallest. Returns NULL if there is no
- * such path. */
+/* Returns the path with the smallest estimate of bytes, among the paths that need at most
+ * `max_bytes` and add at most `max_macs`. The estimate is within 1/256 of the smallest. Returns
+ * NULL if there is no such path. */
 static CleaveFitPath *
 find_least (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {

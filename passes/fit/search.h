@@ -42,8 +42,8 @@ typedef struct
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
                                      GError **error);
-/* Also looks for tiles, and measures plans: those with the least memory for several limits on MACs,
- * and some between them and the unsplit graph. */
+/* Looks for tiles in addition to strips, and measures plans: the plans with the least memory for
+ * several limits on MACs, and some plans between these and the unsplit graph. */
 void cleave_fit_variant_measure (CleaveFitVariant *variant, CleaveFitSearch *search);
 void cleave_fit_variant_free (CleaveFitVariant *variant);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitVariant, cleave_fit_variant_free)

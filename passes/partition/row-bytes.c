@@ -146,8 +146,8 @@ shorten_reach (Search *search, guint begin, guint end)
       search->reach[i]--;
 }
 
-/* Measures the parts of a cut, and records those that are too large. Returns whether all parts meet
- * the limit. */
+/* Measures the parts of a cut, and records each part that is too large. Returns whether all
+ * parts meet the limit. */
 static gboolean
 check_parts (Search *search, const GArray *ends)
 {

@@ -173,7 +173,7 @@ sum_present (const Window *window, gboolean *is_before)
   return sum_bytes (window, is_before);
 }
 
-/* Reorders the movable nodes: those before the cut come first. Returns the new middle of the
+/* Reorders the movable nodes: the nodes before the cut come first. Returns the new middle of the
  * window. */
 static guint
 sort (Window *window, const gboolean *is_before)
