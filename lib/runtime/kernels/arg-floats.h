@@ -2,9 +2,9 @@
 #pragma once
 
 /* ArgMax and ArgMin of floats. Adjacent rows are searched together, one row in each lane of a
- * register. A row with contiguous elements is searched in blocks. First find_best() takes the best
- * value of each block, then find_place() finds its index in the first block that has the best
- * value. */
+ * register. A row with contiguous elements is searched in blocks. First find_best() computes the
+ * best value of each block. Then find_place() finds the best value's index in the first block that
+ * contains it. */
 
 #include "arg-rows.h"
 #include "vector.h"
@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-/* number of rows with strided elements that are searched together */
+/* Number of rows with strided elements that are searched together. */
 #define ROWS 64
-/* number of vectors of adjacent rows that are searched together */
+/* Number of vectors of adjacent rows that are searched together. */
 #define COLUMNS 4
-/* number of independent accumulators for the best value of a row */
+/* Number of independent accumulators for the best value of a row. */
 #define CHAINS 4
 
 /* Returns whether x replaces `best`, the best value so far. The first of equal values wins, or the
@@ -83,7 +83,7 @@ search_anywhere (
     search_rows (row, x, apart, n_rows, y, y_step, FALSE, FALSE);
 }
 
-/* For each lane, the best value so far and its index. */
+/* The best value so far in each lane, and its index. */
 typedef struct
 {
   CleaveVector best;
@@ -152,8 +152,9 @@ best_of_lanes (CleaveVector v, gboolean is_min)
   return v;
 }
 
-/* Returns, for each lane, the best value of n contiguous elements, n >= CLEAVE_VECTOR. Ignores NaNs
- * and sets their lanes in `nan`. */
+/* Returns a vector whose lanes hold the best values of n contiguous elements, n >= CLEAVE_VECTOR;
+ * the caller combines the lanes. Ignores NaNs, and sets the lanes of `nan` in which it found
+ * one. */
 static CLEAVE_SPECIALISED CleaveVector
 find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
 {

@@ -5,20 +5,20 @@
 
 #include "arg-rows.h"
 
-/* number of elements searched at once for the index of the best value */
+/* Number of elements that are searched at once for the index of the best value. */
 #define CHUNK 32
-/* number of elements reduced at once to their best value */
+/* Number of elements that are reduced at once to their best value. */
 #define BLOCK 512
-/* number of adjacent rows searched together */
+/* Number of adjacent rows that are searched together. */
 #define INTEGER_ROWS 256
 /* Largest number of elements of a segment: with at most 255, an index within a segment fits into an
  * 8-bit element type. */
 #define SEGMENT 255
-/* number of elements of a row that are compared while the row's best value is in a register */
+/* Number of elements of a row that are compared while the row's best value is in a register. */
 #define STEPS 4
 
-/* Lists the element types: X (element, E, U). E is the C type of the element, U the unsigned type
- * of the same size. */
+/* Lists the element types as X (element, E, U). E is the C type of the element. U is the unsigned
+ * type of the same size. */
 /* clang-format off */
 #define ARG_INTEGERS(X)                                                                            \
   X (INT8, gint8, guint8)                                                                                  \

@@ -4,8 +4,8 @@
 #include "level.h"
 #include "loops.h"
 
-/* Properties that all rows of a search share. `last`: the last of equal values wins, not the
- * first. */
+/* Parameters that all rows of a search share. `last`: of equal values, the last one wins instead of
+ * the first. */
 typedef struct
 {
   gint64 n, step; /* number of elements of a row, and their distance in memory, in elements */
@@ -21,5 +21,5 @@ typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gint64 *y,
                                  gint64 y_step);
 
-/* number of elements of a row that are reduced at once to their best value */
+/* Number of elements of a row that are reduced at once to their best value. */
 #define CLEAVE_ARG_BLOCK 256

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of ArgMax and ArgMin: along contiguous rows, or over many adjacent rows at
- * once. */
+/* The kernel family of ArgMax and ArgMin. It searches along contiguous rows, or over many adjacent
+ * rows at once. */
 
 #include "arg-floats.h"
 #include "arg-integers.h"

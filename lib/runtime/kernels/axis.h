@@ -41,8 +41,8 @@ cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
   *end = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
 }
 
-/* For each of two axes whose extent in the result is 1, sets `y_step` to that of a dense layout.
- * The step has no effect, but cleave_axes_nest() compares it. */
+/* If the extent in the result of an axis is 1, sets its `y_step` to the step of a dense layout. No
+ * kernel uses this step, but cleave_axes_nest() compares it. */
 static inline void
 cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
 {

@@ -24,16 +24,16 @@ enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 /* Length of a line in floats: if a pixel has fewer channels, several pixels form one line of about
  * this length. */
 #define LINE 256
-/* number of floats in a cache line */
+/* Number of floats in a cache line. */
 #define CACHE_LINE 16
 
-/* Number of vectors of a pixel that are processed at once. Each needs three more registers, for
- * factor, b and mean. */
+/* Number of vectors of a pixel that are processed at once. Each vector needs three more registers,
+ * for factor, b and mean. */
 #define MAX_COLUMNS 2
 
 typedef struct
 {
-  CleaveLoops loops;    /* loops outside a line, or outside the pixels */
+  CleaveLoops loops;    /* loops over the dimensions outside a line, or outside the pixels */
   gint64 n_pixels;      /* number of pixels that follow each other in memory */
   gint64 n_repeated;    /* number of pixels in a line with repeated factors; 0: factors are not
                            repeated */
@@ -41,7 +41,7 @@ typedef struct
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
                            these to the repeated mean */
   gboolean nests;       /* the lines of y follow each other in memory */
-  gint64 end;           /* number of elements from the begin of y to its end in memory */
+  gint64 end;           /* number of elements from the first to the last of y in memory */
   guint c;              /* dimension of the channels */
   gint64 pixel; /* distance of adjacent pixels of y, in elements; 0: the step cannot be an epilogue
                    op */
@@ -49,7 +49,8 @@ typedef struct
                           each run computes it */
 } BatchNorm;
 
-/* Progress of a run: the first `made` elements of y are complete and reported. */
+/* Progress of a run: the first `made` elements of y are complete, and were reported to the fused
+ * consumers. */
 typedef struct
 {
   const BatchNorm *bn;
@@ -81,7 +82,7 @@ broadcast_vector (const CleaveView *vector, const CleaveView *x, guint c)
   return view;
 }
 
-/* If pixels follow each other without gaps in x and y, takes the pixel dimension out of the loops
+/* If pixels follow each other without gaps in x and y, removes the pixel dimension from the loops
  * and forms lines of several pixels. */
 static void
 find_pixels (BatchNorm *bn)
@@ -103,7 +104,7 @@ find_pixels (BatchNorm *bn)
   loops->n_dims--;
 }
 
-/* If channels are contiguous and pixels are evenly spaced, takes the pixel dimension out of the
+/* If channels are contiguous and pixels are evenly spaced, removes the pixel dimension from the
  * loops. */
 static void
 find_columns (BatchNorm *bn)
@@ -231,7 +232,8 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
 
-/* Normalizes n elements. `c_steps` has the distances of adjacent elements of factor, b and mean. */
+/* Normalizes n elements of a line. `c_steps` has the distances of adjacent elements of factor, b
+ * and mean. */
 static void
 run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *factor, const float *b,
           const float *mean, const gint64 *c_steps, gint64 n)
@@ -317,7 +319,7 @@ run_lines (Telling *telling, const float *factor)
     }
 }
 
-/* Describes n_pixels evenly spaced pixels, of which some channels are processed; distances are in
+/* n_pixels evenly spaced pixels, of which some channels are processed. Distances are in
  * elements. */
 typedef struct
 {
@@ -331,7 +333,8 @@ typedef struct
   (IS_WHOLE (c) ? cleave_vector_load ((FROM) + (c) *CLEAVE_VECTOR)                                 \
                 : cleave_vector_load_some ((FROM) + (c) *CLEAVE_VECTOR, last))
 
-/* Normalizes `vectors` vectors of each pixel. The last vector has only `last` channels. */
+/* Normalizes `vectors` vectors of each pixel. `last` is the number of channels in the last
+ * vector. */
 static CLEAVE_SPECIALISED void
 run_vectors (const Columns *at, int vectors, int last)
 {
@@ -382,8 +385,8 @@ run_channels (Columns at, gint64 n)
     }
 }
 
-/* Normalizes evenly spaced pixels with few channels, with the factors of all pixels in
- * registers. */
+/* Normalizes evenly spaced pixels with few channels. Keeps factor, b and mean in registers for all
+ * pixels. */
 static void
 run_columns (Telling *telling, const float *factor)
 {

@@ -11,7 +11,7 @@ typedef struct
 {
   gint64 n, n_lines;
   const gint64 *offset, *step,
-      *next; /* indexed by view, in elements: where the first line begins, distance of adjacent
+      *next; /* indexed by view, in elements: offset of the first line, distance of adjacent
                 elements of a line, distance of adjacent lines */
 } CleaveBox;
 
@@ -24,8 +24,8 @@ typedef struct
 {
   const CleaveLoops *loops;
   CleaveBoxRun run;
-  gint64 shortest; /* lines of at most this many elements form transposed boxes, whose inner loop
-                      goes from line to line */
+  gint64 shortest; /* lines of at most this number of elements form transposed boxes, whose inner
+                      loop goes from line to line */
   gint64 most;     /* largest number of elements of a box whose lines are longer than `shortest` */
 } CleaveBoxes;
 
@@ -90,7 +90,7 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
 {
   const CleaveLoops *loops = boxes->loops;
   gint64 last = (loops->length - 1) *
-                loops->step[0]; /* distance from the first element of a line to its last */
+                loops->step[0]; /* offset of the last element of a line from its first */
   CleaveLine line;
 
   for (gboolean more = cleave_line_find (loops, begin, &line); more && line.offset[0] < end;
@@ -99,7 +99,8 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
       gint64 offset[CLEAVE_LOOP_VIEWS], length;
 
       if (line.offset[0] >= begin &&
-          line.offset[0] + last < end) /* inside [begin, end), as most short lines are */
+          line.offset[0] + last <
+              end) /* the whole line is inside [begin, end), which is true for most short lines */
         {
           cleave_boxes_run_lines (boxes, state, instance, &line, end - last);
           continue;

@@ -4,10 +4,11 @@
 #include "half-block.h"
 #include "loops.h"
 
-/* number of elements of the buffers that hold intermediate floats and strided elements */
+/* Number of elements of the buffers that hold intermediate floats or strided elements. */
 #define LINE 512
 
-/* VALUE reads a number, TRUTH a bool: true if its byte is not 0. */
+/* How a cast reads an element: VALUE reads a number; TRUTH reads a bool, which is true if its byte
+ * is not 0. */
 #define VALUE(x) (x)
 #define TRUTH(x) ((x) != 0)
 
@@ -25,7 +26,7 @@
 
 /* Converts integers to float16 through floats in registers. Rounding twice is harmless: integers
  * too large to be exact in float32 are infinite in float16. */
-#define MADE (4 * CLEAVE_HALF_BLOCK) /* bytes of floats in a block of registers */
+#define MADE (4 * CLEAVE_HALF_BLOCK) /* bytes of the floats in a block of registers */
 #define TO_HALF(name, From, VALUE)                                                                 \
   static void name (gconstpointer from, gpointer to, gint64 n)                                     \
   {                                                                                                \
@@ -64,7 +65,7 @@ INTEGERS
 #undef X
 
 /* Lists the integer types to which casts convert floats. `below` is the greatest float that the
- * type can hold, `beyond` the next greater float. Each bound has its own select, since compilers
+ * type can hold; `beyond` is the next greater float. Each bound has its own select, since compilers
  * turn a combined clamp into branches. */
 #define WHOLES                                                                                     \
   X (i8, INT8, gint8, gint32, G_MININT8, 127, 128, G_MAXINT8)                                      \
@@ -146,7 +147,8 @@ BY_FLOAT (bool, bf16, 1, 2)
 CleaveCastLine
 CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to)
 {
-  /* Casts between integers keep the low bits, so only the size of the result in bytes matters. */
+  /* A cast between integers keeps the low bits. Its loop therefore depends only on the size of the
+   * result's elements in bytes. */
   enum { BY_1 = 1, BY_2 = 2, BY_4 = 4, BY_8 = 8 };
   static const struct
   {

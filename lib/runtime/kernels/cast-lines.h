@@ -14,8 +14,8 @@ typedef void (*CleaveCastLine) (gconstpointer x, gpointer y, gint64 n);
  * a conversion through float32 would round twice. */
 CleaveCastLine CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to);
 
-/* Converts strided elements. `x_step` and `y_step` are the distances of adjacent elements, in
- * elements; `x_size` and the size of y's elements are in bytes. */
+/* Converts `n` strided elements with `line`. `x_step` and `y_step` are the distances of adjacent
+ * elements, in elements. `x_size` and the size of y's elements are in bytes. */
 void CLEAVE_LEVELLED (cleave_cast_line_run) (CleaveCastLine line,
                                              gconstpointer x,
                                              gint64 x_step,

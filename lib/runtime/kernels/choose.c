@@ -10,22 +10,23 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of the result and of up to three operands. Steps are in elements. */
+/* Lines of the result and of up to three operands. All steps are in elements. */
 typedef struct
 {
   gpointer y;
   gconstpointer x[3];
-  gint64 n, y_step,
-      step[3]; /* number of elements of a line, and distances of adjacent elements of a line */
-  gint64 n_lines, y_next, next[3]; /* number of lines, and distances from the begin of a line to the
-                                      begin of the next */
+  gint64 n, y_step, step[3]; /* number of elements of a line; distances of adjacent elements of a
+                                line, in the result and in each operand */
+  gint64 n_lines, y_next, next[3]; /* number of lines; distances from the begin of a line to the
+                                      begin of the next, in the result and in each operand */
 } Box;
 
 typedef void (*Run) (const Box *box, gconstpointer attrs);
 
-/* Largest length of lines that are transposed: the inner loop goes from line to line. */
+/* Largest number of elements of a line that is transposed: the inner loop goes from line to
+ * line. */
 #define SHORT_LINE 2
-/* number of 16-bit floats that are converted to float32 at once */
+/* Number of 16-bit floats that are converted to float32 at once. */
 #define UPCAST 512
 
 static const double no_attrs[4];
@@ -34,7 +35,7 @@ typedef struct
 {
   Run run;
   gboolean upcasts;
-  CleaveHalfLoop half_loop; /* loop for float16; NULL: no such loop */
+  CleaveHalfLoop half_loop; /* loop for operands of float16; NULL: the op has none */
   CleaveLoops loops;        /* inner loops for strided views: of the result, then of each operand */
 } Choose;
 
@@ -182,13 +183,13 @@ SELECT (select_8, guint64)
 
 extern const CleaveOp cleave_op_where;
 
-/* Lists the loops. `elements` is a set of bits, one for each element type of the last operand;
- * Where selects by the operand's size in bytes instead. */
+/* Lists the loops. `elements` has a bit for each element type of the last operand that the loop
+ * serves. Where selects a loop by the operand's size in bytes instead. */
 static const struct
 {
   const CleaveOp *op;
   guint elements;
-  gsize size; /* 0: any size */
+  gsize size; /* size in bytes of the last operand's elements; 0: any size */
   Run run;
 } runs[] = {
   { &cleave_op_where, ~0u, 1, select_1 },
@@ -228,7 +229,7 @@ prepare (const CleaveKernelInstance *instance,
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
-  /* of an op with any number of operands, the family serves only nodes with two */
+  /* if the op takes any number of operands, the family serves only nodes with two */
   if ((call->op->flags & CLEAVE_OP_VARIADIC) != 0 && call->n_operands != 2)
     return FALSE;
   c = g_new0 (Choose, 1);
@@ -311,7 +312,7 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
   for (guint k = 0; k < 3; k++)
     {
       guint from = MIN (k, instance->call.n_operands -
-                               1); /* a single operand is passed in place of each of the three */
+                               1); /* if the op has one operand, it is passed as all three */
 
       box.x[k] =
           (const char *) instance->operands[from].data + of->offset[from + 1] * size[from + 1];

@@ -9,11 +9,12 @@
 #include "tflite-lines.h"
 #include "vector.h"
 
-/* The loops of convert.c over a line, from elements of one type to elements of another. */
+/* The loops of convert.c over one line. Each loop converts elements of one type to elements of
+ * another. */
 
 enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 
-/* number of elements of the buffers for intermediate values */
+/* Number of elements of the buffers for intermediate values. */
 #define LINE 512
 
 /* A line of `n` elements. Steps are in elements. The step of a scale or zero point is 0 if one
@@ -55,8 +56,8 @@ struct _Convert
       body;                                                                                        \
   }
 
-/* Selects one of the loops for common combinations of steps. In each loop, the steps are
- * compile-time constants. */
+/* Selects the loop for the line's steps. Common combinations of steps have loops in which the steps
+ * are compile-time constants. */
 #define STEPS(formula)                                                                             \
   if (xs == 1 && ys == 1 && ss == 0 && zs == 0)                                                    \
     EACH (y[i] = formula (x[i], scale, zero))                                                      \

@@ -16,13 +16,13 @@
 enum { X, SCALE, ZERO };
 enum { TABLE = 1 }; /* index of the table operand of a TfliteLookup */
 
-/* Shortest line of a Cast and of quantizing; if the innermost dimension is shorter, another
- * dimension is taken as the line. Quantizing uses vectors, so its limit is higher: 3 x 1024 lines
- * of 21 elements took 2 times as long, lines of 4 took 7 times as long. */
+/* Shortest line, in elements, of a Cast and of an op that quantizes. If the innermost dimension is
+ * shorter, the longest dimension becomes the line. Quantizing uses vectors, so its limit is higher:
+ * 3 x 1024 lines of 21 elements took 2 times as long, lines of 4 took 7 times as long. */
 #define FEW 16
 #define FEW_TO_QUANTIZE 32
-/* If lines of bytes are shorter and there are many, several lines are copied into one contiguous
- * buffer. */
+/* Lines of bytes with fewer elements are copied into one contiguous buffer, several lines at a
+ * time, if there are many. */
 #define FEW_OF_ROW 64
 
 /* Preparing */
@@ -61,7 +61,8 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
-/* Combines short lines of bytes, if one scale and zero point serve the whole value. */
+/* If one scale and zero point serve the whole value, plans loops over groups of short lines of
+ * bytes. */
 static void
 find_rows (Convert *c)
 {
@@ -118,7 +119,7 @@ plan_dequantize (Convert *c, const CleaveKernelInstance *instance)
   find_rows (c);
 }
 
-/* Plans DynamicQuantizeLinear, which reads x twice, with lines along the memory order of x. The
+/* Plans DynamicQuantizeLinear, which reads x twice. Its lines follow the memory order of x; the
  * memory order of y may differ. */
 static void
 plan_dynamic (Convert *c, const CleaveKernelInstance *instance)
@@ -251,7 +252,7 @@ typedef struct
 {
   const Convert *c;
   const CleaveLoops
-      *loops; /* the loops that provide the lines: `loops`, `parts` or `rows` of `c` */
+      *loops; /* the loops whose lines are computed: `loops`, `parts` or `rows` of `c` */
 } Along;
 
 static void
@@ -469,7 +470,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
-/* Computes the elements [begin, end) of the result. Not used for DynamicQuantizeLinear, whose
+/* Computes the elements [begin, end) of the result. It does not serve DynamicQuantizeLinear, whose
  * operand and result may have different strides. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)

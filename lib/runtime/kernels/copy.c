@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of ops that only move elements. The reference kernels of these ops use the fast
- * copies of lib/ir already, so run() calls the op's compute(). */
+/* The kernel family of ops that only move elements. The reference kernels of these ops already use
+ * the fast copies of lib/ir, so run() calls the op's compute(). */
 
 #include "level.h"
 

@@ -10,8 +10,8 @@
 
 #include "../../ops/deform-taps.h"
 
-/* Numbers of positions of the result, and of vectors of result channels, whose sums are in
- * registers at the same time. */
+/* Number of positions of the result (PLACES), and number of vectors of result channels (VECTORS),
+ * whose sums are in registers at the same time. */
 #define PLACES 4
 #define VECTORS 2
 #define COLUMNS (VECTORS * CLEAVE_VECTOR)
@@ -21,12 +21,12 @@
 
 typedef struct
 {
-  gint64 n_in, n_out,
-      n_groups;    /* numbers of channels that a group reads and writes, and of groups */
-  gint64 n_panels; /* number of panels of COLUMNS channels in a group */
+  gint64 n_in, n_out, n_groups; /* number of channels that a group reads; number of channels that it
+                                   writes; number of groups */
+  gint64 n_panels;              /* number of panels of COLUMNS channels in a group */
   gint64 n_channels, n_taps;
-  gint64 n_values,
-      n_packed; /* number of floats sampled for one position, and of floats of all packed weights */
+  gint64 n_values, n_packed; /* number of floats that are sampled for one position of the result;
+                                number of floats of all packed weights */
 } Plan;
 
 static gboolean
@@ -108,7 +108,7 @@ sample_channels (const CleaveDeformAround *around, const float *x, gint64 step, 
       }
 }
 
-/* Samples all values that the result at one position depends on. */
+/* Samples, for one position of the result, the values of all taps and channels that it reads. */
 static void
 sample (const Plan *plan, const CleaveDeformWalk *walk, float *to)
 {
@@ -130,8 +130,8 @@ sample (const Plan *plan, const CleaveDeformWalk *walk, float *to)
       }
 }
 
-/* Adds the products of one panel to `sums`, the sums of PLACES positions. On entry, `sums` holds
- * the initial values. */
+/* Multiplies the sampled values of PLACES positions by one panel of weights, and adds the products
+ * to `sums`. */
 static void
 add_products (const Plan *plan, const float *values, const float *weights, float *sums)
 {

@@ -3,7 +3,8 @@
 /* Depthwise convolution of one row of the result. Channels are independent, so a block of channels
  * is a few vectors. The sums of several pixels stay in registers over all taps.
  *
- * Over 400 lines: one loop nest in several forms, which share registers and pointers. */
+ * Over 400 lines: one loop over pixels and taps in several variants, which share registers and
+ * pointers. */
 
 #include "depthwise-rows.h"
 #include "grouped-sums.h"
@@ -69,10 +70,10 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
                          w->stride[0], 0, to, n_out);
 }
 
-/* The ways in which the lanes of a vector hold channels. */
+/* The assignment of channels to the lanes of a vector. */
 typedef enum {
   ALL,    /* each lane holds a channel */
-  PAIRED, /* the lanes hold the channels of two adjacent pixels, of which each fills a vector and a
+  PAIRED, /* the lanes hold the channels of two adjacent pixels; each pixel fills a vector and a
              half */
   SOME    /* the first `n_some` lanes hold channels; the other lanes are neither read nor written */
 } Lanes;
@@ -94,7 +95,7 @@ store (const Run *run, float *to, CleaveVector v, Lanes lanes)
     cleave_vector_store (to, v);
 }
 
-/* Loads one value for each lane, which is a value per channel, from channel `at` on. */
+/* Loads one value per channel into each lane. Lane 0 has channel `at`. */
 static CLEAVE_SPECIALISED CleaveVector
 load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
 {
@@ -106,7 +107,7 @@ load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
                                     from + (high < run->period ? high : high - run->period));
 }
 
-/* Applies the epilogue ops to the sums of a block before they are stored at `y`. */
+/* Applies the epilogue ops to the sums of a block, before the block is stored at `y`. */
 static CLEAVE_SPECIALISED void
 do_epilogue (
     const Run *run, const float *y, int pixels, int vectors, Lanes lanes, CleaveVector *sum)
@@ -121,8 +122,8 @@ do_epilogue (
     cleave_epilogue_do (run->epilogue, &at, pixels, vectors, sum);
 }
 
-/* Computes the sums of `pixels` * `vectors` vectors; both numbers are compile-time constants.
- * `spread`: x has only one channel, which all channels of y read. */
+/* Computes the sums of `pixels` pixels times `vectors` vectors of channels; both numbers are
+ * compile-time constants. `spread`: x has only one channel, which all channels of y read. */
 static CLEAVE_SPECIALISED void
 sum_block (const Run *run,
            gint64 pixel,
@@ -167,8 +168,8 @@ sum_block (const Run *run,
       store (run, y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v], lanes);
 }
 
-/* Calls sum_block() with the number of columns as a compile-time constant in the common case of
- * three. */
+/* Calls sum_block(). In the common case of three columns of taps, passes the number of columns as a
+ * compile-time constant. */
 static CLEAVE_SPECIALISED void
 sum_block_of (const Run *run,
               gint64 pixel,
@@ -199,8 +200,8 @@ sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
   run->y[pixel * run->y_pixel + channel] = sum;
 }
 
-/* Computes all channels of `pixels` pixels. The last vector may overlap the vector before, which
- * writes the same bits twice. */
+/* Computes all channels of `pixels` pixels. If the channels do not fill whole vectors, the last
+ * vector overlaps the vector before, and both compute the shared channels with equal results. */
 static CLEAVE_SPECIALISED void
 sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
 {
@@ -233,8 +234,8 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
     sum_channels (run, pixel, 1, n_channels, spread);
 }
 
-/* Adds the products of a row of taps. Loads each vector of x once for all pixels of the block that
- * read it. */
+/* Multiplies a row of taps by x and adds the products to the sums. Loads each vector of x once for
+ * all pixels of the block that read it. */
 static CLEAVE_SPECIALISED void
 slide_row (const Run *run,
            const float *x,
@@ -261,8 +262,9 @@ slide_row (const Run *run,
     }
 }
 
-/* Computes a block of pixels with overlapping windows. All numbers except those of planes and rows
- * are compile-time constants. The sums, a row of weights and a vector of x are in registers. */
+/* Computes a block of pixels with overlapping windows. The numbers of planes and rows are
+ * variables; all other numbers are compile-time constants. The sums, a row of weights and a vector
+ * of x are in registers. */
 static CLEAVE_SPECIALISED void
 slide_block (const Run *run,
              gint64 pixel,
@@ -361,8 +363,8 @@ static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (PAIRED), SLIDE
 #undef SLIDES_OF
 /* clang-format on */
 
-/* Runs the row with the function for its stride and number of columns. Returns FALSE if there is no
- * such function. */
+/* Runs the row with the function for its stride and number of columns of taps. Returns FALSE if no
+ * such function exists. */
 static gboolean
 slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -377,8 +379,8 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 }
 
 /* Runs a row of dilated windows. Adjacent pixels of the row read different elements. A pixel and
- * the pixel `apart` pixels before it share elements. So the row is run as `apart` rows, each of
- * which has every `apart`-th pixel. */
+ * the pixel `apart` pixels before it share elements. So the function runs the row as `apart` rows,
+ * each of which has every `apart`-th pixel. */
 static gboolean
 slide_dilated (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -401,7 +403,7 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
 }
 
 /* If channels fill a vector and a half and pixels are contiguous, runs two adjacent pixels as one
- * pixel with twice the channels and repeated weights. Returns the number of pixels that were
+ * pixel with twice the channels and repeated weights. Returns the number of pixels that it
  * computed. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)

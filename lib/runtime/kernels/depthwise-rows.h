@@ -13,39 +13,41 @@ typedef struct
   CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns [begin_inner, end_inner) of y read no padding */
   gint64
-      apart; /* distance of adjacent taps in pixels, dilation / stride; 1 if that is no integer */
+      apart; /* distance in pixels of adjacent taps: dilation / stride; 1 if that is no integer */
   gint64 n_out,
-      multiplier; /* number of channels of y, and of channels of y for each channel of x */
+      multiplier; /* number of channels of y; number of channels of y for each channel of x */
   gint64 n_in;    /* number of channels of x that a group reads */
   gint64 w_step, w_channel; /* distances in the packed weights, in floats: between adjacent taps,
                                and between adjacent operand channels of a group */
 } CleaveDepthwise;
 
-/* One row of y to compute. */
+/* One row of y that is computed. */
 typedef struct
 {
-  CleaveTaps planes,
-      taps; /* the planes of taps, and the rows of taps within a plane, that read no padding */
-  const float *x;        /* address of the first plane and row of x that the window reads */
-  const float *w, *bias; /* packed weights of all taps; bias, or NULL */
+  CleaveTaps planes, taps; /* range of the planes of taps, and of the rows of taps in a plane, that
+                              read data, not padding */
+  const float *x;          /* address of the first plane and row of x that the window reads */
+  const float *w, *bias;   /* packed weights of all taps; bias; NULL: no bias */
   float *y;
-  const CleaveEpilogue *epilogue; /* epilogue ops to apply; NULL: none */
+  const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */
 } CleaveDepthwiseRow;
 
 /* Adjacent pixels of one row of y, whose windows all have the same taps. Names such as `x_row` are
  * distances in floats. */
 typedef struct
 {
-  const float *x, *w, *bias; /* addresses of the first tap's data and weights; bias, or NULL */
+  const float *x, *w,
+      *bias; /* address of the first tap's data; address of its weights; bias; NULL: no bias */
   float *y;
-  gint64 n_planes, n_rows, n_columns; /* numbers of taps along planes, rows and columns */
+  gint64 n_planes, n_rows,
+      n_columns; /* number of planes of taps, of rows in a plane, and of columns in a row */
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column, w_channel;
   gint64 y_pixel;
-  gint64 apart;                   /* distance of adjacent taps in pixels; 1 if that is no integer */
-  gint64 period;                  /* number of channels after which the packed weights repeat */
-  int n_some;                     /* number of channels in a partly filled vector */
-  const CleaveEpilogue *epilogue; /* epilogue ops to apply; NULL: none */
+  gint64 apart;  /* distance of adjacent taps in pixels; 1 if that is no integer */
+  gint64 period; /* number of channels after which the packed weights repeat */
+  int n_some;    /* number of channels in the last vector if it is only partly filled */
+  const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */
 } CleaveDepthwiseRun;
 
 #define cleave_depthwise_init CLEAVE_LEVELLED (cleave_depthwise_init)
@@ -61,7 +63,7 @@ typedef struct
 #define CLEAVE_DEPTHWISE_PARTIAL FALSE
 #endif
 
-/* Initializes d for a convolution with the weights `w`. */
+/* Initializes `d` for a convolution with the weights `w`. */
 void cleave_depthwise_init (CleaveDepthwise *d,
                             const CleaveKernelInstance *instance,
                             const CleaveView *w,
@@ -69,5 +71,5 @@ void cleave_depthwise_init (CleaveDepthwise *d,
 /* Packs weights in the order: tap, operand channel of a group, result channel. The result channels
  * are contiguous. */
 void cleave_depthwise_pack (const CleaveView *w, float *to);
-/* Computes one row of y. Applies the epilogue ops if the sums are in vectors. */
+/* Computes one row of y. Applies the epilogue ops to the sums that are in vectors. */
 void cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row);

@@ -11,7 +11,8 @@
 
 enum { X, W, B };
 
-/* A phase of one axis: the result elements that use the taps tap, tap + stride, … */
+/* A phase of one axis: the result elements that use the taps `tap`, `tap` + stride, `tap` + 2 *
+ * stride … */
 typedef struct
 {
   gint64 tap;
@@ -22,7 +23,7 @@ typedef struct
 typedef struct
 {
   CleaveDepthwise floats;
-  gint64 w_at; /* offset in the packed weights of one channel, in floats */
+  gint64 w_at; /* offset of the phase's weights in the packed weights of one channel, in floats */
 } Part;
 
 typedef struct
@@ -30,7 +31,7 @@ typedef struct
   CleaveDepthwisePlan base;
   CleaveAxis axis[3];
   gint64 n_channels,
-      w_channels; /* number of channels of the result, and of channels of the packed weights */
+      w_channels; /* number of channels of the result; number of channels of the packed weights */
   gint64 n_batches, x_batch_step, y_batch_step;
   Part parts[];
 } Plan;
@@ -196,7 +197,7 @@ cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
 
 /* Running */
 
-/* Returns the position of a result element within its phase, whose axis is reversed. */
+/* Returns the position of result element `pixel` within its phase, whose axis is reversed. */
 static gint64
 place_of (const CleaveAxis *axis, const CleaveAxis *phase, gint64 pixel)
 {

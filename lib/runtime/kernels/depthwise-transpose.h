@@ -3,18 +3,19 @@
 
 #include "depthwise-rows.h"
 
-/* First fields of the plans of both convolutions of the family: ordinary and transposed. */
+/* First fields of the plans of the two kinds of depthwise convolution: ordinary and transposed. */
 typedef struct
 {
   gboolean is_transposed;
-  const float *w; /* weights packed when the program was made; NULL: each run packs them */
+  const float
+      *w; /* weights that were packed when the program was made; NULL: each run packs them */
 } CleaveDepthwisePlan;
 
 #define cleave_depthwise_transpose_prepare CLEAVE_LEVELLED (cleave_depthwise_transpose_prepare)
 #define cleave_depthwise_transpose_run CLEAVE_LEVELLED (cleave_depthwise_transpose_run)
 
-/* Functions of a kernel family for transposed convolutions (runtime/kernels.h). The state is freed
- * with g_free(). */
+/* Functions of the kernel family of transposed depthwise convolutions (runtime/kernels.h). The
+ * state is freed with g_free(). */
 gboolean cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
                                              CleaveWeights *weights,
                                              gpointer *state,

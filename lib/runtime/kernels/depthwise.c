@@ -146,8 +146,8 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether the run applies epilogue ops. Some numbers of channels have sums outside of
- * vectors, to which no epilogue op applies. */
+/* Returns whether `run` applies epilogue ops. It returns FALSE for numbers of channels whose sums
+ * are not all in vectors, since epilogue ops apply to vectors. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

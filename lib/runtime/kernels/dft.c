@@ -12,12 +12,12 @@
 
 enum { X, WINDOW };
 
-/* Numbers of bins in a vector and of lines that are processed at the same time. Each bin of a line
- * has two sums: real and imaginary. */
+/* Number of bins in a vector (BINS), and number of lines that are processed at the same time
+ * (LINES). Each bin of a line has two sums: real and imaginary. */
 #define BINS (CLEAVE_VECTOR / 2)
 #define LINES 4
 /* Largest number of samples of a line; the twiddle factors of longer lines would not fit into the
- * caches. The family does not serve a transform of length 0 either. */
+ * caches. The family does not serve a transform of no samples either. */
 #define MAX_SAMPLES (1 << 16)
 
 typedef double Bins __attribute__ ((vector_size (BINS * sizeof (double))));
@@ -30,7 +30,7 @@ typedef struct
 
 typedef struct
 {
-  CleaveView x, y; /* views whose elements are the begins of the lines */
+  CleaveView x, y; /* views of one element for each line: the line's first element */
   gint64 length, n_samples, n_bins;
   gint64 x_step, x_imaginary, y_step,
       y_imaginary; /* distances in elements: between samples, from a real to its imaginary part,
@@ -177,7 +177,8 @@ add_up (const Transform *t,
     }
 }
 
-/* Transforms n lines, 1 to LINES. The last line takes the places of the missing ones. */
+/* Transforms n lines, 1 to LINES. If there are fewer than LINES, computes the last line several
+ * times. */
 static void
 transform_lines (const Transform *t,
                  const float *x,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs an Einsum of two operands as a MatMul of views, where possible. Labels of both operands and
- * the result are batch dimensions. Labels of the result and one operand are rows or columns. Summed
+/* If possible, runs an Einsum of two operands as a MatMul of views. Labels of both operands and the
+ * result are batch dimensions. Labels of the result and one operand are rows or columns. Summed
  * labels must form one dimension in memory.
  *
  * Example: bhqd,bhkd->bhqk has batch dimensions b and h, rows q and columns k, and sums over d. */
@@ -16,8 +16,8 @@ enum { A, B, Y, N_SIDES };
 
 extern const CleaveOp cleave_op_matmul;
 
-/* A label, or several adjacent labels that form one dimension: the extent, and the strides in A, B
- * and Y. */
+/* A loop: one label, or several adjacent labels that form one dimension. It has an extent, and
+ * strides in A, B and Y. */
 typedef struct
 {
   gint64 extent, stride[N_SIDES];
@@ -31,7 +31,8 @@ typedef struct
 
 typedef struct
 {
-  Loops batch, own[2], sums; /* own[i]: labels that only operand i and the result have */
+  Loops batch, own[2],
+      sums; /* own[i]: loops of the labels that only operand i and the result have */
 } Parts;
 
 typedef struct
@@ -62,7 +63,8 @@ find_stride (
   return TRUE;
 }
 
-/* Adds a loop. Merges it with the previous loop if both form one dimension in A, B and Y. */
+/* Adds a loop to `loops`. If it forms one dimension with the previous loop in A, B and Y, merges
+ * the two. */
 static void
 add_loop (Loops *loops, const Loop *loop)
 {
@@ -82,7 +84,8 @@ add_loop (Loops *loops, const Loop *loop)
   last->extent *= loop->extent;
 }
 
-/* Adds a label to `parts`. Returns FALSE if a matrix product cannot have the label. */
+/* Adds the loop of a label to `parts`. Returns FALSE if a matrix product cannot compute the
+ * label. */
 static gboolean
 add_label (Parts *parts,
            const CleaveEquation *e,
@@ -123,8 +126,8 @@ find_parts (Parts *parts, const CleaveEquation *e, const CleaveView *const *view
   return parts->sums.n <= 1;
 }
 
-/* Takes one loop as the rows or columns: the loop that is contiguous in `side`, or else the
- * longest. Adds the other loops to `batch`. */
+/* Chooses the loop of the rows or columns: the loop that is contiguous in operand `side`, or else
+ * the longest. Adds the other loops to `batch`. */
 static Loop
 take_loop (const Loops *loops, guint side, Loops *batch)
 {
@@ -155,8 +158,8 @@ add_dim (CleaveView *view, gint64 extent, gint64 stride)
   view->stride[d] = stride;
 }
 
-/* Makes the views of A, B and Y for the MatMul. Operand `a` becomes A. Returns FALSE if a view
- * would have too many dimensions. */
+/* Makes the views of A, B and Y for the MatMul. Operand `a` of the Einsum becomes A. Returns FALSE
+ * if a view would have too many dimensions. */
 static gboolean
 make_views (const Parts *parts, guint a, CleaveView *views)
 {

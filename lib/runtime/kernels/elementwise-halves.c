@@ -16,7 +16,7 @@ store_bool (const guint8 *from, guint8 *to)
   memcpy (to, from, BLOCK);
 }
 
-/* Runs the last elements of a line, fewer than a block, as a block of their own. */
+/* Runs the last elements of a line, which do not fill a block, through a copy in a whole block. */
 static void
 run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpointer attrs)
 {
@@ -39,8 +39,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define WIDEN(name) float name##_floats[BLOCK]; cleave_half_block_widen (name##s + i, name##_floats)
 #define ALL(name) const float name##_all = cleave_half_to_float (*name##s)
 
-/* A loop of this length is unrolled. Compilers vectorize it then if it stores bools, but not if it
- * stores floats. */
+/* A loop over a block of this length is unrolled. Compilers then vectorize it if it stores bools,
+ * but not if it stores floats. */
 #define STEPS_store_bool CLEAVE_INDEPENDENT
 #define STEPS_cleave_half_block_store CLEAVE_INDEPENDENT_FEW
 
@@ -126,8 +126,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define LOOP_COMPARE(word, P, formula)                                                             \
   LOOP_2 (half_##word, guint8, guint8, store_bool, P, BOOL (formula))
 
-/* A loop of Pow for one exponent as a compile-time constant, so that the compiler replaces the
- * power by multiplications. */
+/* A loop of Pow whose exponent is a compile-time constant, so that the compiler replaces the power
+ * by multiplications. */
 #define EACH_POWER(name, exponent, formula)                                                        \
     if (box->a_step == 1 && box->b_step == 0 && box->b_next == 0 &&                                \
         cleave_half_to_float (*bs) == exponent)                                                    \

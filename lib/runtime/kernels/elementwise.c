@@ -23,28 +23,28 @@ typedef struct
 {
   const float *a, *b;
   float *y;
-  gint64 n, a_step, b_step,
-      y_step; /* number of elements of a line, and distances of adjacent elements of a line */
-  gint64 n_lines, a_next, b_next,
-      y_next; /* number of lines, and distances from the begin of a line to the begin of the next */
+  gint64 n, a_step, b_step, y_step; /* number of elements of a line; distances of adjacent elements
+                                       of a line, in a, b and y */
+  gint64 n_lines, a_next, b_next, y_next; /* number of lines; distances from the begin of a line to
+                                             the begin of the next, in a, b and y */
 } Box;
 
 typedef void (*Loop) (const Box *box, gconstpointer attrs);
 
-/* Largest length of lines that are transposed: the inner loop goes from line to line. SHORT_UPCAST
- * holds if elements are converted to float32 first. */
+/* Largest number of elements of a line that is transposed: the inner loop goes from line to line.
+ * SHORT_UPCAST is the limit for elements that are converted to float32 first. */
 #define SHORT_LINE 2
 #define SHORT_UPCAST 8
-/* number of 16-bit floats that are converted to float32 at once */
+/* Number of 16-bit floats that are converted to float32 at once. */
 #define UPCAST 512
-/* number of vectors to which epilogue ops are applied at once */
+/* Number of vectors to which epilogue ops are applied at once. */
 #define BLOCK 8
 
 typedef struct
 {
   CleaveElement element;
   Loop loop;
-  CleaveHalfLoop half_loop; /* loop for float16; NULL: no such loop */
+  CleaveHalfLoop half_loop; /* loop for float16; NULL: the op has none */
   gboolean folds;
   CleaveLoops loops;    /* loops over views of the result, then of each operand */
   CleaveEpilogueOp own; /* this op as an epilogue op; its kind is NONE if it cannot be one or its
@@ -103,8 +103,8 @@ typedef struct
 #define LOOP_UNARY LOOP_1
 #define LOOP_BINARY LOOP_2
 #define LOOP_SLOPE LOOP_2
-/* A loop of Pow for one exponent as a compile-time constant, so that the compiler replaces the
- * power by multiplications. */
+/* A loop of Pow whose exponent is a compile-time constant, so that the compiler replaces the power
+ * by multiplications. */
 #define EACH_POWER(exponent, formula)                                                              \
   if (a_step == 1 && b_step == 0 && box->b_next == 0 && y_step == 1 && *bs == exponent)            \
     {                                                                                              \
@@ -121,7 +121,7 @@ typedef struct
   }
 #define LOOP_REMAINDER LOOP_2
 #define LOOP_FOLD LOOP_2
-#define LOOP_TEST(word, P, formula)    /* no loop: the results are bools, not floats */
+#define LOOP_TEST(word, P, formula)    /* ops with bool results have no loop in this family */
 #define LOOP_COMPARE(word, P, formula)
 
 #define LOOPS_FLOAT(kind, word, P, formula) LOOP_##kind (word, P, formula)
@@ -187,8 +187,8 @@ RUN_LINES (tanh)
 RUN_LINES (erf)
 /* clang-format on */
 
-/* number of elements whose largest magnitude is checked before their sines or cosines are
- * computed */
+/* Number of elements whose largest magnitude is checked before their sines or cosines are
+ * computed. */
 #define ANGLES 128
 
 /* Returns the largest magnitude of n floats; a NaN if there is one. Compares bit patterns, in which
@@ -272,8 +272,8 @@ static const struct
 {
   const CleaveOp *op;
   Loop loop;
-  Apply apply; /* applies the function as an epilogue op; NULL: use `loop` */
-  Gate gate;   /* multiplies v by the function of v; NULL: no such code */
+  Apply apply; /* function that applies the op as an epilogue op; NULL: use `loop` */
+  Gate gate;   /* function that multiplies v by the op's result for v; NULL: there is none */
 } faster[] = {
   { &cleave_op_exp, run_exp, apply_exp, cleave_gate_exp },
   { &cleave_op_sigmoid, run_sigmoid, apply_sigmoid, cleave_gate_sigmoid },
@@ -379,8 +379,8 @@ epilogue_op (gconstpointer state,
   static const struct
   {
     const CleaveOp *op;
-    CleaveEpilogueKind
-        epilogue_op[2]; /* kinds of epilogue op if v is operand 0, and if v is operand 1 */
+    CleaveEpilogueKind epilogue_op[2]; /* kind of epilogue op that this op can be: if v is operand
+                                          0, and if v is operand 1 */
   } epilogue[] = { { &cleave_op_relu, { CLEAVE_EPILOGUE_RELU } },
                    { &cleave_op_clip, { CLEAVE_EPILOGUE_CLIP } },
                    { &cleave_op_add, { CLEAVE_EPILOGUE_ADD, CLEAVE_EPILOGUE_ADD } },
@@ -410,8 +410,8 @@ epilogue_op (gconstpointer state,
   return op;
 }
 
-/* Sets e->own if the op can be an epilogue op of its own results: all views are one contiguous
- * line, except that one operand may be a scalar. */
+/* If the op can be an epilogue op of its own results, sets e->own. This requires that all views are
+ * one contiguous line, except that one operand may be a scalar. */
 static void
 find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -494,8 +494,8 @@ copy_box (const Box *box)
                box->n);
 }
 
-/* Computes an op with any number of operands. Combines the first two, then the result so far with
- * each further operand. */
+/* Computes an op with any number of operands. Combines the first two operands, then the result so
+ * far with each further operand. */
 static void
 fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *of)
 {
@@ -533,8 +533,8 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
   e->loop (&box, instance->call.attrs);
 }
 
-/* Converts n elements of an operand to float32. Returns the distance of the elements in `to`: 1, or
- * 0 if a single element was converted that serves all. */
+/* Converts n elements of an operand to float32. Returns the distance of adjacent elements in `to`:
+ * 1, or 0 if all n elements are one element, which is converted once. */
 static gint64
 upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)
 {
@@ -577,7 +577,7 @@ run_upcast (const Elementwise *e,
                  step[0], n);
 }
 
-/* Runs the float16 loop on a box. Returns FALSE if the loop does not serve the box's steps. */
+/* Runs the float16 loop on a box. Returns FALSE if the loop cannot run with the box's steps. */
 static gboolean
 run_halves (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *box)
 {
@@ -633,8 +633,8 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
       }
 }
 
-/* Computes the elements [begin, end) of the result. For ops that pass over their result several
- * times, goes part by part, where a part fits into the L1 cache. */
+/* Computes the elements [begin, end) of the result. An op that reads or writes its result several
+ * times computes it in parts that fit into the L1 cache. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {
@@ -663,8 +663,8 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   return e->own.op != CLEAVE_EPILOGUE_NONE;
 }
 
-/* Applies the op and the epilogue ops to `vectors` vectors, a compile-time constant. `some`: only
- * to the first m elements of one vector. */
+/* Applies the op and the epilogue ops to `vectors` vectors, a compile-time constant. `some`:
+ * applies them only to the first m elements of a single vector. */
 static CLEAVE_SPECIALISED void
 run_block (const CleaveEpilogue *own,
            const CleaveEpilogue *epilogue,

@@ -17,7 +17,7 @@ typedef struct
   const float *y;       /* address of the first element of the result */
   gboolean by_channels; /* a vector must not contain elements of two pixels */
   guint gate_end; /* index of the MUL that is computed together with the function before it, as a
-                     gate; 0: none */
+                     gate; 0: there is no gate */
 } CleaveEpilogue;
 
 /* Returns whether op s is a gate: a function f that begins an expression pattern, followed by the
@@ -69,7 +69,7 @@ cleave_epilogue_at_load (const CleaveEpilogueAt *at, const float *from)
   return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
 }
 
-/* Loads the elements of vector c of a value with one element per channel. */
+/* Loads the elements of vector c from an array with one element per channel. */
 static CLEAVE_SPECIALISED CleaveVector
 cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from, int c)
 {
@@ -82,7 +82,7 @@ cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from,
   return cleave_vector_load (from + at->column[c] - n);
 }
 
-/* largest number of vectors of a block: pixels * vectors */
+/* Largest number of vectors of a block: pixels times vectors of a pixel. */
 #define CLEAVE_MAX_EPILOGUE_VECTORS 36
 
 /* clang-format off */
@@ -202,8 +202,8 @@ cleave_epilogue_op_normalize (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* Returns the block's position with the address of w: the position of the result, or the saved
- * value v with which the expression pattern began. */
+/* Returns the layout of operand w for the block `at`. It is the layout of the result, unless w is
+ * the saved value v with which the expression pattern began; that value is contiguous. */
 static CLEAVE_SPECIALISED CleaveEpilogueAt
 cleave_epilogue_at_find (const CleaveEpilogueOp *epilogue_op,
                          const CleaveEpilogueAt *at,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Finds the least and the greatest of many floats, line by line. */
+/* Computes the smallest and the largest of many floats, line by line. */
 
 #include "vector.h"
 
@@ -10,11 +10,11 @@ typedef struct
   float low, high;
 } CleaveFloatRange;
 
-/* number of independent accumulators */
+/* Number of independent accumulators for the smallest and for the largest value. */
 #define RANGE_CHAINS 4
 
-/* Extends the range by n elements that are `step` elements apart. The range always contains 0. NaNs
- * are ignored, and the order of the elements does not matter. */
+/* Extends the range [least, most] by n elements that are `step` elements apart. The range always
+ * contains 0. Ignores NaNs; the order of the elements does not matter. */
 static inline void
 cleave_float_range_extend (CleaveFloatRange *range, const float *x, gint64 step, gint64 n)
 {

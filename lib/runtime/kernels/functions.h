@@ -9,7 +9,7 @@
 #include "level.h"
 #include "vector.h"
 
-/* number of vectors processed at once; more would spill registers */
+/* Number of vectors that are processed at once; more vectors would spill registers. */
 #define CLEAVE_FUNCTION_VECTORS 2
 
 typedef unsigned CleaveBits __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
@@ -127,7 +127,7 @@ cleave_vectors_tanh (CleaveVector *v, int n)
     v[i] = cleave_vector_copysign (a[i] / (a[i] + 2.0f), v[i]);
 }
 
-/* Computes 2^q - 1 and its scale for n vectors q, as a part of cleave_f32_erf(). */
+/* Computes 2^q - 1 and its scale for each of n vectors q. It is a part of cleave_f32_erf(). */
 static CLEAVE_SPECIALISED void
 cleave_vectors_erf_power (const CleaveVector *q, int n, CleaveExpVectors *e)
 {

@@ -12,13 +12,13 @@
 enum { X, GRID };
 enum { N, C, H, W };
 
-/* BLOCK: number of channels of a block. MAX_TAPS: largest number of elements between which one
- * element is interpolated. */
+/* BLOCK: number of channels that are computed together. MAX_TAPS: largest number of operand
+ * elements from which one result element is interpolated. */
 #define BLOCK 32
 #define MAX_TAPS 16
 
-/* The `n` taps of a position of the result, which all channels share: offsets in the image and
- * weights. */
+/* The `n` taps of a position of the result, which all channels share. A tap has an offset in the
+ * image and a weight. */
 typedef struct
 {
   guint n;
@@ -53,7 +53,7 @@ find_place (const CleaveGridSampleAttrs *attrs,
   for (guint i = 0; i < rows.n; i++)
     for (guint j = 0; j < columns.n; j++)
       {
-        /* without a branch, since a processor cannot predict whether a tap lies outside */
+        /* no branch, since a processor cannot predict whether a tap lies outside the image */
         gboolean is_inside =
             cleave_grid_is_inside (rows.at[i], n[H]) & cleave_grid_is_inside (columns.at[j], n[W]);
 

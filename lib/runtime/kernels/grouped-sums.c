@@ -4,14 +4,15 @@
 
 #include <string.h>
 
-/* number of pixels whose sums are in registers at the same time */
+/* Number of pixels whose sums are in registers at the same time. */
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 8
 #else
 #define MAX_PIXELS 6
 #endif
 
-/* Returns, for each lane, the index of the lane that holds channel i of the same group. */
+/* Returns, for each lane, the index of the lane that holds channel i of the same group. A group has
+ * n_in lanes. */
 static CLEAVE_SPECIALISED CleaveMask
 lanes_of (int i, int n_in)
 {
@@ -32,8 +33,8 @@ spread (CleaveVector x, CleaveMask lanes, int n_in)
   return n_in <= 4 ? cleave_vector_permute_in_fours (x, lanes) : cleave_vector_permute (x, lanes);
 }
 
-/* Adds the products of one tap to the sums of `pixels` pixels, one operand channel of each group at
- * a time. */
+/* Multiplies one tap by x and adds the products to the sums of `pixels` pixels, one operand channel
+ * of each group at a time. */
 static CLEAVE_SPECIALISED void
 add_tap (const CleaveDepthwiseRun *run,
          const float *x,
@@ -83,8 +84,8 @@ sum_block (const CleaveDepthwiseRun *run, gint64 pixel, gint64 channel, int pixe
     cleave_vector_store (y + p * run->y_pixel, sum[p]);
 }
 
-/* Computes all channels of `pixels` pixels. The last vector may overlap the vector before, which
- * writes the same bits twice. */
+/* Computes all channels of `pixels` pixels. If the channels do not fill whole vectors, the last
+ * vector overlaps the vector before, and both compute the shared channels with equal results. */
 static CLEAVE_SPECIALISED void
 sum_channels (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_channels, int pixels, int n_in)
 {

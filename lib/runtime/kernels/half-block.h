@@ -3,8 +3,8 @@
 
 #include "upcast.h"
 
-/* Number of float16 elements that are processed at once as floats in registers. The number is a
- * constant, so that compilers keep the floats in registers. */
+/* Number of float16 elements that are processed at once as floats in registers. It is a
+ * compile-time constant, so that compilers keep the floats in registers. */
 #define CLEAVE_HALF_BLOCK 16
 
 static inline void

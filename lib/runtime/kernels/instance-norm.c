@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of InstanceNormalization of floats, if the channels are contiguous, or the
- * pixels of each channel. Sums each channel in the order of the reference kernel, in eight lanes
- * (lanes.h). Contiguous channels are summed in parallel. */
+/* The kernel family of InstanceNormalization of floats whose channels are contiguous, or whose
+ * pixels of each channel are. Sums each channel in the order of the reference kernel, in eight
+ * partial sums (lanes.h). Contiguous channels are summed in parallel. */
 
 #include "level.h"
 #include "loops.h"
@@ -13,18 +13,19 @@
 
 enum { X, SCALE, B };
 
-/* Some channels of an image, and all their pixels. Distances are in elements. Either adjacent
- * channels or adjacent pixels have distance 1; `x_step` and `y_step` belong to the others. */
+/* Some channels of an image, with all their pixels. Distances are in elements. Either adjacent
+ * channels or adjacent pixels have distance 1; `x_step` and `y_step` are the distances of the
+ * others. */
 typedef struct
 {
   const float *x;
   float *y;
-  gint64 n_channels, n_pixels; /* number of channels and of pixels */
+  gint64 n_channels, n_pixels; /* number of channels; number of pixels */
   gint64 x_step, y_step; /* distances in x and y of adjacent pixels, if the channels are contiguous;
                             else of adjacent channels */
-  float *mean, *factor,
-      *bias; /* numbers of each channel, repeated for all pixels that the loop processes at once */
-  float *lane; /* eight partial sums of each channel */
+  float *mean, *factor, *bias; /* mean, factor and bias of each channel, repeated for all pixels
+                                  that the loop processes at once */
+  float *lane;                 /* eight partial sums of each channel */
 } Image;
 
 typedef struct
@@ -33,13 +34,13 @@ typedef struct
   gint64 n_channels, n_pixels, x_step, y_step;
   gboolean by_pixels; /* TRUE: channels are contiguous; FALSE: the pixels of each channel are
                          contiguous */
-  gint64 x_together, y_together; /* number of pixels that are read at once for the sums, and of
+  gint64 x_together, y_together; /* number of pixels that are read at once for the sums; number of
                                     pixels that are normalized at once */
 } InstanceNorm;
 
-/* With at least this many channels, a loop processes one pixel. With fewer, it processes eight: 8
- * channels of 16,384 pixels take 34 us instead of 205, and 48 channels of 4,096 pixels 42 us
- * instead of 50. */
+/* With at least this number of channels, a loop processes one pixel. With fewer, it processes
+ * eight: 8 channels of 16,384 pixels take 34 us instead of 205, and 48 channels of 4,096 pixels 42
+ * us instead of 50. */
 #define FEW_CHANNELS 64
 
 /* Returns the distance of adjacent pixels in row-major order, in elements; 0 if the distance
@@ -135,8 +136,8 @@ term (float x, float mean, gboolean squares)
   return squares ? distance * distance : distance;
 }
 
-/* Adds the lanes of n channels pairwise into lane 0. The same lane of adjacent channels is
- * contiguous; lanes are `apart` floats apart. */
+/* Adds the eight partial sums of n channels pairwise into partial sum 0. The same partial sum of
+ * adjacent channels is contiguous; the partial sums of a channel are `apart` floats apart. */
 static inline void
 join_lanes (float *lane, gint64 apart, gint64 n)
 {
@@ -146,8 +147,8 @@ join_lanes (float *lane, gint64 apart, gint64 n)
         lane[j * apart + c] = lane[j * apart + c] + lane[(j + half) * apart + c];
 }
 
-/* Adds n contiguous elements to the partial sums, from pixel i on. They belong to one pixel or to
- * eight; each of eight pixels has a lane of its own. */
+/* Adds n contiguous elements, from pixel i on, to the partial sums. They belong to one pixel or to
+ * eight pixels; each of eight pixels is added to another partial sum. */
 static inline void
 add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
 {
@@ -159,7 +160,8 @@ add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
     lane[c] += term (x[c], squares ? mean[c] : 0, squares);
 }
 
-/* Sums all pixels into lane 0 of each channel. `together` is the number of pixels read at once. */
+/* Sums all pixels of each channel into its partial sum 0. `together` is the number of pixels that
+ * are read at once. */
 static CLEAVE_SPECIALISED void
 sum_pixels (const Image *image, gint64 together, gboolean squares)
 {
@@ -212,7 +214,8 @@ sum (const InstanceNorm *norm, const Image *image, gboolean squares)
     sum_pixels (image, norm->x_together, FALSE);
 }
 
-/* Repeats the values of all channels for each pixel that is processed at once. */
+/* Repeats an array with one value for each channel, once for each pixel that is processed at
+ * once. */
 static void
 repeat (const InstanceNorm *norm, float *values)
 {

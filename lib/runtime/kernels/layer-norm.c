@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of LayerNormalization, in the order of its reference kernel. If rows are
- * contiguous, several are processed at once: their additions are independent, and they share the
- * loads of scale and bias. */
+ * contiguous, several rows are normalized at once: their additions are independent, and they share
+ * the loads of scale and bias. */
 
 #include "flat.h"
 #include "level.h"
@@ -24,8 +24,8 @@ typedef struct
   gboolean has_b;
 } LayerNorm;
 
-/* Returns a view whose elements are the first elements of the rows: extent 1 along the normalized
- * axes. */
+/* Returns a view with one element of `view` for each row, the row's first: its extent is 1 along
+ * the normalized axes. */
 static CleaveView
 one_of_each_row (const CleaveView *view, guint axes)
 {
@@ -51,8 +51,8 @@ init_parameter (const CleaveKernelInstance *instance, guint operand, guint axes,
   cleave_lines_init_dims (lines, views, 1, axes);
 }
 
-/* Returns the number of rows in scratch: a copy of scale, a copy of B or zeros, and a row of the
- * result. */
+/* Returns the number of rows of floats in scratch: a copy of scale, a copy of B or zeros, and a row
+ * of the result. */
 static gsize
 count_rows_of_scratch (const LayerNorm *norm)
 {
@@ -97,7 +97,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Values that all rows of a run share. */
+/* The operands and parameters that all rows of a run share. */
 typedef struct
 {
   const LayerNorm *norm;
@@ -108,7 +108,7 @@ typedef struct
   float *row; /* row in scratch, for rows that are not contiguous */
 } Rows;
 
-/* One row or several rows that are normalized at once, with the mean and the factor of each. */
+/* One row, or several rows that are normalized at once, with the mean and the factor of each. */
 typedef struct
 {
   const float *x[CLEAVE_MOMENTS_ROWS];
@@ -138,7 +138,7 @@ normalize (const Rows *rows, const Some *some, int n_rows)
       some->y[r][i] = (some->x[r][i] - some->mean[r]) * some->inverse[r] * scale[i] + b[i];
 }
 
-/* Normalizes n_rows rows; `offset` has the offsets of each row in the views of the loops. */
+/* Normalizes n_rows rows. `offset` has, for each row, its offset in each view of the loops. */
 static CLEAVE_SPECIALISED void
 run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
 {
@@ -175,7 +175,8 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
     }
 }
 
-/* Normalizes the rows of a line of the loops, several at once if they are contiguous. */
+/* Normalizes the rows that one line of the loops lists, several rows at once if they are
+ * contiguous. */
 static void
 run_line (const Rows *rows, const CleaveLine *line)
 {

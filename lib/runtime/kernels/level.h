@@ -11,9 +11,9 @@
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
 
-/* Makes the compiler copy a function for each set of constant arguments. Where compilers need
- * minutes for the copies, forbids inlining instead: with sanitizers, and where fmaf is a call for
- * each lane. */
+/* Makes the compiler copy a function for each set of constant arguments. In two cases, compilers
+ * need minutes for the copies: with sanitizers, and where fmaf is a call for each lane. Forbids
+ * inlining there. */
 #if (defined __SANITIZE_ADDRESS__ && !defined __clang__) ||                                        \
     (defined CLEAVE_GENERIC && !defined __FP_FAST_FMAF)
 #define CLEAVE_SPECIALISED __attribute__ ((noinline, noclone, unused))

@@ -15,12 +15,12 @@
 
 typedef struct
 {
-  guint n_views, n_dims; /* number of views, and of dimensions outside the line */
+  guint n_views, n_dims; /* number of views; number of dimensions outside the line */
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 stride[CLEAVE_LOOP_VIEWS][CLEAVE_MAX_RANK];
-  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* number of elements of a line, and their distance in
-                                             each view, in elements */
-  gint64 size[CLEAVE_LOOP_VIEWS];         /* size of an element of each view in bytes */
+  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* number of elements of a line; distance in each view, in
+                                             elements, of adjacent elements of a line */
+  gint64 size[CLEAVE_LOOP_VIEWS];         /* indexed by view: size of an element in bytes */
 } CleaveLoops;
 
 /* A line: the offset in each view at which it begins, in elements, and its position in the
@@ -40,7 +40,8 @@ cleave_loops_stride (const CleaveView *view, guint rank, guint dim)
                                                                    : view->stride[dim - missing];
 }
 
-/* Returns whether a dimension can be merged with the innermost one so far, in all views. */
+/* Returns whether a dimension forms one dimension in all views with the dimension added last, so
+ * that the two can be merged. */
 static inline gboolean
 cleave_loops_join (const CleaveLoops *loops, gint64 extent, const gint64 *strides)
 {
@@ -84,8 +85,8 @@ cleave_loops_sort (const CleaveView *view, guint *order)
   return n;
 }
 
-/* Initializes loops over `first` and `others`. The order of dimensions comes from the strides of
- * `along`, which has the shape of `first`. */
+/* Initializes loops over the views `first` and `others`. The order of dimensions comes from the
+ * strides of `along`, a view with the shape of `first`. */
 static inline void
 cleave_loops_init_along (CleaveLoops *loops,
                          const CleaveView *along,
@@ -177,7 +178,8 @@ cleave_line_next (const CleaveLoops *loops, CleaveLine *line)
   return FALSE;
 }
 
-/* Returns whether the lines of view 0 nest: each line ends in memory before the next begins. */
+/* Returns whether the lines of view 0 nest: each line ends in memory before the next line
+ * begins. */
 static inline gboolean
 cleave_loops_nest (const CleaveLoops *loops)
 {
@@ -189,7 +191,8 @@ cleave_loops_nest (const CleaveLoops *loops)
   return loops->step[0] > 0;
 }
 
-/* Returns the number of elements from the first to the last of view 0 in memory, gaps included. */
+/* Returns the number of elements from the first to the last element of view 0 in memory, gaps
+ * included. */
 static inline gint64
 cleave_loops_end (const CleaveLoops *loops)
 {
@@ -200,8 +203,8 @@ cleave_loops_end (const CleaveLoops *loops)
   return end;
 }
 
-/* Finds the first line with elements at or after offset `begin` of view 0. The lines must nest.
- * Returns FALSE if there is none. */
+/* Finds the first line that has elements of view 0 at or after offset `begin`. The lines must nest.
+ * Returns FALSE if there is no such line. */
 static inline gboolean
 cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
 {
@@ -217,8 +220,8 @@ cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
   return TRUE;
 }
 
-/* Returns the number of elements of a line within [begin, end) of view 0. Sets `offset` to the
- * first of them in each view. */
+/* Returns the number of elements of a line that are at offsets [begin, end) of view 0. Sets
+ * `offset` to the offset in each view of the first of them. */
 static inline gint64
 cleave_line_cut (
     const CleaveLoops *loops, const CleaveLine *line, gint64 begin, gint64 end, gint64 *offset)
@@ -233,7 +236,8 @@ cleave_line_cut (
   return MAX (last - first, 0);
 }
 
-/* Processes `n` elements of a line. `offset` has the offset of the first one in each view. */
+/* Function that computes `n` elements of a line. `offset` has the offset of the first element in
+ * each view. */
 typedef void (*CleaveLineRun) (gconstpointer state,
                                const CleaveKernelInstance *instance,
                                const gint64 *offset,
@@ -252,7 +256,7 @@ cleave_loops_run_lines (const CleaveLoops *loops,
     run_line (state, instance, line.offset, loops->length);
 }
 
-/* Runs the elements [begin, end) of view 0. The lines must nest. */
+/* Computes the elements at offsets [begin, end) of view 0, line by line. The lines must nest. */
 static inline void
 cleave_loops_run_part (const CleaveLoops *loops,
                        CleaveLineRun run_line,
@@ -278,7 +282,8 @@ cleave_loops_run_part (const CleaveLoops *loops,
  * then still in the L1 cache. */
 #define CLEAVE_PART 2048
 
-/* Runs all elements. If there are fused consumers, goes part by part. */
+/* Computes all elements. If there are fused consumers, computes CLEAVE_PART elements at a time and
+ * then runs the consumers on them. */
 static inline void
 cleave_loops_run (const CleaveLoops *loops,
                   CleaveLineRun run_line,
@@ -306,6 +311,6 @@ cleave_loops_run (const CleaveLoops *loops,
 #define CLEAVE_INDEPENDENT_FEW CLEAVE_INDEPENDENT
 #else
 #define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")
-/* Marks a loop of so few iterations that the compiler would unroll it instead of vectorizing it. */
+/* Makes compilers vectorize a loop of few iterations, which they would otherwise unroll. */
 #define CLEAVE_INDEPENDENT_FEW _Pragma ("GCC unroll 1") _Pragma ("GCC ivdep")
 #endif

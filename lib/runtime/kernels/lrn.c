@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of LRN of floats, which processes all channels of a pixel at once. The squares
- * of the channels are doubles with zeros on both sides, which do not change a sum. */
+/* The kernel family of LRN of floats. It computes all channels of a pixel at once. The squares of
+ * the channels are doubles. Zeros on both sides of them extend the windows at the ends, and do not
+ * change a sum. */
 
 #include "level.h"
 #include "loops.h"
@@ -12,7 +13,7 @@ typedef struct
 {
   CleaveLoops loops; /* loops over the pixels, with views of y, then of x */
   gint64 n, x_step, y_step;
-  gint64 before; /* number of channels of the window before its center */
+  gint64 before; /* number of channels of a window that come before its center */
   gint64 size;
 } Lrn;
 
@@ -48,8 +49,8 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Normalizes one pixel. `squares` has zeros before and after the channels, up to the ends of the
- * windows. */
+/* Normalizes the channels of one pixel. `squares` has zeros before and after the channels, for the
+ * windows that go beyond them. */
 static void
 run_pixel (const Lrn *lrn, const CleaveLrnAttrs *a, const float *x, double *squares, float *y)
 {

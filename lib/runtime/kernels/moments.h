@@ -12,11 +12,12 @@
 
 #define CLEAVE_MOMENTS_ROWS 4
 
-/* number of vectors of the level's width that hold the 8 partial sums of a row */
+/* Number of vectors of the level's width that hold the 8 partial sums of a row. */
 #define CLEAVE_LANE_VECTORS (CLEAVE_N_LANES / CLEAVE_LANE_VECTOR)
 G_STATIC_ASSERT (CLEAVE_N_LANES == 8);
 
-/* Adds a block of `n` elements of each row, from x[r] + at on, to the row's 8 partial sums. */
+/* Adds `n` elements of each row to the row's 8 partial sums. The elements of row r begin at x[r] +
+ * at. */
 static CLEAVE_SPECIALISED void
 cleave_moments_block (const float *const *x,
                       gint64 at,
@@ -50,8 +51,8 @@ cleave_moments_block (const float *const *x,
     }
 }
 
-/* Sums the distances to `center`, or their squares if `squares`, over n elements of each of n_rows
- * rows. */
+/* For each of n_rows rows of n elements, sums the differences of the elements and `center`, or
+ * their squares if `squares`. */
 static CLEAVE_SPECIALISED void
 cleave_moments_sum (
     const float *const *x, gint64 n, const float *center, gboolean squares, int n_rows, double *sum)

@@ -2,7 +2,7 @@
 
 /* The kernel family of Resize with nearest-neighbor interpolation, for any element type. Contiguous
  * channels that are not resized are copied together as a pixel. The pixels of a line are repeated
- * or gathered. If a line equals the line before, its bytes are copied from there. */
+ * or gathered. If a line equals the line before, its bytes are copied from that line. */
 
 #include "level.h"
 #include "loops.h"
@@ -16,17 +16,18 @@ enum { X };
 typedef struct
 {
   gint64 size,
-      y_step;      /* size of a pixel, and distance of adjacent pixels of the result, in bytes */
-  gint64 n, *from; /* number of pixels of a line, and byte offset of each in the operand */
-  gint64 repeats;  /* number of copies of each operand pixel; 0: the numbers differ, so `from` is
-                      used */
-  guint n_dims;    /* number of dimensions outside the lines, in order of descending stride of the
-                      result */
+      y_step; /* size of a pixel in bytes; distance of adjacent pixels of the result in bytes */
+  gint64 n, *from; /* number of pixels of a line; byte offset in the operand of each pixel */
+  gint64 repeats;  /* number of times that each operand pixel is repeated; 0: the numbers differ, so
+                      `from` is used */
+  guint n_dims; /* number of dimensions outside the lines; they are in order of descending stride of
+                   the result */
   gint64 extent[CLEAVE_MAX_RANK];
-  gint64 to[CLEAVE_MAX_RANK]; /* distance of adjacent positions of the result, in bytes */
+  gint64 to[CLEAVE_MAX_RANK]; /* indexed by dimension: distance of adjacent positions of the result,
+                                 in bytes */
   gint64
       *place[CLEAVE_MAX_RANK]; /* indexed by dimension and position: byte offset in the operand */
-  gint64 begin; /* byte offset in the operand that the dimensions of one element add */
+  gint64 begin; /* sum of the byte offsets in the operand of the dimensions with one element */
 } Nearest;
 
 static void
@@ -40,7 +41,8 @@ nearest_free (gpointer state)
   g_free (r);
 }
 
-/* Returns the byte offset in the operand for each position of the result along dimension d. */
+/* Returns an array with the byte offset in the operand for each position of the result along
+ * dimension d. */
 static gint64 *
 new_places (const CleaveKernelInstance *instance, guint d)
 {
@@ -55,8 +57,8 @@ new_places (const CleaveKernelInstance *instance, guint d)
   return places;
 }
 
-/* Returns the number of copies of each pixel in a line. Returns 0 if it varies or if pixels are not
- * contiguous. */
+/* Returns the number of times that a line repeats each operand pixel. Returns 0 if this number
+ * varies, or if pixels are not contiguous. */
 static gint64
 count_repeats (const Nearest *r)
 {
@@ -70,8 +72,8 @@ count_repeats (const Nearest *r)
   return r->n % repeats == 0 && r->y_step == r->size ? repeats : 0;
 }
 
-/* Adds all dimensions except `c`, the channels. A dimension of one element adds its offset to
- * `begin`. */
+/* Adds all dimensions except `c`, the dimension of the channels. For a dimension of one element,
+ * adds its offset to `begin` instead. */
 static void
 add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
 {
@@ -96,8 +98,8 @@ add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
       }
 }
 
-/* Makes the innermost dimension the pixels of a line, and the next dimension the lines. Adds a
- * dimension of extent 1 where one is missing. */
+/* Takes the innermost dimension as the pixels of a line, and the next dimension as the lines. If a
+ * dimension is missing, adds one of extent 1. */
 static void
 take_lines (Nearest *r)
 {
@@ -146,7 +148,7 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     for (gint64 k = 0; k < (times); k++)                                                           \
       y[i * (times) + k] = x[i];
-/* Defines functions that repeat and gather elements of type T. */
+/* Defines functions that repeat and that gather elements of type T. */
 #define LINES_OF(T)                                                                                \
   static void repeat_##T (const T *restrict x, T *restrict y, gint64 n, gint64 times)              \
   {                                                                                                \
@@ -181,7 +183,8 @@ LINES_OF (guint16)
 LINES_OF (guint32)
 LINES_OF (guint64)
 
-/* Copies pixels in units of `part` bytes. The last unit overlaps the unit before. */
+/* Copies the pixels of a line in units of `part` bytes. The last unit of a pixel may overlap the
+ * unit before. */
 static inline __attribute__ ((always_inline)) void
 move_parts (const Nearest *r, const char *x, char *y, const gint64 part)
 {
@@ -220,8 +223,8 @@ move_line (const Nearest *r, const char *x, char *y)
     move_parts (r, x, y, 64);
 }
 
-/* Writes each element of a line of at least 16 bytes twice, and stores the result into `n_lines`
- * lines. */
+/* Defines a function that writes each element of an operand line of at least 16 bytes twice, and
+ * stores the result into `n_lines` lines. */
 /* clang-format off */
 #define DOUBLE_OF(T, low, high)                                                                    \
   static inline __attribute__ ((always_inline)) void                                               \
@@ -274,7 +277,7 @@ copy_line (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Computes a line once and writes it n_lines times. */
+/* Computes a line of the result once, and writes it to n_lines lines. */
 static inline void
 move_lines (const Nearest *r, const char *x, char *y, gint64 step, gint64 n_lines)
 {

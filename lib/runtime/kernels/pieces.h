@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses how to cut a node that is computed in float32 but has 16-bit floats or integers. Each
- * piece shall fit the cache as float32. */
+/* Chooses how to cut a node that is computed in float32 but whose values are 16-bit floats or
+ * integers. The float32 values of each piece should fit into the cache. */
 
 #include "loops.h"
 
@@ -18,8 +18,8 @@ cleave_is_short_float (CleaveElement element)
   return element == CLEAVE_FLOAT16 || element == CLEAVE_BFLOAT16;
 }
 
-/* Returns whether operands of type `element` are converted to float32. 16-bit floats are; integers
- * are if the result has the same type, and are indices otherwise. */
+/* Returns whether operands of type `element` are converted to float32. 16-bit floats are converted.
+ * Integers are converted if the result has the same type; otherwise they are indices. */
 static inline gboolean
 cleave_is_upcast (const CleaveCall *call, CleaveElement element)
 {
@@ -50,8 +50,8 @@ cleave_pieces_count_floats (const CleaveCall *call, const CleaveShape *shape, Cl
 }
 
 /* Returns the bytes of all float32 values of a piece whose result has the extents `length`.
- * `packed`: index of an operand that is not counted; 0: all operands are counted, since operand 0
- * is never packed. Returns -1 if no such piece exists. */
+ * `packed`: index of the operand that is not counted, since it is packed; 0: none. Returns -1 if no
+ * piece has these extents. */
 static inline gint64
 cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *length)
 {
@@ -74,8 +74,8 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
   return n * (gint64) sizeof (float);
 }
 
-/* Chooses the lengths of pieces: halves the outermost dimension as long as that saves much
- * memory. */
+/* Chooses the lengths of pieces. Halves the outermost dimension as long as this makes the piece's
+ * float32 values much smaller. */
 static inline void
 cleave_pieces_find_lengths (const CleaveKernelInstance *instance, guint packed, gint64 *length)
 {

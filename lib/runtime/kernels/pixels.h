@@ -11,16 +11,17 @@ typedef struct
   gint64 n_channels, channel_step;
 } CleavePixels;
 
-/* Evenly spaced pixels. `dense`: the channels of a pixel are contiguous, and pixels follow each
- * other without gaps. */
+/* A run of evenly spaced pixels. `dense`: the channels of a pixel are contiguous, and pixels follow
+ * each other without gaps. */
 typedef struct
 {
-  gint64 at, n, step; /* offset of the first pixel from the image's first element, number of pixels,
-                         and distance of adjacent pixels; offset and distance in elements */
+  gint64 at, n, step; /* offset of the first pixel from the image's first element, in elements;
+                         number of pixels; distance of adjacent pixels in elements */
   gboolean dense;
 } CleavePixelRun;
 
-/* Returns the pixels of a view. Merges adjacent dimensions that form one. */
+/* Returns the pixels of a view. Merges adjacent spatial dimensions that form one dimension in
+ * memory. */
 static inline CleavePixels
 cleave_pixels_of (const CleaveView *view, CleaveDims dims)
 {
@@ -42,8 +43,8 @@ cleave_pixels_of (const CleaveView *view, CleaveDims dims)
   return p;
 }
 
-/* Returns the longest run of evenly spaced pixels of [begin, end) that starts at `begin`; it has at
- * least one pixel. */
+/* Returns the longest run of evenly spaced pixels that starts at pixel `begin` and ends at or
+ * before `end`. It has at least one pixel. */
 static inline CleavePixelRun
 cleave_pixels_run (const CleavePixels *p, gint64 begin, gint64 end)
 {
@@ -124,8 +125,8 @@ cleave_pixels_upcast (const CleavePixels *p,
     }
 }
 
-/* Converts `n` floats and stores them at `to`, `step` elements apart. `at` is the number of the
- * first float among the pixels' floats. */
+/* Function that converts `n` floats to the type of a result and stores them at `to`, `step`
+ * elements apart. `at` is the index of the first float among the floats of all pixels. */
 typedef void (*CleaveFinishLine) (
     gconstpointer self, gint64 at, gpointer to, gint64 step, gint64 n);
 

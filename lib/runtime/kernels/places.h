@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Finds the operands of convolutions, including quantized ones, by name: each op has its own
- * operand order. */
+/* Finds the operands of convolutions, including quantized ones, by their names, since each op has
+ * its own operand order. */
 
 #include "upcast.h"
 
 #include "../../ops/conv-parts.h"
 #include "../../ops/quantized.h"
 
-/* Indices of operands; G_MAXUINT if the op does not have the operand. */
+/* Indices of operands. An index is G_MAXUINT if the op does not have the operand. */
 typedef struct
 {
   guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero, multiplier, shift;
@@ -52,16 +52,16 @@ cleave_places_overlap (const CleaveView *x, const CleaveView *y)
          (const char *) y->data < cleave_places_end (x);
 }
 
-/* Returns the element of an operand for a channel; the operand's only element if it has one; 0 if
- * the operand is absent. */
+/* Returns the element of an operand for channel `channel`. If the operand has one element, returns
+ * that one; if it is absent, returns 0. */
 static inline double
 cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 channel)
 {
   return cleave_quantized_load (&instance->call, instance->operands, operand, channel);
 }
 
-/* Returns whether a zero point of the weights may differ from the one that packing subtracts: 0 for
- * int8, 128 for uint8. */
+/* Returns whether a zero point of the weights may differ from the number that packing subtracts: 0
+ * for int8, 128 for uint8. */
 static inline gboolean
 cleave_places_have_w_zeros (const CleavePlaces *p, const CleaveKernelInstance *instance)
 {
@@ -116,15 +116,15 @@ cleave_places_read_scales (const CleavePlaces *p,
   return has_scales;
 }
 
-/* Returns whether the op multiplies sums in fixed point, as TfliteConv does. */
+/* Returns whether the op multiplies sums by fixed-point factors, as TfliteConv does. */
 static inline gboolean
 cleave_places_are_fixed (const CleavePlaces *p, const CleaveKernelInstance *instance)
 {
   return cleave_call_has (&instance->call, p->multiplier);
 }
 
-/* Reads the fixed-point multipliers and shifts of the channels, and writes zeros for `n_more`
- * further channels. */
+/* Reads the fixed-point multiplier and shift of each channel. Writes zeros for `n_more` channels
+ * after the last. */
 static inline void
 cleave_places_read_factors (const CleavePlaces *p,
                             const CleaveKernelInstance *instance,

@@ -4,9 +4,9 @@
 #include "integers/int-vector.h"
 #include "pool-windows.h"
 
-/* MaxPool of bytes. The maxima of a block of channels are in registers. A last, partial block
- * overlaps the block before, and writes the same bytes twice. A pragma disables unrolling, because
- * compilers vectorize loops but not unrolled steps. */
+/* MaxPool of bytes. The maxima of a block of channels are in registers. If the last block is not
+ * full, it overlaps the block before, and writes equal bytes to the shared channels. A pragma
+ * disables unrolling, because compilers vectorize loops but not unrolled steps. */
 
 #ifdef __clang__
 #define CLEAVE_POOL_LOOP _Pragma ("clang loop unroll(disable)")
@@ -102,7 +102,8 @@ CLEAVE_POOL_BYTES_OF (signed, gint8, G_MININT8)
 #undef CLEAVE_POOL_LOOP
 /* clang-format on */
 
-/* Computes the maximum over the window of each of n_pixels pixels, for each of `n` channels. */
+/* Computes n_pixels pixels of y: for each of their `n` channels, the maximum over the pixel's
+ * window. */
 static inline void
 cleave_pool_bytes (const CleavePoolWindow *window,
                    gboolean is_signed,

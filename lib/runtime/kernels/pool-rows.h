@@ -2,8 +2,8 @@
 #pragma once
 
 /* MaxPool of floats with overlapping windows. Computes the maximum along each row of x once, and
- * shares it between all rows of y whose windows include the row. Of equal values, the maximum is
- * the first. */
+ * uses it for all rows of y whose windows include the row. If values are equal, the maximum is the
+ * first of them. */
 
 #include "pool-bytes.h"
 
@@ -17,8 +17,8 @@ CLEAVE_POOL_GREATEST (unsigned, guint8)
 CLEAVE_POOL_GREATEST (signed, gint8)
 #undef CLEAVE_POOL_GREATEST
 
-/* Returns the maximum of n_rows rows, for one vector of channels. Row r is in slot r modulo n_slots
- * of a ring buffer. */
+/* Returns, for one vector of channels, the maximum of n_rows rows of maxima. Row r is in slot r
+ * modulo n_slots of a ring. */
 static inline CleaveVector
 cleave_pool_greatest_vector (
     const float *slots, gint64 step, gint64 first, gint64 n_rows, gint64 n_slots, gint64 n_some)
@@ -35,7 +35,8 @@ cleave_pool_greatest_vector (
   return max;
 }
 
-/* Computes the maxima of rows [first, first + n_rows) for all floats of a row. */
+/* Computes, for each float of a row of y, the maximum of rows [first, first + n_rows) of the
+ * ring. */
 static inline void
 cleave_pool_greatest_floats (const float *slots,
                              gint64 step,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reduces the pooling window of one pixel, or of several pixels at once, in the order of the
- * reference kernels. */
+/* Computes the pooling of one pixel's window, or of the windows of several pixels at once, in the
+ * order of the reference kernels. */
 
 #include "level.h"
 #include "vector.h"
@@ -11,24 +11,27 @@
 
 #include <math.h>
 
-/* The window of one pixel of y: planes, rows and columns of taps. Windows of adjacent pixels that
- * have the same taps are `x_pixel` elements apart. */
+/* The window of a pixel of y: numbers of planes, of rows and of columns of taps. The windows of
+ * adjacent pixels that have the same taps are `x_pixel` elements apart. */
 typedef struct
 {
   gint64 n_planes, n_rows, n_columns;
-  gint64 plane, row, column; /* distances of adjacent taps, in elements */
-  float count;               /* divisor of an average */
+  gint64 plane, row,
+      column;  /* distances in elements of adjacent planes, rows and columns of taps */
+  float count; /* number by which an average divides the sum */
   gint64 x_pixel, y_pixel;
 } CleavePoolWindow;
 
-/* Number of pixels processed at once, since the steps of one window depend on each other. */
+/* Number of pixels that are computed at once. The steps of one window depend on each other, and the
+ * steps of several windows overlap. */
 #define CLEAVE_POOL_PIXELS 4
 
-/* Reduces the window of one pixel for all n channels; of CLEAVE_POOL_PIXELS pixels if `several`. */
+/* Function that pools the window of one pixel for all n channels. `several`: pools the windows of
+ * CLEAVE_POOL_PIXELS pixels. */
 typedef void (*CleavePool) (
     const CleavePoolWindow *window, const float *x, float *y, gint64 n, gboolean several);
 
-/* Loads a vector of channels; only its first n lanes if `some`. */
+/* Loads a vector of channels. If `some`, loads only its first n lanes. */
 static inline CleaveVector
 cleave_pool_load (const float *x, gboolean some, int n)
 {
@@ -87,10 +90,10 @@ cleave_pool_average_end (const CleavePoolWindow *w, CleaveVector sum)
   return cleave_pool_is_empty (w) ? sum : sum / w->count;
 }
 
-/* Global average: eight partial sums (lanes.h). */
+/* Global average, with the eight partial sums of lanes.h. */
 
-/* Adds n_x elements, `step` apart, to the partial sums in turn. The first element goes to partial
- * sum `first`. */
+/* Adds n_x elements, `step` apart, to the eight partial sums, one after the other in a cycle. Adds
+ * the first element to partial sum `first`. */
 static CLEAVE_SPECIALISED void
 cleave_pool_add_to_lanes_of (
     const float *x, gint64 step, gint64 n_x, gint64 first, gboolean some, int n, CleaveVector *lane)
@@ -133,7 +136,7 @@ cleave_pool_global_average (const CleavePoolWindow *w, const float *x, gboolean 
   return lane[0] / w->count;
 }
 
-/* Computes a global average. There is one pixel, so `several` is ignored. */
+/* Computes a global average. The result has one pixel, so `several` is ignored. */
 static inline void
 cleave_global_average_pool (
     const CleavePoolWindow *w, const float *x, float *y, gint64 n, gboolean several)
@@ -149,9 +152,10 @@ cleave_global_average_pool (
       }
 }
 
-/* Defines a pooling of rows of pixels. `stride` and `columns` of overlapping windows are
- * compile-time constants; stride 0 stands for any. The last vector may overlap the vector before,
- * which writes the same bits twice. */
+/* Defines the functions of a pooling `name` over rows of pixels. `stride` and `columns` of
+ * overlapping windows are compile-time constants; stride 0 means any stride. If the channels do not
+ * fill whole vectors, the last vector overlaps the vector before, and both compute equal
+ * results. */
 /* clang-format off */
 #define CLEAVE_POOL(name)                                                                          \
   static CLEAVE_SPECIALISED void cleave_pool_##name##_row (const CleavePoolWindow *w,              \
@@ -247,7 +251,7 @@ cleave_global_average_pool (
   static inline void cleave_##name##_pool (const CleavePoolWindow *of, const float *x, float *y,   \
                                            gint64 n, gboolean several)                             \
   {                                                                                                \
-    const CleavePoolWindow window = *of, *w = &window; /* a copy that stores cannot alias */          \
+    const CleavePoolWindow window = *of, *w = &window; /* a local copy, which stores cannot alias */          \
                                                                                                    \
     if (!several)                                                                                  \
       cleave_pool_##name##_channels (w, x, y, n);                                                  \

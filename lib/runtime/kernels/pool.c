@@ -17,26 +17,26 @@ enum { X };
 typedef struct
 {
   CleavePool pool;
-  CleaveElement element; /* type in which windows are reduced: float32, INT8 or UINT8 */
+  CleaveElement element; /* element type that windows are computed in: float32, INT8 or UINT8 */
   CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns [begin_inner, end_inner) of y read no padding */
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
   gboolean upcasts;    /* x is converted to float32; the axes then describe dense floats */
-  CleavePixels x, y;   /* pixels of the views before conversion, if `upcasts` */
+  CleavePixels x, y;   /* if `upcasts`: the pixels of the views of x and y */
   gint64 x_image_step; /* distance of adjacent images of x in elements, if `upcasts` */
   gint64 n_x_floats;   /* number of floats of x in scratch */
   gboolean y_is_dense;
-  gint64 n_slots; /* number of rows in the ring buffer of maxima along rows of x; 0: no ring buffer,
-                     each window is reduced separately */
+  gint64 n_slots; /* number of rows in the ring of maxima along rows of x; 0: there is no ring, and
+                     each window is computed separately */
 } Windows;
 
 /* Planning */
 
-/* Smallest number of window rows per stride for which maxima along rows are shared: windows of 3x3
- * with stride 1 share them, with stride 2 they do not. */
+/* Smallest ratio of window rows to stride for which maxima along rows are computed once and shared:
+ * windows of 3x3 with stride 1 share them, with stride 2 they do not. */
 #define MIN_SHARED 3
-/* largest count of taps that is exact as a float */
+/* Largest count of taps that is exact as a float. */
 #define MAX_COUNT (1 << 24)
 
 static gboolean
@@ -103,7 +103,7 @@ plan_windows (const CleaveKernelInstance *instance, CleavePool pool)
   return w;
 }
 
-/* Plans the pooling of a whole image by a single window. */
+/* Plans a pooling in which one window covers the whole image. */
 static Windows *
 plan_global (const CleaveKernelInstance *instance, CleavePool pool)
 {
@@ -148,15 +148,15 @@ static CleaveDims
 dims_of (const CleaveCall *call)
 {
   const char *letters =
-      call->op->layout (call); /* NULL beyond rank 5, which the family does not serve */
+      call->op->layout (call); /* NULL above rank 5; the family does not serve such operands */
   gboolean channels_first = letters == NULL || letters[1] == 'C';
 
   return cleave_layout_dims (channels_first ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
                              call->operands[X].shape.rank);
 }
 
-/* Returns the number of rows (or planes) of x from the first to the last tap of a row of y; 0 if
- * all taps read padding. */
+/* Returns the number of rows (or planes) of x from the first to the last tap of a row (or plane) of
+ * y. Returns 0 if all taps read padding. */
 static gint64
 reach_of (const CleaveTaps *taps, const CleaveAxis *axis)
 {
@@ -200,8 +200,8 @@ plan_upcast (const CleaveKernelInstance *instance, gsize *n_scratch)
   return w;
 }
 
-/* Plans the ring buffer of maxima along rows of x, if windows overlap enough. Returns its bytes of
- * scratch. */
+/* If windows overlap enough, plans the ring of maxima along rows of x. Returns the ring's bytes of
+ * scratch; 0 if there is no ring. */
 static gsize
 plan_rows (Windows *w)
 {
@@ -253,7 +253,7 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   return taps;
 }
 
-/* Reduces the windows of n_pixels adjacent pixels. For floats, n_pixels is 1 or
+/* Computes the windows of n_pixels adjacent pixels. For floats, n_pixels is 1 or
  * CLEAVE_POOL_PIXELS. */
 static void
 run_windows (
@@ -265,7 +265,7 @@ run_windows (
     cleave_pool_bytes (window, w->element == CLEAVE_INT8, x, y, n_pixels, w->n_channels);
 }
 
-/* Returns the number of pixels from `pixel` on that have the same taps and can be reduced in one
+/* Returns the number of pixels from `pixel` on that have the same taps and can be computed in one
  * call. */
 static gint64
 count_alike (const Windows *w, gint64 pixel)
@@ -307,7 +307,7 @@ run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointe
     }
 }
 
-/* A row of floats, and the element type to which it is converted. */
+/* A row of floats in scratch, and the element type of the result, to which it is converted. */
 typedef struct
 {
   CleaveElement element;
@@ -366,8 +366,8 @@ run_row (const Windows *w, gint64 plane, gint64 i, const char *x, char *y)
   run_pixels (w, plane, i, x + first * (gint64) cleave_element_size (w->element), y);
 }
 
-/* Computes the rows of one image with shared maxima. `scratch` holds the maxima along the last
- * n_slots rows of x. */
+/* Computes the rows of one image with maxima that rows share. `scratch` holds the ring: the maxima
+ * along the last n_slots rows of x. */
 static void
 run_shared_rows (const Windows *w,
                  const CleaveKernelInstance *instance,
@@ -450,7 +450,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       run_plane (w, instance, n, plane, scratch);
 }
 
-/* Returns whether the rows of the result follow each other in memory. */
+/* Returns whether the rows of the result nest: each row ends in memory before the next begins. */
 static gboolean
 nests (const Windows *w)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of MatMul and Gemm of float64, of 32- and 64-bit integers, and of float32
- * without a GEMM kernel. Works on tiles of ROWS rows and VECTORS vectors of columns. Each sum has
- * the order of ops/products.h. */
+/* The kernel family of MatMul and Gemm of float64, of 32- and 64-bit integers, and of float32 if no
+ * kernel of gemm/ serves them. Computes tiles of ROWS rows and VECTORS vectors of columns. Each sum
+ * has the order of ops/products.h. */
 
 #include "level.h"
 #include "vector.h"
@@ -16,14 +16,14 @@ enum { A, B, C };
 
 typedef struct _Products Products;
 
-/* A product y = a b for each index of the batch. Strides are in elements. */
+/* A product y = a b for each index of the batch dimensions. Strides are in elements. */
 struct _Products
 {
   gint64 m, n, k, length;
   gint64 a_row, a_column, b_row, b_column, c_row, c_column, y_row, y_column;
   CleaveShape batch;
   gint64 a_step[CLEAVE_MAX_RANK], b_step[CLEAVE_MAX_RANK], y_step[CLEAVE_MAX_RANK];
-  gboolean scales, has_c; /* multiply by alpha; add beta * C */
+  gboolean scales, has_c; /* `scales`: multiply by alpha; `has_c`: add beta * C */
   double alpha, beta;
   void (*run) (const Products *p,
                gconstpointer a,
@@ -36,9 +36,9 @@ struct _Products
 #define ROWS 4
 #define VECTORS 3
 #define VECTOR_BYTES (CLEAVE_VECTOR * sizeof (float))
-/* Smallest number of rows for which packing B saves time. With 16 rows of 768 x 768 float64: 365 us
- * without packing, 460 with. With 32 rows of 2048 x 2048: 20.5 ms without packing, as rows share
- * few cache sets; 8.8 ms with. */
+/* Smallest number of rows of A for which packing B saves time. With 16 rows of 768 x 768 float64:
+ * 365 us without packing, 460 us with. With 32 rows of 2048 x 2048: 20.5 ms without packing, as
+ * rows share few cache sets; 8.8 ms with. */
 #define MIN_ROWS_TO_PACK 32
 
 #define DEFINE_VECTOR(T, Vector)                                                                   \

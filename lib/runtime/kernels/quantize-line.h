@@ -2,7 +2,8 @@
 #pragma once
 
 /* Quantizes contiguous floats with one scale. A division takes as long as ten other operations. So
- * x is multiplied by the reciprocal, and a few operations correct the result to the same bits. */
+ * this code multiplies x by the reciprocal of the scale, and corrects the result to the bits of the
+ * division. */
 
 #include "integers/int-vector.h"
 
@@ -57,7 +58,7 @@ cleave_divisor (float scale)
 }
 #endif
 
-/* Quantizes the first of the `n` floats in whole vectors. Returns the number of floats that were
+/* Quantizes as many of the `n` floats as fill whole vectors. Returns the number of floats that it
  * quantized. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_quantize_line (

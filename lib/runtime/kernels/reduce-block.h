@@ -4,8 +4,8 @@
 #include "../../ir/copy.h"
 #include "../../ops/lines.h"
 
-/* smallest number of contiguous elements of a row for which vectors hold adjacent elements of the
- * row */
+/* Smallest number of contiguous elements of a row for which a vector holds adjacent elements of one
+ * row. */
 #define CLEAVE_REDUCE_LONG_LINE 16
 /* At most CLEAVE_REDUCE_FEW_ROWS strided rows of at least CLEAVE_REDUCE_LONG_ROW elements are
  * gathered into a contiguous buffer, CLEAVE_REDUCE_GATHERED elements at a time. A row of 96,000
@@ -24,11 +24,12 @@ typedef struct
                       vector has a row */
 } CleaveReduceBlock;
 
-/* Reduces n_rows rows that begin at x, and stores the results at y, `y_step` elements apart. */
+/* Function that reduces n_rows rows, the first of which begins at x. Stores the results at y,
+ * `y_step` elements apart. */
 typedef void (*CleaveReduction) (
     const CleaveReduceBlock *block, gconstpointer x, gint64 n_rows, gpointer y, gint64 y_step);
 
-/* Returns whether the elements of a row are contiguous while rows are not adjacent. */
+/* Returns whether the elements of a row are contiguous, and the rows are not adjacent. */
 static inline gboolean
 cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
 {
@@ -36,7 +37,7 @@ cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
          (block->lines.length >= CLEAVE_REDUCE_LONG_LINE || n_rows == 1);
 }
 
-/* The position in a row up to which elements were gathered. */
+/* The position in a row up to which its elements were gathered. */
 typedef struct
 {
   CleaveLines lines;
@@ -45,8 +46,8 @@ typedef struct
   gboolean more;
 } CleaveReduceWalk;
 
-/* Gathers the next elements of a row, from as many evenly spaced lines as fit into the buffer.
- * Returns their number. */
+/* Gathers the next elements of a row into the buffer: as many evenly spaced lines as fit. Returns
+ * the number of elements. */
 static inline gint64
 cleave_reduce_gather (const CleaveReduceBlock *block, CleaveReduceWalk *walk)
 {

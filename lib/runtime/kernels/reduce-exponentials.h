@@ -7,11 +7,11 @@
 #include "reduce-floats.h"
 #include "vector-exp.h"
 
-/* number of exponentials that are computed at once */
+/* Number of exponentials that are computed at once. */
 #define EXPONENTIALS_AT_ONCE 256
 
-/* Adds the exponentials of n elements of a row, `step` apart, to the partial sums. `at` is the
- * number of elements that were added before. */
+/* Adds the exponentials of n elements of a row, `step` apart, to the 8 partial sums. `at` is the
+ * number of elements of the row that were added before. */
 static void
 add_exponentials (
     double (*lane)[CLEAVE_N_LANES], gint64 at, const float *x, gint64 step, gint64 n, float max)
@@ -33,7 +33,7 @@ add_exponentials (
     }
 }
 
-/* Sums the exponentials of adjacent rows, one row in each lane of a vector. */
+/* Sums the exponentials of a vector of adjacent rows, one row in each lane. */
 static void
 sum_vector (const CleaveReduceBlock *block, const float *x, const float *max, double *sum)
 {
@@ -97,7 +97,7 @@ reduce_log_sum_exp_f32 (
       for (gint64 r = 0; r < some; r++)
         max[r] = max[r] - max[r] == 0
                      ? max[r]
-                     : 0; /* 0 in place of an infinity or a NaN, so that x - max is defined */
+                     : 0; /* 0 if the maximum is an infinity or a NaN, so that x - max is defined */
       if (block->row_step == 1 && some == CLEAVE_VECTOR)
         sum_vector (block, rows, max, sum);
       else

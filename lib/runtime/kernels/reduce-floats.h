@@ -12,13 +12,13 @@
 #include "../../ops/axes.h"
 #include "../../ops/elementwise-math.h"
 
-/* number of strided rows that are processed at once */
+/* Number of strided rows that are reduced at once. */
 #define SCATTERED 16
-/* number of rows with contiguous elements that are processed at once; their partial sums take half
- * of the registers */
+/* Number of rows with contiguous elements that are reduced at once; their partial sums take half of
+ * the registers. */
 #define ROWS_f32 4
 #define ROWS_f64 (CLEAVE_VECTOR > 4 ? 4 : 2)
-/* number of vectors of adjacent rows that are processed at once */
+/* Number of vectors of adjacent rows that are reduced at once. */
 #define COLUMNS 8
 
 #define WIDTH_f32 CLEAVE_LANE_VECTOR
@@ -40,8 +40,8 @@ load_f64 (const float *from)
   return cleave_double_vector_of_floats (from);
 }
 
-/* Steps of the reductions, for vectors and for scalars. STEP_max and STEP_min return a if a and b
- * are equal or if b is a NaN; other code detects NaNs. */
+/* Operations that combine two values in a reduction, for vectors and for scalars. STEP_max and
+ * STEP_min return a if a and b are equal or if b is a NaN; other code detects NaNs. */
 #define STEP_add(a, b) ((a) + (b))
 #define STEP_mul(a, b) ((a) * (b))
 #define STEP_max(a, b) cleave_lane_vector_at_least (a, b)

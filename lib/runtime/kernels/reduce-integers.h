@@ -9,7 +9,7 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* number of adjacent rows that are reduced at once */
+/* Number of adjacent rows that are reduced at once. */
 #define TOGETHER 256
 
 /* X (word, element, E, A, start, map, join, finish) reduces elements of type E in type A, as in

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of reductions: along rows with contiguous elements, or over adjacent rows, as
- * when all pixels of each channel are reduced. */
+/* The kernel family of reductions. It reduces rows with contiguous elements, or many adjacent rows
+ * at once, for example if all pixels of each channel are reduced. */
 
 #include "level.h"
 #include "loops.h"
@@ -60,8 +60,8 @@ find_reduction (const CleaveOp *op, CleaveElement element)
   return NULL;
 }
 
-/* Returns whether the elements of rows are gathered. ReduceLogSumExp reads each row twice, so it
- * does not gather. */
+/* Returns whether the reduction gathers the elements of rows. ReduceLogSumExp reads each row twice,
+ * so it does not gather. */
 static gboolean
 gathers (const Reduce *r, CleaveElement element)
 {
@@ -81,7 +81,7 @@ prepare (const CleaveKernelInstance *instance,
   CleaveReduction reduction = find_reduction (instance->call.op, x->type.element);
   guint axes = axes_of (&instance->call);
   CleaveView y = cleave_axes_expand (&instance->results[0], &x->type.shape, axes, a->keepdims);
-  CleaveView first = *x; /* the first element of each row */
+  CleaveView first = *x; /* view of the first element of each row */
   Reduce *r;
 
   if (reduction == NULL || cleave_shape_n_elements (&x->type.shape) == 0)
@@ -96,7 +96,7 @@ prepare (const CleaveKernelInstance *instance,
         first.type.shape.dim[d] = 1;
       }
   cleave_loops_init_along (&r->loops, &first, &y, &first,
-                           1); /* loops in the memory order of x, which is larger than y */
+                           1); /* the loops follow the memory order of x, which is larger than y */
   cleave_lines_init_dims (&r->block.lines, &x, 1, axes);
   r->block.row_step = r->loops.step[X_AT];
   r->gathers = gathers (r, x->type.element);

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Interpolates contiguous lines of floats one vector at a time, and computes weighted sums of
- * several lines. For each tap, the elements that a result vector reads must lie within one vector
- * of the operand; a permutation picks them. */
+ * several lines. For each tap, the operand elements of a result vector must lie within one vector
+ * of the operand; a permutation selects them. */
 
 #include <string.h>
 
@@ -21,7 +21,8 @@ typedef struct
   float weight[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
   gint32 is_there[CLEAVE_RESIZE_MAX]
                  [CLEAVE_VECTOR];  /* mask: all bits set if the result has the tap; else 0 */
-  gint64 first[CLEAVE_RESIZE_MAX]; /* indexed by tap: first element of the operand vector */
+  gint64 first[CLEAVE_RESIZE_MAX]; /* indexed by tap: index of the first element of its operand
+                                      vector */
   gint64 unused[CLEAVE_RESIZE_MAX];
 } CleaveResizeBlock;
 
@@ -31,8 +32,8 @@ typedef struct
 #define CLEAVE_RESIZE_HAS_BLOCKS FALSE
 #endif
 
-/* Initializes a block for n results, at most CLEAVE_VECTOR. Returns FALSE if, for some tap, the
- * elements do not lie within one vector of an operand line of `n_from` elements. */
+/* Initializes a block for n results, at most CLEAVE_VECTOR. Returns FALSE if the operand elements
+ * of some tap do not lie within one vector of a line of `n_from` elements. */
 static inline gboolean
 cleave_resize_block_init (
     CleaveResizeBlock *block, const CleaveResizeTaps *taps, gint64 n, guint n_taps, gint64 n_from)
@@ -63,14 +64,14 @@ cleave_resize_block_init (
   return TRUE;
 }
 
-/* Several lines that are interpolated with the same taps, and their distances in floats. */
+/* Several lines that are interpolated with the same taps. Their distances are in floats. */
 typedef struct
 {
   gint64 n, x_step, y_step;
 } CleaveResizeLines;
 
-/* Computes the vector of results of a block for each line. A missing tap adds -0, which changes
- * nothing. */
+/* Computes, for each line, the vector of results of a block. If a result lacks a tap, adds -0,
+ * which changes nothing. */
 static inline __attribute__ ((always_inline)) void
 cleave_resize_block (const CleaveResizeBlock *block,
                      const CleaveResizeLines *lines,

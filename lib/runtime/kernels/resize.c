@@ -16,13 +16,13 @@
 
 enum { X };
 
-/* Largest number of operand lines that a result line depends on: four in each of two dimensions, or
- * two in each of four. */
+/* Largest number of operand lines from which a result line is computed: four in each of two
+ * dimensions, or two in each of four. */
 #define MAX_LINES 16
-/* Largest number of operand rows that are interpolated together, if all are needed, so that shared
- * values stay in registers. Scratch holds CLEAVE_RESIZE_MAX rows more. */
+/* Largest number of operand rows that are interpolated together, if all of them are needed, so that
+ * shared values stay in registers. Scratch holds CLEAVE_RESIZE_MAX more rows. */
 #define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
-/* Number of bytes of a result line that are computed at once; they stay in the L1 cache. */
+/* Number of bytes of a result line that are computed at once. They stay in the L1 cache. */
 #define LINE_BYTES 8192
 
 typedef struct
@@ -37,11 +37,12 @@ typedef struct
   gboolean is_mixed; /* pixels differ in their number of taps */
   gint64 n_from;     /* number of pixels of an operand line */
   gint64 n_channels,
-      n_together;    /* number of channels of a pixel, and of pixels that are processed at once */
+      n_together; /* number of channels of a pixel; number of pixels that are processed at once */
   CleaveShape lines; /* shape of the result without the dimensions in a line */
   CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* indexed by dimension: the taps of each position; NULL
                                               for dimension c */
-  CleaveResizeBlock *blocks; /* vectors of taps along a line, for one channel; NULL: not used */
+  CleaveResizeBlock *blocks; /* taps of each vector of pixels along a line, if there is one channel;
+                                NULL: not used */
 } Resize;
 
 static void
@@ -56,7 +57,7 @@ resize_free (gpointer state)
 }
 
 /* Returns the last interpolated dimension. If there is none, returns the last dimension with
- * several pixels; if there is none either, returns c. */
+ * several pixels. If there is none either, returns c. */
 static guint
 find_inner (const Resize *r, const CleaveShape *y)
 {
@@ -131,8 +132,8 @@ scratch_step (const Resize *r)
   return (r->n_together * r->n_channels + 15) / 16 * 16;
 }
 
-/* Finds the lines of the result, and the number of operand lines that one line reads, which is
- * above MAX_LINES if there are too many. */
+/* Finds the lines of the result, and the number of operand lines that one result line reads. This
+ * number is above MAX_LINES if there are too many. */
 static void
 count_lines (Resize *r, const CleaveShape *shape)
 {
@@ -214,7 +215,7 @@ interpolate_line (
     }
 }
 
-/* Interpolates the same pixels of several lines. */
+/* Interpolates the same pixels of several operand lines. */
 static void
 interpolate (const Resize *r,
              const CleaveResizeLines *lines,
@@ -243,7 +244,7 @@ interpolate (const Resize *r,
     cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 4, TRUE);
 }
 
-/* A part of the result that is computed line by line: the same pixels of all lines. */
+/* A part of the result: the same pixels of all lines. It is computed line by line. */
 typedef struct
 {
   const Resize *r;
@@ -251,8 +252,8 @@ typedef struct
   gint64 begin, n; /* pixels [begin, begin + n) of each line */
   gint64 length;   /* number of floats of the part of a line */
   gint64 step;     /* distance of adjacent lines in scratch, in floats */
-  float *lines;    /* interpolated operand lines in scratch; from[i] is the operand line that line i
-                      comes from; NULL: line i is unused */
+  float *lines; /* interpolated operand lines in scratch; from[i] is the address of the operand line
+                   that was interpolated into line i; NULL: line i is unused */
   const float *from[MAX_LINES];
   float *sums;
 } Part;
@@ -266,8 +267,8 @@ is_among (const float *from, const float *const *needed, guint n)
   return FALSE;
 }
 
-/* Returns the interpolation of the operand line at `from`, and computes it if scratch does not hold
- * it. Keeps the interpolations of the lines in `needed`. */
+/* Returns the interpolation of the operand line at `from`. Computes it if scratch does not hold it,
+ * without overwriting the interpolations of the lines in `needed`. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {
@@ -289,8 +290,8 @@ find_line (Part *part, const float *from, const float *const *needed, guint n_ne
   return part->lines + at * part->step;
 }
 
-/* Lists the operand lines of the result line at position `at`, with the first dimension outermost.
- * Returns their number. */
+/* Lists the operand lines from which the result line at position `at` is computed, with the first
+ * dimension outermost. Returns their number. */
 static guint
 list_lines (const Part *part, const gint64 *at, const float **from)
 {
@@ -310,7 +311,8 @@ list_lines (const Part *part, const gint64 *at, const float **from)
   return n;
 }
 
-/* Computes one result line: sums along the last dimension first. The last sum goes to y. */
+/* Computes one result line as weighted sums of lines, along the last dimension first. Writes the
+ * last sum to y. */
 static void
 make_line (Part *part, const gint64 *at, float *y)
 {
@@ -350,8 +352,8 @@ put_line (const Part *part, const float *from, float *to, gint64 stride)
       to[i * stride + c] = from[i * n_channels + c];
 }
 
-/* Interpolates the operand rows from `begin` to `last`, and the rows after them if n_rows allows
- * more. Returns the end of the interpolated rows. */
+/* Interpolates the operand rows from `begin` to `last`. If n_rows allows more, also interpolates
+ * the rows after them. Returns the end of the interpolated rows. */
 static gint64
 make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
 {
@@ -370,7 +372,7 @@ make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
   return end;
 }
 
-/* Returns whether the first tap of some position lies before the first tap of the position before.
+/* Returns whether the first tap of a position lies before the first tap of the previous position.
  * This occurs with four taps: a position exactly on an element has one tap, and the next has
  * four. */
 static gboolean
@@ -382,7 +384,7 @@ go_back (const CleaveResizeTaps *taps, gint64 n)
   return FALSE;
 }
 
-/* Computes a result that has only one dimension besides its lines. */
+/* Computes a result with only one dimension besides its lines. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {

@@ -12,10 +12,10 @@
 enum { X, ROIS, BATCH_INDICES };
 enum { R, C, H, W };
 
-/* number of channels that are processed at once */
+/* Number of channels that are computed at once. */
 #define BLOCK 32
 
-/* Values that all channels of one result element share. */
+/* The data that all channels of one result element share. */
 typedef struct
 {
   const CleaveView *x;
@@ -66,8 +66,8 @@ find_point (const Element *e, gint64 i, gint64 j, Point *point)
   return TRUE;
 }
 
-/* Computes one result element of `n` channels. If the channels are contiguous, `x_step` is a
- * compile-time constant. */
+/* Computes one position of the result for `n` channels. If the channels are contiguous, `x_step` is
+ * a compile-time constant. */
 static CLEAVE_SPECIALISED void
 pool_channels (const Element *e, const float *x, gint64 x_step, float *y, gint64 y_step, gint64 n)
 {
@@ -81,7 +81,7 @@ pool_channels (const Element *e, const float *x, gint64 x_step, float *y, gint64
       {
         gboolean is_inside = find_point (e, i, j, &p);
 
-        if (!is_inside) /* outside the image, values are 0 */
+        if (!is_inside) /* a sampling point outside the image has the value 0 */
           p = (Point){ { 0 }, { 0 } };
         for (gint64 c = 0; c < n; c++)
           {

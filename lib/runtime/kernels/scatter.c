@@ -21,14 +21,14 @@ typedef struct
   CleaveLines lines; /* loops with views of the indices, of y at index 0, and of the updates */
   gint64 extent, axis_step;
   gint64 n_rows,
-      next[3]; /* `n_rows`: number of lines, with one index each, that are processed in one call; 0:
-                  not used. `next`: distances of adjacent lines in the views */
+      next[3]; /* `n_rows`: number of lines, with one index each, that one call combines; 0: calls
+                  combine one line. `next`: distances of adjacent lines in the views */
   gboolean is_short; /* indices are INT32, not INT64 */
   CleaveScatterReduction reduction;
 } Scatter;
 
-/* If the index is broadcast along lines, takes the innermost dimension outside the lines out of the
- * loops: its lines are processed in one call. */
+/* If the index is broadcast along lines, removes the innermost dimension outside the lines from the
+ * loops. One call then combines all lines of that dimension. */
 static void
 take_rows (Scatter *s)
 {
@@ -138,8 +138,9 @@ LINES (min_32, gint32, min)
 LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* Indices: the reduction minus CLEAVE_SCATTER_ADD; 0 for INT64 indices or 1 for INT32; 0 for lines
- * or 1 for rows. */
+/* Functions that combine the updates. The first index is the reduction minus CLEAVE_SCATTER_ADD.
+ * The second is 0 for INT64 indices, 1 for INT32. The third is 0 to combine one line, 1 for several
+ * lines. */
 static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },

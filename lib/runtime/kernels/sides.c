@@ -20,7 +20,8 @@ find_quantized (const CleaveKernelInstance *instance, const char *name)
   return side;
 }
 
-/* Finds the operands by name. Float products have no scales and zero points. */
+/* Finds the operands of the product by their names. Products of floats have no scales and zero
+ * points. */
 static void
 find_operands (const CleaveKernelInstance *instance, CleaveSides *s)
 {
@@ -46,7 +47,8 @@ add_dim (CleaveSideDims *dims, guint d, gint64 extent)
   dims->n_indices *= extent;
 }
 
-/* Sorts the dimensions of y into rows and batches; each index of the batches has a B of its own. */
+/* Divides the dimensions of y into rows and batches. Each index of the batches has a B of its
+ * own. */
 static void
 sort_dims (const CleaveShape *y, CleaveSides *s)
 {

@@ -29,9 +29,9 @@ typedef struct
 typedef struct
 {
   CleaveSide a, b, a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, c;
-  CleaveSide y; /* the result */
+  CleaveSide y; /* the strides of the result */
   double alpha, beta;
-  gint64 n_columns, length; /* N and K of the product */
+  gint64 n_columns, length; /* N and K of the product: number of columns, and length of a sum */
   guint columns_dim;   /* dimension of y that holds the columns; equal to the rank of y if there is
                           none */
   guint b_columns_dim; /* dimension of B that holds the columns; equal to the rank of B if there is
@@ -42,8 +42,9 @@ typedef struct
 CleaveSides cleave_sides_of_matmul (const CleaveKernelInstance *instance);
 CleaveSides cleave_sides_of_gemm (const CleaveKernelInstance *instance);
 
-/* Returns the distance, in elements of an operand, between adjacent columns of y. */
+/* Returns the distance in an operand, in elements, of the elements for adjacent columns of y. */
 gint64 cleave_sides_column_stride (const CleaveSides *sides, const CleaveSide *side);
-/* Returns the offset in an operand, in elements, of the first column of a row of a batch. */
+/* Returns the offset in an operand, in elements, of its element for the first column of row `row`
+ * of batch `batch`. */
 gint64
 cleave_sides_offset (const CleaveSides *sides, const CleaveSide *side, gint64 batch, gint64 row);

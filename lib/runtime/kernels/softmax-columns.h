@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Softmax of a vector of rows at once, one row in each lane. */
+/* Softmax of a vector of rows at a time, one row in each lane. */
 
 #include "level.h"
 #include "loops.h"
@@ -59,8 +59,8 @@ find_max (const Softmax *s, const float *x, gint64 step)
   return lane[0];
 }
 
-/* Returns the sum of the exponentials of each lane. Stores the exponentials at `e` unless it is
- * NULL; e may be x. */
+/* Returns the sum of the exponentials of each lane's row. Stores the exponentials at `e`; `e` NULL:
+ * does not store them. e may be x. */
 static inline __attribute__ ((always_inline)) CleaveVector
 sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector max, float *e)
 {
@@ -83,7 +83,7 @@ sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector ma
   return lane[0];
 }
 
-/* Processes a vector of adjacent rows. e may be x; y may be x or e. */
+/* Computes a vector of adjacent rows. e may be x; y may be x or e. */
 static void
 run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y, gint64 y_step)
 {
@@ -106,7 +106,7 @@ run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y,
     cleave_vector_store (y + i * y_step, cleave_vector_load (e + i * CLEAVE_VECTOR) * inverse);
 }
 
-/* Addresses of `n` rows, which are collected until they fill a vector. */
+/* Addresses of the first elements of `n` rows. They are collected until they fill a vector. */
 typedef struct
 {
   const Softmax *s;
@@ -115,8 +115,8 @@ typedef struct
   int n;
 } Waiting;
 
-/* Returns whether the collected rows are two groups of adjacent rows that fill half a vector
- * each. */
+/* Returns whether the collected rows are two groups of adjacent rows, each of which fills half a
+ * vector. */
 static gboolean
 lies_in_halves (const Waiting *rows)
 {
@@ -137,7 +137,7 @@ run_waiting (Waiting *rows)
   if (n == 0)
     return;
   for (int r = n; r < CLEAVE_VECTOR;
-       r++) /* fill the rest of the vector with copies of the last row */
+       r++) /* fills the other lanes with the address of the last row */
     {
       rows->x[r] = rows->x[n - 1];
       rows->y[r] = rows->y[n - 1];
@@ -163,7 +163,7 @@ run_waiting (Waiting *rows)
   rows->n = 0;
 }
 
-/* Processes n_rows adjacent rows that begin at x and y. */
+/* Computes n_rows adjacent rows, the first of which begins at x and y. */
 static void
 run_columns (Waiting *rows, const float *x, float *y, gint64 n_rows)
 {

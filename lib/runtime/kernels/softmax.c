@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Softmax and LogSoftmax. Each lane of a vector computes one row, so that
- * short rows are as fast as long ones, along any axis. Long dense rows are processed along the row,
- * a few at once. Each row has the order of the reference kernel: maximum and sum in 8 partial
- * results. Softmax computes each exponential once and stores it. */
+ * short rows are as fast as long ones, along any axis. For long dense rows, a vector holds elements
+ * of one row, and a few rows are computed at once. Each row has the order of the reference kernel:
+ * maximum and sum in 8 partial results. Softmax computes each exponential once and stores it. */
 
 #include "softmax-columns.h"
 
-/* Largest length of rows that are not dense. The reference kernel computes longer ones, one at a
- * time. */
+/* Largest number of elements of a row that is not dense. The reference kernel computes longer rows,
+ * one at a time. */
 #define MAX_LENGTH 4096
-/* Smallest length of dense rows that are processed along the row. At 64 elements, both ways take
- * the same time. */
+/* Smallest number of elements of a dense row whose elements fill vectors. At 64 elements, rows in
+ * lanes take the same time. */
 #define MIN_DENSE 64
-/* number of exponentials of a dense row that are computed at once */
+/* Number of exponentials of a dense row that are computed at once. */
 #define BLOCK 512
-/* Number of dense rows processed at once, so that the dependent operations of their maxima and sums
- * overlap. Rows of 96 elements take 0.73 of the time that one row at a time takes. */
+/* Number of dense rows that are computed at once, so that the dependent operations of their maxima
+ * and sums overlap. Rows of 96 elements take 0.73 of the time that one row at a time takes. */
 #define FEW 4
 
 static gboolean
@@ -138,8 +138,8 @@ make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
         (int) (n - i));
 }
 
-/* Computes the sum of the exponentials of each row. Stores the exponentials at `y` unless it is
- * NULL; y may be x. */
+/* Computes the sum of the exponentials of each row. Stores the exponentials at `y`; `y` NULL: does
+ * not store them. y may be x. */
 static inline __attribute__ ((always_inline)) void
 add_exponentials (
     const float *const *x, const float *max, gint64 n, float *const *y, int n_rows, float *sum)
@@ -167,7 +167,7 @@ add_exponentials (
     sum[r] = join_sums (lane[r]);
 }
 
-/* Processes n_rows dense rows at once; n_rows is a compile-time constant. */
+/* Computes n_rows dense rows at once; n_rows is a compile-time constant. */
 static inline __attribute__ ((always_inline)) void
 run_dense (const Softmax *s, const float *from, float *to, int n_rows)
 {

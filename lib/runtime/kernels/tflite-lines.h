@@ -16,7 +16,8 @@
 
 typedef struct
 {
-  gconstpointer x[2]; /* addresses of the operands; x[1] is unused if the op has one operand */
+  gconstpointer x[2]; /* addresses of the first elements of the operands; x[1] is unused if the op
+                         has one operand */
   gpointer y;
   gint64 x_step[2], y_step, n;
 } CleaveTfliteLine;
@@ -130,7 +131,7 @@ cleave_tflite_line_clamp (gint32 *v, gint64 n, gint64 zero, gint64 min, gint64 m
     v[i] = MIN (MAX (v[i], least), most) + add;
 }
 
-/* Replaces v by `other` where x is negative. */
+/* Replaces each element of v by the element of `other` if the element of x is negative. */
 static inline void
 cleave_tflite_line_select (const gint32 *x, const gint32 *other, gint64 n, gint32 *v)
 {
@@ -145,8 +146,8 @@ cleave_tflite_line_product (const gint32 *a, const gint32 *b, gint64 n, gint32 *
     to[i] = (gint32) ((guint32) a[i] * (guint32) b[i]);
 }
 
-/* Combines blocks of n elements of both operands, minus their zero points. The result goes to
- * `a`. */
+/* Computes the op on blocks of n elements of both operands, minus their zero points. Writes the
+ * result to `a`. */
 static inline void
 cleave_tflite_line_combine (CleaveTfliteLineKind kind,
                             const CleaveTfliteBinaryAttrs *p,

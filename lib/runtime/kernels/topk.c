@@ -13,8 +13,8 @@
 enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
-/* Number of vectors (VECTORS) and of integers (CHUNK) that are compared at once, before single
- * elements are compared. */
+/* Number of vectors (VECTORS), and number of integers (CHUNK), that are compared at once, before
+ * the kernel compares single elements. */
 #define VECTORS 4
 #define CHUNK 32
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Depthwise convolution of 16-bit floats. Converts the rows of x that STRIP rows of y read to
- * float32 in scratch. Converts each computed row to the type of y. */
+ * float32 in scratch. Converts each computed row of y to the type of y. */
 
 #include "depthwise-rows.h"
 #include "pixels.h"
@@ -9,22 +9,22 @@
 
 enum { X };
 
-/* number of rows of y that are computed from one converted part of x */
+/* Number of rows of y that are computed from one converted part of x. */
 #define STRIP 4
 
 typedef struct
 {
-  CleaveDepthwise floats; /* the convolution of dense floats in scratch */
+  CleaveDepthwise floats; /* plan of the convolution of the dense floats in scratch */
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step,
-      y_batch_step; /* number of images, and their distances in the views of x and y, in elements */
-  gsize at_x, at_y, at_w, at_bias; /* byte offsets in scratch */
+  gint64 n_batches, x_batch_step, y_batch_step; /* number of images; distances of adjacent images in
+                                                   the views of x and y, in elements */
+  gsize at_x, at_y, at_w, at_bias;              /* byte offsets of arrays in scratch */
   gboolean reports_progress;
 } Plan;
 
-/* Returns the rows of x that rows [begin, end) of y read. With dilation, a later row of y may read
- * an earlier row of x first, if the first taps of the earlier row of y are padding. */
+/* Returns the range of rows of x that rows [begin, end) of y read. With dilation, a later row of y
+ * may read an earlier row of x first, if the first taps of the earlier row of y are padding. */
 static CleaveSpan
 rows_of_x (const CleaveAxis *axis, gint64 begin, gint64 end)
 {
@@ -129,7 +129,7 @@ finish_line (gconstpointer self, gint64 at, gpointer y, gint64 step, gint64 n)
   cleave_narrow (work->element, work->y + at, y, step, n);
 }
 
-/* Computes rows [begin, end) of an image. */
+/* Computes rows [begin, end) of y for one image. */
 static void
 run_strip (const Work *work, gconstpointer x, gpointer y, gint64 begin, gint64 end)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes and 16-bit floats to float32, and results back. Compilers vectorize these loops.
- * All levels give the same bits, except in the payload of a NaN. */
+/* Converts bytes and 16-bit floats to float32, and float32 results to these types. Compilers
+ * vectorize these loops. All levels give the same bits, except in the payload of a NaN. */
 
 #include "../../ops/half.h"
 #include "../kernels.h"

@@ -9,8 +9,8 @@
 #include "../../ops/elementwise-math.h"
 
 #if defined(CLEAVE_HAS_FMA)
-/* Computes exp of elements that lie within the bounds of cleave_f32_exp(), so that no result
- * overflows. */
+/* Computes the exponential of each lane. All lanes must be within the bounds of cleave_f32_exp(),
+ * so that no result overflows. */
 static inline CleaveVector
 cleave_vector_exp_within (CleaveVector a)
 {

@@ -21,7 +21,8 @@
 typedef float CleaveVector __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
 typedef float CleaveUnaligned
     __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float)), aligned (4), may_alias));
-/* The result of a comparison: a lane has all bits set if the comparison is true, else none. */
+/* The result of a comparison. A lane has all bits set if the comparison is true, and no bit set if
+ * it is false. */
 typedef int CleaveMask __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
 
 /* Loading and storing */
@@ -97,7 +98,7 @@ cleave_vector_store_part (float *to, __m128 part, int n)
 }
 #endif
 
-/* Loads the first n lanes. The other lanes are 0, and their memory is not read. */
+/* Loads the first n lanes. Sets the other lanes to 0, and does not read their memory. */
 static inline CleaveVector
 cleave_vector_load_some (const float *from, int n)
 {
@@ -122,7 +123,7 @@ cleave_vector_store_some (float *to, CleaveVector v, int n)
 #if defined(CLEAVE_AVX512)
   _mm512_mask_storeu_ps (to, (__mmask16) ((1u << n) - 1), v);
 #elif defined(CLEAVE_AVX2)
-  /* not a masked store, which takes dozens of cycles on some processors */
+  /* no masked store, which takes dozens of cycles on some processors */
   cleave_vector_store_part (to, _mm256_castps256_ps128 (v), n);
   if (n > 4)
     cleave_vector_store_part (to + 4, _mm256_extractf128_ps (v, 1), n - 4);
@@ -240,8 +241,8 @@ cleave_vector_within (CleaveVector v, CleaveVector low, CleaveVector high)
 #endif
 }
 
-/* Returns whether all elements of two vectors are nearer than `sure` to an integer. Elements must
- * be less than 2^22. */
+/* Returns whether each element of two vectors differs from an integer by less than `sure`. The
+ * magnitude of the elements must be less than 2^22. */
 static inline __attribute__ ((always_inline)) gboolean
 cleave_vectors_are_whole (CleaveVector low, CleaveVector high, float sure)
 {
@@ -425,8 +426,8 @@ cleave_vector_permute_in_fours (CleaveVector v, CleaveMask index)
 #endif
 }
 
-/* Interleave the lanes of a and b in each group of four: `_low` the first two lanes of each,
- * `_high` the last two. */
+/* Interleaves the lanes of a and b in each group of four lanes: `_low` the first two lanes of each
+ * vector, `_high` the last two. */
 static inline CleaveVector
 cleave_vector_interleave_low (CleaveVector a, CleaveVector b)
 {
@@ -451,8 +452,8 @@ cleave_vector_interleave_high (CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* Join two lanes of a and two lanes of b in each group of four: `_low` the first two lanes of each,
- * `_high` the last two. */
+/* Joins two lanes of a and two lanes of b in each group of four lanes: `_low` the first two lanes
+ * of each vector, `_high` the last two. */
 static inline CleaveVector
 cleave_vector_join_low (CleaveVector a, CleaveVector b)
 {
@@ -493,8 +494,8 @@ cleave_vector_join_halves (CleaveVector low, CleaveVector high)
 }
 #endif
 
-/* Transposes a square of CLEAVE_SQUARE rows. Rows of x are `step` elements apart, rows of the
- * result `line` elements. */
+/* Transposes a square of CLEAVE_SQUARE rows and columns. Rows of x are `step` elements apart; rows
+ * of the result are `line` elements apart. */
 #if defined(CLEAVE_AVX2)
 #define CLEAVE_SQUARE 8
 static inline void
@@ -504,7 +505,8 @@ cleave_vector_transpose (const float *x, gint64 step, gint64 line, float *to)
 
   for (int i = 0; i < 8; i++)
     {
-      const float *from = x + i % 4 * step + i / 4 * 4; /* rows i and i + 4, half of the columns */
+      const float *from = x + i % 4 * step +
+                          i / 4 * 4; /* vector with half of the columns of row i and of row i + 4 */
 
       row[i] = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (from)),
                                      _mm_loadu_ps (from + 4 * step), 1);
@@ -625,8 +627,8 @@ cleave_double_vector_fma (CleaveDoubleVector a, CleaveDoubleVector b, CleaveDoub
 #endif
 }
 
-/* Conversions of float16, one element or eight at once, at levels that have instructions for
- * them. */
+/* Converts float16, one element or eight elements at once, at levels that have instructions for
+ * this. */
 #if defined(CLEAVE_AVX2)
 #define CLEAVE_HAS_FLOAT16
 static inline float
@@ -707,8 +709,8 @@ cleave_float16_narrow_16 (const float *from, guint16 *to)
 }
 #endif
 
-/* A float that is multiplied by vectors. On aarch64 it stays in one lane, since copying it to all
- * lanes takes time of the units that multiply. */
+/* A float by which vectors are multiplied. On aarch64 it stays in one lane, since copying it to all
+ * lanes uses the execution ports that multiply. */
 #if defined(CLEAVE_NEON)
 typedef float CleaveFactor;
 
