@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Channels, expansion factor, kernel and stride of an inverted bottleneck. */
+/* An inverted bottleneck: its result channels, its expansion factor, and the stride and the kernel
+ * of its depthwise convolution. */
 typedef struct
 {
   gint64 channels, widening, stride, kernel;

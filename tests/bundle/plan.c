@@ -338,7 +338,8 @@ START_TEST (rings_are_the_same_if_rows_of_a_steady_state_are_skipped)
 }
 END_TEST
 
-/* Lays out all segments in the order in which the planner does. Returns their number. */
+/* Calls check_shortcuts() for all segments in the order of the planner: with 1, 2 and 3 bands, and
+ * upward. Returns the number of calls. */
 static guint
 check_all_segments (CleaveBundleFlow *walk, CleaveBundleFlow *flow)
 {
@@ -376,7 +377,8 @@ START_TEST (rings_are_the_same_if_they_come_from_the_run_of_a_longer_segment)
 }
 END_TEST
 
-/* Asserts that a bundle is refused with this code. Returns the message. */
+/* Asserts that making a bundle of the graph with these options fails with this error code. Returns
+ * the error message. */
 static char *
 refuse (const CleaveGraph *graph, const CleaveBundleOptions *options, CleaveError code)
 {

@@ -37,7 +37,8 @@ is_same (Shrink *at, const GArray *graph, const GArray *way)
   return workers_judge (at->report, &a, &b, at->hang_after) == at->verdict;
 }
 
-/* Replaces one of the tapes by `next` if the verdict stays the same. */
+/* Replaces the choices of one tape by `next` if the case then still fails with the same verdict.
+ * Returns whether it does. */
 static gboolean
 accept (Shrink *at, GArray **tape, GArray *next)
 {

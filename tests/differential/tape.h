@@ -19,7 +19,7 @@ typedef struct
   guint position;
   guint64 state;     /* state of the random generator, for new choices */
   gboolean replayed; /* the choices are given; choices beyond them are 0 */
-  TapeCopy *copy;    /* NULL: none */
+  TapeCopy *copy;    /* copy of the choices for other processes; NULL: there is none */
 } Tape;
 
 void tape_init (Tape *tape, guint64 seed);

@@ -13,8 +13,8 @@ typedef struct
   gint64 seconds;    /* time to run; 0: until all seeds are done */
   gint64 hang_after; /* a seed hangs after this many seconds */
   guint max_failures;
-  const char *folder; /* folder for failures; NULL: none */
-  const char *counts; /* file for the counts; NULL: none */
+  const char *folder; /* folder in which failing cases are stored; NULL: they are not stored */
+  const char *counts; /* file to which the counts are written; NULL: they are not written */
 } Plan;
 
 /* Judges all seeds of the plan in worker processes. Returns the number of seeds that failed. */

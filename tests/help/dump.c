@@ -79,8 +79,8 @@ cleave_random_tensor (const CleaveTensorType *type, guint32 seed, gboolean speci
       case CLEAVE_BOOL:
         ((guint8 *) data)[i] = (guint8) g_rand_int_range (rand, 0, 2);
         break;
-      case CLEAVE_FLOAT16:  /* any finite bits below 2 */
-      case CLEAVE_BFLOAT16: /* as above */
+      case CLEAVE_FLOAT16:  /* random bits of a finite number below 2 */
+      case CLEAVE_BFLOAT16: /* random bits of a finite number below 2 */
         ((guint16 *) data)[i] = (guint16) (g_rand_int (rand) & 0xbfff);
         break;
       default:

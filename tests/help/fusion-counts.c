@@ -37,7 +37,8 @@ count_of (GHashTable *table, const char *name)
   return count;
 }
 
-/* Returns whether a head may apply `next` in registers. */
+/* Returns whether the kernel of a head can apply the op of the step `next` as an epilogue op, in
+ * registers. */
 static gboolean
 can_be_epilogue_op (const CleaveTask *head, const CleaveTask *next)
 {

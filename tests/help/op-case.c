@@ -98,7 +98,7 @@ print_values (CleaveTensor *tensor, GString *out)
           cleave_real_load (type->element, data + i * (gint64) cleave_element_size (type->element));
 
       g_string_append (out, i == 0 ? "" : " ");
-      if (isnan (value)) /* a NaN without its sign, which depends on the machine */
+      if (isnan (value)) /* prints no sign of a NaN, since the sign depends on the machine */
         g_string_append (out, "nan");
       else
         g_string_append_printf (out, "%g", value);

@@ -7,7 +7,7 @@
 
 typedef struct
 {
-  const char *op; /* as in ONNX */
+  const char *op; /* name of the op, as in ONNX */
   /* Adds the operands of the node as inputs of the graph, and the node. */
   CleaveNode *(*make) (CleaveGraph *graph, GRand *rand);
 } CleaveRandomOp;

@@ -191,8 +191,8 @@ START_TEST (output_is_never_overwritten)
 }
 END_TEST
 
-/* The number of steps that write each element. It is an error if two steps write an element, or if
- * no step writes an element of a join. */
+/* For each element of the buffer of a join, the number of steps that write it. The test fails if
+ * two steps write an element, or if no step writes an element of the join. */
 typedef struct
 {
   guint *n_writers;

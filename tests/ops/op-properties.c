@@ -19,7 +19,7 @@ typedef struct
   guint accepted, refused;
 } Count;
 
-/* The values of a node's operands and results, dense. */
+/* A node, and dense tensors with the values of its operands and results. */
 typedef struct
 {
   const CleaveNode *node;

@@ -270,7 +270,7 @@ START_TEST (a_wrong_split_is_an_error)
 }
 END_TEST
 
-/* Pipelines with the effect of a C function. */
+/* Pipelines, each of which gives the same graph as a C function. */
 
 static CleaveNode *
 last_node (const CleaveGraph *graph)

@@ -135,7 +135,8 @@ def check_table():
 
 
 def find_circles(edges):
-    """Returns strongly connected components of more than one unit (Tarjan's algorithm)."""
+    """Returns the strongly connected components of a graph of files or folders that have more than one vertex (Tarjan's
+    algorithm)."""
     index, low, stack, circles = {}, {}, [], []
 
     def visit(unit):

@@ -104,7 +104,8 @@ END_TEST
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Conv %a, %w pads=1,1,1,1\n"                                 \
   "%c = Conv %b, %w pads=1,1,1,1\n%d = Conv %c, %w pads=1,1,1,1\noutput %d\n"
 
-/* Each rank sends its border row before it continues with the next layer. */
+/* The simulated run on two ranks takes less than 0.62 times as long as on one rank. That is
+ * possible only if each rank sends its border row before it continues with the next layer. */
 START_TEST (bands_do_not_wait_for_their_neighbors)
 {
   const CleaveNetwork network = { 2, 1, 1.25e9, 1e-5 }, alone = { 1, 1, 1.25e9, 1e-5 };
@@ -117,7 +118,8 @@ START_TEST (bands_do_not_wait_for_their_neighbors)
     n_bytes += cleave_placement_get_message (two, i)->n_bytes;
   ck_assert_double_lt (cleave_placement_simulate (two, &network),
                        0.62 * cleave_placement_simulate (one, &alone));
-  /* Half of the input, half of the output, and two rows of each value between. */
+  /* The messages have half of the input and one more row (29 rows), half of the output (28 rows),
+   * and two rows of each of the three values between. */
   ck_assert_int_eq (n_bytes, 64 * 56 * 4 * (29 + 28 + 3 * 2));
 }
 END_TEST

@@ -176,7 +176,8 @@ mail_clear (Mail *mail)
   pthread_cond_destroy (&mail->changed);
 }
 
-/* One rank. */
+/* A rank, which runs in a thread of the test: its graph, and the tensors of its inputs and outputs.
+ */
 typedef struct
 {
   CleaveGraph *graph;

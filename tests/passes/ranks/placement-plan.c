@@ -46,7 +46,7 @@ START_TEST (networks_are_checked)
 }
 END_TEST
 
-/* Two paths with equal work. */
+/* A graph of two products with equal work, which are added. */
 #define TEXT                                                                                       \
   "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x256\n"                 \
   "%v = Constant seed=2 : float32 256x256\n%k = Constant value=3 : float32 2\n"                    \
@@ -85,7 +85,8 @@ START_TEST (nodes_without_gain_stay_on_one_rank)
 }
 END_TEST
 
-/* Layers with equal work, between which little is sent. */
+/* Four layers with equal work, each a product and a Relu. The value between two layers has 64 KiB,
+ * and the weights have 256 KiB. */
 #define DEEP                                                                                       \
   "graph g\n%x = Input : float32 64x256\n%w = Constant seed=1 : float32 256x256\n"                 \
   "%a = MatMul %x, %w\n%b = Relu %a\n%c = MatMul %b, %w\n%d = Relu %c\n%e = MatMul %d, %w\n"       \

@@ -200,7 +200,7 @@ trying_init (Trying *trying)
       find_fused_of_op (ops[i], trying->fused);
 }
 
-/* Adds an output: y, or a Concat of y and other values. */
+/* Makes y an output, or a Concat of y and other values. */
 static void
 add_end (CleaveGraph *graph, GRand *rand, CleaveResult *y)
 {
