@@ -387,7 +387,8 @@ sum_inputs (const CleaveGraph *graph)
   return n_bytes;
 }
 
-/* Adds to the error of a fit that does not meet its budget the options that help. */
+/* If a fit fails because it does not meet its budget, adds to the error the options that may
+ * help. */
 static void
 suggest (const CleaveGraph *graph, const CleaveFitOptions *options, GError *error)
 {

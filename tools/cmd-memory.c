@@ -295,7 +295,8 @@ load (const char *path, const Options *o, GError **error)
   return graph == NULL ? NULL : cleave_memory_timeline_new (graph, (guint) o->n_threads, error);
 }
 
-/* Checks the name of the file to write, and the options that go with a plan. */
+/* Checks that no options but -o, --force and --max-memory are given with --offline-plan. Checks the
+ * ending of the file to write. */
 static gboolean
 check_output (const Options *o, GError **error)
 {

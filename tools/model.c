@@ -221,8 +221,8 @@ load (const char *path,
   return graph;
 }
 
-/* Returns whether a file begins like a graph as text: with `graph`, a node or a comment. No ONNX
- * model has such a begin. */
+/* Returns whether a file begins like a graph as text: with `graph`, a node or a comment. An ONNX
+ * model never begins with these characters. */
 static gboolean
 begins_as_text (const char *path)
 {

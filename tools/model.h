@@ -3,7 +3,7 @@
 
 #include <cleave/cleave.h>
 
-/* A constant value for an input. */
+/* An input that becomes a constant, and the value of the constant. */
 typedef struct
 {
   char *name;

@@ -230,7 +230,8 @@ follow_links (const char *path)
   return NULL;
 }
 
-/* Gives the new file the owner of the old one, if this is permitted, and its mode. */
+/* Gives the new file the mode of the old file and, if this is permitted, its owner. If it is
+ * not, drops the set-user-ID, set-group-ID and sticky bits. */
 static void
 keep_mode (const Output *output)
 {

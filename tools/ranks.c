@@ -59,9 +59,8 @@ place (CleaveGraph *graph,
              : NULL;
 }
 
-/* With several runs in flight, also places a graph that is not split for the ranks, so that each
- * rank has whole nodes, and returns the faster placement. With one run, the graph is always split.
- */
+/* Splits a graph for the ranks and places its nodes. With several runs in flight, also places
+ * the unsplit graph, so that each rank has whole nodes, and returns the faster placement. */
 CleavePlacement *
 cleave_place_to_run (CleaveGraph *graph,
                      const CleaveNetwork *network,
@@ -83,8 +82,8 @@ cleave_place_to_run (CleaveGraph *graph,
              : g_steal_pointer (&uncut);
 }
 
-/* Loads the module from where the module for pictures is: CLEAVE_MODULE_DIR, or the folder `cleave`
- * beside the library. */
+/* Loads the module for MPI from the same folder as the module for pictures: CLEAVE_MODULE_DIR,
+ * or the folder `cleave` beside the library. */
 static const CleaveRanksModule *
 load_module (GError **error)
 {

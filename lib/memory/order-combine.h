@@ -12,7 +12,8 @@ typedef struct
   GPtrArray *order;
   gint64 *live; /* indexed by position: bytes in use while the node runs */
   gint64 peak;
-  gint64 cutoff;     /* bytes; copies and overlays did not lower the peak if it is above this */
+  gint64 cutoff;     /* the assignment did not try to lower a peak of more than this many bytes
+                      * (cleave_storage_new_within()) */
   gboolean is_bound; /* `live` and `peak` are lower bounds: the order was not measured */
 } CleaveOrderCandidate;
 

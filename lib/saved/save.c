@@ -256,8 +256,8 @@ write_all (const Saving *s, GVariant *metadata, GOutputStream *stream, GError **
   return g_output_stream_close (stream, NULL, error);
 }
 
-/* Replaces the file by a new file instead of writing to it, since other processes may have mapped
- * it. */
+/* Writes the saved program to `path`. Replaces a file there by a new file instead of writing to
+ * it, since other processes may have mapped it. */
 static gboolean
 write_file (const Saving *s, GVariant *metadata, const char *path, GError **error)
 {

@@ -10,7 +10,7 @@
 typedef struct
 {
   GPtrArray *copies;
-  GHashTable *noted;     /* CleaveNode: nodes to move */
+  GHashTable *noted;     /* CleaveNode: the nodes to move, as a set */
   const guint *position; /* by node id: position in the order, from 1; 0: an input or constant */
   gint64 min_bytes;
 } Finding;

@@ -105,7 +105,7 @@ get_unsplit (const Frontier *frontier)
   return ((const CleaveFitVariant *) frontier->variants->pdata[0])->measurements->pdata[0];
 }
 
-/* Returns 1 + a limit, but at most a finite value, since 0 * infinity is NaN. */
+/* Returns 1 + `limit`, but at most a finite factor, since 0 * infinity is NaN. */
 static double
 get_factor (double limit)
 {

@@ -124,8 +124,8 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x < y) - (x > y);
 }
 
-/* Visits the backward slice from its last node to its first. The readers of a copy are then known:
- * nodes of `first`, and copies that were made before. */
+/* Copies the nodes of a backward slice, from its last node to its first. The readers of a copy
+ * are then known: nodes of `first`, and copies that were made before. */
 void
 cleave_fit_rematerialize (GPtrArray *copies,
                           CleaveGraph *graph,

@@ -55,7 +55,7 @@ struct _CleaveFitWalker
   GArray *read;           /* guint: values that the segment reads, and some that it computes */
   GArray *ends;           /* guint: results of the end nodes */
   GArray *joins;          /* guint: joins into whose buffer an earlier step writes a part */
-  gint64 peak;            /* bytes of the unsplit graph */
+  gint64 peak;            /* peak of the unsplit graph in bytes */
   guint walk_number;      /* number of the current walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;

@@ -52,7 +52,8 @@ fail_unknown (const CleaveGraph *graph, const char *name, GError **error)
   const char *nearest;
   gpointer key;
 
-  /* takes the first of equally near names, since the order of a hash table must not show */
+  /* sort the names: the first of equally near names then does not depend on the order of the
+   * hash table */
   g_hash_table_iter_init (&iter, graph->values);
   while (g_hash_table_iter_next (&iter, &key, NULL))
     g_ptr_array_add (words, key);

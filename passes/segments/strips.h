@@ -58,8 +58,8 @@ CleaveStripsCache *cleave_strips_cache_new (void);
 /* The goal and the limits of a search for strips. */
 typedef struct
 {
-  gint64 peak;  /* bytes of the unsplit graph */
-  gint64 limit; /* bytes that the search must reach */
+  gint64 peak;  /* peak of the unsplit graph in bytes */
+  gint64 limit; /* bytes that the segment may need at most when it is cut into strips */
   gint64 live;  /* peak in bytes while the unsplit segment runs; 0: ignore */
   double time;  /* estimated time of the graph in ns */
   guint n_threads;

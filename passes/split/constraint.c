@@ -66,7 +66,8 @@ cleave_constraint_is_of_graph (const CleaveConstraint *constraint)
          (constraint->max_subgraph_memory != 0 || constraint->max_schedule_memory != 0);
 }
 
-/* The copying of each parallel subgraph to a graph of its own, to measure its peak. */
+/* The state of copying each parallel subgraph to a graph of its own, whose peak is then
+ * measured. */
 typedef struct
 {
   const CleaveGraph *graph;

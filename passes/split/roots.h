@@ -12,7 +12,7 @@ typedef struct
   const CleaveRecursion *recursion;
   gboolean
       lenient; /* a tiling that does not fit a node leaves the node whole; FALSE: it is an error */
-  CleaveWork *work;    /* budget of work of all searches together */
+  CleaveWork *work;    /* budget of work that all searches share */
   guint n_searches;    /* number of searches that share `work` */
   CleaveTrial *trial;  /* measures the peak of the graph, if there is a limit on it */
   GHashTable *letters; /* cache of cleave_letters_find() */
