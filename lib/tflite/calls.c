@@ -78,7 +78,8 @@ bind_inputs (CleaveTfliteImport *import, const GArray *inputs, GError **error)
   return TRUE;
 }
 
-/* Gives the tensors of the subgraph the constants that earlier calls of it have read. */
+/* Sets the values of the subgraph's tensors to the constants that earlier calls have read:
+ * `shared`, indexed by tensor. */
 static void
 recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
 {
@@ -93,7 +94,8 @@ recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
     }
 }
 
-/* Stores the constants of the file that this call has read, for later calls. */
+/* Stores in `shared` the constants of the file that this call has read, for later calls of the
+ * subgraph. */
 static void
 remember_constants (const CleaveTfliteImport *import, CleaveResult **shared)
 {

@@ -7,10 +7,10 @@
 
 GArray *cleave_tflite_new_values (void);
 void cleave_tflite_clear_value (gpointer value);
-/* Returns the type of a value, which must not be a handle of a variable. */
+/* Returns the type of a value. The value must not be a handle of a variable. */
 const CleaveTensorType *cleave_tflite_value_type (const CleaveTfliteValue *value);
-/* Appends the value of a tensor to `values`. `i` is its index among inputs or outputs, for
- * messages. */
+/* Appends the value of tensor `tensor` to `values`. `i` is the tensor's index among the inputs or
+ * outputs, for error messages. */
 gboolean cleave_tflite_append_value (
     CleaveTfliteImport *import, guint i, gint64 tensor, GArray *values, GError **error);
 /* Adds the nodes of subgraph `index`. Returns its outputs (CleaveTfliteValue); NULL on error. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads values of constants. They share the bytes of the file where these need no conversion. */
+/* Reads values of constants. A value shares the bytes of the file if its elements need no
+ * conversion. */
 
 #include "import.h"
 
 #include <string.h>
 
-#define TYPE_INT4 17 /* TensorType of the schema: a byte has two elements, the low half first */
+#define TYPE_INT4 17 /* TensorType of the schema: two elements in a byte, the low half first */
 
 /* Unpacks signed 4-bit elements to int8. */
 static CleaveTensor *
@@ -52,7 +53,7 @@ make_signed (CleaveTfliteImport *import, CleaveTensor *from, GError **error)
   return copy;
 }
 
-/* Copies bools, so that each element is 0 or 1. */
+/* Copies bools. Each nonzero byte becomes 1, since kernels assume 0 or 1. */
 static CleaveTensor *
 copy_bools (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {

@@ -9,7 +9,7 @@
 
 #define TABLE_SIZE 256
 
-/* Finds two operands of int16. Fails unless they have the same scale. */
+/* Sets `a` and `b` to the two operands of int16. Fails unless they have the same scale. */
 static gboolean
 find_words (CleaveTfliteImport *import, CleaveResult **a, CleaveResult **b, GError **error)
 {

@@ -14,7 +14,7 @@
 enum { IF_THEN, IF_ELSE };
 enum { WHILE_CONDITION, WHILE_BODY };
 
-/* Returns the inputs of the operator (CleaveTfliteValue), from input `first` on. */
+/* Returns the values of the operator's inputs (CleaveTfliteValue), from input `first` on. */
 static GArray *
 read_inputs (CleaveTfliteImport *import, guint first, GError **error)
 {
@@ -49,8 +49,8 @@ set_outputs (CleaveTfliteImport *import, const GArray *values, GError **error)
   return TRUE;
 }
 
-/* Reads a condition, one bool. Sets `known` to whether it is constant and, if it is,
- * `condition`. */
+/* Reads the condition of an IF or a WHILE, one bool. Sets `known` to whether it is constant. If it
+ * is, sets `condition` to its value. */
 static gboolean
 read_condition (const CleaveTfliteValue *value,
                 gboolean *condition,
@@ -94,7 +94,8 @@ restore_states (CleaveTfliteImport *import, const GPtrArray *saved)
     g_array_index (import->states, CleaveTfliteState, i).next = saved_state (saved, i);
 }
 
-/* Adds a Where that selects a value. `name` is the name of the node. Returns NULL on error. */
+/* Adds a Where that selects between two values by `condition`. `name` is the name of the node.
+ * Returns NULL on error. */
 static CleaveResult *
 select_value (CleaveTfliteImport *import,
               const char *name,
@@ -154,8 +155,8 @@ select_outputs (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Selects the values of variables after the IF. If a branch neither reads nor sets a variable, its
- * value is the one before the IF. */
+/* Selects the values of variables after the IF. If a branch neither reads nor sets a variable, the
+ * variable keeps its value from before the IF. */
 static gboolean
 select_states (CleaveTfliteImport *import,
                CleaveResult *condition,
@@ -199,7 +200,7 @@ as_scalar (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
   return node == NULL ? NULL : cleave_node_get_result (node, 0);
 }
 
-/* Adds the nodes of both branches and selects the outputs. */
+/* Adds the nodes of both branches, and a Where for each output and each variable. */
 static gboolean
 add_branches (CleaveTfliteImport *import,
               CleaveResult *condition,

@@ -15,7 +15,7 @@ enum { CONV_ACTIVATION = 3, CONV_DILATION_W, CONV_DILATION_H };
 enum { DEPTHWISE_ACTIVATION = 4, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H };
 enum { FULLY_CONNECTED_ACTIVATION, FULLY_CONNECTED_FORMAT };
 
-/* A convolution of the file, and the attributes for the graph. */
+/* A convolution of the file: its operands, and the attributes of the node in the graph. */
 typedef struct
 {
   gboolean is_depthwise;
@@ -40,7 +40,7 @@ read_options (CleaveTfliteImport *import, Conv *c, gint64 *padding, GError **err
          cleave_tflite_option (import, dilation_w, 4, 1, &a->dilations.v[1], error);
 }
 
-/* Sets group and pads. Zeros that a PAD adds around x become pads. */
+/* Sets the groups and the pads. If a deferred PAD adds zeros around x, they become pads. */
 static gboolean
 read_geometry (CleaveTfliteImport *import, Conv *c, gint64 padding, GError **error)
 {
@@ -121,7 +121,7 @@ cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error)
 
 /* Integers */
 
-/* Checks that the weights have one scale, or one for each of `channels`. */
+/* Fails unless the weights have one scale, or one for each of `channels` channels. */
 static gboolean
 check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError **error)
 {
@@ -138,8 +138,9 @@ check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError
   return TRUE;
 }
 
-/* Adds multipliers and shifts. FULLY_CONNECTED with one scale multiplies the scales of x and w in
- * float32, as the reference kernel does; all other operators multiply in float64. */
+/* Adds the multiplier and the shift of each channel as operands. FULLY_CONNECTED with one scale
+ * multiplies the scales of x and w in float32, as the reference kernel does. All other operators
+ * multiply them in float64. */
 static gboolean
 add_factors (CleaveTfliteImport *import,
              const CleaveTfliteQuantization *w,
@@ -237,7 +238,7 @@ cleave_tflite_convert_integer_depthwise (CleaveTfliteImport *import, GError **er
 
 /* FULLY_CONNECTED */
 
-/* Reads the operands of FULLY_CONNECTED. Sets `rows` to the number of rows of x. */
+/* Reads the operands of FULLY_CONNECTED. Sets `rows` to the number of rows of the matrix x. */
 static gboolean
 read_product (CleaveTfliteImport *import, Conv *c, gint64 *rows, GError **error)
 {

@@ -8,8 +8,8 @@
 
 #include "../ops/tflite.h"
 
-/* Functions of real numbers. Each computes the real value of x, the function in float32, and the
- * nearest integer, ties away from zero. */
+/* Functions of real numbers. Each converts the integer x to a real number, computes the function in
+ * float32, and rounds to the nearest integer of the output, ties away from zero. */
 
 static gint64
 real_function (const CleaveTfliteFunction *f, gint32 x)
@@ -47,8 +47,8 @@ cleave_tflite_convert_integer_exp (CleaveTfliteImport *import, GError **error)
   return set_real_function (import, expf, error);
 }
 
-/* Returns the logarithm. For 0 and negative numbers, returns a number that becomes the smallest
- * integer. */
+/* Returns the logarithm of x. For 0 and negative x, returns a number so low that the table has the
+ * smallest integer. */
 static float
 logarithm (float x)
 {
@@ -117,7 +117,7 @@ hard_swish (const CleaveTfliteFunction *f, gint32 x)
   return cleave_fixed_shift_right (r, CLAMP (-f->gain_shift, 0, 31)) + f->y.zero;
 }
 
-/* Returns a multiplier rounded to 16 bits. */
+/* Rounds a multiplier of 32 bits to its upper 16 bits, at most 32767. */
 static gint32
 reduce (gint32 multiplier)
 {

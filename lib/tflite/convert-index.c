@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts operators that place elements by indices, and operators whose result depends on shapes
- * alone. Integers keep their scale. */
+/* Converts operators that select or place elements by indices, and operators whose result depends
+ * on shapes alone. Results of integers keep the scale of the operand. */
 
 #include <math.h>
 #include <string.h>
@@ -34,8 +34,8 @@ cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Adds a Gather that extends dimension `d` by `begin` and `end` elements, which mirror x at its
- * edges, edge elements included. */
+/* Adds a Gather that extends dimension `d` of x by `begin` elements before it and `end` after it.
+ * The new elements mirror x at its edges, edge elements included. */
 static CleaveResult *
 mirror (
     CleaveTfliteImport *import, CleaveResult *x, guint d, gint64 begin, gint64 end, GError **error)
@@ -143,7 +143,7 @@ cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *typ
   return cleave_tflite_add_constant (import, zeros);
 }
 
-/* Converts SCATTER_ND, which adds the updates of one position. */
+/* Converts SCATTER_ND, which adds all updates that have the same position. */
 gboolean
 cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Converts ADD_N and CUMSUM on int8 to ops on int32. The operands have one scale. The sum, in units
- * of twice that scale times 2^-20, is rescaled. As in the reference kernels, the sum begins with
- * the negated zero point, not with 0. Sources: reference/add_n.h and reference/cumsum.h. */
+ * of 2^-19 times that scale, is rescaled to the output. As in the reference kernels, the sum begins
+ * with the negated zero point, not with 0. Sources: reference/add_n.h and reference/cumsum.h. */
 
 #include "convert.h"
 
 #include "../ops/tflite.h"
 
-/* Adds nodes that compute x - zero as int32. */
+/* Adds nodes that compute x minus its zero point `zero`, as int32. */
 static CleaveResult *
 add_difference (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts sums, products, reductions and rescalings of integers that stand for real numbers.
- * Computes the multipliers as the Prepare functions of the reference kernels do. */
+/* Converts sums, products, reductions and rescalings of integers with a scale. Computes the
+ * multipliers as the Prepare functions of the reference kernels do. */
 
 #include "convert.h"
 
@@ -25,7 +25,8 @@ set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
   return TRUE;
 }
 
-/* Sets the factors that convert the operands to one scale, and the factor of the result. */
+/* Sets the fixed-point factors that convert the two operands to one scale, and the factor of the
+ * result. `ratios`: these three factors as real numbers. */
 static gboolean
 set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -107,7 +108,8 @@ typedef struct
   gboolean (*read_factors) (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error);
   gint64 shift_8, shift_16; /* left shifts of operands of int8 and of int16 */
   gboolean has_activation;  /* field 0 of the operator's options is an activation function */
-  gboolean can_adjoin;      /* options may transpose the operands */
+  gboolean can_adjoin; /* the operator's options can ask to transpose the last two dimensions of an
+                          operand */
 } Binary;
 
 /* Reads zero points, bounds and factors of an operator with two operands. */
@@ -167,7 +169,8 @@ CONVERT (squared_difference, "TfliteSquaredDifference", read_squared_difference,
 CONVERT (prelu, "TflitePRelu", read_prelu, .has_activation = FALSE)
 CONVERT (batch_matmul, "TfliteMatMul", read_matrix_product, .can_adjoin = TRUE)
 
-/* Divides a multiplier by a number of elements, with as many bits as its shift leaves. */
+/* Divides the factor of a sum by n, for a mean. First shifts the multiplier left as far as n and
+ * the factor's shift allow, to lose fewer bits. */
 static void
 divide (CleaveTfliteFactor *factor, gint64 n)
 {
@@ -278,10 +281,9 @@ is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
          memcmp (cleave_tensor_get_data (value), bytes, cleave_element_size (element)) == 0;
 }
 
-/* Returns the integers of which x is the DEQUANTIZE, if they have the element type and scale of the
- * output, so that QUANTIZE would return them. Returns NULL if x is any other value. This is exact
- * because float32 has more bits than the integers, unless the scale is so small that products lose
- * bits. */
+/* If x is the result of a DEQUANTIZE of integers, returns these integers. They must have the
+ * element type and scale of the output, so that a QUANTIZE of x returns them unchanged. Returns
+ * NULL otherwise, or if the scale is so small that products lose bits in float32. */
 static CleaveResult *
 find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteScale *scale)
 {
@@ -300,7 +302,8 @@ find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteS
   return node->operands[INTEGERS].result;
 }
 
-/* Converts QUANTIZE from one scale to another. If the scales are equal, adds no node. */
+/* Converts QUANTIZE from one scale to another. If the scales are equal, adds no node: the output is
+ * the operand. */
 static gboolean
 requantize (CleaveTfliteImport *import, GError **error)
 {

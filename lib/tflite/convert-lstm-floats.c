@@ -6,7 +6,8 @@
 
 #include "lstm.h"
 
-/* Concatenates the constants of the gates in the order of ONNX, in a shape with one direction. */
+/* Concatenates the constants of the four gates in the order of ONNX, and adds a dimension of extent
+ * 1 for the direction. */
 static CleaveResult *
 stack_gates (CleaveTfliteImport *import,
              guint first,
@@ -46,7 +47,7 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Adds the biases of W in the order of ONNX, and zeros as the biases of R. */
+/* Concatenates the biases of W in the order of ONNX. Appends zeros, as the biases of R. */
 static CleaveResult *
 add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **error)
 {
@@ -105,7 +106,7 @@ add_lstm (CleaveTfliteImport *import,
   return r->y != NULL && r->h != NULL && r->c != NULL;
 }
 
-/* limit on the steps of an LSTM that is unrolled, which adds about 16 nodes for each step */
+/* limit on the time steps of an LSTM that is unrolled; each step adds about 16 nodes */
 #define MAX_STEPS 512
 
 /* Returns rows [begin, end) of a value along dimension 0. */
@@ -119,7 +120,7 @@ take_rows (CleaveTfliteImport *import, CleaveResult *x, gint64 begin, gint64 end
   return cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
 }
 
-/* Returns gate `g` of the sums, [batch, 4 * hidden], after its activation. */
+/* Returns gate `g` after its activation. `sums`: sums of all gates, [batch, 4 * hidden]. */
 static CleaveResult *
 activate_gate (
     CleaveTfliteImport *import, CleaveResult *sums, guint g, gint64 hidden, GError **error)
@@ -132,8 +133,8 @@ activate_gate (
   return cleave_tflite_add_unary (import, g == CELL ? "Tanh" : "Sigmoid", part, NULL, error);
 }
 
-/* Adds the nodes of a step, and updates the states in `r`. `sums` has the products of x, plus the
- * biases. */
+/* Adds the nodes of a time step, and updates the states in `r`. `sums` has the products of x and
+ * the weights, plus the biases. */
 static gboolean
 add_step (CleaveTfliteImport *import,
           const CleaveTfliteLstm *l,
@@ -162,7 +163,8 @@ add_step (CleaveTfliteImport *import,
   return r->h != NULL;
 }
 
-/* Concatenates the four gates to one matrix or bias. */
+/* Concatenates the constants of the four gates, from input `first` on, to one matrix or one bias.
+ */
 static CleaveResult *
 stack_all (CleaveTfliteImport *import, guint first, CleaveResult *const *gates, GError **error)
 {
@@ -238,8 +240,8 @@ cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set_state (import, CLEAVE_TFLITE_LSTM_CELL, r.c, error);
 }
 
-/* Adds one direction of BIDIRECTIONAL_SEQUENCE_LSTM. Returns its result, in the layout of the
- * file. */
+/* Adds the nodes of one direction of BIDIRECTIONAL_SEQUENCE_LSTM. Returns the direction's result,
+ * in the layout of the file. */
 static CleaveResult *
 add_direction (CleaveTfliteImport *import, gboolean is_reverse, GError **error)
 {

@@ -11,7 +11,7 @@ enum { LSTM_NORMALIZATION = 20, LSTM_N_INPUTS = 24 };
 enum { LSTM_ACTIVATION, LSTM_CELL_CLIP, LSTM_PROJECTION_CLIP, LSTM_TIME_MAJOR };
 enum { BIDIRECTIONAL_TIME_MAJOR = 4 };
 
-/* Fails if an input is missing, or if an input that is not supported is present. */
+/* Fails if a required input is missing, or if an input is present that is not supported. */
 static gboolean
 check_lstm_inputs (const CleaveTfliteImport *import, GError **error)
 {
@@ -69,7 +69,8 @@ read_lstm_options (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Reads the operands of one direction. The states are inputs `hidden` and hidden + 1. */
+/* Reads the operands of one direction. Input `hidden` is the hidden state, input hidden + 1 the
+ * cell state. */
 static gboolean
 read_direction (CleaveTfliteImport *import, guint hidden, CleaveTfliteLstm *l, GError **error)
 {
@@ -112,7 +113,8 @@ cleave_tflite_read_lstm (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError
          read_direction (import, CLEAVE_TFLITE_LSTM_HIDDEN, l, error);
 }
 
-/* Fails if an input of a direction is missing, or if one is present that is not supported. */
+/* Fails if a required input of a direction is missing, or if an input is present that is not
+ * supported. */
 static gboolean
 check_bidirectional_inputs (const CleaveTfliteImport *import, GError **error)
 {
@@ -173,8 +175,8 @@ read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **e
          cleave_tflite_refuse (error, "input %u has the zero point %d, it must be 0", i, s.zero);
 }
 
-/* Appends the factor of each gate. Inputs from `first` on are the gates' weights for a value with
- * `scale`. Sums are in units of 2^-12. */
+/* Appends for each gate the factor that converts its sum to units of 2^-12. Inputs from `first` on
+ * are the weights that multiply a value with the scale `scale`. */
 static gboolean
 read_gate_factors (CleaveTfliteImport *import,
                    guint first,
@@ -197,7 +199,8 @@ read_gate_factors (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Reads the factors and the clip of the cell state, whose scale must be a power of two. */
+/* Reads the factors and the clip of the cell state. Fails unless the scale of the cell state is a
+ * power of two. */
 static gboolean
 read_cell (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,

@@ -6,12 +6,14 @@
 
 #include "convert.h"
 
-/* Operators with one or two operands that equal an op of ONNX, by operator code. */
+/* The operators that equal one op of ONNX with one or two operands. Each entry has the operator
+ * code. */
 static const struct
 {
   guint code;
   const char *op;
-  gint activation; /* index of the options field with the activation; -1: none */
+  gint activation; /* index of the field of the options that names the activation; -1: the operator
+                      has none */
 } plain[] = {
   { 0, "Add", 0 },           { 8, "Floor", -1 },
   { 14, "Sigmoid", -1 },     { 18, "Mul", 0 },
@@ -85,7 +87,7 @@ cleave_tflite_add_activation (CleaveTfliteImport *import,
     }
 }
 
-/* Adds op `op` with attributes on input 0, and sets output 0. */
+/* Adds op `op` with the attributes `attrs` and operand input 0, and makes the result output 0. */
 static gboolean
 convert_with (CleaveTfliteImport *import, const char *op, gconstpointer attrs, GError **error)
 {

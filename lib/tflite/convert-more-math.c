@@ -5,7 +5,7 @@
 
 #include "convert.h"
 
-/* Converts ADD_N, which adds its inputs in order. */
+/* Converts ADD_N, which adds its inputs one after the other. */
 gboolean
 cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error)
 {
@@ -119,7 +119,7 @@ cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Converts REDUCE_ANY and REDUCE_ALL to the largest and the smallest of 0 and 1. */
+/* Converts REDUCE_ANY to a maximum and REDUCE_ALL to a minimum of bools, as 0 and 1. */
 gboolean
 cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error)
 {

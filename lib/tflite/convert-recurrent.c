@@ -10,7 +10,7 @@ enum { X, W, R, B, H };
 typedef struct
 {
   gint64 time_major, batch, time, inputs, hidden;
-  gboolean is_relu; /* the activation is RELU, not TANH */
+  gboolean is_relu; /* activation RELU; FALSE: TANH */
 } Rnn;
 
 static gboolean
@@ -64,7 +64,8 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Finds weights. Weights of int8 are dequantized. */
+/* Returns the weights of input `i`, with the shape `shape`, as a float constant. Dequantizes int8.
+ */
 static CleaveResult *
 find_weights (CleaveTfliteImport *import, guint i, const CleaveShape *shape, GError **error)
 {

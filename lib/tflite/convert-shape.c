@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts operators that change shapes, orders and borders. Integers keep their scale. */
+/* Converts operators that reshape, permute or pad values. Results of integers keep the scale of the
+ * operand. */
 
 #include "convert.h"
 
@@ -38,7 +39,8 @@ cleave_tflite_convert_transpose (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Reads pads, [rank, 2], as all begins, then all ends. */
+/* Reads the constant input of pads, [rank, 2], into `pads`: first all pads at begins, then all pads
+ * at ends. */
 static gboolean
 read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
 {
@@ -99,8 +101,8 @@ read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError *
   return TRUE;
 }
 
-/* Defers a Pad of zeros around H and W: convolutions that read the output add the zeros
- * themselves. */
+/* Stores a Pad of zeros around H and W with the output, and adds no node. A convolution that reads
+ * the output adds the zeros itself. */
 static gboolean
 defer_pad (CleaveTfliteImport *import, const CleaveInts *pads, GError **error)
 {
@@ -119,7 +121,7 @@ defer_pad (CleaveTfliteImport *import, const CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Returns whether the output has the shape of input 0 plus the border. */
+/* Returns whether the file declares for the output the shape of input 0 plus the pads. */
 static gboolean
 is_declared (const CleaveTfliteImport *import, const CleaveInts *pads)
 {
@@ -192,7 +194,8 @@ cleave_tflite_convert_broadcast_to (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Reads a block size. It must divide two extents, or its square must divide the channels. */
+/* Reads the block size from the options. It must divide H and W, or its square must divide the
+ * channels. */
 static gboolean
 read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError **error)
 {
@@ -204,7 +207,8 @@ read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError 
   return TRUE;
 }
 
-/* Reshapes x, permutes it, reshapes the result to the shape of the output, and sets output 0. */
+/* Reshapes x to `shape`, permutes it, reshapes the result to the shape of output 0, and sets output
+ * 0. */
 static gboolean
 set_permuted (CleaveTfliteImport *import,
               CleaveResult *x,
@@ -256,8 +260,8 @@ cleave_tflite_convert_space_to_depth (CleaveTfliteImport *import, GError **error
   return set_permuted (import, x, &s, &perm, error);
 }
 
-/* Reads block sizes of H and W, and borders or crops, [2, 2]. A value [N, H, C], with block sizes
- * of H only, becomes [N, H, 1, C]. */
+/* Reads the block sizes of H and W into `b`, and the border or the crop, [2, 2], into `edges`. A
+ * value [N, H, C], with block sizes of H only, becomes [N, H, 1, C]. */
 static gboolean
 read_blocks (
     CleaveTfliteImport *import, CleaveInts *b, CleaveInts *edges, CleaveResult **x, GError **error)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts operators that take parts of a value, or join parts. Integers keep their scale. */
+/* Converts operators that take parts of a value, or join values. Results of integers keep the scale
+ * of the operand. */
 
 #include "convert.h"
 
@@ -11,7 +12,7 @@ find_moved (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **erro
          cleave_tflite_find_result (import, i, x, error);
 }
 
-/* Converts SLICE, with begins and sizes. Size -1 stands for the rest. */
+/* Converts SLICE, with begins and sizes. Size -1 means all elements from the begin on. */
 gboolean
 cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
 {
@@ -43,9 +44,10 @@ cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
 
 /* STRIDED_SLICE has begins, ends, strides, and masks with a bit for each of these entries. An entry
  * stands for a dimension of x. Exceptions are an ellipsis, which stands for all remaining
- * dimensions, and a new dimension of extent 1. A begin or an end whose bit is set is the edge. A
- * dimension whose shrink bit is set is removed. Example: x [2, 3, 4] with [..., new, 1] has the
- * entries ellipsis, new dimension, and 1 with a shrink bit; its result is [2, 3, 1]. */
+ * dimensions, and a new dimension of extent 1. If the bit of a begin or an end is set, the entry
+ * begins or ends at the edge of x. A dimension whose shrink bit is set is removed. Example: x [2,
+ * 3, 4] with [..., new, 1] has the entries ellipsis, new dimension, and 1 with a shrink bit; its
+ * result is [2, 3, 1]. */
 
 enum { BEGIN_MASK, END_MASK, ELLIPSIS_MASK, NEW_AXIS_MASK, SHRINK_MASK, OFFSET };
 
@@ -53,7 +55,7 @@ typedef struct
 {
   CleaveInts begins, ends, steps;
   gint64 masks[OFFSET];
-  gint64 is_offset; /* ends count from the begins */
+  gint64 is_offset; /* 1: the ends are relative to the begins */
 } Entries;
 
 static gboolean
@@ -77,7 +79,7 @@ read_entries (CleaveTfliteImport *import, Entries *e, GError **error)
          cleave_tflite_refuse (error, "inputs 1 to 3 must have as many elements");
 }
 
-/* Adds dimension `d`, of which entry `i` takes a part, to the attributes of a Slice. */
+/* Adds dimension `d` to the attributes of a Slice, with the begin, end and step of entry `i`. */
 static gboolean
 add_dim (const Entries *e, guint i, guint d, gint64 extent, CleaveSliceAttrs *a, GError **error)
 {

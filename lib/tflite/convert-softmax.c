@@ -34,7 +34,8 @@ check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
 
 #define STEPS 512
 
-/* Fills a table with a function at positions from `min` to `max`, in units of 2^-15. */
+/* Fills a table with the values of a function at STEPS + 1 positions from `min` to `max`, in units
+ * of 2^-15. */
 static void
 fill_steps (float (*function) (float), float min, float max, gint16 *table)
 {
@@ -108,7 +109,7 @@ fill_differences (
   if (!(real > 1))
     return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
                                  (double) scale);
-  /* the largest ratio has shift 31, which is legal here */
+  /* shift 31, which cleave_tflite_read_factor() refuses, is valid here */
   if (real >= 0x1p30)
     *factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
   else if (!cleave_tflite_read_factor (real, factor, error))
@@ -120,7 +121,7 @@ fill_differences (
   return TRUE;
 }
 
-/* Returns exp of a difference, in units of 2^-31. */
+/* Returns exp (difference) in units of 2^-31; 0 for the smallest int32. */
 static gint32
 exponential_of (gint32 difference)
 {

@@ -52,7 +52,8 @@ read_svdf (CleaveTfliteImport *import, Svdf *s, GError **error)
   return TRUE;
 }
 
-/* Sets the next state, given the newest results of the filters. Returns the state as [B, F, M]. */
+/* Sets the next state of the SVDF from the old state and `newest`, the newest results of the
+ * filters. Returns the next state as [B, F, M]. */
 static CleaveResult *
 push (CleaveTfliteImport *import, const Svdf *s, CleaveResult *newest, GError **error)
 {
@@ -108,7 +109,7 @@ cleave_tflite_convert_svdf (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add_activation (import, SVDF_ACTIVATION, y, error), error);
 }
 
-/* Scales of the tensors of an SVDF on integers. */
+/* Scales of the tensors of an SVDF with integers. */
 typedef struct
 {
   CleaveTfliteScale x, feature, time, state, y;
@@ -133,7 +134,8 @@ read_svdf_scales (CleaveTfliteImport *import, SvdfScales *q, GError **error)
   return TRUE;
 }
 
-/* Adds a TfliteConv with one tap and one factor, which clamps to the element type of y. */
+/* Adds a TfliteConv with one tap and one factor. Its result is clamped to the range of its element
+ * type. */
 static CleaveResult *
 add_product (CleaveTfliteImport *import,
              CleaveResult *x,

@@ -165,7 +165,7 @@ cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set_table (import, &f, tanh_of, error);
 }
 
-/* RELU rescales. The ratio of the scales is computed in float32. */
+/* Computes RELU: rescales x by the ratio of the scales, which is computed in float32. */
 
 static gint64
 relu (const CleaveTfliteFunction *f, gint32 x)
@@ -179,7 +179,7 @@ relu (const CleaveTfliteFunction *f, gint32 x)
 static gboolean
 convert_relu (CleaveTfliteImport *import, float min, float max, GError **error)
 {
-  const float beyond = 1 << 20; /* larger than all results */
+  const float beyond = 1 << 20; /* larger than all real results, so no upper bound */
   CleaveTfliteFunction f = { 0 };
 
   if (!cleave_tflite_read_function (import, &f, error) ||
@@ -235,8 +235,8 @@ cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* ABS rescales the distance from the zero point, unless the scales are equal. On int16, it becomes
- * a TfliteRescale with a negative factor below 0. */
+/* Computes ABS: rescales the distance from the zero point, unless the scales are equal. On int16,
+ * ABS becomes a TfliteRescale with a negative factor below the zero point. */
 
 static gint64
 absolute (const CleaveTfliteFunction *f, gint32 x)

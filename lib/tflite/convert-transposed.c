@@ -9,8 +9,7 @@ enum { X, W, B };
 enum { PADDING, STRIDE_W, STRIDE_H };
 enum { TRANSPOSE_SHAPE, TRANSPOSE_W, TRANSPOSE_X, TRANSPOSE_B, TRANSPOSE_ACTIVATION = 3 };
 
-/* Returns the extent that the kernel reaches along one spatial dimension without pads, or -1 if it
- * overflows. */
+/* Returns the extent of the result along one spatial dimension without pads; -1 if it overflows. */
 static gint64
 reach_of (gint64 extent, gint64 kernel, gint64 stride, gint64 dilation)
 {
@@ -60,7 +59,8 @@ typedef struct
   CleaveConvTransposeAttrs attrs;
 } Transposed;
 
-/* Reads the operands. The caller has set the strides. */
+/* Reads the operands into the struct, whose strides the caller has set. `inputs`: indices of the
+ * inputs w, x and bias. */
 static gboolean
 read_transposed (
     CleaveTfliteImport *import, const guint *inputs, gint64 padding, Transposed *t, GError **error)

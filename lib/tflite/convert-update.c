@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Returns elements [begin, end) of x along dimension `d`. Along the dimensions before d, takes the
- * ranges of the update; along later ones, everything. */
+/* Returns elements [begin, end) of x along dimension `d`. Along the dimensions before d, takes only
+ * the elements that the update replaces; along later dimensions, all elements. */
 static CleaveResult *
 take (CleaveTfliteImport *import,
       CleaveResult *x,
@@ -30,7 +30,8 @@ take (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
 }
 
-/* Reads the position of the update, and moves it so that the update lies inside the operand. */
+/* Reads the position of the update into `starts`. Moves it so that the update lies inside the
+ * operand. */
 static gboolean
 read_starts (CleaveTfliteImport *import, CleaveInts *starts, GError **error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts variables that VAR_HANDLE names. Handles of one container and name are one variable. The
- * value of a variable before a run is an input of the graph, its value after the run an output. */
+/* Converts the operators of variables. A VAR_HANDLE names a variable; handles with the same
+ * container and name are the same variable. The value of a variable before a run is an input of the
+ * graph. Its value after the run is an output. */
 
 #include "convert.h"
 
@@ -114,7 +115,8 @@ is_zero (const CleaveTfliteImport *import, CleaveTensor *value)
   return TRUE;
 }
 
-/* Sets the value of a variable before the first run. */
+/* Sets the value that a variable has before the first run, from input 1. Fails if this value is not
+ * known during the import. */
 static gboolean
 set_initial (CleaveTfliteImport *import, CleaveTfliteState *state, GError **error)
 {

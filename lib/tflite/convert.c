@@ -16,9 +16,9 @@ typedef struct
 {
   guint code;
   guint min_inputs, max_inputs;
-  guint max_outputs; /* largest number of outputs; the smallest is 1 */
-  Convert floats,
-      integers; /* converters for floats, and for integers with a scale; NULL: not supported */
+  guint max_outputs;        /* largest number of outputs; the smallest is 1 */
+  Convert floats, integers; /* functions that convert the operator on floats, and on integers with a
+                               scale; NULL: not supported */
 } Operator;
 
 #define F(word) cleave_tflite_convert_##word
@@ -186,7 +186,8 @@ find_operator (const CleaveTfliteOperator *op)
   return NULL;
 }
 
-/* Returns whether input `i` of an operator is a state, which must be a variable. */
+/* Returns whether input `i` of an operator is a state, for which the file must have a variable
+ * tensor. */
 static gboolean
 has_state (const Operator *known, guint i)
 {
@@ -214,7 +215,7 @@ check_operands (const CleaveTfliteImport *import, const Operator *known, GError 
       const CleaveTfliteTensor *tensor = cleave_tflite_input (import, i);
 
       if (tensor == NULL && i >= known->min_inputs && known->max_inputs != MANY)
-        continue; /* an optional input */
+        continue; /* an absent input that is optional */
       if (tensor == NULL)
         return cleave_tflite_refuse (error, "input %u is absent", i);
       if (tensor->type.element == CLEAVE_NONE)

@@ -17,7 +17,8 @@ typedef struct
   gboolean is_product;
 } CleaveTfliteConvInputs;
 
-/* The operands of a TfliteConv or TfliteConvTranspose, and a part of its attributes. */
+/* Operands of a TfliteConv or TfliteConvTranspose, and those attributes that do not depend on the
+ * windows. */
 typedef struct
 {
   /* x, zero point of x, w, multiplier, shift, zero point of y, bias, zero point of w */
@@ -33,7 +34,7 @@ gboolean cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
                                          const CleaveTfliteTensor *tensor,
                                          CleaveTfliteConvParts *parts,
                                          GError **error);
-/* Completes the parts, of which the caller has set x, w and bias. */
+/* Completes the operands and attributes in `parts`. The caller has set x, w and bias. */
 gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         const CleaveTfliteConvInputs *inputs,
                                         CleaveTfliteConvParts *parts,
@@ -69,7 +70,8 @@ gboolean cleave_tflite_convert_resize_nearest (CleaveTfliteImport *import, GErro
 gboolean cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error);
 
-/* Operators with variables (convert-svdf.c, convert-lstm.c), and the inputs that are variables */
+/* Operators with variables (convert-svdf.c, convert-lstm.c), and indices of their inputs that are
+ * variables */
 #define CLEAVE_TFLITE_CODE_SEQUENCE_RNN 35
 enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
 /* The first and the last state of BIDIRECTIONAL_SEQUENCE_LSTM */
@@ -88,8 +90,7 @@ gboolean cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **e
 gboolean cleave_tflite_convert_var_handle (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_assign_variable (CleaveTfliteImport *import, GError **error);
-/* Makes sure that a variable has a value: if no operator has set the variable, adds an input of the
- * graph. */
+/* If no operator has set the variable of a VAR_HANDLE, adds an input of the graph for its value. */
 gboolean cleave_tflite_read_handle (CleaveTfliteImport *import,
                                     CleaveTfliteState *state,
                                     const CleaveTensorType *type,
@@ -111,7 +112,8 @@ gboolean cleave_tflite_convert_log_softmax (CleaveTfliteImport *import, GError *
 gboolean cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError **error);
-/* Exchanges the last two dimensions of a matrix if option `field` asks for its transpose. */
+/* If option `field` is set, adds a Transpose of the last two dimensions of x. Returns the result,
+ * or x. */
 CleaveResult *
 cleave_tflite_adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error);
 gboolean cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error);

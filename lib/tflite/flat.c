@@ -6,7 +6,7 @@
 
 #include "../ir/error.h"
 
-/* Returns a signed little-endian integer of `size` bytes. */
+/* Returns the signed little-endian integer of `size` bytes at `at`. */
 static gint64
 load (const guint8 *at, gsize size)
 {
@@ -30,7 +30,8 @@ load_u16 (const CleaveFlat *flat, gsize at)
   return (guint16) load (flat->data + at, 2);
 }
 
-/* Subtracts `n_bytes` from the budget. Fails if the budget is too small. */
+/* Subtracts `n_bytes` from the budget of bytes that may be visited. Fails if the budget is too
+ * small. */
 static gboolean
 spend (CleaveFlat *flat, gsize n_bytes, GError **error)
 {

@@ -37,7 +37,7 @@ add_flip (
   CleaveResult *operands[2] = { x };
   CleaveNode *node;
 
-  /* the table begins with the smallest x */
+  /* entry i is for x = i if x is uint8, for x = i - 128 if x is int8 */
   for (guint i = 0; i < G_N_ELEMENTS (table); i++)
     table[i] = (guint8) (to == CLEAVE_INT8 ? i ^ 0x80 : i);
   operands[1] = cleave_tflite_add_constant (import, cleave_tensor_new_copy (&type, table, NULL));
@@ -151,8 +151,8 @@ cleave_tflite_add_operators (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Removes the nodes that only folded values have read. Uses point backwards, so one pass
- * suffices. */
+/* Removes the nodes that no node reads, since constants have replaced the folded values. Each node
+ * comes after its operands, so one pass from the last node suffices. */
 static void
 remove_unused (CleaveGraph *graph)
 {

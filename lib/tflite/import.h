@@ -21,8 +21,8 @@ typedef struct
   gboolean has_pads;
   guint base; /* index of the tensor without the zeros */
   gint64 pads_begin[2], pads_end[2];
-  guint state; /* 1 plus the index of the state, if the tensor is a handle of a VAR_HANDLE; 0
-                  otherwise */
+  guint state; /* 1 plus the index of a variable in `states`, if the tensor is its handle
+                  (VAR_HANDLE); else 0 */
 } CleaveTfliteValue;
 
 /* A variable. The graph reads its value as an input and returns its next value as an output, so
@@ -50,12 +50,13 @@ typedef struct
   guint depth;      /* nesting of calls of subgraphs */
   gboolean is_once; /* the subgraph belongs to a CALL_ONCE */
 
-  /* indexed by subgraph and tensor: the constant's result, which all calls of the subgraph share */
+  /* indexed by subgraph and tensor: result of the Constant node, which all calls of the subgraph
+   * share */
   CleaveResult ***constants;
   GArray *states;      /* CleaveTfliteState, in the order in which operators name them */
   GHashTable *handles; /* maps the name of a VAR_HANDLE to 1 plus the index of its state */
-  double work;         /* steps that computing constants may still take */
-  gint64 copies;       /* bytes that computed constants may still take */
+  double work;         /* number of kernel steps that folding of constants may still take */
+  gint64 copies;       /* number of bytes that folded and unpacked constants may still take */
   gint64 calls;        /* number of tensors and operators that calls of subgraphs may still read */
 } CleaveTfliteImport;
 
@@ -99,8 +100,8 @@ gboolean cleave_tflite_find_state (CleaveTfliteImport *import,
  * NULL: the error is set already. */
 gboolean
 cleave_tflite_set_state (CleaveTfliteImport *import, guint i, CleaveResult *result, GError **error);
-/* Sets `constant` to the value of input `i`, borrowed; NULL if the input is absent, or its value is
- * not known during the import. */
+/* Sets `constant` to the value of input `i`, without a reference of its own; NULL if the input is
+ * absent, or its value is not known during the import. */
 gboolean cleave_tflite_find_constant (CleaveTfliteImport *import,
                                       guint i,
                                       CleaveTensor **constant,
@@ -141,8 +142,8 @@ CleaveResult *cleave_tflite_add_transpose (CleaveTfliteImport *import,
                                            CleaveResult *x,
                                            const CleaveInts *perm,
                                            GError **error);
-/* Computes a value that depends on constants alone, within the limits, and replaces it by a
- * constant. Returns the constant's result; `x` if it was not computed. */
+/* If a value depends on constants alone and is within the limits of folding, computes it and
+ * replaces it by a constant. Returns the constant; `x` if the value was not computed. */
 CleaveResult *cleave_tflite_fold (CleaveTfliteImport *import, CleaveResult *x, GError **error);
 /* Folds as cleave_tflite_fold() does, and names the constant. `name` NULL: the name of operand
  * 0. */
@@ -200,11 +201,11 @@ gboolean cleave_tflite_is_quantized (const CleaveTfliteTensor *tensor);
 gboolean cleave_tflite_read_scale (const CleaveTfliteTensor *tensor,
                                    CleaveTfliteScale *scale,
                                    GError **error);
-/* Fails unless input `i` and output 0 have the same scale, as an operator that moves integers
- * needs. */
+/* Fails unless input `i` and output 0 have the same scale and zero point. Operators that only move
+ * integers need this. */
 gboolean cleave_tflite_check_same_scale (CleaveTfliteImport *import, guint i, GError **error);
-/* Returns input `i`, 8-bit weights of a float operator, dequantized. Returns `w` if the weights are
- * floats. */
+/* If input `i` has 8-bit weights, returns them dequantized, for a float operator. Returns `w` if
+ * the weights are floats. */
 CleaveResult *
 cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
 

@@ -15,15 +15,15 @@ enum { INPUT, FORGET, CELL, OUTPUT, N_GATES };
 typedef struct
 {
   gint64 time_major, batch, time, inputs, hidden;
-  float cell_clip; /* limit of the cell state; 0: none */
-  guint first;     /* number of the first input of weights; 1 for one direction */
+  float cell_clip; /* the cell state is clamped to [-cell_clip, cell_clip]; 0: not clamped */
+  guint first; /* index of the first input with weights of this direction; 1 for one direction */
   CleaveResult *x, *w[N_GATES], *r[N_GATES], *b[N_GATES], *h, *c;
 } CleaveTfliteLstm;
 
 /* Reads operands and options. Fails for peepholes, a projection and layer normalization, which the
  * reference kernels lack, too. */
 gboolean cleave_tflite_read_lstm (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError **error);
-/* Reads the same for one direction of BIDIRECTIONAL_SEQUENCE_LSTM. */
+/* Reads operands and options of one direction of BIDIRECTIONAL_SEQUENCE_LSTM. */
 gboolean cleave_tflite_read_lstm_direction (CleaveTfliteImport *import,
                                             gboolean is_reverse,
                                             CleaveTfliteLstm *l,

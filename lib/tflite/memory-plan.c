@@ -21,9 +21,9 @@
 /* The memory of a tensor, or of several tensors that share it. */
 typedef struct
 {
-  gint64 n_bytes, offset; /* `offset` in bytes; -1: not placed yet */
+  gint64 n_bytes, offset; /* `offset`: in the arena, in bytes; -1: not placed yet */
   gint64 first,
-      last; /* indices of the first and last operator that use the memory; first -1: none so far */
+      last; /* first and last operator that use the memory, as indices; `first` -1: none so far */
 } Buffer;
 
 typedef struct
@@ -189,8 +189,8 @@ place (const GPtrArray *list)
   return end;
 }
 
-/* Places all buffers that are used, in several orders. Keeps the smallest arena and returns its
- * bytes. */
+/* Places all buffers that an operator uses, in several orders. Keeps the offsets of the smallest
+ * arena, and returns its bytes. */
 static gint64
 place_all (Plan *plan)
 {

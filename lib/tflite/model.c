@@ -39,7 +39,8 @@ cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i)
   const CleaveFlatVector *zeros = &tensor->quantization.zeros;
   gint64 zero = i < zeros->n ? cleave_flat_integer (zeros, 8, i) : 0;
 
-  /* a zero point beyond uint8 stays beyond int8 */
+  /* a zero point outside the range of uint8 must stay outside the range of int8, so that checks
+   * fail */
   return tensor->is_unsigned && zero >= 0 && zero <= G_MAXUINT8 ? zero - 128
          : tensor->is_unsigned                                  ? G_MAXINT32
                                                                 : zero;
@@ -89,7 +90,7 @@ read_shape (const CleaveFlatTable *table, CleaveShape *shape, GError **error)
   return TRUE;
 }
 
-/* Finds the bytes of a buffer. An empty buffer, such as buffer 0, has no value. */
+/* Finds the bytes of a buffer. A tensor with an empty buffer, such as buffer 0, is no constant. */
 static gboolean
 read_buffer (CleaveFlat *flat,
              const CleaveFlatVector *buffers,
@@ -112,7 +113,7 @@ read_buffer (CleaveFlat *flat,
       !cleave_flat_get_integer (&table, BUFFER_OFFSET, 8, 0, &offset, error) ||
       !cleave_flat_get_integer (&table, BUFFER_SIZE, 8, 0, &size, error))
     return FALSE;
-  if (data.n == 0 && offset > 1) /* data after the FlatBuffer itself */
+  if (data.n == 0 && offset > 1) /* the data lies after the FlatBuffer itself */
     {
       if (size < 0 || (guint64) offset > flat->n_bytes ||
           (guint64) size > flat->n_bytes - (guint64) offset)
@@ -228,7 +229,8 @@ read_codes (CleaveTfliteModel *model, const CleaveFlatTable *root, guint **codes
   return TRUE;
 }
 
-/* Fails unless a list has only indices of tensors; -1 is allowed if `has_absent`. */
+/* Fails unless each item of a list is the index of a tensor. If `has_absent`, -1 is allowed, too.
+ */
 static gboolean
 check_indices (const CleaveTfliteSubgraph *subgraph,
                const CleaveFlatVector *list,

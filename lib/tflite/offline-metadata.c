@@ -29,9 +29,9 @@ typedef struct
   CleaveFlat flat;
   CleaveFlatTable root;
   CleaveFlatVector fields[N_FIELDS], buffers, metadata;
-  GArray *kept; /* guint32: positions of the tables of metadata in the old file */
+  GArray *kept; /* guint32: positions in the old file of metadata tables to keep */
   GByteArray *head;
-  guint32 n_head; /* number of bytes before the old file */
+  guint32 n_head; /* number of bytes that the new file has before the old file */
 } File;
 
 static guint32
@@ -192,7 +192,7 @@ append_entry (GByteArray *head, guint32 index)
   return table;
 }
 
-/* Positions of the new tables and vectors. */
+/* Positions in the new bytes of the tables and vectors. */
 typedef struct
 {
   guint32 root, buffers, metadata, plan, entry;

@@ -15,7 +15,8 @@ fail_input (const CleaveTfliteImport *import, guint i, gint64 tensor, GError **e
                       i, tensor, import->names[tensor]);
 }
 
-/* Adds the deferred Pad of a value, since a reader is not a convolution. */
+/* Adds the node of a deferred Pad, since a reader is not a convolution, which could add the zeros
+ * itself. */
 static gboolean
 make_pad (CleaveTfliteImport *import, guint tensor, GError **error)
 {

@@ -58,7 +58,7 @@ cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **err
   return TRUE;
 }
 
-/* Quantizes a bound of an activation. */
+/* Converts a bound of an activation, a real number, to an integer of output y. */
 static gboolean
 quantize_bound (const CleaveTfliteScale *y, float bound, gint64 *value, GError **error)
 {

@@ -5,7 +5,7 @@
 
 #include "import.h"
 
-/* A positive real number: multiplier * 2^(shift - 31). */
+/* A positive real number in fixed point: multiplier * 2^(shift - 31). */
 typedef struct
 {
   gint32 multiplier;
@@ -22,7 +22,7 @@ cleave_tflite_read_scales (CleaveTfliteImport *import, CleaveTfliteScales *scale
 /* Converts a real number to fixed point, as QuantizeMultiplier() of TensorFlow Lite does. Numbers
  * below 2^-32 become 0. */
 gboolean cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **error);
-/* Reads the activation in option `field` as bounds of the integers of output 0. */
+/* Reads the activation in option `field`. Converts its bounds to integers of output 0. */
 gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
                                     guint field,
                                     const CleaveTfliteScale *y,

@@ -45,7 +45,7 @@ typedef struct
   guint n_levels;
   const guint8 *from; /* elements of the file */
   gsize n_from, size; /* number of elements, and bytes of an element */
-  gsize at;           /* number of elements that are read */
+  gsize at;           /* number of elements that have been read so far */
   guint8 *to;
 } Sparse;
 
@@ -104,8 +104,8 @@ check_numbers (const Level *level, gint64 n_parents, GError **error)
                                    "a sparse dimension has indices behind its last segment");
 }
 
-/* Reads the level of a table. Updates `n_nodes` from the number of parents to the number of
- * children. */
+/* Reads one level of the tree from its table. Updates `n_nodes`: the number of parents before, the
+ * number of children after. */
 static gboolean
 read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError **error)
 {
@@ -125,7 +125,7 @@ read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError 
                             "a dense dimension has the extent %" G_GINT64_FORMAT
                             ", it must be %" G_GINT64_FORMAT,
                             size, level->extent);
-      *n_nodes *= size; /* both are below 2^31 */
+      *n_nodes *= size; /* no overflow: both factors are below 2^31 */
       return *n_nodes <= G_MAXINT32 ||
              cleave_fail (error, CLEAVE_ERROR_MODEL, "it has too many elements");
     }
@@ -198,7 +198,7 @@ read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError *
   return TRUE;
 }
 
-/* Sets extent and stride of a level of dimension `dim`. */
+/* Sets the extent and the stride of a level that belongs to dimension `dim`. */
 static void
 set_extent (const Dimensions *d, const CleaveShape *shape, guint dim, Level *level)
 {

@@ -5,19 +5,19 @@
 
 #include "convert.h"
 
-/* The parameters of a function. */
+/* The constants that the rules of functions read. Each rule reads some of them. */
 typedef struct
 {
   CleaveTfliteScale x, y;
   CleaveTfliteFactor factor;
-  gint32 radius;   /* magnitude of x beyond which the result is the smallest or largest value */
-  gint64 min, max; /* RELU: smallest and largest result */
+  gint32 radius;        /* if |x| exceeds this, the result is the smallest or largest integer */
+  gint64 min, max;      /* RELU: smallest and largest result */
   gint32 reluish, gain; /* HARD_SWISH: factors of 16 bits */
   gint reluish_shift, gain_shift;
-  float (*real) (float x); /* a function of real numbers */
+  float (*real) (float x); /* function of real numbers, for a rule that computes in float32 */
 } CleaveTfliteFunction;
 
-/* Returns the result for x, the operand minus its zero point. */
+/* Returns the entry of the table for x, the operand minus its zero point. */
 typedef gint64 (*CleaveTfliteRule) (const CleaveTfliteFunction *f, gint32 x);
 
 /* Reads the scales of input 0 and output 0 into `f`. */

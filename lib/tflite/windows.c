@@ -9,7 +9,8 @@
 enum { PADDING, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACTIVATION };
 enum { PADDING_SAME, PADDING_VALID };
 
-/* With SAME, the result has ceil (extent / stride) elements, and an odd pad goes to the end. */
+/* With SAME, the result has ceil (extent / stride) elements. If the sum of the pads is odd, the end
+ * gets the larger pad. */
 gboolean
 cleave_tflite_pads (const CleaveShape *x,
                     gint64 padding,
@@ -98,8 +99,8 @@ cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **error)
   return convert_pool (import, "MaxPool", error);
 }
 
-/* Reads the attributes and operand that the two poolings of integers share. Fails if the scales
- * differ, since the reference kernels do not rescale. */
+/* Reads the attributes and operand that the two poolings of integers share. Fails if the scales of
+ * operand and result differ, since the reference kernels do not rescale. */
 static gboolean
 read_integer_pool (CleaveTfliteImport *import,
                    CleaveTflitePoolAttrs *attrs,
@@ -127,8 +128,9 @@ has_odd_windows (const CleavePoolAttrs *pool)
   return pool->kernel_shape.v[0] * pool->kernel_shape.v[1] % 2 != 0;
 }
 
-/* Adds an average of uint8, whose ties are rounded up, away from 0 of uint8, which is -128 here.
- * Averages the integers of the file as int16. Returns NULL on error. */
+/* Adds an average pooling of uint8 elements, which the graph has as int8. In uint8, ties are
+ * rounded up; in int8, they would be rounded away from 0. Averages the integers of the file as
+ * int16. Returns NULL on error. */
 static CleaveResult *
 add_unsigned_average (CleaveTfliteImport *import,
                       CleaveResult *x,
@@ -137,7 +139,7 @@ add_unsigned_average (CleaveTfliteImport *import,
 {
   const gint64 offset = -(gint64) G_MININT8;
   CleaveTflitePoolAttrs wide = *attrs;
-  /* multiplier and shift stand for the ratio 1 */
+  /* multiplier and shift of the factor 1 */
   const CleaveTfliteRescaleAttrs narrow = { CLEAVE_INT8, 0, -offset, 1 << 30, 1, 1 << 30, 1 };
   gint16 table[256];
 
