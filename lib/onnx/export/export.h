@@ -67,7 +67,8 @@ void cleave_onnx_export_defaults (CleaveOnnxExport *export);
 gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name);
 
 /* Writes the dynamic part of the model, in these steps:
- * - begin unpacks it;\n * - reserve marks the names of its values as used;
+ * - begin unpacks it;
+ * - reserve marks the names of its values as used;
  * - export writes its nodes and the model's outputs, behind the static part;
  * - end frees it. */
 gboolean cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error);
