@@ -21,10 +21,10 @@ typedef struct
  * step. */
 typedef struct
 {
-  guint *next;   /* indexed by step: the next step of the same thread that has a footprint; the step
-                    itself if there is none */
-  gsize *first;  /* indexed by step: index in `lines` of the step's first entry; the entries of step
-                    s end where those of step s + 1 begin */
+  guint *next;  /* indexed by step: the next step of the same thread that has a footprint; the step
+                   itself if there is none */
+  gsize *first; /* indexed by step: index in `lines` of the step's first entry; one more element has
+                   the end of the last step's entries */
   GArray *lines; /* CleaveMemoryLines, step by step; NULL: no prefetching, as the footprints stay in
                     the cache */
 } CleaveFootprints;

@@ -35,8 +35,8 @@ claim (const Finding *f, const CleaveAssignment *assignment, CleaveBinding *bind
 }
 
 /* If an input is the root of its buffer, lets the input's bound tensor replace that buffer. If a
- * node overwrites the input, the buffer's root is the node's result instead, and no tensor replaces
- * the buffer. */
+ * node overwrites the input, the buffer's root is the node's result instead, and the input's tensor
+ * does not replace the buffer. */
 static void
 claim_inputs (const Finding *f)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Implements cleave_program_profile(), which measures the time of each step. An ordinary run uses
- * the code of run.c, which takes no times. */
+ * the code of run.c, which measures nothing. */
 
 #include "program-private.h"
 

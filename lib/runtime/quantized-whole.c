@@ -18,7 +18,8 @@ typedef struct
 
 struct _CleaveWhole
 {
-  CleaveQdqConv *conv; /* what computes the group: exactly one of these four pointers is set */
+  CleaveQdqConv *conv; /* the op that computes the group: exactly one of the pointers `conv`,
+                          `table`, `add` and `mean` is not NULL */
   CleaveQdqTable *table;
   CleaveQdqAdd *add;
   CleaveQdqMean *mean;

@@ -19,7 +19,7 @@ typedef void (*CleaveBoxRun) (gconstpointer state,
                               const CleaveKernelInstance *instance,
                               const CleaveBox *box);
 
-/* The loops whose lines form boxes, and the function `run` that computes a box. */
+/* The loops whose lines are grouped into boxes, and the function `run` that computes a box. */
 typedef struct
 {
   const CleaveLoops *loops;

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Reductions of floats in the order of their reference kernels: in 8 partial sums, as doubles, or
- * as floats where that gives the same bits. Several rows are processed at once, so that their
+ * as floats where that gives the same bits. Several rows are reduced at once, so that their
  * additions overlap. */
 
 #include "level.h"

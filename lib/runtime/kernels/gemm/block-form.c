@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds out whether floats are integers times a scale, whatever operator computed them. */
+/* Finds, for a matrix of floats, integers and scales whose products are exactly these floats. Any
+ * operator may have computed the floats. */
 
 #include "block-form.h"
 

@@ -15,9 +15,9 @@ typedef struct
   gint32 least, most;
 } CleaveBlock;
 
-/* The form of a matrix whose columns consist of such blocks of `block` rows. The integers of each
- * block, minus the smallest, fit into `n_bits` = 4 or 8 bits. `block` 0: the matrix has no such
- * form. */
+/* Describes a matrix each of whose columns consists of blocks of `block` rows, as described above.
+ * The integers of each block, minus the smallest, fit into `n_bits` = 4 or 8 bits. `block` 0: the
+ * columns have no such blocks. */
 typedef struct
 {
   gint64 block, n_bits;
@@ -30,5 +30,5 @@ gboolean cleave_block_find (const float *w, gint64 n, CleaveBlock *block);
 #define CLEAVE_BLOCK_TOGETHER 16 /* number of floats of a row in one cache line */
 gint64
 cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64 column, float *to);
-/* Returns the form of a matrix of floats with the longest possible blocks. */
+/* Returns the description of a matrix of floats with the longest possible blocks. */
 CleaveBlockForm cleave_block_find_form (const CleavePanels *panels, const float *from);

@@ -53,8 +53,9 @@ typedef struct
   gint64 y_offset; /* offset of the first column within a pixel of y, and in the bias */
 } CleaveColumns;
 
-/* The memory of a band, in elements: the range of x that its regions read, and the range of y that
- * they write. The second range is set only if the bands follow each other in memory. */
+/* The memory of a band, the pixels of y that a run computes together. In elements: the range of x
+ * that its regions read, and the range of y that they write. The second range is set only if the
+ * bands follow each other in memory. */
 typedef struct
 {
   gint64 x_begin, x_end;

@@ -34,7 +34,7 @@ typedef struct
       operand_bias;    /* indices of the operands that are x, a and the bias; bias 0: no bias */
   guint columns_dim;   /* dimension of the result that holds the columns; the result's rank if there
                           is only one column */
-  const float *a;      /* the matrix a, packed once; NULL: read in place, or packed by each run */
+  const float *a;      /* the matrix a, packed once; NULL: each run reads it in place or packs it */
   CleavePanels panels; /* layout of a, if each run packs it; width 0: runs do not pack it */
   CleavePackedRows rows; /* the rows of x that each run packs; `n` 0: products read x in place */
   guint n_batch_dims;

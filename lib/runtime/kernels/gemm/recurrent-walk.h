@@ -29,7 +29,7 @@
 typedef struct
 {
   CleavePanels panels;
-  const float *packed; /* packed form; NULL: packed by each run */
+  const float *packed; /* the packed matrix; NULL: each run packs it */
   gint64 first, k;
 } CleaveRecurrentMatrix;
 
