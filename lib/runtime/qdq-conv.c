@@ -116,7 +116,7 @@ gint32
 cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum)
 {
   const float beyond =
-      1 << 20; /* bound of a missing Clip: larger than any 8-bit value, and exact as an integer */
+      1 << 20; /* limit for the conversion to an integer: beyond all 8-bit values, and exact */
   float value = MIN (sum / conv->y_scale, beyond);
 
   return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
