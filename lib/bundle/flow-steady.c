@@ -84,9 +84,9 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* Returns whether the state of a step that computed no rows stays the same for an operand. It does
- * if the step is complete, or needs a row that existed at the mark, or needs rows that do not exist
- * yet. */
+/* For a step that has computed no row since the mark: returns whether an operand still keeps it
+ * from running, as at the mark. TRUE if the step is complete, needs a row that existed at the mark,
+ * or needs rows that do not exist yet. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {

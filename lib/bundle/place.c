@@ -181,7 +181,7 @@ find_neighbors (const CleaveBundleBuffer *buffer,
   return n_neighbors;
 }
 
-/* The costs of a placement. */
+/* The costs of a placement, of which the search finds the lowest. */
 typedef struct
 {
   gint64 accesses; /* accesses to memories, each multiplied by the index of the memory */

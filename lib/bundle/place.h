@@ -12,7 +12,7 @@ typedef struct
   guint first, last;      /* first and last segment that use the buffer */
   gint64 n_bytes, offset; /* size, and offset in the memory */
   guint memory;           /* index of the memory */
-  gint64 n_used;          /* bytes without the alignment at the end */
+  gint64 n_used;          /* bytes that values occupy, without the padding to the alignment */
   gint64 accesses;        /* estimated bytes that a run reads and writes */
   guint over; /* value whose buffer this one may overlap in its first segment (CleaveBundleOverlay);
                  CLEAVE_BUNDLE_NONE: none */

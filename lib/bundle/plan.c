@@ -2,7 +2,7 @@
 
 #include "plan.h"
 
-/* Limit on the plans that are kept for each position and state. It bounds the time of the search if
+/* Largest number of plans (labels) for each position and state. It bounds the time of the search if
  * many MACs may be added: the best plans differ by 2 % or more. */
 #define MAX_LABELS 48
 

@@ -92,7 +92,7 @@ expected_bytes (const CleaveTfliteTensor *tensor)
   return (gsize) (tensor->type_code == TYPE_INT4 ? n / 2 + n % 2 : n);
 }
 
-/* Reads the value of a tensor. Integers that are unsigned in the file stay unsigned. */
+/* Reads the value of a tensor. uint8 stays uint8; the caller converts it to int8. */
 static CleaveTensor *
 read_value (CleaveTfliteImport *import, guint tensor, GError **error)
 {

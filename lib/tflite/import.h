@@ -57,7 +57,7 @@ typedef struct
   GHashTable *handles; /* maps the name of a VAR_HANDLE to 1 plus the index of its state */
   double work;         /* number of kernel steps that folding of constants may still take */
   gint64 copies;       /* number of bytes that folded and unpacked constants may still take */
-  gint64 calls;        /* number of tensors and operators that calls of subgraphs may still read */
+  gint64 calls; /* remaining limit on the tensors and operators that calls of subgraphs read */
 } CleaveTfliteImport;
 
 /* Gives each tensor of the subgraph a unique name, made of its name in the file. */
@@ -145,8 +145,8 @@ CleaveResult *cleave_tflite_add_transpose (CleaveTfliteImport *import,
 /* If a value depends on constants alone and is within the limits of folding, computes it and
  * replaces it by a constant. Returns the constant; `x` if the value was not computed. */
 CleaveResult *cleave_tflite_fold (CleaveTfliteImport *import, CleaveResult *x, GError **error);
-/* Folds as cleave_tflite_fold() does, and names the constant. `name` NULL: the name of operand
- * 0. */
+/* Folds x as cleave_tflite_fold() does, and gives the constant the name `name`. NULL: the name of
+ * operand 0. */
 CleaveResult *cleave_tflite_fold_as (CleaveTfliteImport *import,
                                      CleaveResult *x,
                                      const char *name,

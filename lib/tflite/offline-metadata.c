@@ -157,7 +157,8 @@ list_metadata (File *file, GError **error)
   return TRUE;
 }
 
-/* Appends the buffer with the plan. Returns the position of its table. */
+/* Appends a FlatBuffers buffer that has the memory plan. Returns the position of the buffer's
+ * table. */
 static guint32
 append_plan (GByteArray *head, const gint32 *offsets, guint n)
 {

@@ -7,7 +7,7 @@
 #include "../ir/evaluate.h"
 #include "../ir/graph-private.h"
 
-/* limit on the bytes of a folded value */
+/* limit on the bytes of a value that replaces the node that computes it */
 #define MAX_FOLDED_BYTES (1 << 20)
 
 CleaveResult *

@@ -161,7 +161,7 @@ find_dying (const Run *run, const char *operand, const char *name, guint positio
              : 0;
 }
 
-/* Returns the only reader of a value; NULL for an output, and for no or several readers. */
+/* Returns the reader of a value; NULL if it is an output, or has no or several readers. */
 static const Onnx__NodeProto *
 find_reader (const Run *run, const char *name)
 {

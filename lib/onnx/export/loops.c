@@ -28,7 +28,7 @@ collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
       for (size_t k = 0; k < graph->node[i]->n_attribute; k++)
         if (graph->node[i]->attribute[k]->g != NULL)
           collect_reads (graph->node[i]->attribute[k]->g,
-                         read); /* calls itself once for each nested graph */
+                         read); /* recursion into the nested graphs */
     }
 }
 

@@ -310,7 +310,8 @@ GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
                                 const CleaveCall *call,
                                 const GPtrArray *operands,
                                 GError **error);
-/* Returns whether a node takes enough work to be computed as a graph of its own. */
+/* Returns whether a node needs enough kernel steps that compiling it as a graph of its own is
+ * faster. */
 gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,
                                    const CleaveCall *call,
                                    CleaveTensor *const *operands);
