@@ -194,7 +194,7 @@ can_advance (const CleaveProgram *program, guint sequence)
 }
 
 /* Runs steps of the sequence of another thread, whose core may be busy with other processes.
- * Returns FALSE if the next step of every other sequence has to wait. */
+ * Returns FALSE if it ran no step of any other sequence. */
 static gboolean
 advance_another (CleaveProgram *program, guint thread)
 {
