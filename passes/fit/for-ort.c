@@ -63,9 +63,8 @@ has_few_pieces (const CleaveFitPlan *plan, guint segment)
 typedef struct
 {
   CleaveFitPlan *plan;
-  GArray *missing;         /* guint: indices of the segments that do not become Loops */
-  guint n_loops, n_pieces; /* numbers of segments that become Loops, and that do not */
-  gint64 n_bytes;          /* estimated memory of the runtime */
+  GArray *missing; /* guint: indices of the segments that do not become Loops */
+  gint64 n_bytes;  /* estimated memory of the runtime */
 } Form;
 
 static void
@@ -92,8 +91,6 @@ list_missing (Form *form, const CleaveGraph *split, const CleaveSplitReport *rep
   for (guint i = 0; i < cleave_fit_plan_get_n_segments (form->plan); i++)
     if (!has_node (cleave_fit_plan_get_segment (form->plan, i), nodes))
       g_array_append_val (form->missing, i);
-  form->n_pieces = form->missing->len;
-  form->n_loops = cleave_fit_plan_get_n_segments (form->plan) - form->n_pieces;
   return TRUE;
 }
 
@@ -167,8 +164,7 @@ keep_loops (
       form = kept;
     }
   if (form == all)
-    *kept = (Form){ cleave_fit_plan_ref (all->plan), g_array_ref (all->missing), all->n_loops,
-                    all->n_pieces, all->n_bytes };
+    *kept = (Form){ cleave_fit_plan_ref (all->plan), g_array_ref (all->missing), all->n_bytes };
   return TRUE;
 }
 
@@ -251,7 +247,7 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
 
   if (!form_init (&all, cleave_fit_plan_ref ((CleaveFitPlan *) plan), graph, error))
     return FALSE;
-  if (all.n_pieces == 0)
+  if (all.missing->len == 0)
     {
       form_take (best, &all);
       return TRUE;
@@ -287,9 +283,9 @@ weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, G
         return NULL;
       form_take (&best, &whole);
     }
-  loops->n_loops = best.n_loops;
-  loops->n_pieces = best.n_pieces;
-  loops->n_whole = n - best.n_loops - best.n_pieces;
+  loops->n_pieces = best.missing->len;
+  loops->n_loops = cleave_fit_plan_get_n_segments (best.plan) - loops->n_pieces;
+  loops->n_whole = n - loops->n_loops - loops->n_pieces;
   loops->bytes_after = best.n_bytes;
   return g_steal_pointer (&best.plan);
 }

@@ -53,7 +53,7 @@ add_prefix (Prefixes *prefixes, const Prefix *prefix)
 
 /* Adds `next`, which extends the prefix `from` by a segment or step that ends at step `end` and
  * needs `next.last` bytes. `grown`: bytes by which an overlay enlarges a buffer that is live in the
- * last segment or step of `from`. Does nothing if either of them then exceeds `max_bytes`. */
+ * last segment or step of `from`. Does nothing if `from` or `next` then exceeds `max_bytes`. */
 static void
 append (Prefixes *to, const Prefix *from, Prefix next, gint64 grown, guint end, gint64 max_bytes)
 {

@@ -17,6 +17,7 @@ static const double limits[] = { 0, 0.03, 0.1, INFINITY };
  * MCUNet needs 22 % more memory without the corrected estimates, ResNet-50 without the original
  * ones. */
 static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
+
 /* Plans between the unsplit graph and the least memory differ by at least this fraction of their
  * bytes. */
 #define STEP 0.07

@@ -49,6 +49,28 @@ START_TEST (segments_may_stay_whole)
 }
 END_TEST
 
+/* A graph that lacks nodes of the plan is refused, also if all segments are left out. */
+START_TEST (segments_of_another_graph_are_refused)
+{
+  g_autoptr (CleaveGraph) graph = make_blocks (3), other = cleave_graph_new (NULL);
+  const CleaveFitOptions options = { .even_strips = TRUE };
+  g_autoptr (CleaveFitPlan) plan = cleave_fit_plan_new (graph, &options, NULL);
+  const guint segments[] = { 0, 1, 2, 3 };
+
+  run_output (other, run_unary (other, "Relu", run_input (other, &CLEAVE_SHAPE (4, 6))));
+  for (guint n = 0; n <= G_N_ELEMENTS (segments); n += G_N_ELEMENTS (segments))
+    {
+      g_autoptr (GError) error = NULL;
+      CleaveFitPlan *rest = cleave_fit_plan_new_without (plan, other, n, segments, &error);
+
+      ck_assert_ptr_null (rest);
+      ck_assert_msg (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION), "%s",
+                     error == NULL ? "no error" : error->message);
+      ck_assert_uint_eq (cleave_graph_get_n_nodes (other), 2);
+    }
+}
+END_TEST
+
 /* A plan leaves a graph that already fits unchanged, including the order of its nodes. */
 START_TEST (graphs_that_fit_are_unchanged)
 {
@@ -390,10 +412,11 @@ END_TEST
 static void
 add_tests (Suite *suite)
 {
-  cleave_add_case (suite, "plans", segments_may_stay_whole, graphs_that_fit_are_unchanged,
-                   fitted_graphs_are_unchanged, added_macs_have_a_limit, frontier_goes_down,
-                   cheaper_plans_are_looked_for, plan_of_another_graph_changes_nothing,
-                   options_must_make_sense, fit_is_a_pass, old_names_of_options_still_work, NULL);
+  cleave_add_case (suite, "plans", segments_may_stay_whole, segments_of_another_graph_are_refused,
+                   graphs_that_fit_are_unchanged, fitted_graphs_are_unchanged,
+                   added_macs_have_a_limit, frontier_goes_down, cheaper_plans_are_looked_for,
+                   plan_of_another_graph_changes_nothing, options_must_make_sense, fit_is_a_pass,
+                   old_names_of_options_still_work, NULL);
   cleave_add_case (suite, "files", exported_graphs_need_the_planned_memory,
                    moved_nodes_need_the_planned_memory, nodes_are_in_the_order_of_a_file, NULL);
   cleave_add_case (suite, "search", search_is_no_more_work_than_graphs_are_long,
