@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # first-steps.py CLEAVE: tests the places where new users stop: names of outputs, hints for the next command, words.
 
-import os
 import re
 import shlex
 import unittest
