@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 /* Upgrades of com.microsoft ops to standard ops. Each family (contrib-*.c) has a table of ops and
  * functions, which a NULL op ends. The families share the steps below. */

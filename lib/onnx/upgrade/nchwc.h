@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 /* Reads ops of com.microsoft.nchwc, which ONNX Runtime writes for the CPU that it optimizes for.
  * Their values have channels in blocks:

@@ -3,7 +3,7 @@
 /* Computes NonMaxSuppression during the import. The number of selected boxes depends on values, so
  * the operands must be constant. */
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 #include "../../ops/reference.h"
 

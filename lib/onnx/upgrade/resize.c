@@ -3,7 +3,7 @@
 /* Upgrades Resize before opset 18 (Upsample before opset 10), and RoiAlign, which has a similar
  * change. */
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 #include <math.h>
 #include <string.h>

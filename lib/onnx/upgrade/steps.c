@@ -3,7 +3,7 @@
 /* Building blocks of upgrades: steps (nodes that together replace one node of the file) and
  * constants. */
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 #include "../../ops/move.h"
 #include "../../ops/reference.h"

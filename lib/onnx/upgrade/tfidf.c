@@ -3,7 +3,7 @@
 /* Upgrades TfIdfVectorizer with weights: counts (TFIDF), or counts limited to 1 (IDF), times the
  * weights. */
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 #define STEP CLEAVE_ONNX_STEP
 

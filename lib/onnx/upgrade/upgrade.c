@@ -5,7 +5,7 @@
  *
  * Over 400 lines: one small function for each op that changed. */
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 #include <math.h>
 #include <string.h>

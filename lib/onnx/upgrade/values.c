@@ -3,7 +3,7 @@
 /* Computes Compress, NonZero and Unique during the import. The shapes of their results depend on
  * values, so the operands must be constant. */
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 #include "../../ops/lines.h"
 

@@ -2,7 +2,7 @@
 
 /* Converts kernel_shape, auto_pad and output_shape of convolutions and pools to explicit pads. */
 
-#include "../import/import.h"
+#include "upgrades.h"
 
 #include <string.h>
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The upgrades: each function converts a node of an old opset, or of an op without an op record, to
+ * nodes of opset 17. It returns FALSE and the error if the node has no such form. */
+
+#include "../import/import.h"
+
+/* Adds a node of opset 17 that takes over the attributes of `node`. Its op may itself need an
+ * upgrade. Returns its result. Returns NULL on error, or if operand 0 is NULL. */
+CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
+                                           const char *op,
+                                           const char *suffix,
+                                           CleaveOnnxValue *const *operands,
+                                           guint n_operands,
+                                           GError **error);
+
+/* Opsets 1 to 11 */
+
+gboolean cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_lp_pool_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_power_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error);
+
+/* Experimental ops of opset 1 */
+
+gboolean cleave_onnx_upgrade_affine (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dynamic_slice (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_parametric_softplus (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error);
+
+/* Opsets 18 to 26 */
+
+/* Returns the axes (gint64), counted from 0; all axes if `list` is NULL. Returns NULL on error. */
+GArray *cleave_onnx_find_axes (CleaveOnnxNode *node,
+                               const CleaveOnnxAttr *list,
+                               guint rank,
+                               GError **error);
+gboolean cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_resize_18 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_qlinear_matmul_21 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_tensor_scatter (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
+
+/* Ops that are composed of other ops */
+gboolean cleave_onnx_upgrade_mish (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_rotary_23 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_center_crop_pad (CleaveOnnxNode *node, GError **error);
+CleaveOnnxValue *
+cleave_onnx_gelu (CleaveOnnxNode *node, CleaveOnnxValue *x, gboolean by_tanh, GError **error);
+CleaveOnnxValue *cleave_onnx_rms_norm (CleaveOnnxNode *node,
+                                       CleaveOnnxValue *x,
+                                       CleaveOnnxValue *scale,
+                                       gint64 axis,
+                                       double epsilon,
+                                       GError **error);
+
+/* Ops with windows */
+gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_deform_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
+
+/* Resize (resize_11: opset 11 and later) and RoiAlign */
+gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
+
+gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
+
+/* Text */
+gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
+
+/* Forms of normalizations that our op records lack. The first function also calls the upgrade for
+ * training. */
+gboolean cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error);
+
+/* Training */
+gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
+
+/* Ops whose result's shape depends on values */
+gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_nms (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);
+gboolean cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error);
