@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include "layers.h"
+#include "ranks.h"
+
+/* The report of `cleave run`. */
+
+/* The form of the report, and the options that it repeats. */
+typedef struct
+{
+  gboolean as_json;
+  gint64 repeat;
+  gint64 n_in_flight; /* runs in flight of a stream; 0: no stream */
+  const char *folder; /* the folder of the outputs; NULL: outputs are not written */
+} CleaveRunReport;
+
+/* The number of nodes and the peak of the model before it was split for the threads. If
+ * `nodes_before` is 0, the model runs unsplit. */
+typedef struct
+{
+  guint nodes_before;
+  gint64 peak_before;
+  gboolean found_nothing;
+} CleaveRunSplit;
+
+/* Returns whether an output has strings. */
+gboolean cleave_run_has_strings (const CleaveOnnxDynamic *dynamic, const char *output);
+
+void cleave_run_print (const CleaveExecution *e,
+                       const CleaveRunReport *report,
+                       const CleaveRunSplit *split,
+                       const CleaveLayers *layers);
+void cleave_run_print_ranks (const CleaveRankRun *run, const CleaveRunReport *report);
