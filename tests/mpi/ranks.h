@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The cases of ranks.c, and functions that they share. */
+
+#include <cleave/cleave-mpi.h>
+#include <cleave/cleave.h>
+
+/* Programs that a stream alternates between. */
+#define N_LANES 3
+
+extern int rank, n_ranks;
+
+/* Numbers of calls of MPI_Start(), and of reads of another process's memory, that succeed before
+ * further ones fail. */
+extern gint starts_left, reads_left;
+
+/* Aborts all ranks, with a message, if `good` is FALSE. */
+void demand (gboolean good, const char *what, guint32 seed);
+/* Returns a tensor for each output on rank 0, and an empty list on other ranks. */
+GPtrArray *make_outputs (const CleaveGraph *graph);
+/* Compares the outputs with those of a program of the whole graph. */
+void assert_outputs (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs, guint32 seed);
+/* Returns a placement on `n` ranks of a chain of nodes, with weights that depend on `seed`. */
+CleavePlacement *make_chain (int seed, guint n);
+
+/* Runs random graphs on 1, 2, 3 and 4 of the ranks. */
+void run_same (guint n_cases);
+/* Tests that all ranks report an error of one rank. */
+void run_errors (void);
+/* Tests that if MPI fails on a rank during a run, all ranks fail, and none waits forever. */
+void run_failure (int failing);
+/* Tests that if one of several programs in flight fails, all programs fail on all ranks. */
+void run_stream_failure (int failing);
+/* Tests that ranks on one host read each other's memory, and that MPI carries no message. */
+void run_host (void);
