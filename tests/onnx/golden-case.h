@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* One case of ONNX's operator tests: its import in several ways, its run, and the comparison. */
+
+#include "models.h"
+
+/* Returns the inputs or outputs of a case: the tensors of files kind_0, kind_1 and so on. */
+GPtrArray *golden_read_tensors (const char *folder, const char *kind, GError **error);
+/* Imports the model. The inputs with `is_fixed` become constants with the values of the test. */
+CleaveGraph *golden_import (GBytes *bytes,
+                            const GPtrArray *inputs,
+                            const gboolean *is_fixed,
+                            gboolean dynamic,
+                            GError **error);
+/* Imports the model unmodified. If that fails, fixes the inputs whose values the import needs, and
+ * removes them from the list. */
+CleaveGraph *
+golden_import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GError **error);
+/* Returns the model with a Compress behind each input. Its condition is a further input that keeps
+ * all rows, so all shapes depend on data. Adds tensors for the conditions to `inputs`. Returns NULL
+ * if the model lists weights as inputs. */
+GBytes *golden_make_dynamic (GBytes *bytes, GPtrArray *inputs);
+/* Returns the first mistake in the outputs as text, or NULL. */
+char *golden_run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs);
+/* Asserts the same bits after export and import. Returns the first mistake as text, or NULL. */
+char *golden_run_again (const CleaveGraph *graph, GPtrArray *inputs);
