@@ -65,7 +65,7 @@ list_commands (void)
  * UTF-8 becomes a replacement character, and control characters, which a terminal would obey,
  * become \xNN. */
 static int
-complain (const char *message)
+print_error (const char *message)
 {
   g_autofree char *valid = g_utf8_make_valid (message, -1);
   g_autoptr (GString) line = g_string_new ("cleave: ");
@@ -137,7 +137,7 @@ complain_of_command (const char *word)
   g_autofree char *hint = dup_command_hint (word);
   g_autofree char *message = g_strdup_printf ("there is no command '%s'%s", word, hint);
 
-  return complain (message);
+  return print_error (message);
 }
 
 static int
@@ -153,7 +153,7 @@ run_command (int argc, char **argv)
         g_set_prgname (name);
         status = commands[i].run (argc, argv, &error);
         if (error != NULL)
-          return complain (error->message);
+          return print_error (error->message);
         return status;
       }
   return complain_of_command (argv[0]);
@@ -184,7 +184,7 @@ close_output (void)
   message = errno == 0
                 ? g_strdup ("cannot write to standard output")
                 : g_strdup_printf ("cannot write to standard output: %s", g_strerror (errno));
-  _exit (complain (message));
+  _exit (print_error (message));
 }
 
 static int
@@ -210,7 +210,7 @@ complain_of (const char *option, const char *argument)
 {
   g_autofree char *message = g_strdup_printf ("'%s' is not expected after '%s'", argument, option);
 
-  return complain (message);
+  return print_error (message);
 }
 
 int

@@ -163,12 +163,6 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
          parse_max_added ("--max-added-latency", o->latency, &options->max_added_latency, error);
 }
 
-static void
-tell (double part, gpointer data)
-{
-  cleave_progress_tell (data, (guint) (100 * part), 100);
-}
-
 /* The frontier */
 
 static double
@@ -458,7 +452,7 @@ cleave_cmd_fit (int argc, char **argv, GError **error)
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph = NULL;
   g_autofree char *title = NULL;
-  CleaveFitOptions options = { .watch = tell };
+  CleaveFitOptions options = { .watch = cleave_progress_tell_part };
   CleaveProgressLine progress;
 
   if (files == NULL || !parse_options (&o, &options, error))

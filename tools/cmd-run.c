@@ -281,6 +281,24 @@ execute (const Options *o,
   return execute_layers (o, file, graph, inputs, n_threads, execution, layers, error);
 }
 
+/* Writes the files and prints the report of a run in this process. */
+static int
+finish (const Options *o,
+        const CleaveExecution *execution,
+        char **input_names,
+        const GPtrArray *inputs,
+        const CleaveRunSplit *split,
+        const CleaveLayers *layers,
+        GError **error)
+{
+  const CleaveRunReport report = { o->as_json, o->repeat, 0, o->folder };
+
+  if (!write_files (execution, o, input_names, inputs, error))
+    return CLEAVE_WRONG;
+  cleave_run_print (execution, &report, split, layers);
+  return CLEAVE_DONE;
+}
+
 static int
 run_here (Options *o, const char *file, GError **error)
 {
@@ -293,15 +311,12 @@ run_here (Options *o, const char *file, GError **error)
   guint n_threads = (guint) o->n_threads;
   CleaveLayers layers = { 0 };
   CleaveRunSplit split = { 0 };
-  const CleaveRunReport report = { o->as_json, o->repeat, 0, o->folder };
 
   if (inputs == NULL ||
       (n_threads > 1 && !o->as_is && !split_to_run (graph, &n_threads, &split, error)) ||
-      !execute (o, file, g_steal_pointer (&graph), inputs, n_threads, &execution, &layers, error) ||
-      !write_files (&execution, o, input_names, inputs, error))
+      !execute (o, file, g_steal_pointer (&graph), inputs, n_threads, &execution, &layers, error))
     return CLEAVE_WRONG;
-  cleave_run_print (&execution, &report, &split, &layers);
-  return CLEAVE_DONE;
+  return finish (o, &execution, input_names, inputs, &split, &layers, error);
 }
 
 static gboolean
@@ -332,16 +347,13 @@ run_saved (Options *o, const char *file, GError **error)
       execution = { .wants_trace = o->trace != NULL, .wants_profile = o->with_profile };
   const CleaveLayers layers = { 0 };
   const CleaveRunSplit split = { 0 };
-  const CleaveRunReport report = { o->as_json, o->repeat, 0, o->folder };
 
   cleave_outputs_set_force (o->model.force);
   cleave_outputs_protect (file);
   if (inputs == NULL ||
-      !cleave_execute_program (program, graph, inputs, (guint) o->repeat, &execution, error) ||
-      !write_files (&execution, o, input_names, inputs, error))
+      !cleave_execute_program (program, graph, inputs, (guint) o->repeat, &execution, error))
     return CLEAVE_WRONG;
-  cleave_run_print (&execution, &report, &split, &layers);
-  return CLEAVE_DONE;
+  return finish (o, &execution, input_names, inputs, &split, &layers, error);
 }
 
 int

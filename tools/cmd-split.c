@@ -201,7 +201,7 @@ check_options (const Options *o, GError **error)
 static void
 show_progress (gint64 done, gint64 budget, gpointer data)
 {
-  cleave_progress_tell (data, (guint) (100 * (double) done / (double) budget), 100);
+  cleave_progress_tell_part ((double) done / (double) budget, data);
 }
 
 static CleaveSplitReport *
@@ -232,18 +232,12 @@ has_limit (const CleaveConstraint *constraint)
          constraint->max_added_macs > 0 || constraint->max_pieces != 0;
 }
 
-static void
-tell_fit (double part, gpointer data)
-{
-  cleave_progress_tell (data, (guint) (100 * part), 100);
-}
-
 static CleaveSplitReport *
 fit (CleaveGraph *graph, const Options *o, CleaveProgressLine *progress, GError **error)
 {
   g_autoptr (CleaveTiling) split = NULL;
   g_autoptr (CleaveFitPlan) plan = NULL;
-  CleaveFitOptions options = { .watch = tell_fit, .watch_data = progress };
+  CleaveFitOptions options = { .watch = cleave_progress_tell_part, .watch_data = progress };
   CleaveConstraint constraint;
 
   if (!cleave_split_parse (o->given, "--", &split, &constraint, error))

@@ -34,6 +34,12 @@ cleave_progress_tell (CleaveProgressLine *progress, guint done, guint all)
 }
 
 void
+cleave_progress_tell_part (double part, gpointer progress)
+{
+  cleave_progress_tell (progress, (guint) (100 * part), 100);
+}
+
+void
 cleave_progress_end (CleaveProgressLine *progress)
 {
   if (progress->shown)

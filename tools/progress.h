@@ -14,4 +14,6 @@ typedef struct
 
 void cleave_progress_begin (CleaveProgressLine *progress, const char *what);
 void cleave_progress_tell (CleaveProgressLine *progress, guint done, guint all);
+/* Shows the part that is done, from 0 to 1. A watch of a fit, with a CleaveProgressLine as data. */
+void cleave_progress_tell_part (double part, gpointer progress);
 void cleave_progress_end (CleaveProgressLine *progress);

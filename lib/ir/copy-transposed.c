@@ -75,7 +75,7 @@ prefetch_next (const char *from,
 
 /* Copies n bytes, fewer than a vector has. */
 static inline void
-copy_some (char *to, const char *from, gint64 n)
+copy_partial (char *to, const char *from, gint64 n)
 {
   if (n >= 8)
     {
@@ -300,7 +300,7 @@ copy_some (char *to, const char *from, gint64 n)
                                                                                                    \
         transpose_##type (block, VECTOR, N, from + at * size, from_step, (guint) n);                    \
         for (gint64 k = 0; k < N; k++)                                                             \
-          copy_some (to + (at + k) * to_step, block + k * VECTOR, n * size);                       \
+          copy_partial (to + (at + k) * to_step, block + k * VECTOR, n * size);                       \
       }                                                                                            \
   }
 

@@ -213,7 +213,8 @@ step_side (const Side *side, gint64 *index, gint64 at)
 /* Copies element by element over the dimensions that have no common loops, such as [4, 6] and [6,
  * 4]. The common loops run inside, once for each element. */
 static void
-copy_left (const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)
+copy_elements (
+    const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)
 {
   gint64 to_index[CLEAVE_MAX_RANK] = { 0 }, from_index[CLEAVE_MAX_RANK] = { 0 };
   gint64 n = 1, size = loops->size, to_at = 0, from_at = 0;
@@ -241,7 +242,7 @@ cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from)
   take_loops (&loops, &to_side, &from_side);
   if (to_side.rank > 0)
     {
-      copy_left (&loops, &to_side, &from_side, to->data, from->data);
+      copy_elements (&loops, &to_side, &from_side, to->data, from->data);
       return;
     }
   loops.streams = cleave_tensor_type_n_bytes (&to->type) >= CLEAVE_STREAM_BYTES;

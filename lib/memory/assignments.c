@@ -247,7 +247,7 @@ cleave_storage_find_assignments (CleaveStorage *storage, const CleaveGraph *grap
 {
   begin_assignments (storage, graph);
   for (guint i = storage->n_nodes; i-- > 0;)
-    cleave_storage_settle (storage, storage->nodes[i]);
+    cleave_storage_move_operands (storage, storage->nodes[i]);
   for (guint v = 0; v < storage->n_values; v++)
     follow (storage, &storage->assignments[v]);
 }

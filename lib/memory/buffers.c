@@ -98,7 +98,7 @@ choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 cutoff)
 typedef enum { STAGE_PARTS, STAGE_WINDOWS, OVERLAY } Means;
 
 static gboolean
-choose_more (const CleaveStorage *storage, Means means, Choices *choices)
+find_choices_at_peak (const CleaveStorage *storage, Means means, Choices *choices)
 {
   switch (means)
     {
@@ -138,7 +138,8 @@ improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph 
   g_autoptr (CleaveStorage) other = NULL;
   double enough;
 
-  if (!choose_more (*best, means, &more) || !is_worth (*best, means, choices, &more, &enough))
+  if (!find_choices_at_peak (*best, means, &more) ||
+      !is_worth (*best, means, choices, &more, &enough))
     return FALSE;
   other = storage_new (graph, (*best)->facts, (*best)->materializes, &more);
   if ((double) cleave_storage_get_peak (other) > enough)

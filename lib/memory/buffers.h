@@ -24,8 +24,9 @@ typedef enum {
   CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* another value is these elements under another shape, so
                                        * the strides must not change */
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
-  CLEAVE_ASSIGNMENT_BOX = 1 << 4, /* a join inside a later join, whose operands already lie in the
-                                   * buffer of the later join: the inner join needs no work */
+  CLEAVE_ASSIGNMENT_INNER_JOIN =
+      1 << 4, /* a join inside a later join, whose operands already lie in the
+               * buffer of the later join: the inner join needs no work */
   CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it

@@ -67,7 +67,7 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
         continue;
       next = cleave_storage_assignment (storage, &use->node->results[0]);
       if (next->location.root == assignment->location.root &&
-          (next->flags & CLEAVE_ASSIGNMENT_BOX) == 0 &&
+          (next->flags & CLEAVE_ASSIGNMENT_INNER_JOIN) == 0 &&
           next->base == (guint) (next - storage->assignments))
         first = next;
     }

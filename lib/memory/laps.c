@@ -56,13 +56,13 @@ typedef struct
 typedef struct
 {
   CleaveStorage *storage;
-  gint64 boldness; /* a lap must save this many times the bytes by which it enlarges a buffer; 0:
-                    * conservative */
-  gint64 *live;    /* indexed by step: bytes in use */
-  GArray *edges;   /* CleaveLapEdge: steps that must run later because of laps */
-  GArray *places;  /* Place: all buffers that may take part in laps, sorted by their first step */
-  guint *place_of; /* indexed by buffer: index of its place, or CLEAVE_NEVER */
-  GArray *alive;   /* guint: indices of places in use that were moved into no other */
+  gint64 min_ratio; /* a lap must save this many times the bytes by which it enlarges a buffer; 0:
+                     * conservative */
+  gint64 *live;     /* indexed by step: bytes in use */
+  GArray *edges;    /* CleaveLapEdge: steps that must run later because of laps */
+  GArray *places;   /* Place: all buffers that may take part in laps, sorted by their first step */
+  guint *place_of;  /* indexed by buffer: index of its place, or CLEAVE_NEVER */
+  GArray *alive;    /* guint: indices of places in use that were moved into no other */
   const CleaveStep *step;
   guint at;
 } LapSearch;
@@ -224,8 +224,8 @@ is_gain (const LapSearch *l, const Place *x, const Place *y, gint64 shift)
 
   if (saved <= 0 || most <= l->storage->peak / BUSY)
     return FALSE;
-  if (l->boldness > 0)
-    return (both - MIN (x->n_bytes, y->n_bytes)) * l->boldness <= saved;
+  if (l->min_ratio > 0)
+    return (both - MIN (x->n_bytes, y->n_bytes)) * l->min_ratio <= saved;
   return (both == x->n_bytes || find_most (live, x->first, y->first) + both - x->n_bytes < most) &&
          (both == y->n_bytes ||
           find_most (live, x->last + 1, y->last + 1) + both - y->n_bytes < most);
@@ -384,11 +384,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, lapping_clear)
 
 /* Finds all laps. Returns the peak that they lead to, in bytes. */
 static gint64
-lap_all (LapSearch *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 boldness)
+lap_all (LapSearch *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 min_ratio)
 {
   const guint n = storage->steps->len;
 
-  *l = (LapSearch){ .storage = storage, .boldness = boldness };
+  *l = (LapSearch){ .storage = storage, .min_ratio = min_ratio };
   l->live = g_memdup2 (storage->live, (n + 1) * sizeof *l->live);
   l->alive = g_array_new (FALSE, FALSE, sizeof (guint));
   l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
@@ -401,14 +401,14 @@ lap_all (LapSearch *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 
 void
 cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph)
 {
-  static const gint64 boldness[] = { 0, 1 };
+  static const gint64 min_ratio[] = { 0, 1 };
   gint64 least = storage->peak;
   g_auto (LapSearch) best = { 0 };
 
-  for (guint i = 0; i < G_N_ELEMENTS (boldness); i++)
+  for (guint i = 0; i < G_N_ELEMENTS (min_ratio); i++)
     {
       g_auto (LapSearch) l = { 0 };
-      gint64 peak = lap_all (&l, storage, graph, boldness[i]);
+      gint64 peak = lap_all (&l, storage, graph, min_ratio[i]);
 
       if (peak >= least)
         continue;

@@ -45,7 +45,7 @@ cleave_storage_is_for_joins (const CleaveNode *view)
 /* Returns the position after which only joins read a value, through views.  CLEAVE_NEVER if copies
  * of all these views would take too many bytes. */
 static guint
-find_done (const guint *position, const CleaveResult *x)
+find_joins_only (const guint *position, const CleaveResult *x)
 {
   const gint64 n_bytes = cleave_tensor_type_n_bytes (&x->type);
   gint64 n_copied = 0;
@@ -87,7 +87,7 @@ cleave_storage_find_done (const CleaveGraph *graph, const GPtrArray *order, cons
                                cleave_node_is_fixed (node) ||
                                (node->op->flags & CLEAVE_OP_VIEW) != 0
                            ? CLEAVE_NEVER
-                           : find_done (position, &node->results[0]);
+                           : find_joins_only (position, &node->results[0]);
     }
   return done;
 }

@@ -129,8 +129,8 @@ relate (const CleaveCall *call, guint operand, guint *dims)
   return seen == (1u << x->rank) - 1;
 }
 
-/* Returns whether a preferred order passes through the node. It does not pass a product without a
- * layout, nor a Reshape, which needs row-major order. */
+/* Returns whether a preferred order passes through the node. It does not pass a product
+ * without a layout, nor a Reshape, which needs row-major order. */
 static gboolean
 passes_through (const CleaveNode *node)
 {
@@ -145,7 +145,7 @@ cleave_memory_order_matters (const CleaveNode *node, guint operand)
 }
 
 static CleaveMemoryOrder
-through (CleaveMemoryOrder order, const guint *dims, guint rank, gboolean forwards)
+convert_order (CleaveMemoryOrder order, const guint *dims, guint rank, gboolean forwards)
 {
   guint to[CLEAVE_MAX_RANK], back[CLEAVE_MAX_RANK];
 
@@ -241,7 +241,8 @@ pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand
   if (x == NULL || x->type.shape.rank != y->type.shape.rank || *order_of (spread, to) != 0)
     return;
   if (relate (call, operand, dims) && !(forwards && is_broadcast (x, y, dims)))
-    set_order (spread, to, through (*order_of (spread, from), dims, x->type.shape.rank, forwards));
+    set_order (spread, to,
+               convert_order (*order_of (spread, from), dims, x->type.shape.rank, forwards));
 }
 
 static void
@@ -327,7 +328,7 @@ seed_transposed (Spread *spread, CleaveNode *node)
       if (*order_of (spread, x) != 0 || y->type.shape.rank != rank ||
           !relate (&call.call, 0, dims) || dims[rank - 1] != rank - 1)
         return;
-      order = through (order, dims, rank, FALSE);
+      order = convert_order (order, dims, rank, FALSE);
       x = y;
     }
   if (order != CLEAVE_ROW_MAJOR && has_free_rows (x))

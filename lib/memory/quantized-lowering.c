@@ -88,7 +88,7 @@ is_cheap (const Lowering *l, const CleaveNode *node)
 /* Counts a use of a node by a member of the group. Makes the node a member once all its uses are by
  * members. */
 static void
-consider (Lowering *l, CleaveNode *node)
+count_use_by_member (Lowering *l, CleaveNode *node)
 {
   if (cleave_node_is_source (node))
     return;
@@ -151,7 +151,7 @@ collect (Lowering *l, CleaveNode *end)
   g_ptr_array_set_size (l->members, 0);
   l->main = NULL;
   g_ptr_array_add (l->members, end);
-  consider (l, end->operands[0].result->node);
+  count_use_by_member (l, end->operands[0].result->node);
   for (guint i = 1; i < l->members->len; i++)
     {
       const CleaveNode *node = l->members->pdata[i];
@@ -159,7 +159,7 @@ collect (Lowering *l, CleaveNode *end)
       found = found || cleave_node_widens (node) > 0;
       for (guint o = 0; o < node->n_operands && cleave_node_widens (node) <= 0; o++)
         if (node->operands[o].result != NULL)
-          consider (l, node->operands[o].result->node);
+          count_use_by_member (l, node->operands[o].result->node);
     }
   g_ptr_array_sort_with_data (l->members, compare_positions, (gpointer) l->position);
   return found;

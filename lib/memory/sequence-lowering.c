@@ -25,7 +25,7 @@ is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
 
 /* Finds the work of a node that does not depend on its state. Returns FALSE if there is none. */
 static gboolean
-find_ahead (const CleaveNode *node, CleaveSequence *sequence)
+find_independent_work (const CleaveNode *node, CleaveSequence *sequence)
 {
   g_auto (CleaveNodeCall) call = { 0 };
 
@@ -35,7 +35,7 @@ find_ahead (const CleaveNode *node, CleaveSequence *sequence)
 }
 
 static CleaveNode *
-add_ahead (const CleaveNode *node, const CleaveSequence *sequence)
+add_independent_work (const CleaveNode *node, const CleaveSequence *sequence)
 {
   CleaveResult *operands[1 + CLEAVE_MAX_AHEAD] = { node->operands[0].result };
   CleaveTensorType types[1 + CLEAVE_MAX_AHEAD] = { node->operands[0].result->type }, type;
@@ -74,7 +74,7 @@ replace (CleaveNode *node, const CleaveSequence *sequence)
     operands[i] = node->operands[i].result;
   for (guint r = 0; r < node->n_results; r++)
     types[r] = node->results[r].type;
-  operands[0] = &add_ahead (node, sequence)->results[0];
+  operands[0] = &add_independent_work (node, sequence)->results[0];
   operands[sequence->ahead_operands[0]] = NULL;
   rest = cleave_graph_add_checked (node->graph, node->op, "rest", operands, node->n_operands, types,
                                    node->n_results, cleave_attrs_copy (node->op, node->attrs));
@@ -90,7 +90,7 @@ has_ahead (const CleaveGraph *graph)
   CleaveSequence sequence;
 
   for (const CleaveNode *node = graph->first; node != NULL; node = node->next)
-    if (find_ahead (node, &sequence))
+    if (find_independent_work (node, &sequence))
       return TRUE;
   return FALSE;
 }
@@ -109,7 +109,7 @@ cleave_lower (const CleaveGraph *graph, guint n_threads)
       CleaveSequence sequence;
 
       next = node->next;
-      if (find_ahead (node, &sequence))
+      if (find_independent_work (node, &sequence))
         replace (node, &sequence);
     }
   return lowered;

@@ -81,7 +81,7 @@ copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const Cleave
 
   if ((assignment->flags & CLEAVE_ASSIGNMENT_MOVED) != 0 || assignment->whole == CLEAVE_NEVER)
     return FALSE;
-  if ((y->flags & CLEAVE_ASSIGNMENT_BOX) == 0 &&
+  if ((y->flags & CLEAVE_ASSIGNMENT_INNER_JOIN) == 0 &&
       (assignment->whole != cleave_storage_first_value (storage, node) ||
        assignment->part != operand))
     return FALSE;
@@ -147,7 +147,7 @@ add_node (CleaveStorage *storage, CleaveNode *node)
     ready = cleave_storage_assignment (storage, node->operands[0].result)->ready;
   else if ((node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_operands > 0)
     {
-      if (assignments->flags & CLEAVE_ASSIGNMENT_BOX)
+      if (assignments->flags & CLEAVE_ASSIGNMENT_INNER_JOIN)
         add_box (storage, node);
       else
         add_join (storage, node);

@@ -12,16 +12,20 @@ cleave_arrivals_have (const GArray *arrivals, guint message)
 }
 
 gboolean
-cleave_arrivals_take (GArray *arrivals, CleaveNear *near, gint64 *n_received, gint64 *n_bytes)
+cleave_arrivals_take (GArray *arrivals,
+                      CleaveHostMessages *host,
+                      gint64 *n_received,
+                      gint64 *n_bytes)
 {
   for (guint i = arrivals->len; i-- > 0;)
     {
       const CleaveArrival arrival = g_array_index (arrivals, CleaveArrival, i);
       gint64 taken;
 
-      if (!cleave_near_is_offered (near, arrival.from, arrival.message, arrival.run))
+      if (!cleave_host_messages_is_offered (host, arrival.from, arrival.message, arrival.run))
         continue;
-      taken = cleave_near_take (near, arrival.from, arrival.message, arrival.run, &arrival.place);
+      taken = cleave_host_messages_take (host, arrival.from, arrival.message, arrival.run,
+                                         &arrival.place);
       g_array_remove_index_fast (arrivals, i);
       if (taken < 0)
         {

@@ -61,7 +61,8 @@ gboolean
 cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, GError **error)
 {
   gint64 largest = 0;
-  int code = cleave_near_new (channels->comm, channels->n_channels, program, &channels->near);
+  int code =
+      cleave_host_messages_new (channels->comm, channels->n_channels, program, &channels->host);
 
   if (!cleave_mpi_check (code, "find the ranks of this host", error))
     return FALSE;
@@ -71,8 +72,8 @@ cleave_channels_meet (CleaveChannelSet *channels, const CleaveProgram *program, 
 
       if (channel->value == NULL)
         continue;
-      channel->is_near = cleave_near_has (channels->near, channel->from, channel->to);
-      if (!channel->is_near)
+      channel->is_on_host = cleave_host_messages_has (channels->host, channel->from, channel->to);
+      if (!channel->is_on_host)
         largest = MAX (largest, channel->n_bytes);
     }
   if (largest > SMALL)
@@ -124,7 +125,7 @@ cleave_channels_clear (CleaveChannelSet *channels)
   gboolean is_quiet = TRUE;
 
   g_clear_pointer (&channels->progress, cleave_progress_free);
-  g_clear_pointer (&channels->near, cleave_near_free);
+  g_clear_pointer (&channels->host, cleave_host_messages_free);
   g_clear_pointer (&channels->expected, g_array_unref);
   for (guint i = 0; channels->channels != NULL && i < channels->n_channels; i++)
     {
@@ -225,8 +226,8 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Receives all near messages that have been offered, not only the awaited message. A sender may
- * send the awaited message only after this rank has received another one. */
+/* Receives all messages on the host that have been offered, not only the awaited message. A sender
+ * may send the awaited message only after this rank has received another one. */
 static void
 take_all (CleaveChannelSet *channels)
 {
@@ -234,7 +235,7 @@ take_all (CleaveChannelSet *channels)
   g_autoptr (GError) error = NULL;
 
   if (channels->failure != NULL ||
-      cleave_arrivals_take (channels->expected, channels->near, &channels->n_received,
+      cleave_arrivals_take (channels->expected, channels->host, &channels->n_received,
                             &channels->received_bytes))
     return;
   last = &g_array_index (channels->expected, CleaveArrival, channels->expected->len - 1);
@@ -245,12 +246,13 @@ take_all (CleaveChannelSet *channels)
 }
 
 static gboolean
-is_done_near (CleaveChannelSet *channels, const CleaveChannel *channel, gboolean listen)
+is_done_on_host (CleaveChannelSet *channels, const CleaveChannel *channel, gboolean listen)
 {
   guint message = (guint) (channel - channels->channels);
 
-  if (channel->from == channels->rank ? cleave_near_is_taken (channels->near, message, channel->run)
-                                      : !cleave_arrivals_have (channels->expected, message))
+  if (channel->from == channels->rank
+          ? cleave_host_messages_is_taken (channels->host, message, channel->run)
+          : !cleave_arrivals_have (channels->expected, message))
     return channels->failure == NULL;
   if (listen)
     {
@@ -270,8 +272,8 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
       gboolean is_late = i % PATIENCE == 0;
 
       take_all (channels);
-      if (channel->is_near ? is_done_near (channels, channel, is_late)
-                           : is_done (channels, channel, is_late, status))
+      if (channel->is_on_host ? is_done_on_host (channels, channel, is_late)
+                              : is_done (channels, channel, is_late, status))
         return TRUE;
       if (is_late)
         leave_core (channels);
@@ -315,7 +317,7 @@ expect (gpointer data, guint message, const CleaveMessagePlace *place)
   if (channels->failure != NULL)
     return;
   channel->run++;
-  if (channel->is_near)
+  if (channel->is_on_host)
     g_array_append_val (channels->expected, arrival);
   else
     start (channels, message, place);
@@ -330,8 +332,8 @@ send (gpointer data, guint message, const CleaveMessagePlace *place)
   if (channels->failure != NULL)
     return;
   channel->run++;
-  if (channel->is_near)
-    cleave_near_offer (channels->near, message, channel->run, place);
+  if (channel->is_on_host)
+    cleave_host_messages_offer (channels->host, message, channel->run, place);
   else
     start (channels, message, place);
   if (channels->failure != NULL)
@@ -359,7 +361,7 @@ receive (gpointer data, guint message)
 
   if (!wait_for (channels, &channels->channels[message], &status))
     return FALSE;
-  if (channels->channels[message].is_near)
+  if (channels->channels[message].is_on_host)
     return TRUE;
   if (MPI_Get_elements_x (&status, MPI_BYTE, &n_bytes) == MPI_SUCCESS)
     {

@@ -9,7 +9,8 @@
 #include "progress.h"
 
 /* The messages between ranks that run one placement together, each a process of MPI. MPI carries a
- * message (requests.h), or a receiver on the same host reads it from the sender's memory (near.h).
+ * message (requests.h), or a receiver on the same host reads it from the sender's memory
+ * (host-messages.h).
  */
 
 /* One message of the placement, and the persistent request that carries it in each run if MPI is
@@ -22,9 +23,9 @@ typedef struct
   CleaveMessagePlace place; /* buffer and layout for which the request was made */
   MPI_Request request;      /* MPI_REQUEST_NULL: not made yet */
   gboolean is_active;       /* the request has begun and not finished: MPI may access the buffer */
-  gboolean is_near; /* MPI does not carry the message: the receiver reads it from the sender's
-                       memory (near.h) */
-  guint run;        /* number of times the message has been sent, or expected */
+  gboolean is_on_host; /* MPI does not carry the message: the receiver reads it from the sender's
+                       memory (host-messages.h) */
+  guint run;           /* number of times the message has been sent, or expected */
 } CleaveChannel;
 
 /* All messages of a rank. CleaveTransport is the interface through which a program sends and
@@ -39,8 +40,8 @@ typedef struct
   gboolean has_company; /* other programs of this process run at the same time, so a waiting thread
                            sleeps */
   CleaveProgress *progress; /* thread that calls MPI in runs; NULL: no large message uses MPI */
-  CleaveNear *near;
-  GArray *expected; /* CleaveArrival: near messages that this rank expects */
+  CleaveHostMessages *host;
+  GArray *expected; /* CleaveArrival: messages on the host that this rank expects */
   GError *failure;  /* first error of a run; no message is sent or received after it; NULL: none */
   gint64 n_sent, n_received, sent_bytes, received_bytes;
 } CleaveChannelSet;

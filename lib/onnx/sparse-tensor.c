@@ -21,18 +21,8 @@ read_type (const Onnx__SparseTensorProto *proto,
            GError **error)
 {
   *type = (CleaveTensorType){ .element = cleave_tensor_get_type (values)->element };
-  if (proto->n_dims > CLEAVE_MAX_RANK)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "rank %" G_GSIZE_FORMAT " is more than %d",
-                        (gsize) proto->n_dims, CLEAVE_MAX_RANK);
-  type->shape.rank = (guint) proto->n_dims;
-  for (guint d = 0; d < type->shape.rank; d++)
-    {
-      if (proto->dims[d] < 0)
-        return cleave_fail (error, CLEAVE_ERROR_MODEL, "dimension %u is %" G_GINT64_FORMAT, d,
-                            (gint64) proto->dims[d]);
-      type->shape.dim[d] = proto->dims[d];
-    }
-  if (!cleave_tensor_type_check (type, error))
+  if (!cleave_onnx_read_dims (proto->dims, proto->n_dims, &type->shape, error) ||
+      !cleave_tensor_type_check (type, error))
     return FALSE;
   return cleave_tensor_type_n_bytes (type) <= MAX_BYTES ||
          cleave_fail (error, CLEAVE_ERROR_MODEL,

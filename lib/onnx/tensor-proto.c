@@ -185,24 +185,31 @@ bytes_of_raw (Onnx__TensorProto *proto, const CleaveTensorType *type, GError **e
   return steal ((void **) &proto->raw_data.data, &proto->raw_data.len, 1);
 }
 
+gboolean
+cleave_onnx_read_dims (const int64_t *dims, gsize n_dims, CleaveShape *shape, GError **error)
+{
+  if (n_dims > CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "rank %" G_GSIZE_FORMAT " is more than %d",
+                        n_dims, CLEAVE_MAX_RANK);
+  shape->rank = (guint) n_dims;
+  for (guint d = 0; d < shape->rank; d++)
+    {
+      if (dims[d] < 0)
+        return cleave_fail (error, CLEAVE_ERROR_MODEL, "dimension %u is %" G_GINT64_FORMAT, d,
+                            (gint64) dims[d]);
+      shape->dim[d] = dims[d];
+    }
+  return TRUE;
+}
+
 static gboolean
 read_type (const Onnx__TensorProto *proto, CleaveTensorType *type, GError **error)
 {
   *type = (CleaveTensorType){ 0 };
   if (!cleave_onnx_element (proto->has_data_type ? proto->data_type : 0, &type->element, error))
     return FALSE;
-  if (proto->n_dims > CLEAVE_MAX_RANK)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "rank %" G_GSIZE_FORMAT " is more than %d",
-                        (gsize) proto->n_dims, CLEAVE_MAX_RANK);
-  type->shape.rank = (guint) proto->n_dims;
-  for (guint d = 0; d < type->shape.rank; d++)
-    {
-      if (proto->dims[d] < 0)
-        return cleave_fail (error, CLEAVE_ERROR_MODEL, "dimension %u is %" G_GINT64_FORMAT, d,
-                            proto->dims[d]);
-      type->shape.dim[d] = proto->dims[d];
-    }
-  return cleave_tensor_type_check (type, error);
+  return cleave_onnx_read_dims (proto->dims, proto->n_dims, &type->shape, error) &&
+         cleave_tensor_type_check (type, error);
 }
 
 static CleaveTensor *

@@ -25,6 +25,9 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxFolder, cleave_onnx_folder_clear)
  * an error with the name of the type, if Cleave does not support the type. */
 gboolean cleave_onnx_element (gint64 number, CleaveElement *element, GError **error);
 int cleave_onnx_element_number (CleaveElement element);
+/* Sets the shape from the dimensions of a message. Fails if they are too many or negative. */
+gboolean
+cleave_onnx_read_dims (const int64_t *dims, gsize n_dims, CleaveShape *shape, GError **error);
 
 /* Makes a tensor. Moves the bytes out of `proto` where possible, so that they are not copied; call
  * this function only once for a message. */

@@ -138,7 +138,7 @@ find_reach (Search *search)
 /* Records that the part between two positions is too large. Parts that contain it are too large as
  * well. */
 static void
-shorten_reach (Search *search, guint begin, guint end)
+note_too_large (Search *search, guint begin, guint end)
 {
   for (guint i = 0; g_array_index (search->positions, guint, i) <= begin; i++)
     while (search->reach[i] > i &&
@@ -159,7 +159,7 @@ check_parts (Search *search, const GArray *ends)
 
       if (get_bytes (search, begin, end) <= search->limit)
         continue;
-      shorten_reach (search, begin, end);
+      note_too_large (search, begin, end);
       fits = FALSE;
     }
   return fits;

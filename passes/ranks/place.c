@@ -67,7 +67,7 @@ find_arrival (const Placing *p, const CleaveResult *value, guint rank)
 /* Returns the time at which a value is on a rank. If `commit`, sends the value to the rank unless
  * it was sent before. */
 static double
-bring (Placing *p, const CleaveResult *value, guint rank, gboolean commit)
+get_arrival (Placing *p, const CleaveResult *value, guint rank, gboolean commit)
 {
   guint from = p->rank[value->node->id];
   double end = p->end[value->node->id], left;
@@ -97,7 +97,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
       const CleaveResult *value = node->operands[i].result;
 
       if (value != NULL && !cleave_node_is_fixed (value->node))
-        begin = MAX (begin, bring (p, value, rank, commit));
+        begin = MAX (begin, get_arrival (p, value, rank, commit));
     }
   return begin;
 }

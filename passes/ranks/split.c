@@ -131,7 +131,7 @@ choose_n_ranks (const Trials *trials, Trial *best, GError **error)
  * and memory is smaller than that of `*best`, and the time is at most `most` seconds, the new
  * trial replaces `*best`. */
 static gboolean
-try_instead (
+replace_if_better (
     const Trials *trials, const CleaveThreads *threads, double most, Trial *best, GError **error)
 {
   g_auto (Trial) trial = { 0 };
@@ -159,7 +159,7 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
       CleaveThreads threads = best->threads;
 
       threads.weights_to_cut = ratios[i];
-      if (!try_instead (trials, &threads, most, best, error))
+      if (!replace_if_better (trials, &threads, most, best, error))
         return FALSE;
     }
   for (guint i = 0; i < G_N_ELEMENTS (strictnesses); i++)
@@ -167,7 +167,7 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
       CleaveThreads threads = best->threads;
 
       threads.strictness = strictnesses[i];
-      if (!try_instead (trials, &threads, most, best, error))
+      if (!replace_if_better (trials, &threads, most, best, error))
         return FALSE;
     }
   return TRUE;

@@ -2,7 +2,13 @@
 
 #include "count-made.h"
 
+#include "../../lib/ir/error.h"
 #include "../../lib/ir/saturate.h"
+
+/* If a region would make too many nodes, counting stops at FAR times the limit, or at MAX_COUNTED
+ * nodes if that is less. The exact number, for the message, would cost some 100 MB. */
+#define FAR 4
+#define MAX_COUNTED (1 << 18)
 
 /* The indices at which the pieces of a node begin, in each dimension. */
 typedef struct
@@ -134,8 +140,12 @@ count_slices (const CleaveRegionNode *member)
   return n;
 }
 
-gint64
-cleave_region_count_made (const CleaveRegionNode *member)
+/* Returns the number of nodes that replace a planned node: its pieces, and the Slices and joins
+ * through which readers read them. The number is an estimate and seldom too low: a Slice or join
+ * that several readers share is counted once for each reader. Takes O(pieces log pieces + readers)
+ * time. */
+static gint64
+count_member (const CleaveRegionNode *member)
 {
   gint64 n = member->n_pieces;
 
@@ -150,4 +160,43 @@ cleave_region_count_made (const CleaveRegionNode *member)
       n += is_piece (member, demand) ? 0 : demand->n + (demand->n > 1);
     }
   return n;
+}
+
+void
+cleave_region_count_made (CleaveRegion *region, const CleaveRegionNode *member)
+{
+  if (region->limit.max == G_MAXINT64)
+    return;
+  region->n_made = cleave_saturated_add (region->n_made, count_member (member));
+  if (member->is_split && (region->widest == NULL || member->n_pieces > region->widest->n_pieces))
+    region->widest = member;
+}
+
+gboolean
+cleave_region_makes_far_too_many (const CleaveRegion *region)
+{
+  gint64 end = MAX (MIN (region->limit.max, MAX_COUNTED) * FAR, region->limit.max);
+
+  return region->n_made > end;
+}
+
+gboolean
+cleave_region_check_made (const CleaveRegion *region, GError **error)
+{
+  g_autofree char *label = NULL, *budget = NULL;
+
+  if (region->n_made <= region->limit.max || region->widest == NULL)
+    return TRUE;
+  label = cleave_node_dup_label (region->widest->node);
+  if (region->limit.work_each > 0)
+    budget = g_strdup_printf (", split fewer nodes, or give the search a budget of "
+                              "%" G_GINT64_FORMAT " or more",
+                              cleave_saturated_mul (region->n_made, region->limit.work_each));
+  return cleave_fail (error, CLEAVE_ERROR_LIMIT,
+                      "too many pieces: the split would make %s %" G_GINT64_FORMAT
+                      " nodes, %u of them pieces of %s; the limit is %" G_GINT64_FORMAT
+                      ". Ask for larger pieces%s",
+                      cleave_region_makes_far_too_many (region) ? "more than" : "about",
+                      region->n_made, region->widest->n_pieces, label, region->limit.max,
+                      budget != NULL ? budget : " or split fewer nodes");
 }

@@ -6,8 +6,10 @@
 /* Counts the nodes that a split would make before any node is made, so that a split with too many
  * nodes is refused early. */
 
-/* Returns the number of nodes that replace a planned node: its pieces, and the Slices and joins
- * through which readers read them. The number is an estimate and seldom too low: a Slice or join
- * that several readers share is counted once for each reader. Takes O(pieces log pieces + readers)
- * time. */
-gint64 cleave_region_count_made (const CleaveRegionNode *member);
+/* Adds to `n_made` of the region the nodes that replace a planned node: its pieces, and the Slices
+ * and joins through which readers read them. Does nothing if the region has no limit. */
+void cleave_region_count_made (CleaveRegion *region, const CleaveRegionNode *member);
+/* Returns whether the number of nodes exceeds the limit so far that counting can stop. */
+gboolean cleave_region_makes_far_too_many (const CleaveRegion *region);
+/* Fails if the region makes more nodes than the limit allows. */
+gboolean cleave_region_check_made (const CleaveRegion *region, GError **error);

@@ -104,7 +104,7 @@ permute (const char *letters, const guint *way)
 /* Returns the letters of the node itself, or of the nearest node towards the inputs that has
  * letters. Returns NULL if no such node is near. */
 static const char *
-find_above (GHashTable *known, const CleaveNode *node, guint max_steps)
+find_letters_above (GHashTable *known, const CleaveNode *node, guint max_steps)
 {
   g_autoptr (GArray) path = g_array_new (FALSE, FALSE, sizeof (Step));
   gpointer letters = NULL;
@@ -184,7 +184,7 @@ find_reader (const CleaveNode *node, char *letters, guint *way)
 
 /* Returns the letters that readers give to result 0; NULL if they give none. */
 static const char *
-find_below (const CleaveNode *node)
+find_letters_of_readers (const CleaveNode *node)
 {
   guint ways[CLEAVE_MAX_RANK]; /* dimension d of the first node becomes dimension `ways[d]` of the
                                   current node */
@@ -212,9 +212,9 @@ find_below (const CleaveNode *node)
 const char *
 cleave_letters_find (GHashTable *known, const CleaveNode *node, guint max_steps)
 {
-  const char *letters = find_above (known, node, max_steps);
+  const char *letters = find_letters_above (known, node, max_steps);
 
-  return letters != NULL || node->op->maps == NULL ? letters : find_below (node);
+  return letters != NULL || node->op->maps == NULL ? letters : find_letters_of_readers (node);
 }
 
 const char *

@@ -104,7 +104,7 @@ run (CleaveGraph *graph,
   g_clear_pointer (&region, cleave_region_free); /* frees memory before the peak is measured */
   cleave_split_report_finish (report, graph);
   cleave_split_report_add_work (report, &work);
-  cleave_reached_tell (&reached, report);
+  cleave_reached_report (&reached, report);
   return report;
 }
 

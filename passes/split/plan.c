@@ -11,7 +11,7 @@ cleave_node_dup_label (const CleaveNode *node)
 /* Returns whether the op computes the same result 0 if it has only the first `n_results`
  * results. */
 static gboolean
-can_do_with (const CleaveCall *call, guint n_results)
+can_drop_results (const CleaveCall *call, guint n_results)
 {
   g_autofree CleaveTensorType *results = g_new0 (CleaveTensorType, call->n_results);
   gpointer attrs = cleave_attrs_copy (call->op, call->attrs);
@@ -34,7 +34,7 @@ cleave_plan_call_init (CleaveNodeCall *call, const CleaveNode *node)
   cleave_node_call_init (call, node);
   while (n > 1 && node->results[n - 1].n_uses == 0)
     n--;
-  if (n < node->n_results && can_do_with (&call->call, n))
+  if (n < node->n_results && can_drop_results (&call->call, n))
     call->call.n_results = n;
   return &call->call;
 }

@@ -77,7 +77,7 @@ cleave_reached_add_peaks (CleaveReached *reached, const CleaveConstraint *limits
 }
 
 void
-cleave_reached_tell (CleaveReached *reached, CleaveSplitReport *report)
+cleave_reached_report (CleaveReached *reached, CleaveSplitReport *report)
 {
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
   CleaveSplitLimit *macs = &reached->limits[CLEAVE_LIMIT_ADDED_MACS];

@@ -21,4 +21,4 @@ void cleave_reached_add_peaks (CleaveReached *reached,
                                const CleaveConstraint *limits,
                                CleavePeaks peaks);
 /* Adds the recorded limits to a finished report. */
-void cleave_reached_tell (CleaveReached *reached, CleaveSplitReport *report);
+void cleave_reached_report (CleaveReached *reached, CleaveSplitReport *report);

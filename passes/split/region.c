@@ -20,11 +20,6 @@
 
 #include <string.h>
 
-/* If a region would make too many nodes, counting stops at FAR times the limit, or at MAX_COUNTED
- * nodes if that is less. The exact number, for the message, would cost some 100 MB. */
-#define FAR 4
-#define MAX_COUNTED (1 << 18)
-
 /* Plans a region from consumers to producers. When a node is visited, all its readers have added
  * their demands. Nothing is built or changed. */
 
@@ -451,51 +446,11 @@ cleave_region_free (CleaveRegion *region)
 }
 
 static void
-count_made (CleaveRegion *region, const CleaveRegionNode *member)
-{
-  if (region->limit.max == G_MAXINT64)
-    return;
-  region->n_made = cleave_saturated_add (region->n_made, cleave_region_count_made (member));
-  if (member->is_split && (region->widest == NULL || member->n_pieces > region->widest->n_pieces))
-    region->widest = member;
-}
-
-/* Returns whether the number of nodes exceeds the limit so far that counting can stop. */
-static gboolean
-is_far_too_many (const CleaveRegion *region)
-{
-  gint64 end = MAX (MIN (region->limit.max, MAX_COUNTED) * FAR, region->limit.max);
-
-  return region->n_made > end;
-}
-
-/* Fails if the region makes more nodes than the limit allows. */
-static gboolean
-check_made (const CleaveRegion *region, GError **error)
-{
-  g_autofree char *label = NULL, *budget = NULL;
-
-  if (region->n_made <= region->limit.max || region->widest == NULL)
-    return TRUE;
-  label = cleave_node_dup_label (region->widest->node);
-  if (region->limit.work_each > 0)
-    budget = g_strdup_printf (", split fewer nodes, or give the search a budget of "
-                              "%" G_GINT64_FORMAT " or more",
-                              cleave_saturated_mul (region->n_made, region->limit.work_each));
-  return cleave_fail (
-      error, CLEAVE_ERROR_LIMIT,
-      "too many pieces: the split would make %s %" G_GINT64_FORMAT
-      " nodes, %u of them pieces of %s; the limit is %" G_GINT64_FORMAT ". Ask for larger pieces%s",
-      is_far_too_many (region) ? "more than" : "about", region->n_made, region->widest->n_pieces,
-      label, region->limit.max, budget != NULL ? budget : " or split fewer nodes");
-}
-
-static void
 plan (CleaveRegion *region, const CleaveRoot *roots, guint n_roots)
 {
   for (guint i = 0; i < n_roots; i++)
     add_root (region, &roots[i]);
-  for (guint i = region->order->len; i > 0 && !is_far_too_many (region); i--)
+  for (guint i = region->order->len; i > 0 && !cleave_region_makes_far_too_many (region); i--)
     {
       const CleaveNode *node = region->order->pdata[i - 1];
       CleaveRegionNode *member = region->at[node->id];
@@ -503,7 +458,7 @@ plan (CleaveRegion *region, const CleaveRoot *roots, guint n_roots)
       if (member == NULL)
         continue;
       visit (region, member);
-      count_made (region, member);
+      cleave_region_count_made (region, member);
     }
 }
 
@@ -523,7 +478,7 @@ cleave_region_plan_within (CleaveGraph *graph,
   region = region_new (graph, order, recursion);
   region->limit = limit;
   plan (region, roots, n_roots);
-  return check_made (region, error) ? g_steal_pointer (&region) : NULL;
+  return cleave_region_check_made (region, error) ? g_steal_pointer (&region) : NULL;
 }
 
 CleaveRegion *

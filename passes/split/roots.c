@@ -3,7 +3,7 @@
 #include "roots.h"
 
 #include "dimension-names.h"
-#include "joint.h"
+#include "level-search.h"
 #include "options.h"
 #include "search.h"
 
@@ -59,7 +59,9 @@ find_letters (const CleavePolicy *policy, const CleaveNode *node)
 /* Returns whether several nodes share one search: there is a limit on the graph, and more than one
  * request. */
 static gboolean
-is_joint (const CleaveSplitRequest *requests, guint n_requests, const CleavePolicy *policy)
+needs_level_search (const CleaveSplitRequest *requests,
+                    guint n_requests,
+                    const CleavePolicy *policy)
 {
   guint n = 0;
 
@@ -100,30 +102,30 @@ search_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Searches by levels (joint.h), which tries cuts of all sizes. Used if the search from few pieces
- * to many fails on the limits of the graph. */
+/* Searches by levels (level-search.h), which tries cuts of all sizes. Used if the search from few
+ * pieces to many fails on the limits of the graph. */
 static void
 search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *roots)
 {
   const CleaveRoot *root = &g_array_index (roots, CleaveRoot, 0);
-  g_autoptr (CleaveJoint) joint = cleave_joint_new (policy->trial);
+  g_autoptr (CleaveLevelSearch) search = cleave_level_search_new (policy->trial);
   CleaveSpace space;
 
   if (root->ranges != NULL || root->reason != CLEAVE_NOT_SPLIT_CONSTRAINT || root->most_bytes > 0)
     return;
   cleave_tiling_get_space (request->tiling, &request->node->results[0].type.shape,
                            find_letters (policy, request->node), &space, NULL);
-  cleave_joint_add (joint, request, &space);
-  cleave_joint_search (joint, roots);
+  cleave_level_search_add (search, request, &space);
+  cleave_level_search_run (search, roots);
 }
 
-/* Adds a node to the joint search, if the node can meet the limits on its own pieces. */
+/* Adds a node to the search by levels, if the node can meet the limits on its own pieces. */
 static gboolean
-begin_joint (const CleaveSplitRequest *request,
-             const CleavePolicy *policy,
-             CleaveJoint *joint,
-             CleaveRoot *root,
-             GError **error)
+add_to_level_search (const CleaveSplitRequest *request,
+                     const CleavePolicy *policy,
+                     CleaveLevelSearch *search,
+                     CleaveRoot *root,
+                     GError **error)
 {
   CleaveSpace space;
 
@@ -135,7 +137,7 @@ begin_joint (const CleaveSplitRequest *request,
   if (root->message != NULL && root->reason == CLEAVE_NOT_SPLIT_CONSTRAINT)
     return TRUE;
   cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_ONE_PIECE, "it meets the constraint unsplit");
-  cleave_joint_add (joint, request, &space);
+  cleave_level_search_add (search, request, &space);
   return TRUE;
 }
 
@@ -156,7 +158,7 @@ find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GErr
 static gboolean
 make_root (const CleaveSplitRequest *request,
            const CleavePolicy *policy,
-           CleaveJoint *joint,
+           CleaveLevelSearch *search,
            CleaveRoot *root,
            GError **error)
 {
@@ -174,8 +176,8 @@ make_root (const CleaveSplitRequest *request,
     }
   else if (!is_search (request))
     root->ranges = find_ranges (request, policy, &wrong);
-  else if (joint != NULL)
-    begin_joint (request, policy, joint, root, &wrong);
+  else if (search != NULL)
+    add_to_level_search (request, policy, search, root, &wrong);
   else
     search_root (request, policy, trial, root, &wrong);
   if (wrong == NULL)
@@ -240,8 +242,9 @@ cleave_roots_new (const CleaveGraph *graph,
 {
   g_autoptr (GArray) roots = g_array_sized_new (FALSE, TRUE, sizeof (CleaveRoot), n_requests);
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);
-  g_autoptr (CleaveJoint) joint =
-      is_joint (requests, n_requests, policy) ? cleave_joint_new (policy->trial) : NULL;
+  g_autoptr (CleaveLevelSearch) search = needs_level_search (requests, n_requests, policy)
+                                             ? cleave_level_search_new (policy->trial)
+                                             : NULL;
 
   gint64 n_pieces = 0;
 
@@ -251,7 +254,7 @@ cleave_roots_new (const CleaveGraph *graph,
       CleaveRoot root;
 
       if (!check_request (graph, &requests[i], seen, error) ||
-          !make_root (&requests[i], policy, joint, &root, error))
+          !make_root (&requests[i], policy, search, &root, error))
         return NULL;
       g_array_append_val (roots, root);
       if (!count_pieces (&root, policy->made.max, &n_pieces, error))
@@ -259,8 +262,8 @@ cleave_roots_new (const CleaveGraph *graph,
     }
   if (policy->lenient && !check_some_fit (roots, error))
     return NULL;
-  if (joint != NULL)
-    cleave_joint_search (joint, roots);
+  if (search != NULL)
+    cleave_level_search_run (search, roots);
   else if (n_requests == 1 && is_search (requests) && cleave_trial_is_asked (policy->trial))
     search_levels (requests, policy, roots);
   return g_steal_pointer (&roots);

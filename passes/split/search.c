@@ -337,7 +337,7 @@ find_least (CleaveSearch *search, guint d, gint64 n)
 /* Finds the smallest limit that can be met. It may equal the limit of the constraint, if the search
  * for the fewest pieces gave up. */
 static GArray *
-settle_for_least (CleaveSearch *search)
+cut_for_least_limit (CleaveSearch *search)
 {
   gint64 max_bytes = search->max_bytes;
 
@@ -359,7 +359,7 @@ find_ranges (CleaveSearch *search)
   GArray *ranges = find_fewest (search);
 
   if (ranges == NULL && search->max_bytes != 0 && !search->has_fitting)
-    ranges = settle_for_least (search);
+    ranges = cut_for_least_limit (search);
   if (ranges == NULL)
     cleave_search_explain (search);
   return ranges;

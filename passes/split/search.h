@@ -4,8 +4,8 @@
 #include "options.h"
 #include "trial.h"
 
-/* Searches for the split of one node with the fewest pieces that meets its constraint. joint.h
- * searches for several nodes at once. */
+/* Searches for the split of one node with the fewest pieces that meets its constraint.
+ * level-search.h searches for several nodes at once. */
 
 /* The task of a search: cut `node` within `space`, so that `constraint` is met. */
 typedef struct

@@ -14,7 +14,7 @@
 /* Returns the lower of two limits, where 0 stands for no limit and a negative limit allows
  * nothing. */
 static gint64
-tightest (gint64 a, gint64 b)
+lower_limit (gint64 a, gint64 b)
 {
   return a == 0 ? b : b == 0 ? a : MIN (a, b);
 }
@@ -37,9 +37,9 @@ cleave_trial_init (CleaveTrial *trial,
       if (asked == NULL)
         continue;
       trial->limits.max_schedule_memory =
-          tightest (trial->limits.max_schedule_memory, asked->max_schedule_memory);
+          lower_limit (trial->limits.max_schedule_memory, asked->max_schedule_memory);
       trial->limits.max_subgraph_memory =
-          tightest (trial->limits.max_subgraph_memory, asked->max_subgraph_memory);
+          lower_limit (trial->limits.max_subgraph_memory, asked->max_subgraph_memory);
     }
 }
 

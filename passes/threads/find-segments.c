@@ -269,10 +269,10 @@ find_live (const Analysis *a, const CleaveSegment *segment)
 }
 
 static void
-add_cones (const Analysis *a,
-           const PositionRange *range,
-           const CleaveStripsTask *task,
-           GPtrArray *segments)
+add_backward_slices (const Analysis *a,
+                     const PositionRange *range,
+                     const CleaveStripsTask *task,
+                     GPtrArray *segments)
 {
   const gint64 small = task->limit / 4;
 
@@ -280,18 +280,18 @@ add_cones (const Analysis *a,
     {
       const CleaveNode *node = a->order->pdata[i];
       const PositionRange up = { .end = i };
-      CleaveStripsTask of_cone = *task;
-      CleaveSegment *cone;
+      CleaveStripsTask of_slice = *task;
+      CleaveSegment *slice;
 
       if (is_larger (node, small) || !reads_larger (node, small) ||
           find_rows (node, task->n_threads) < 0)
         continue;
-      cone = segment_new (a, &up, small, task->n_threads);
-      of_cone.live = find_live (a, cone);
-      if (of_cone.live > task->limit)
-        add_segment (a, cone, &of_cone, segments);
+      slice = segment_new (a, &up, small, task->n_threads);
+      of_slice.live = find_live (a, slice);
+      if (of_slice.live > task->limit)
+        add_segment (a, slice, &of_slice, segments);
       else
-        cleave_segment_free (cone);
+        cleave_segment_free (slice);
     }
 }
 
@@ -321,7 +321,7 @@ add_segments (const Analysis *a,
         }
       *solved = FALSE;
       if (cones)
-        add_cones (a, range, task, segments);
+        add_backward_slices (a, range, task, segments);
       for (guint j = 0; j < shorter->len; j++)
         if (is_within (&g_array_index (shorter, PositionRange, j), range))
           add_range (a, &g_array_index (shorter, PositionRange, j), task, segments);

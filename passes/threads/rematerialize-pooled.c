@@ -67,7 +67,7 @@ cleave_rematerialize_find (const CleaveGraph *graph, gint64 min_bytes)
 }
 
 static CleaveNode *
-add_again (CleaveGraph *graph, const CleaveNode *node)
+add_copy (CleaveGraph *graph, const CleaveNode *node)
 {
   g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
 
@@ -118,7 +118,7 @@ cleave_rematerialize_make (CleaveGraph *graph,
                            GHashTable *pieces)
 {
   const CleaveRecursion recursion = { .depth = 2 };
-  CleaveNode *copy = add_again (graph, node->operands[0].result->node);
+  CleaveNode *copy = add_copy (graph, node->operands[0].result->node);
   CleaveNode *nodes[] = { node, copy };
   const CleaveConstraint constraint = { .predicate = is_either, .data = nodes };
   gint channels = cleave_node_find_dim (node, 'C');

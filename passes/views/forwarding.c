@@ -376,8 +376,8 @@ drop_contained (GArray *found, const CleaveJoin *join, const CleaveRange *range)
   g_array_set_size (found, n);
 }
 
-/* Returns a smaller join of the operands that a window overlaps. settle() later reads these parts
- * further up, so that joins of joins need no recursion. */
+/* Returns a smaller join of the operands that a window overlaps. read_pending() later reads these
+ * parts further up, so that joins of joins need no recursion. */
 static CleaveResult *
 get_joined (CleaveForwarder *forwarder,
             CleaveResult *value,
@@ -484,7 +484,7 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
 /* Reads the parts that get_joined() left pending further up. Slices without users stay in `parts`,
  * which from then on maps them to the values that replaced them. */
 static void
-settle (CleaveForwarder *forwarder)
+read_pending (CleaveForwarder *forwarder)
 {
   CleaveNode *made = forwarder->made;
 
@@ -516,7 +516,7 @@ cleave_forwarder_get (CleaveForwarder *forwarder,
   forwarder->made = NULL;
   step_back_all (forwarder, &value, &window);
   part = get_there (forwarder, value, &window, name);
-  settle (forwarder);
+  read_pending (forwarder);
   return part;
 }
 
@@ -537,7 +537,7 @@ cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *part)
 {
   CleaveResult *forwarded = forward (forwarder, part);
 
-  settle (forwarder);
+  read_pending (forwarder);
   return forwarded;
 }
 

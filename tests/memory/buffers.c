@@ -278,7 +278,7 @@ START_TEST (every_element_of_a_join_has_one_writer)
 
           if (step->kind != CLEAVE_STEP_JOIN ||
               (cleave_storage_assignment (storage, &step->node->results[0])->flags &
-               CLEAVE_ASSIGNMENT_BOX) != 0)
+               CLEAVE_ASSIGNMENT_INNER_JOIN) != 0)
             continue;
           check_join (storage, step->node, s);
           n_joins++;

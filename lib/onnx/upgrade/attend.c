@@ -136,11 +136,11 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
 /* Applies softmax over the keys. If there is a sink, adds it as the score of one more key, and
  * drops the probability of that key. */
 static CleaveOnnxValue *
-soften (CleaveOnnxNode *node,
-        const CleaveOnnxAttention *a,
-        CleaveOnnxValue *scores,
-        gint64 n_groups,
-        GError **error)
+apply_softmax (CleaveOnnxNode *node,
+               const CleaveOnnxAttention *a,
+               CleaveOnnxValue *scores,
+               gint64 n_groups,
+               GError **error)
 {
   CleaveShape column = *cleave_onnx_value_shape (scores);
   const CleaveTensorType rank = CLEAVE_TYPE (CLEAVE_INT64, column.rank);
@@ -193,7 +193,7 @@ cleave_onnx_attend (CleaveOnnxNode *node, const CleaveOnnxAttention *a, GError *
   if (x == NULL || !add_masks (node, a, n_groups, &x, error))
     return NULL;
   keep (a, CLEAVE_ONNX_SCORES_MASKED, x);
-  x = soften (node, a, x, n_groups, error);
+  x = apply_softmax (node, a, x, n_groups, error);
   keep (a, CLEAVE_ONNX_SCORES_SOFTENED, x);
   x = CLEAVE_ONNX_STEP ("MatMul", ".heads", NULL, x,
                         group_of_one (node, a->v, n_groups, ".v.grouped", error));

@@ -151,10 +151,10 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
 /* Returns whether all operands of a join belong to one later join, at the same relative positions.
  * The earlier join then is a box of the later join. Sets `box` to its range there. */
 static gboolean
-find_box (const CleaveStorage *storage,
-          const CleaveAssignment *whole,
-          const CleaveRange *ranges,
-          CleaveRange *box)
+find_place (const CleaveStorage *storage,
+            const CleaveAssignment *whole,
+            const CleaveRange *ranges,
+            CleaveRange *box)
 {
   const CleaveNode *node = whole->result->node;
   guint in = cleave_storage_assignment (storage, node->operands[0].result)->whole;
@@ -182,7 +182,7 @@ find_box (const CleaveStorage *storage,
 }
 
 static void
-settle_join (CleaveStorage *storage, CleaveNode *node)
+move_into_join (CleaveStorage *storage, CleaveNode *node)
 {
   CleaveAssignment *whole = cleave_storage_assignment (storage, &node->results[0]);
   const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
@@ -191,7 +191,7 @@ settle_join (CleaveStorage *storage, CleaveNode *node)
   if (whole->base != value_index (storage, whole->result)) /* operands already lie in place */
     return;
   if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
-      find_box (storage, whole, facts->ranges, &box))
+      find_place (storage, whole, facts->ranges, &box))
     {
       const CleaveAssignment *outer =
           &storage
@@ -201,7 +201,7 @@ settle_join (CleaveStorage *storage, CleaveNode *node)
       if (can_move (storage, whole, &location) && whole->last < outer->deadline)
         {
           move (whole, &location, outer->deadline);
-          whole->flags |= CLEAVE_ASSIGNMENT_BOX;
+          whole->flags |= CLEAVE_ASSIGNMENT_INNER_JOIN;
           return;
         }
     }
@@ -245,7 +245,7 @@ has_parts_that_stay (const CleaveStorage *storage,
         return TRUE;
     }
   ranges = cleave_storage_join_facts (storage, join)->ranges;
-  return find_box (storage, x, ranges, &box);
+  return find_place (storage, x, ranges, &box);
 }
 
 /* Returns whether a join reads x. Then x should move into the join instead of being overwritten,
@@ -329,7 +329,7 @@ is_computed_from (const CleaveResult *t, const CleaveResult *x)
  * another, takes the candidate that was computed earlier: its kernel can then fuse all nodes up to
  * `node`. */
 static void
-settle_in_place (CleaveStorage *storage, CleaveNode *node)
+move_in_place (CleaveStorage *storage, CleaveNode *node)
 {
   const CleaveAssignment *y = cleave_storage_assignment (storage, &node->results[0]);
   CleaveResult *best = NULL;
@@ -344,15 +344,15 @@ settle_in_place (CleaveStorage *storage, CleaveNode *node)
 }
 
 void
-cleave_storage_settle (CleaveStorage *storage, CleaveNode *node)
+cleave_storage_move_operands (CleaveStorage *storage, CleaveNode *node)
 {
   if (node->n_results == 0 || node->n_operands == 0 || (node->op->flags & CLEAVE_OP_VIEW) != 0 ||
       cleave_node_is_fixed (node))
     return;
   if (node->op->flags & CLEAVE_OP_JOIN)
-    settle_join (storage, node);
+    move_into_join (storage, node);
   else if (node->op->flags & CLEAVE_OP_IN_PLACE)
-    settle_in_place (storage, node);
+    move_in_place (storage, node);
   else if (storage->overlaid != NULL && storage->overlaid[cleave_storage_position (storage, node)])
     cleave_storage_overlay (storage, node);
 }

@@ -9,7 +9,7 @@
 #define _GNU_SOURCE /* memfd_create, process_vm_readv */
 #endif
 
-#include "near.h"
+#include "host-messages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +61,7 @@ typedef struct
   char *arena; /* address of the sender's arena in this process; NULL: it cannot be mapped */
 } Peer;
 
-struct _CleaveNear
+struct _CleaveHostMessages
 {
   int rank, n_ranks;
   gsize board_bytes;
@@ -90,35 +90,35 @@ map (int fd, gsize n_bytes, int protection)
 /* Makes the board of this rank. If there is no memory for the board, other ranks use MPI for its
  * messages. */
 static void
-make_board (CleaveNear *near)
+make_board (CleaveHostMessages *host)
 {
   g_autofree char *key = g_uuid_string_random ();
 
-  near->board_fd = memfd_create ("cleave-messages", MFD_CLOEXEC);
-  if (near->board_fd < 0 || ftruncate (near->board_fd, (off_t) near->board_bytes) != 0)
+  host->board_fd = memfd_create ("cleave-messages", MFD_CLOEXEC);
+  if (host->board_fd < 0 || ftruncate (host->board_fd, (off_t) host->board_bytes) != 0)
     return;
-  near->board = map (near->board_fd, near->board_bytes, PROT_READ | PROT_WRITE);
-  if (near->board != NULL)
-    g_strlcpy (near->board->key, key, sizeof near->board->key);
+  host->board = map (host->board_fd, host->board_bytes, PROT_READ | PROT_WRITE);
+  if (host->board != NULL)
+    g_strlcpy (host->board->key, key, sizeof host->board->key);
 }
 
 static Introduction
-introduce (const CleaveNear *near, const CleaveProgram *program)
+introduce (const CleaveHostMessages *host, const CleaveProgram *program)
 {
   CleaveProgramStats stats;
   gconstpointer arena;
   int arena_fd = cleave_program_get_arena_file (program, &arena);
-  gboolean is_there = near->board != NULL && arena_fd >= 0 && is_wanted ();
+  gboolean is_there = host->board != NULL && arena_fd >= 0 && is_wanted ();
   Introduction is = { .pid = is_there ? getpid () : -1,
-                      .board_fd = near->board_fd,
+                      .board_fd = host->board_fd,
                       .arena_fd = arena_fd,
-                      .board = (guintptr) near->board,
+                      .board = (guintptr) host->board,
                       .arena = (guintptr) arena };
 
   cleave_program_get_stats (program, &stats);
   is.arena_bytes = MAX (stats.arena_bytes, 1);
   if (is_there)
-    memcpy (is.key, near->board->key, sizeof is.key);
+    memcpy (is.key, host->board->key, sizeof is.key);
   return is;
 }
 
@@ -168,14 +168,14 @@ read_other (const Introduction *is, gpointer to, guint64 address, gsize n_bytes)
  * peer may be on another host or in a container. The key, at the address and in the file, proves
  * that the process is the peer. */
 static gboolean
-meet (CleaveNear *near, Peer *peer)
+map_peer (CleaveHostMessages *host, Peer *peer)
 {
   char key[KEY_BYTES] = "";
 
   if (peer->is.pid < 0 || !read_other (&peer->is, key, peer->is.board, sizeof key) ||
       memcmp (key, peer->is.key, sizeof key) != 0)
     return FALSE;
-  peer->board = map_other (&peer->is, peer->is.board_fd, near->board_bytes, TRUE);
+  peer->board = map_other (&peer->is, peer->is.board_fd, host->board_bytes, TRUE);
   if (peer->board == NULL || memcmp (peer->board->key, peer->is.key, sizeof key) != 0)
     return FALSE;
   peer->arena = map_other (&peer->is, peer->is.arena_fd, (gsize) peer->is.arena_bytes, FALSE);
@@ -186,77 +186,83 @@ meet (CleaveNear *near, Peer *peer)
  * rank takes part in the second exchange even if the first exchange failed, since the other ranks
  * would wait for it. */
 static int
-meet_all (CleaveNear *near, MPI_Comm comm, const CleaveProgram *program)
+map_peers (CleaveHostMessages *host, MPI_Comm comm, const CleaveProgram *program)
 {
-  const Introduction own = introduce (near, program);
-  g_autofree Introduction *all = g_new0 (Introduction, (gsize) near->n_ranks);
-  g_autofree char *mine = g_new0 (char, (gsize) near->n_ranks);
+  const Introduction own = introduce (host, program);
+  g_autofree Introduction *all = g_new0 (Introduction, (gsize) host->n_ranks);
+  g_autofree char *mine = g_new0 (char, (gsize) host->n_ranks);
   int first = MPI_Allgather (&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm), second;
 
-  for (int r = 0; r < near->n_ranks && first == MPI_SUCCESS; r++)
+  for (int r = 0; r < host->n_ranks && first == MPI_SUCCESS; r++)
     {
-      near->peers[r].is = all[r];
-      mine[r] = r != near->rank && own.pid >= 0 && meet (near, &near->peers[r]);
+      host->peers[r].is = all[r];
+      mine[r] = r != host->rank && own.pid >= 0 && map_peer (host, &host->peers[r]);
     }
   second =
-      MPI_Allgather (mine, near->n_ranks, MPI_BYTE, near->can_read, near->n_ranks, MPI_BYTE, comm);
+      MPI_Allgather (mine, host->n_ranks, MPI_BYTE, host->can_read, host->n_ranks, MPI_BYTE, comm);
   return first != MPI_SUCCESS ? first : second;
 }
 
 int
-cleave_near_new (MPI_Comm comm, guint n_messages, const CleaveProgram *program, CleaveNear **made)
+cleave_host_messages_new (MPI_Comm comm,
+                          guint n_messages,
+                          const CleaveProgram *program,
+                          CleaveHostMessages **made)
 {
-  CleaveNear *near = *made = g_new0 (CleaveNear, 1);
+  CleaveHostMessages *host = *made = g_new0 (CleaveHostMessages, 1);
 
-  MPI_Comm_rank (comm, &near->rank);
-  MPI_Comm_size (comm, &near->n_ranks);
-  near->board_bytes = sizeof (Board) + n_messages * sizeof (Entry);
-  near->peers = g_new0 (Peer, (gsize) near->n_ranks);
-  near->can_read = g_new0 (char, (gsize) near->n_ranks *(gsize) near->n_ranks);
-  make_board (near);
-  return meet_all (near, comm, program);
+  MPI_Comm_rank (comm, &host->rank);
+  MPI_Comm_size (comm, &host->n_ranks);
+  host->board_bytes = sizeof (Board) + n_messages * sizeof (Entry);
+  host->peers = g_new0 (Peer, (gsize) host->n_ranks);
+  host->can_read = g_new0 (char, (gsize) host->n_ranks *(gsize) host->n_ranks);
+  make_board (host);
+  return map_peers (host, comm, program);
 }
 
 void
-cleave_near_free (CleaveNear *near)
+cleave_host_messages_free (CleaveHostMessages *host)
 {
-  if (near == NULL)
+  if (host == NULL)
     return;
-  for (int r = 0; r < near->n_ranks; r++)
+  for (int r = 0; r < host->n_ranks; r++)
     {
-      if (near->peers[r].board != NULL)
-        munmap (near->peers[r].board, near->board_bytes);
-      if (near->peers[r].arena != NULL)
-        munmap (near->peers[r].arena, (gsize) near->peers[r].is.arena_bytes);
+      if (host->peers[r].board != NULL)
+        munmap (host->peers[r].board, host->board_bytes);
+      if (host->peers[r].arena != NULL)
+        munmap (host->peers[r].arena, (gsize) host->peers[r].is.arena_bytes);
     }
-  if (near->board != NULL)
-    munmap (near->board, near->board_bytes);
-  if (near->board_fd >= 0)
-    close (near->board_fd);
-  g_free (near->peers);
-  g_free (near->can_read);
-  g_free (near);
+  if (host->board != NULL)
+    munmap (host->board, host->board_bytes);
+  if (host->board_fd >= 0)
+    close (host->board_fd);
+  g_free (host->peers);
+  g_free (host->can_read);
+  g_free (host);
 }
 
 gboolean
-cleave_near_has (const CleaveNear *near, int from, int to)
+cleave_host_messages_has (const CleaveHostMessages *host, int from, int to)
 {
-  return near->can_read[to * near->n_ranks + from];
+  return host->can_read[to * host->n_ranks + from];
 }
 
 void
-cleave_near_offer (CleaveNear *near, guint message, guint run, const CleaveMessagePlace *place)
+cleave_host_messages_offer (CleaveHostMessages *host,
+                            guint message,
+                            guint run,
+                            const CleaveMessagePlace *place)
 {
-  Entry *entry = &near->board->entries[message];
+  Entry *entry = &host->board->entries[message];
 
   entry->place = *place;
   atomic_store_explicit (&entry->offered, run, memory_order_release);
 }
 
 gboolean
-cleave_near_is_offered (const CleaveNear *near, int from, guint message, guint run)
+cleave_host_messages_is_offered (const CleaveHostMessages *host, int from, guint message, guint run)
 {
-  const Entry *entry = &near->peers[from].board->entries[message];
+  const Entry *entry = &host->peers[from].board->entries[message];
 
   return atomic_load_explicit (&entry->offered, memory_order_acquire) == run;
 }
@@ -320,10 +326,10 @@ fetch (const Peer *peer, const CleaveMessagePlace *from, const CleaveMessagePlac
 }
 
 gint64
-cleave_near_take (
-    CleaveNear *near, int from, guint message, guint run, const CleaveMessagePlace *place)
+cleave_host_messages_take (
+    CleaveHostMessages *host, int from, guint message, guint run, const CleaveMessagePlace *place)
 {
-  const Peer *peer = &near->peers[from];
+  const Peer *peer = &host->peers[from];
   Entry *entry = &peer->board->entries[message];
   CleaveMessagePlace source = entry->place;
   guint64 offset = (guintptr) source.data - peer->is.arena;
@@ -342,7 +348,7 @@ cleave_near_take (
 }
 
 gboolean
-cleave_near_is_taken (const CleaveNear *near, guint message, guint run)
+cleave_host_messages_is_taken (const CleaveHostMessages *host, guint message, guint run)
 {
-  return atomic_load_explicit (&near->board->entries[message].taken, memory_order_acquire) == run;
+  return atomic_load_explicit (&host->board->entries[message].taken, memory_order_acquire) == run;
 }

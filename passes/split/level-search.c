@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "joint.h"
+#include "level-search.h"
 
 #include "cuts.h"
 
@@ -28,7 +28,7 @@ typedef struct
   gboolean is_low; /* the pieces fit into the level */
 } Member;
 
-struct _CleaveJoint
+struct _CleaveLevelSearch
 {
   CleaveTrial *trial;
   GPtrArray *members; /* Member: the nodes that are split together */
@@ -47,35 +47,37 @@ member_free (gpointer data)
   g_free (member);
 }
 
-CleaveJoint *
-cleave_joint_new (CleaveTrial *trial)
+CleaveLevelSearch *
+cleave_level_search_new (CleaveTrial *trial)
 {
-  CleaveJoint *joint = g_new0 (CleaveJoint, 1);
+  CleaveLevelSearch *search = g_new0 (CleaveLevelSearch, 1);
 
-  joint->trial = trial;
-  joint->members = g_ptr_array_new_with_free_func (member_free);
-  return joint;
+  search->trial = trial;
+  search->members = g_ptr_array_new_with_free_func (member_free);
+  return search;
 }
 
 void
-cleave_joint_free (CleaveJoint *joint)
+cleave_level_search_free (CleaveLevelSearch *search)
 {
-  if (joint == NULL)
+  if (search == NULL)
     return;
-  g_ptr_array_unref (joint->members);
-  g_free (joint);
+  g_ptr_array_unref (search->members);
+  g_free (search);
 }
 
 void
-cleave_joint_add (CleaveJoint *joint, const CleaveSplitRequest *request, const CleaveSpace *space)
+cleave_level_search_add (CleaveLevelSearch *search,
+                         const CleaveSplitRequest *request,
+                         const CleaveSpace *space)
 {
-  const CleaveCutsToList list = { .max_pieces = cleave_work_max_pieces (joint->trial->work) };
+  const CleaveCutsToList list = { .max_pieces = cleave_work_max_pieces (search->trial->work) };
   Member *member = g_new0 (Member, 1);
 
   member->space = *space;
   member->constraint = request->constraint;
   cleave_cuts_init (&member->cuts, request->node, &member->space, &list);
-  g_ptr_array_add (joint->members, member);
+  g_ptr_array_add (search->members, member);
 }
 
 /* Returns the bytes of the largest piece. `weights`: constants count. */
@@ -177,33 +179,33 @@ cut_member (Member *member, guint first, gint64 level, gint64 max_n)
 
 /* Cuts all nodes for a level, along dimension `first` first. Returns whether a cut changed. */
 static gboolean
-cut_all (CleaveJoint *joint, guint first, gint64 level)
+cut_all (CleaveLevelSearch *search, guint first, gint64 level)
 {
-  gint64 max_n = cleave_work_max_pieces (joint->trial->work) / MAX (joint->members->len, 1);
+  gint64 max_n = cleave_work_max_pieces (search->trial->work) / MAX (search->members->len, 1);
   gint64 n_looks = 0;
   gboolean is_new = FALSE;
 
-  for (guint i = 0; i < joint->members->len; i++)
+  for (guint i = 0; i < search->members->len; i++)
     {
-      Member *member = joint->members->pdata[i];
+      Member *member = search->members->pdata[i];
 
       member->n_looks = 0;
       is_new |= cut_member (member, first, level, MAX (max_n, 1));
       n_looks += member->n_looks;
     }
-  cleave_work_add (joint->trial->work, joint->members->len + n_looks / LOOKS_PER_UNIT);
+  cleave_work_add (search->trial->work, search->members->len + n_looks / LOOKS_PER_UNIT);
   return is_new;
 }
 
 static void
-set_roots (const CleaveJoint *joint, GArray *roots)
+set_roots (const CleaveLevelSearch *search, GArray *roots)
 {
   guint m = 0;
 
-  for (guint i = 0; i < roots->len && m < joint->members->len; i++)
+  for (guint i = 0; i < roots->len && m < search->members->len; i++)
     {
       CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
-      const Member *member = joint->members->pdata[m];
+      const Member *member = search->members->pdata[m];
 
       if (root->node != member->cuts.node)
         continue;
@@ -215,97 +217,97 @@ set_roots (const CleaveJoint *joint, GArray *roots)
 }
 
 static gboolean
-try_all (CleaveJoint *joint, GArray *roots)
+try_all (CleaveLevelSearch *search, GArray *roots)
 {
-  set_roots (joint, roots);
-  return cleave_trial_run (joint->trial, (const CleaveRoot *) roots->data, roots->len);
+  set_roots (search, roots);
+  return cleave_trial_run (search->trial, (const CleaveRoot *) roots->data, roots->len);
 }
 
 static void
-note (CleaveJoint *joint, guint first)
+note (CleaveLevelSearch *search, guint first)
 {
-  CleavePeaks peaks = joint->trial->last;
+  CleavePeaks peaks = search->trial->last;
   gint64 sum = peaks.schedule + peaks.subgraph;
 
-  joint->n_levels_ago[first]++;
-  if (joint->least[first] != 0 && sum >= joint->least[first])
+  search->n_levels_ago[first]++;
+  if (search->least[first] != 0 && sum >= search->least[first])
     return;
-  joint->least[first] = sum;
-  joint->n_levels_ago[first] = 0;
+  search->least[first] = sum;
+  search->n_levels_ago[first] = 0;
 }
 
 static gboolean
-may_go_on (const CleaveJoint *joint)
+may_go_on (const CleaveLevelSearch *search)
 {
-  if (!cleave_work_is_over (joint->trial->work))
-    return !cleave_trial_is_done (joint->trial);
-  cleave_work_give_up (joint->trial->work);
+  if (!cleave_work_is_over (search->trial->work))
+    return !cleave_trial_is_done (search->trial);
+  cleave_work_give_up (search->trial->work);
   return FALSE;
 }
 
 /* Tries one level, once for each dimension that is cut first. Sets `*is_last` to TRUE if no node
  * fits into the level, since lower levels need not be tried. */
 static gboolean
-try_level (CleaveJoint *joint, gint64 level, GArray *roots, gboolean *is_last)
+try_level (CleaveLevelSearch *search, gint64 level, GArray *roots, gboolean *is_last)
 {
   guint rank = 1;
 
   *is_last = TRUE;
-  for (guint i = 0; i < joint->members->len; i++)
-    rank = MAX (rank, ((Member *) joint->members->pdata[i])->cuts.shape.rank);
-  for (guint first = 0; first < rank && may_go_on (joint); first++)
+  for (guint i = 0; i < search->members->len; i++)
+    rank = MAX (rank, ((Member *) search->members->pdata[i])->cuts.shape.rank);
+  for (guint first = 0; first < rank && may_go_on (search); first++)
     {
       gboolean is_new;
 
-      if (joint->n_levels_ago[first] >= PATIENCE)
+      if (search->n_levels_ago[first] >= PATIENCE)
         continue;
-      is_new = cut_all (joint, first, level);
-      for (guint i = 0; i < joint->members->len; i++)
-        *is_last &= !((Member *) joint->members->pdata[i])->is_low;
-      if (is_new && try_all (joint, roots))
+      is_new = cut_all (search, first, level);
+      for (guint i = 0; i < search->members->len; i++)
+        *is_last &= !((Member *) search->members->pdata[i])->is_low;
+      if (is_new && try_all (search, roots))
         return TRUE;
       if (is_new)
-        note (joint, first);
+        note (search, first);
     }
   return FALSE;
 }
 
 static gboolean
-try_levels (CleaveJoint *joint, GArray *roots)
+try_levels (CleaveLevelSearch *search, GArray *roots)
 {
   gint64 level = 0;
   gboolean is_last = FALSE;
 
-  for (guint i = 0; i < joint->members->len; i++)
+  for (guint i = 0; i < search->members->len; i++)
     {
-      Member *member = joint->members->pdata[i];
+      Member *member = search->members->pdata[i];
 
       member->n = 1;
       level = MAX (level, piece_bytes (member, FALSE));
     }
-  if (try_all (joint, roots))
+  if (try_all (search, roots))
     return TRUE;
-  for (; !is_last && level > 0 && may_go_on (joint); level = level * LESS)
-    if (try_level (joint, level, roots, &is_last))
+  for (; !is_last && level > 0 && may_go_on (search); level = level * LESS)
+    if (try_level (search, level, roots, &is_last))
       return TRUE;
   return FALSE;
 }
 
 static void
-keep_all_whole (const CleaveJoint *joint, GArray *roots)
+keep_all_whole (const CleaveLevelSearch *search, GArray *roots)
 {
   g_autoptr (GString) why = g_string_new (NULL);
   guint m = 0;
 
-  cleave_trial_explain (joint->trial, why);
-  if (joint->trial->work->gave_up)
+  cleave_trial_explain (search->trial, why);
+  if (search->trial->work->gave_up)
     g_string_append_printf (why, "; not found within a search budget of %" G_GINT64_FORMAT,
-                            joint->trial->work->budget);
-  for (guint i = 0; i < roots->len && m < joint->members->len; i++)
+                            search->trial->work->budget);
+  for (guint i = 0; i < roots->len && m < search->members->len; i++)
     {
       CleaveRoot *root = &g_array_index (roots, CleaveRoot, i);
 
-      if (root->node != ((Member *) joint->members->pdata[m])->cuts.node)
+      if (root->node != ((Member *) search->members->pdata[m])->cuts.node)
         continue;
       m++;
       cleave_root_keep_whole (root, CLEAVE_NOT_SPLIT_CONSTRAINT, why->str);
@@ -313,11 +315,11 @@ keep_all_whole (const CleaveJoint *joint, GArray *roots)
 }
 
 void
-cleave_joint_search (CleaveJoint *joint, GArray *roots)
+cleave_level_search_run (CleaveLevelSearch *search, GArray *roots)
 {
-  if (joint->members->len == 0)
+  if (search->members->len == 0)
     return;
-  cleave_trial_find_bound (joint->trial, (const CleaveRoot *) roots->data, roots->len);
-  if (!try_levels (joint, roots))
-    keep_all_whole (joint, roots);
+  cleave_trial_find_bound (search->trial, (const CleaveRoot *) roots->data, roots->len);
+  if (!try_levels (search, roots))
+    keep_all_whole (search, roots);
 }
