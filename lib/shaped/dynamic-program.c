@@ -12,8 +12,7 @@
 
 #include "../ir/boxed.h"
 #include "../ir/error.h"
-#include "compiled.h"
-#include "prefix.h"
+#include "programs.h"
 #include "types.h"
 
 /* Largest number of programs that are kept. A search looks at each program. */
@@ -27,9 +26,7 @@
 struct _CleaveDynamicProgram
 {
   CleaveOnnxDynamic *dynamic;
-  CleaveProgramOptions options;
-  GPtrArray *all; /* CleaveCompiled: the kept programs, the last used first */
-  guint n_compiled, n_padded;
+  CleavePrograms programs;
 };
 
 static void
@@ -38,65 +35,7 @@ clear (gpointer data)
   CleaveDynamicProgram *self = data;
 
   cleave_onnx_dynamic_unref (self->dynamic);
-  g_ptr_array_unref (self->all);
-}
-
-/* Programs */
-
-static gint64
-count_bytes (const GPtrArray *all)
-{
-  gint64 n_bytes = 0;
-
-  for (guint i = 0; i < all->len; i++)
-    {
-      CleaveProgramStats stats;
-
-      cleave_program_get_stats (((CleaveCompiled *) all->pdata[i])->program, &stats);
-      n_bytes += stats.arena_bytes + stats.scratch_bytes + stats.weight_bytes;
-    }
-  return n_bytes;
-}
-
-/* Moves the smallest program that computes a graph to the front. Returns NULL if there is none. */
-static CleaveCompiled *
-find (CleaveDynamicProgram *self, const CleaveGraph *graph)
-{
-  g_autoptr (GArray) types = cleave_types_of_graph (graph);
-  gint64 least = MAX_PADDING * cleave_types_count_elements (types);
-  CleaveCompiled *best = NULL;
-  guint at = 0;
-
-  for (guint i = 0; i < self->all->len; i++)
-    {
-      CleaveCompiled *compiled = self->all->pdata[i];
-      gint64 n = cleave_types_count_elements (compiled->types);
-
-      if (n > least || (best != NULL && n == least) ||
-          !cleave_graph_is_prefix (graph, compiled->graph, NULL))
-        continue;
-      best = compiled;
-      least = n;
-      at = i;
-    }
-  if (best != NULL)
-    g_ptr_array_insert (self->all, 0, g_ptr_array_steal_index (self->all, at));
-  return best;
-}
-
-static CleaveCompiled *
-add (CleaveDynamicProgram *self, CleaveGraph *graph, GError **error)
-{
-  CleaveCompiled *compiled = cleave_compiled_new (cleave_graph_ref (graph), &self->options, error);
-
-  if (compiled == NULL)
-    return NULL;
-  self->n_compiled++;
-  g_ptr_array_insert (self->all, 0, compiled);
-  while (self->all->len > 1 &&
-         (self->all->len > MAX_PROGRAMS || count_bytes (self->all) > MAX_BYTES))
-    g_ptr_array_set_size (self->all, (gint) self->all->len - 1);
-  return compiled;
+  cleave_programs_clear (&self->programs);
 }
 
 static gboolean
@@ -109,20 +48,18 @@ compute (CleaveGraph *graph,
          GError **error)
 {
   CleaveDynamicProgram *self = data;
-  CleaveCompiled *compiled = find (self, graph);
-  g_autoptr (GPtrArray) results = g_ptr_array_new ();
   g_autoptr (GArray) types = cleave_types_of_tensors (inputs, n_inputs);
-  gboolean is_padded;
+  CleaveCompiled *compiled = cleave_programs_find (
+      &self->programs, graph, MAX_PADDING * cleave_types_count_elements (types));
+  g_autoptr (GPtrArray) results = g_ptr_array_new ();
 
   if (compiled == NULL)
-    compiled = add (self, graph, error);
+    compiled = cleave_programs_add (&self->programs, cleave_graph_ref (graph), error);
   if (compiled == NULL)
     return FALSE;
   for (guint i = 0; i < n_outputs; i++)
     g_ptr_array_add (results, outputs[i]);
-  is_padded = !cleave_types_equal (types, compiled->types);
-  self->n_padded += is_padded ? 1 : 0;
-  return cleave_compiled_run (compiled, inputs, results, is_padded, error);
+  return cleave_programs_run (&self->programs, compiled, inputs, n_inputs, results, error);
 }
 
 GPtrArray *
@@ -161,9 +98,7 @@ cleave_dynamic_program_new (CleaveOnnxDynamic *dynamic, const CleaveProgramOptio
   g_return_val_if_fail (dynamic != NULL, NULL);
   self = g_atomic_rc_box_new0 (CleaveDynamicProgram);
   self->dynamic = cleave_onnx_dynamic_ref (dynamic);
-  if (options != NULL)
-    self->options = *options;
-  self->all = g_ptr_array_new_with_free_func (cleave_compiled_free);
+  cleave_programs_init (&self->programs, options, MAX_PROGRAMS, MAX_BYTES);
   return self;
 }
 
@@ -213,8 +148,8 @@ cleave_dynamic_program_get_stats (const CleaveDynamicProgram *dynamic_program,
                                   CleaveShapedStats *stats)
 {
   g_return_if_fail (dynamic_program != NULL && stats != NULL);
-  *stats = (CleaveShapedStats){ dynamic_program->all->len, dynamic_program->n_compiled,
-                                dynamic_program->all->len, dynamic_program->n_padded };
+  *stats =
+      cleave_programs_get_stats (&dynamic_program->programs, dynamic_program->programs.all->len);
 }
 
 /**

@@ -13,9 +13,9 @@
 
 #include "../ir/boxed.h"
 #include "../ir/error.h"
-#include "compiled.h"
 #include "dynamic-program.h"
 #include "prefix.h"
+#include "programs.h"
 #include "types.h"
 #include <cleave/cleave-load.h>
 
@@ -34,22 +34,18 @@ typedef struct
   GArray *types;              /* CleaveTensorType: types of the inputs */
   GArray *results;            /* CleaveTensorType: types of the outputs of the graph */
   CleaveOnnxDynamic *dynamic; /* dynamic part of the model; NULL: none */
-  CleaveCompiled *compiled;   /* a program in `all`, which owns it */
+  CleaveCompiled *compiled;   /* a program in `programs`, which owns it */
 } Size;
 
 struct _CleaveShapedProgram
 {
   char *path;
   CleaveOnnxOptions *options;
-  CleaveProgramOptions program;
-  guint max_programs;
-  GPtrArray *all; /* CleaveCompiled: first the program for the largest shapes, then all others, the
-                   * last used program first */
+  CleavePrograms programs;     /* the first one is for the largest shapes */
   GPtrArray *sizes;            /* Size: the shapes that occurred, the last used first */
   CleaveDynamicProgram *tails; /* programs of the dynamic parts of all sizes; NULL: none yet */
   gboolean whole; /* whether the search found a graph in which a value depends on all elements of
                    * another value */
-  guint n_compiled, n_padded;
 };
 
 static void
@@ -72,57 +68,27 @@ clear (gpointer data)
   g_clear_pointer (&self->options, cleave_onnx_options_free);
   g_clear_pointer (&self->sizes, g_ptr_array_unref);
   cleave_dynamic_program_unref (self->tails);
-  g_clear_pointer (&self->all, g_ptr_array_unref);
+  cleave_programs_clear (&self->programs);
 }
 
 /* Programs */
 
-static void
-forget_program (CleaveShapedProgram *self, guint index)
+static const CleaveCompiled *
+get_largest (const CleaveShapedProgram *self)
 {
-  for (guint i = self->sizes->len; i-- > 0;)
-    if (((Size *) self->sizes->pdata[i])->compiled == self->all->pdata[index])
-      g_ptr_array_remove_index (self->sizes, i);
-  g_ptr_array_remove_index (self->all, index);
+  return self->programs.all->pdata[0];
 }
 
-/* Compiles a graph, takes ownership of it, and stores the program. */
+/* Compiles a graph and takes ownership of it. Drops the shapes of programs that are freed. */
 static CleaveCompiled *
 compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
 {
-  CleaveCompiled *compiled = cleave_compiled_new (graph, &self->program, error);
+  CleaveCompiled *compiled = cleave_programs_add (&self->programs, graph, error);
 
-  if (compiled == NULL)
-    return NULL;
-  while (self->all->len > 1 && self->all->len >= self->max_programs)
-    forget_program (self, self->all->len - 1);
-  g_ptr_array_insert (self->all, self->all->len > 0 ? 1 : 0, compiled);
-  self->n_compiled++;
+  for (guint i = self->sizes->len; compiled != NULL && i-- > 0;)
+    if (!cleave_programs_contain (&self->programs, ((Size *) self->sizes->pdata[i])->compiled))
+      g_ptr_array_remove_index (self->sizes, i);
   return compiled;
-}
-
-/* Finds the smallest program that computes the outputs of a graph and has inputs of at most
- * `max_elements` elements. NULL if there is none. */
-static CleaveCompiled *
-find_compiled (CleaveShapedProgram *self, const CleaveGraph *graph, gint64 max_elements)
-{
-  CleaveCompiled *best = NULL;
-  gint64 least = max_elements;
-
-  for (guint i = 0; i < self->all->len; i++)
-    {
-      CleaveCompiled *compiled = self->all->pdata[i];
-      gint64 n = cleave_types_count_elements (compiled->types);
-
-      if (n > least || (best != NULL && n == least))
-        continue;
-      if (cleave_graph_is_prefix (graph, compiled->graph, NULL))
-        {
-          best = compiled;
-          least = n;
-        }
-    }
-  return best;
 }
 
 /* Compiles a program that computes the outputs of a graph. The program is for the next larger
@@ -131,7 +97,7 @@ find_compiled (CleaveShapedProgram *self, const CleaveGraph *graph, gint64 max_e
 static CleaveCompiled *
 compile_for (CleaveShapedProgram *self, CleaveGraph *graph, const GArray *types, GError **error)
 {
-  const CleaveCompiled *largest = self->all->pdata[0];
+  const CleaveCompiled *largest = get_largest (self);
   g_autoptr (GArray) rounded = cleave_types_round_up (types, largest->types);
   g_autoptr (CleaveGraph) larger = NULL;
 
@@ -168,31 +134,31 @@ add_size (CleaveShapedProgram *self,
 static Size *
 learn_size (CleaveShapedProgram *self, const GArray *types, GError **error)
 {
-  const CleaveCompiled *largest = self->all->pdata[0];
+  const CleaveCompiled *largest = get_largest (self);
   g_autoptr (CleaveGraph) graph = NULL;
   CleaveCompiled *compiled;
 
   if (!cleave_types_check (types, largest->types, largest->graph, error))
     return NULL;
   if (cleave_types_equal (types, largest->types))
-    return add_size (self, types, largest->graph, self->all->pdata[0]);
+    return add_size (self, types, largest->graph, self->programs.all->pdata[0]);
   graph = cleave_types_load (self->path, self->options, types, largest->graph, error);
   if (graph == NULL)
     return NULL;
-  compiled = find_compiled (self, graph, 2 * cleave_types_count_elements (types));
+  compiled = cleave_programs_find (&self->programs, graph, 2 * cleave_types_count_elements (types));
   if (compiled == NULL)
     compiled = compile_for (self, graph, types, error);
   return compiled == NULL ? NULL : add_size (self, types, graph, compiled);
 }
 
-/* Moves an entry to the front of a list, or behind its first entry. */
+/* Moves an entry to the front of the list. */
 static void
-move_to (GPtrArray *list, gpointer entry, guint to)
+note_use (CleaveShapedProgram *self, Size *size)
 {
   guint index;
 
-  if (g_ptr_array_find (list, entry, &index) && index > to)
-    g_ptr_array_insert (list, (gint) to, g_ptr_array_steal_index (list, index));
+  if (g_ptr_array_find (self->sizes, size, &index) && index > 0)
+    g_ptr_array_insert (self->sizes, 0, g_ptr_array_steal_index (self->sizes, index));
 }
 
 static Size *
@@ -206,10 +172,7 @@ find_size (CleaveShapedProgram *self, const GArray *types, GError **error)
   if (size == NULL)
     size = learn_size (self, types, error);
   if (size != NULL)
-    {
-      move_to (self->sizes, size, 0);
-      move_to (self->all, size->compiled, 1);
-    }
+    note_use (self, size);
   return size;
 }
 
@@ -238,7 +201,7 @@ run_dynamic (CleaveShapedProgram *self,
       g_ptr_array_add (values, outputs->pdata[i]);
     }
   if (self->tails == NULL)
-    self->tails = cleave_dynamic_program_new (size->dynamic, &self->program);
+    self->tails = cleave_dynamic_program_new (size->dynamic, &self->programs.options);
   return cleave_dynamic_program_run_part (
       self->tails, size->dynamic, (const char *const *) names->pdata,
       (CleaveTensor *const *) values->pdata, values->len, NULL, error);
@@ -283,10 +246,9 @@ cleave_shaped_program_new (const char *path,
   self = g_atomic_rc_box_new0 (CleaveShapedProgram);
   self->path = g_strdup (path);
   self->options = options == NULL ? NULL : cleave_onnx_options_copy (options);
-  if (program != NULL)
-    self->program = *program;
-  self->max_programs = max_programs > 0 ? max_programs : DEFAULT_PROGRAMS;
-  self->all = g_ptr_array_new_with_free_func (cleave_compiled_free);
+  cleave_programs_init (&self->programs, program,
+                        max_programs > 0 ? max_programs : DEFAULT_PROGRAMS, G_MAXINT64);
+  self->programs.keeps_first = TRUE;
   self->sizes = g_ptr_array_new_with_free_func (size_free);
   graph = cleave_graph_load (path, options, error);
   if (graph == NULL || compile (self, graph, error) == NULL)
@@ -306,7 +268,7 @@ CleaveGraph *
 cleave_shaped_program_get_graph (const CleaveShapedProgram *shaped_program)
 {
   g_return_val_if_fail (shaped_program != NULL, NULL);
-  return ((const CleaveCompiled *) shaped_program->all->pdata[0])->graph;
+  return get_largest (shaped_program)->graph;
 }
 
 /**
@@ -341,7 +303,6 @@ cleave_shaped_program_run (CleaveShapedProgram *shaped_program,
 {
   g_autoptr (GArray) types = NULL;
   g_autoptr (GPtrArray) outputs = NULL;
-  gboolean is_padded;
   Size *size;
 
   g_return_val_if_fail (shaped_program != NULL && (inputs != NULL || n_inputs == 0), NULL);
@@ -350,10 +311,9 @@ cleave_shaped_program_run (CleaveShapedProgram *shaped_program,
   types = cleave_types_of_tensors (inputs, n_inputs);
   size = find_size (shaped_program, types, error);
   outputs = size == NULL ? NULL : cleave_tensors_new (size->results, error);
-  is_padded = size != NULL && !cleave_types_equal (size->types, size->compiled->types);
-  if (outputs == NULL || !cleave_compiled_run (size->compiled, inputs, outputs, is_padded, error))
+  if (outputs == NULL || !cleave_programs_run (&shaped_program->programs, size->compiled, inputs,
+                                               n_inputs, outputs, error))
     return NULL;
-  shaped_program->n_padded += is_padded ? 1 : 0;
   return size->dynamic == NULL ? g_steal_pointer (&outputs)
                                : run_dynamic (shaped_program, size, inputs, outputs, error);
 }
@@ -372,8 +332,7 @@ cleave_shaped_program_get_stats (const CleaveShapedProgram *shaped_program,
                                  CleaveShapedStats *stats)
 {
   g_return_if_fail (shaped_program != NULL && stats != NULL);
-  *stats = (CleaveShapedStats){ shaped_program->all->len, shaped_program->n_compiled,
-                                shaped_program->sizes->len, shaped_program->n_padded };
+  *stats = cleave_programs_get_stats (&shaped_program->programs, shaped_program->sizes->len);
 }
 
 /**
