@@ -13,6 +13,7 @@
 #include "model.h"
 #include "node-table.h"
 #include "sizes.h"
+#include "texts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,8 @@ add_values_json (CleaveJson *json, const CleaveGraph *graph, gboolean outputs)
       cleave_json_begin (json, NULL);
       cleave_json_string (json, "name", name);
       cleave_json_type (json, type);
+      if (cleave_dynamic_has_strings (graph, name))
+        cleave_json_bool (json, "strings", TRUE);
       cleave_json_end (json);
     }
   cleave_json_end_list (json);
@@ -259,9 +262,12 @@ print_values (const CleaveGraph *graph)
     {
       CleaveResult *input = cleave_graph_get_input (graph, i);
       g_autofree char *name = cleave_result_dup_name (input);
-      g_autofree char *type = cleave_tensor_type_to_string (cleave_result_get_type (input));
+      const CleaveTensorType *type = cleave_result_get_type (input);
+      g_autofree char *text = cleave_dynamic_has_strings (graph, name)
+                                  ? cleave_texts_type (type)
+                                  : cleave_tensor_type_to_string (type);
 
-      printf ("input       %s: %s\n", name, type);
+      printf ("input       %s: %s\n", name, text);
     }
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     {

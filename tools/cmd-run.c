@@ -168,7 +168,7 @@ write_files (const CleaveExecution *e,
   g_autoptr (GBytes) trace =
       e->trace == NULL ? NULL : g_bytes_new_static (e->trace, strlen (e->trace));
 
-  return add_tensors (outputs, o->inputs_folder, input_names, inputs, NULL, error) &&
+  return add_tensors (outputs, o->inputs_folder, input_names, inputs, e->dynamic, error) &&
          add_tensors (outputs, o->folder, e->names, e->outputs, e->dynamic, error) &&
          (trace == NULL || cleave_outputs_add_bytes (outputs, o->trace, trace, error)) &&
          cleave_outputs_commit (outputs, error);

@@ -115,6 +115,14 @@ cleave_dynamic_add_json (CleaveJson *json, const CleaveOnnxDynamic *dynamic)
 }
 
 gboolean
+cleave_dynamic_has_strings (const CleaveGraph *graph, const char *name)
+{
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+
+  return dynamic != NULL && cleave_onnx_dynamic_has_strings (dynamic, name);
+}
+
+gboolean
 cleave_dynamic_is_output (const CleaveGraph *graph, const char *output)
 {
   const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);

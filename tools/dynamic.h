@@ -19,3 +19,5 @@ void cleave_dynamic_add_json (CleaveJson *json, const CleaveOnnxDynamic *dynamic
 /* Returns whether this output of the graph is also an output of the model. If not, only the dynamic
  * part reads it. */
 gboolean cleave_dynamic_is_output (const CleaveGraph *graph, const char *output);
+/* Returns whether an input or an output of the model has strings. */
+gboolean cleave_dynamic_has_strings (const CleaveGraph *graph, const char *name);

@@ -3,10 +3,12 @@
 #include "inputs.h"
 
 #include "arguments.h"
+#include "dynamic.h"
 #include "image.h"
 #include "npy.h"
 #include "npz.h"
 #include "outputs.h"
+#include "sizes.h"
 #include "standard.h"
 
 #include <string.h>
@@ -117,6 +119,53 @@ find_hint (const CleaveTensorType *want, const CleaveTensorType *got)
              : "";
 }
 
+/* Copies strings into longer ones with zeros at the end. Fails if a string is too long. */
+static gboolean
+copy_strings (CleaveTensor *to, CleaveTensor *from, const char *name, GError **error)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (from)->shape;
+  const gsize n_from = (gsize) shape->dim[shape->rank - 1],
+              n_to = (gsize) cleave_tensor_get_type (to)->shape.dim[shape->rank - 1];
+  const gint64 n = n_from == 0 ? 0 : cleave_shape_n_elements (shape) / (gint64) n_from;
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      const char *text = (const char *) cleave_tensor_get_data (from) + (gsize) i * n_from;
+      const gsize length = strnlen (text, n_from);
+
+      if (length > n_to)
+        return cleave_argument_fail (error,
+                                     "--input '%s': a string has %" G_GSIZE_FORMAT
+                                     " bytes, more than %" G_GSIZE_FORMAT
+                                     ": give the bytes as the last extent of --shape",
+                                     name, length, n_to);
+      memcpy ((char *) cleave_tensor_get_mutable_data (to) + (gsize) i * n_to, text, length);
+    }
+  return TRUE;
+}
+
+/* Returns the strings with zeros after them, so that the tensor has the input's type. Returns NULL
+ * on error. */
+static CleaveTensor *
+pad_strings (const CleaveTensorType *want, CleaveTensor *tensor, const char *name, GError **error)
+{
+  const guint last = want->shape.rank - 1;
+  CleaveTensorType longer = *cleave_tensor_get_type (tensor);
+  g_autoptr (CleaveTensor) padded = NULL;
+
+  longer.shape.dim[last] = want->shape.dim[last];
+  if (!cleave_tensor_type_equal (want, &longer))
+    return cleave_argument_fail (
+               error, "--input '%s' has strings: give an array of strings, with %u dimension%s",
+               name, last, CLEAVE_PLURAL (last)),
+           NULL;
+  padded = cleave_tensor_new (want, error);
+  if (padded == NULL)
+    return NULL;
+  memset (cleave_tensor_get_mutable_data (padded), 0, (gsize) cleave_tensor_type_n_bytes (want));
+  return copy_strings (padded, tensor, name, error) ? g_steal_pointer (&padded) : NULL;
+}
+
 static gboolean
 place (const CleaveGraph *graph, GPtrArray *tensors, guint i, CleaveTensor *tensor, GError **error)
 {
@@ -126,6 +175,11 @@ place (const CleaveGraph *graph, GPtrArray *tensors, guint i, CleaveTensor *tens
 
   if (tensors->pdata[i] != NULL)
     return cleave_argument_fail (error, "--input '%s' is given twice", name);
+  if (cleave_dynamic_has_strings (graph, name))
+    {
+      tensors->pdata[i] = pad_strings (want, tensor, name, error);
+      return tensors->pdata[i] != NULL;
+    }
   if (cleave_tensor_type_equal (want, cleave_tensor_get_type (tensor)))
     {
       tensors->pdata[i] = cleave_tensor_ref (tensor);
@@ -238,13 +292,28 @@ check_pictures (const CleaveInputOptions *options, GError **error)
   return cleave_argument_fail (error, "--mean and --scale are for an --input from a picture");
 }
 
-static CleaveTensor *
-make_random (const CleaveResult *input, const char *name, gint64 seed, GError **error)
+/* Turns random bytes into strings of one letter. */
+static void
+make_letters (CleaveTensor *tensor)
 {
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  const gint64 n_bytes = shape->dim[shape->rank - 1];
+  guint8 *data = cleave_tensor_get_mutable_data (tensor);
+
+  for (gint64 i = 0; i < cleave_shape_n_elements (shape); i++)
+    data[i] = i % n_bytes == 0 ? (guint8) ('a' + data[i] % 26) : 0;
+}
+
+static CleaveTensor *
+make_random (const CleaveGraph *graph, guint i, const char *name, gint64 seed, GError **error)
+{
+  const CleaveResult *input = cleave_graph_get_input (graph, i);
   CleaveTensor *tensor = cleave_tensor_new (cleave_result_get_type (input), error);
 
   if (tensor != NULL)
     cleave_tensor_fill_random (tensor, name, (guint64) seed);
+  if (tensor != NULL && cleave_dynamic_has_strings (graph, name))
+    make_letters (tensor);
   return tensor;
 }
 
@@ -276,7 +345,7 @@ cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options,
   for (guint i = 0; i < tensors->len; i++)
     if (tensors->pdata[i] == NULL)
       {
-        tensors->pdata[i] = make_random (cleave_graph_get_input (graph, i), names[i], seed, error);
+        tensors->pdata[i] = make_random (graph, i, names[i], seed, error);
         if (tensors->pdata[i] == NULL)
           return NULL;
       }

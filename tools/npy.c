@@ -24,10 +24,13 @@ static const struct
   { "<u8", CLEAVE_UINT64 },   { "|b1", CLEAVE_BOOL },
 };
 
+/* The header of a file. Elements that are strings have one dimension more: the characters. */
 typedef struct
 {
   CleaveTensorType type;
   gboolean is_fortran;
+  gint64 n_characters; /* number of characters of each string; -1: the elements are numbers */
+  gboolean is_wide;    /* the characters have 4 bytes (UTF-32) */
 } Header;
 
 /* Header: a Python dictionary such as {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
@@ -49,10 +52,22 @@ find_key (const char *header, const char *key)
   return at + strspn (at, " ");
 }
 
+/* Reads the type of strings, such as "|S12" (bytes) or "<U12" (UTF-32). */
 static gboolean
-parse_descr (const char *header, CleaveElement *element, GError **error)
+parse_text (const char *descr, Header *header)
 {
-  const char *at = find_key (header, "descr");
+  header->is_wide = g_str_has_prefix (descr, "<U");
+  if ((!header->is_wide && !g_str_has_prefix (descr, "|S")) ||
+      !g_ascii_string_to_signed (descr + 2, 10, 0, G_MAXINT32, &header->n_characters, NULL))
+    return FALSE;
+  header->type.element = header->is_wide ? CLEAVE_UINT32 : CLEAVE_UINT8;
+  return TRUE;
+}
+
+static gboolean
+parse_descr (const char *text, Header *header, GError **error)
+{
+  const char *at = find_key (text, "descr");
   g_autofree char *descr = NULL;
 
   if (at == NULL || (*at != '\'' && *at != '"') || strchr (at + 1, *at) == NULL)
@@ -61,9 +76,12 @@ parse_descr (const char *header, CleaveElement *element, GError **error)
   for (guint i = 0; i < G_N_ELEMENTS (elements); i++)
     if (g_str_equal (descr, elements[i].descr))
       {
-        *element = elements[i].element;
+        header->type.element = elements[i].element;
+        header->n_characters = -1;
         return TRUE;
       }
+  if (parse_text (descr, header))
+    return TRUE;
   return cleave_argument_fail (error, "elements '%s' in a .npy file are not supported", descr);
 }
 
@@ -118,10 +136,52 @@ find_data (const guint8 *data, gsize size, gsize *header)
 static gboolean
 parse_header (const char *text, Header *header, GError **error)
 {
-  return parse_descr (text, &header->type.element, error) &&
-         parse_order (text, &header->is_fortran, error) &&
-         parse_shape (text, &header->type.shape, error) &&
-         cleave_tensor_type_check (&header->type, error);
+  CleaveShape *shape = &header->type.shape;
+
+  if (!parse_descr (text, header, error) || !parse_order (text, &header->is_fortran, error) ||
+      !parse_shape (text, shape, error))
+    return FALSE;
+  if (header->n_characters >= 0 && (header->is_fortran || shape->rank == CLEAVE_MAX_RANK))
+    return cleave_argument_fail (error,
+                                 "strings in a .npy file must be row-major, with at most %d "
+                                 "dimensions",
+                                 CLEAVE_MAX_RANK - 1);
+  if (header->n_characters >= 0)
+    shape->dim[shape->rank++] = header->n_characters;
+  return cleave_tensor_type_check (&header->type, error);
+}
+
+/* Converts strings from UTF-32 to UTF-8. Returns NULL on error. */
+static CleaveTensor *
+make_narrow (const CleaveTensorType *of, const guint8 *from, GError **error)
+{
+  CleaveTensorType type = *of;
+  gint64 *n_bytes = &type.shape.dim[type.shape.rank - 1];
+  const gsize n = (gsize) *n_bytes;
+  CleaveTensor *tensor;
+
+  type.element = CLEAVE_UINT8;
+  *n_bytes *= 4;
+  if (!cleave_tensor_type_check (&type, error))
+    return NULL;
+  tensor = cleave_tensor_new (&type, error);
+  for (gint64 i = 0;
+       tensor != NULL && n > 0 && i < cleave_shape_n_elements (&type.shape) / *n_bytes; i++)
+    {
+      char *to = (char *) cleave_tensor_get_mutable_data (tensor) + i * *n_bytes;
+
+      memset (to, 0, 4 * n);
+      for (gsize k = 0; k < n; k++)
+        {
+          gunichar character;
+
+          memcpy (&character, from + ((gsize) i * n + k) * sizeof character, sizeof character);
+          if (character == 0)
+            break;
+          to += g_unichar_to_utf8 (character < 0x110000 ? character : 0xfffd, to);
+        }
+    }
+  return tensor;
 }
 
 /* Copies elements from Fortran order, where the first dimension is innermost. */
@@ -151,7 +211,7 @@ cleave_npy_parse (GBytes *bytes, GError **error)
   gsize size, header_at = 0, data_at;
   const guint8 *data = g_bytes_get_data (bytes, &size);
   g_autofree char *text = NULL;
-  Header header;
+  Header header = { 0 };
   CleaveTensor *tensor;
 
   data_at = find_data (data, size, &header_at);
@@ -170,6 +230,8 @@ cleave_npy_parse (GBytes *bytes, GError **error)
           size - data_at, cleave_tensor_type_n_bytes (&header.type));
       return NULL;
     }
+  if (header.is_wide)
+    return make_narrow (&header.type, data + data_at, error);
   if (!header.is_fortran)
     return cleave_tensor_new_copy (&header.type, data + data_at, error);
   tensor = cleave_tensor_new (&header.type, error);

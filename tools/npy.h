@@ -4,7 +4,8 @@
 #include <cleave/cleave.h>
 
 /* Reads and writes NumPy's .npy format, versions 1 to 3, little-endian. NumPy has no bfloat16: it
- * is written as the two bytes "<V2", as ml_dtypes does. */
+ * is written as the two bytes "<V2", as ml_dtypes does. Strings become bytes of UTF-8, with one
+ * dimension more. */
 CleaveTensor *cleave_npy_parse (GBytes *bytes, GError **error);
 GBytes *cleave_npy_serialize (CleaveTensor *tensor);
 /* Writes the bytes of strings (texts.h) as NumPy's strings of bytes. */

@@ -28,15 +28,32 @@ cleave_texts_dup (CleaveTensor *tensor, gint64 index)
                     (gsize) length);
 }
 
-char *
-cleave_texts_print (CleaveTensor *tensor)
+static GString *
+print_shape (const CleaveShape *shape)
 {
-  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
   GString *out = g_string_new ("strings");
-  gint64 n = cleave_texts_count (tensor);
 
   for (guint d = 0; d + 1 < shape->rank; d++)
     g_string_append_printf (out, "%s%" G_GINT64_FORMAT, d == 0 ? " " : "x", shape->dim[d]);
+  return out;
+}
+
+char *
+cleave_texts_type (const CleaveTensorType *type)
+{
+  GString *out = print_shape (&type->shape);
+
+  g_string_append_printf (out, ", each at most %" G_GINT64_FORMAT " bytes",
+                          type->shape.dim[type->shape.rank - 1]);
+  return g_string_free (out, FALSE);
+}
+
+char *
+cleave_texts_print (CleaveTensor *tensor)
+{
+  GString *out = print_shape (&cleave_tensor_get_type (tensor)->shape);
+  gint64 n = cleave_texts_count (tensor);
+
   for (gint64 i = 0; i < MIN (n, MAX_PRINTED); i++)
     {
       g_autofree char *text = cleave_texts_dup (tensor, i);

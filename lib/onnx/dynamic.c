@@ -188,12 +188,12 @@ cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic, const char *outp
 /**
  * cleave_onnx_dynamic_has_strings:
  * @dynamic: the dynamic part of a model
- * @output: the name of an output of the model
+ * @output: the name of an output, or of an input of the model
  *
- * Returns whether an output has strings. Its tensor has elements of uint8 and one dimension more:
- * the bytes of each string in UTF-8, and zeros after shorter strings.
+ * Returns whether an input or an output has strings. Its tensor has elements of uint8 and one
+ * dimension more: the bytes of each string in UTF-8, and zeros after shorter strings.
  *
- * Returns: %TRUE if the elements of the output are strings
+ * Returns: %TRUE if the elements are strings
  *
  * Since: 0.2
  */

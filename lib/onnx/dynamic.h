@@ -22,7 +22,7 @@ struct _CleaveOnnxDynamic
   GPtrArray *reads; /* char *: names of the inputs of the model and of the outputs of the graph that
                        the nodes read */
   GHashTable *made; /* set of names: results of the dynamic nodes */
-  GHashTable *texts; /* set of names: outputs of the model that are tensors of strings */
+  GHashTable *texts; /* set of names: inputs and outputs of the model that are tensors of strings */
   char **outputs;    /* names of the model's outputs, in the order of the file */
 };
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ._call import call
 from ._library import Cleave, errors, fail
-from ._tensor import Tensor, as_tensor, dtype_of, element_name, shape_of, to_numpy, to_strings
+from ._tensor import Tensor, as_tensor, dtype_of, element_name, from_strings, shape_of, to_numpy, to_strings
 from ._tools import count_threads
 
 # The fields of `Program.stats`.
@@ -66,9 +66,25 @@ def arrange(known, args, inputs):
     return given
 
 
+def has_strings(dynamic, name):
+    return dynamic is not None and call(dynamic.has_strings, name)
+
+
 def array_of_output(dynamic, name, tensor):
     """Returns the array of an output of the model. If the output has strings, the elements are str."""
-    return to_strings(tensor) if dynamic is not None and call(dynamic.has_strings, name) else to_numpy(tensor)
+    return to_strings(tensor) if has_strings(dynamic, name) else to_numpy(tensor)
+
+
+def tensor_of_input(dynamic, name, value, kind):
+    """Returns the tensor of an input of the model from an array. If the input has strings, the elements are str."""
+    return from_strings(name, value, kind) if has_strings(dynamic, name) else as_tensor(value, element_name(kind))
+
+
+def port_of_input(dynamic, name, kind):
+    """Returns the shape and the numpy.dtype of an input. Strings in the graph have one dimension more: the bytes."""
+    import numpy
+    shape = shape_of(kind)
+    return Port(shape[:-1], numpy.dtype(str)) if has_strings(dynamic, name) else Port(shape, dtype_of(kind))
 
 
 class Port(NamedTuple):
@@ -98,9 +114,9 @@ class Program:
     def _bind(self, given):
         given = arrange(self._inputs, (), given)
         for name, value in given.items():
-            if isinstance(value, (str, bytes)):
+            if isinstance(value, (str, bytes)) and not has_strings(self._dynamic, name):
                 fail(f"input '{name}' must be an array, not text: read the file first")
-        tensors = {name: as_tensor(value, element_name(self._inputs[name])) for name, value in given.items()}
+        tensors = {name: tensor_of_input(self._dynamic, name, value, self._inputs[name]) for name, value in given.items()}
         with errors(lambda message: message + self._hint(tensors)):
             results = {name: Tensor.new(kind) for name, kind in self._outputs.items()}
             self._program.bind([tensors[name] for name in self._inputs], list(results.values()))
@@ -148,7 +164,7 @@ class Program:
     @property
     def inputs(self):
         """The shape and the numpy.dtype of each input, by name."""
-        return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._inputs.items()}
+        return {name: port_of_input(self._dynamic, name, kind) for name, kind in self._inputs.items()}
 
     @property
     def outputs(self):
@@ -202,7 +218,7 @@ class ShapedProgram:
     def __call__(self, *args, **inputs):
         """Runs once. Takes inputs as `Program` does."""
         given = arrange(self._inputs, args, inputs)
-        tensors = [as_tensor(given[name], element_name(kind)) for name, kind in self._inputs.items()]
+        tensors = [tensor_of_input(self._dynamic, name, given[name], kind) for name, kind in self._inputs.items()]
         with errors():
             outputs = call(self._program.run, tensors)
         return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in zip(self._names, outputs)}
@@ -210,7 +226,7 @@ class ShapedProgram:
     @property
     def inputs(self):
         """The largest shape and the numpy.dtype of each input, by name."""
-        return {name: Port(shape_of(kind), dtype_of(kind)) for name, kind in self._inputs.items()}
+        return {name: port_of_input(self._dynamic, name, kind) for name, kind in self._inputs.items()}
 
     @property
     def stats(self):

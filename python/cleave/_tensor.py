@@ -70,6 +70,24 @@ def to_strings(tensor):
     return numpy.char.decode(data.view(f'S{data.shape[-1]}')[..., 0], 'utf-8')
 
 
+def from_strings(name, value, kind):
+    """Returns the bytes of an array of strings as a tensor of the type `kind`. The bytes are UTF-8, with zeros after each
+    string."""
+    import numpy
+    array = numpy.asarray(value)
+    *shape, length = shape_of(kind)
+    if array.dtype.kind not in 'USO':
+        fail(f"input '{name}' has strings, not {array.dtype}: give an array of str")
+    texts = [text if isinstance(text, bytes) else str(text).encode() for text in array.ravel().tolist()]
+    longest = max(map(len, texts), default=0)
+    if longest > length:
+        extents = ', '.join(map(str, (*shape, longest)))
+        fail(f"input '{name}': a string has {longest} bytes, more than {length}: load the model with "
+             f"shapes={{'{name}': ({extents})}}")
+    data = b''.join(text.ljust(length, b'\0') for text in texts)
+    return as_tensor(numpy.frombuffer(data, 'uint8').reshape(*array.shape, length))
+
+
 def to_array(tensor, dtype=None, copy=None):
     """Implements numpy's `__array__`. `copy`: True always copies, False never, None only if necessary."""
     array = to_numpy(tensor)

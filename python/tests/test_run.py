@@ -324,6 +324,26 @@ def test_an_output_of_strings_is_an_array_of_str(tmp_path):
         assert got['label'].tolist() == names[got['y'].argmax(1)].tolist()
 
 
+def test_an_input_of_strings_takes_arrays_of_str(tmp_path):
+    path = tmp_path / 'words.onnx'
+    path.write_bytes(MODELS['words'])
+    words = ['e', 'Vögel', '', 'small fish', 'x']
+    for program in (cleave.load(path).compile(), cleave.compile(path)):
+        assert program.inputs == {'word': ((5,), numpy.dtype(str))}
+        for given in (words, numpy.array(words), numpy.array(words, object), [word.encode() for word in words]):
+            got = program(word=given)
+            assert got['long'].tolist() == [word + 'small fish' for word in words]
+            assert got['is'].tolist() == [False, False, False, True, False]
+        with pytest.raises(cleave.Error, match='a string has 300 bytes, more than 256'):
+            program(word=[300 * 'x'] * 5)
+        with pytest.raises(cleave.Error, match='has strings, not float64: give an array of str'):
+            program(word=numpy.zeros(5))
+    graph = cleave.load(path, shapes={'word': (2, 300)})
+    assert graph.compile()(word=[300 * 'x', 'e'])['is'].tolist() == [False, False]
+    graph.save(tmp_path / 'again.onnx')
+    assert cleave.load(tmp_path / 'again.onnx').compile()(word=words)['is'].tolist() == [False, False, False, True, False]
+
+
 def test_a_bundle_of_a_split_graph_is_explained(graph):
     graph.copy().bundle()
     graph.split('pool1', dims='H,W', num_chunks='2,2', depth=3, halo='carry')

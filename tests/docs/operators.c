@@ -321,7 +321,7 @@ print_refusals (GTree *versions)
   } refusals[] = {
     { "random numbers: `Bernoulli`, `Multinomial`, `RandomNormal`…, a `Dropout` in training",
       "compute them outside, as an input" },
-    { "inputs of strings; `RegexFullMatch`, `Unique`, `TopK` and `TfIdfVectorizer` of strings",
+    { "`RegexFullMatch`, `Unique`, `TopK` and `TfIdfVectorizer` of strings",
       "run these nodes in front of the model; `cleave extract` cuts the rest out" },
     { "maps of `ai.onnx.ml` (`ZipMap`, `DictVectorizer`) and its classifiers",
       "export the model without them; `LabelEncoder` and `ArrayFeatureExtractor` run" },

@@ -250,6 +250,26 @@ def texts():
     return model(nodes, [value_info('x', [5, 6])], outputs, constants, 20)
 
 
+# Returns a model whose input is strings, which a map turns into rows of a table and into other strings.
+def words():
+    kinds = ['a', 'e', 'i', 'small fish']
+    nodes = [of_ml('LabelEncoder', ['word'], ['k'], 'k', keys_strings=kinds, values_int64s=[1, 2, 3, 4], default_int64=0),
+             node('Gather', ['table', 'k'], ['row'], 'row'), node('Equal', ['word', 'fish'], ['is'], 'is'),
+             node('StringConcat', ['word', 'fish'], ['long'], 'long')]
+    outputs = [value_info('row', ['n', 6]), value_info('is', ['n'], BOOL), value_info('long', ['n'], STRING)]
+    constants = [tensor('table', [5, 6], floats(30, 3)), strings('fish', ['small fish'])]
+    return model(nodes, [value_info('word', [5], STRING)], outputs, constants, 20) + block(8, block(1, ML) + number(2, 2))
+
+
+# Returns a model with an input of strings and an input of numbers, which a static product reads.
+def words_and_numbers():
+    nodes = [node('MatMul', ['x', 'w'], ['y'], 'product'), node('Relu', ['y'], ['z'], 'relu'),
+             of_ml('LabelEncoder', ['word'], ['k'], 'k', keys_strings=['a', 'e', 'i'], values_int64s=[1, 2, 3], default_int64=0),
+             node('Gather', ['table', 'k'], ['row'], 'row'), node('Add', ['row', 'z'], ['sum'], 'sum')]
+    return model(nodes, [value_info('x', [5, 6]), value_info('word', [5, 1], STRING)], [value_info('z', [5, 4]), value_info('sum', [5, 5, 4])],
+                 [tensor('w', [6, 4], floats(24, 3)), tensor('table', [5, 4], floats(20, 7))]) + block(8, block(1, ML) + number(2, 2))
+
+
 # Returns a model with a dynamic product that is large enough for a program of its own.
 def product():
     nodes = [node('ReduceMax', ['x'], ['top'], 'top', axes=[1], keepdims=0), node('Greater', ['top', 'limit'], ['keep'], 'keep'),
@@ -262,7 +282,8 @@ MODELS = {
     'single-class': single_class(), 'multi-class': multi_class(17), 'multi-class-opset-11': multi_class(11), 'two-stages': two_stages(17),
     'two-stages-opset-19': two_stages(19), 'mask': mask(), 'choose': choose(), 'resize': resize(13), 'resize-opset-10': resize(10),
     'resize-opset-9': resize(9), 'search': search(), 'branches': branches(), 'sequences': sequences(), 'scan': scan(),
-    'product': product(), 'patches': patches(), 'labels': labels(), 'texts': texts(),
+    'product': product(), 'patches': patches(), 'labels': labels(), 'texts': texts(), 'words': words(),
+    'words-and-numbers': words_and_numbers(),
 }
 
 

@@ -46,7 +46,7 @@ static const struct
   { "strings are not supported", "elements are numbers", 12 },
   { "is a sequence: give its tensors", "an output is one tensor", 1 },
   { "sequences that are not equally long", "an output is one tensor", 1 },
-  { "is not a tensor", "an input is one tensor", 22 },
+  { ", not a tensor", "an input is one tensor", 22 },
   { "ai.onnx.preview.training:",
     "a gradient or an optimizer passes through whole, and has no kernel", 9 },
 };

@@ -146,7 +146,7 @@ START_TEST (inputs_are_checked)
       "input 'x': float32 9223372036854775807x3x8x8 has more bytes than 64 bits can count");
   onnx__type_proto__free_unpacked (info->type, NULL);
   info->type = NULL;
-  model_assert_error (model, CLEAVE_ERROR_MODEL, "input 'x' is not a tensor");
+  model_assert_error (model, CLEAVE_ERROR_MODEL, "input 'x' has no type");
 }
 END_TEST
 

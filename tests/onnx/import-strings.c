@@ -160,6 +160,88 @@ START_TEST (a_label_map_needs_a_label_for_each_key)
 }
 END_TEST
 
+/* Makes a model that compares the strings of its input. */
+static Model *
+compare_new (void)
+{
+  static const char *const dog[] = { "dog" };
+  Model *model = model_new (16);
+
+  model_add_input (model, "text", "3");
+  model->graph->input[0]->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+  add_strings (model, "dog", dog, 1, TRUE);
+  model_add_node (model, "Equal", "is", "text dog", "i");
+  model_add_output (model, "i");
+  declare (model, 0, ONNX__TENSOR_PROTO__DATA_TYPE__BOOL);
+  return model;
+}
+
+/* Runs a model that compare_new() made. */
+static GPtrArray *
+run_texts (const CleaveGraph *graph, const CleaveTensorType *type, const char *data, GError **error)
+{
+  const char *name = "text";
+  g_autoptr (CleaveTensor) text = cleave_tensor_new_copy (type, data, NULL);
+
+  return cleave_onnx_dynamic_run (cleave_onnx_get_dynamic (graph), &name, &text, 1, NULL, NULL,
+                                  NULL, error);
+}
+
+START_TEST (an_input_of_strings_is_bytes_in_the_graph)
+{
+  g_autoptr (Model) model = compare_new ();
+  g_autoptr (GBytes) bytes = model_pack (model), written = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_onnx_parse (bytes, NULL, &with_dynamic, &error);
+  g_autoptr (CleaveGraph) again = NULL;
+  g_autoptr (GPtrArray) outputs = NULL;
+
+  g_assert_no_error (error);
+  ck_assert (cleave_onnx_dynamic_has_strings (cleave_onnx_get_dynamic (graph), "text"));
+  written = cleave_onnx_serialize (graph, &error);
+  g_assert_no_error (error);
+  again = cleave_onnx_parse (written, NULL, &with_dynamic, &error);
+  g_assert_no_error (error);
+  ck_assert (cleave_shape_equal (&cleave_result_get_type (cleave_graph_get_input (again, 0))->shape,
+                                 &CLEAVE_SHAPE (3, 256)));
+  outputs = run_texts (again, &CLEAVE_TYPE (CLEAVE_UINT8, 3, 4), "dog\0dogsdo\0g", &error);
+  g_assert_no_error (error);
+  ck_assert_mem_eq (cleave_tensor_get_data (outputs->pdata[0]), "\1\0\0", 3);
+}
+END_TEST
+
+START_TEST (strings_must_be_given_as_bytes)
+{
+  g_autoptr (Model) model = compare_new ();
+  g_autoptr (GBytes) bytes = model_pack (model);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (CleaveGraph) graph = cleave_onnx_parse (bytes, NULL, &with_dynamic, &error);
+
+  g_assert_no_error (error);
+  ck_assert_ptr_null (
+      run_texts (graph, &CLEAVE_TYPE (CLEAVE_INT8, 3, 4), "dog\0dogsdo\0g", &error));
+  g_assert_error (error, CLEAVE_ERROR, CLEAVE_ERROR_OPTION);
+  ck_assert_str_eq (error->message,
+                    "input 'text' has strings: give their bytes as uint8, with one dimension more");
+}
+END_TEST
+
+START_TEST (strings_that_no_node_reads_are_an_error)
+{
+  g_autoptr (Model) model = names_new ();
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+
+  model_add_input (model, "text", "3");
+  model->graph->input[1]->type->tensor_type->elem_type = ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+  bytes = model_pack (model);
+  ck_assert_ptr_null (cleave_onnx_parse (bytes, NULL, &with_dynamic, &error));
+  g_assert_error (error, CLEAVE_ERROR, CLEAVE_ERROR_MODEL);
+  ck_assert_str_eq (error->message,
+                    "input 'text' has strings, and no node reads it: remove it from the model");
+}
+END_TEST
+
 START_TEST (strings_are_an_error_without_a_dynamic_part)
 {
   g_autoptr (Model) model = names_new ();
@@ -176,6 +258,8 @@ add_tests (Suite *suite)
                    a_node_that_computes_with_strings_is_an_error,
                    an_output_must_have_the_strings_that_the_model_declares,
                    a_label_map_needs_a_label_for_each_key,
+                   an_input_of_strings_is_bytes_in_the_graph, strings_must_be_given_as_bytes,
+                   strings_that_no_node_reads_are_an_error,
                    strings_are_an_error_without_a_dynamic_part, NULL);
 }
 

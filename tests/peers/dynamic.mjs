@@ -37,6 +37,12 @@ function makeValues(shape, seed) {
   return Float32Array.from({ length: n }, (_, i) => Math.sin(i * (0.7 + seed) + seed) + (seed - 1) * 0.4);
 }
 
+// Returns words of which some are keys of the models' maps.
+function makeWords(shape, seed) {
+  const n = shape.reduce((a, b) => a * b, 1), words = ['a', 'Vögel', 'small fish', 'e', '', 'i'];
+  return Array.from({ length: n }, (_, i) => words[(i * 5 + seed) % words.length]);
+}
+
 const steps = {
   rewritten: ['opt', '-p', 'clean-up'],
   split: ['split', '--all', '--dims=-1', '--num-chunks=2', '--check', '--keep-going'],
@@ -61,14 +67,17 @@ async function check(file) {
     const out = write(path, step);
     if (out) written.push([step, await session(ort, out, 1, { logSeverityLevel: 4 })]);
   }
-  const [{ name, shape }] = inputsOf(peer);
   for (let seed = 0; seed < inputsEach; seed++) {
-    const values = makeValues(shape, seed), input = join(scratch, 'x.npy'), results = join(scratch, `${file}.${seed}`);
-    const feeds = { [name]: new ort.Tensor('float32', values, shape) };
-    writeNpy(input, 'float32', shape, values);
+    const results = join(scratch, `${file}.${seed}`), feeds = {}, inputs = [];
+    for (const { name, type, shape } of inputsOf(peer)) {
+      const values = type === 'string' ? makeWords(shape, seed) : makeValues(shape, seed), path = join(scratch, `${name}.npy`);
+      feeds[name] = new ort.Tensor(type, values, shape);
+      writeNpy(path, type, shape, values);
+      inputs.push('--input', `${name}=${path}`);
+    }
     const want = await peer.run(feeds);
     mkdirSync(results);
-    const run = cleave(command, ['run', path, '--input', `${name}=${input}`, '--output-dir', results]);
+    const run = cleave(command, ['run', path, ...inputs, '--output-dir', results]);
     if (run.status !== 0) fail(`${file}: ${run.error}`);
     else judge(`${file}, input ${seed}`, readOutputs(results, Object.keys(want)), want);
     for (const [step, other] of written) judge(`${file}, ${step}, input ${seed}`, peerOutputs(await other.run(feeds)), want);

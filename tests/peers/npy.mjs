@@ -8,14 +8,22 @@ const arrays = { '<f4': Float32Array, '<f8': Float64Array, '<i8': BigInt64Array,
 const types = { float32: '<f4', float64: '<f8', int64: '<i8', int32: '<i4', int16: '<i2', int8: '|i1', uint64: '<u8', uint32: '<u4', uint16: '<u2',
   uint8: '|u1', bool: '|b1' };
 
+// Returns the type of NumPy for strings of bytes, and the bytes of the strings with zeros after shorter ones.
+function packStrings(strings) {
+  const longest = Math.max(1, ...strings.map((text) => Buffer.byteLength(text)));
+  return { descr: `|S${longest}`, bytes: Buffer.concat(strings.map((text) => Buffer.concat([Buffer.from(text)], longest))) };
+}
+
 export function writeNpy(path, type, dims, data) {
+  const { descr, bytes } = type === 'string' ? packStrings(data)
+    : { descr: types[type], bytes: Buffer.from(data.buffer, data.byteOffset, data.byteLength) };
   const shape = dims.length === 1 ? `(${dims[0]},)` : `(${dims.join(', ')})`;
-  let header = `{'descr': '${types[type]}', 'fortran_order': False, 'shape': ${shape}, }`;
+  let header = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${shape}, }`;
   header = header.padEnd(Math.ceil((header.length + 11) / 64) * 64 - 11) + '\n';
   const head = Buffer.alloc(10);
   head.write('\x93NUMPY\x01\x00', 'latin1');
   head.writeUInt16LE(header.length, 8);
-  writeFileSync(path, Buffer.concat([head, Buffer.from(header, 'latin1'), Buffer.from(data.buffer, data.byteOffset, data.byteLength)]));
+  writeFileSync(path, Buffer.concat([head, Buffer.from(header, 'latin1'), bytes]));
 }
 
 function readStrings(bytes, n) {

@@ -221,6 +221,44 @@ class Dynamic(CommandTest):
         self.assertIn(f"'descr': '|S{width}', 'fortran_order': False, 'shape': (5, )".encode(), data)
         self.assertTrue(data.endswith(b''.join(text.encode().ljust(width, b'\0') for text in label['strings'])))
 
+    def test_inputs_of_strings_are_bytes_or_unicode(self):
+        path = self.write('words.onnx', MODELS['words'])
+        words = ['e', 'Vögel', '', 'small fish', 'x']
+        for descr, encode, width in (('|S12', 'utf-8', 12), ('<U11', 'utf-32-le', 44)):
+            data = b''.join(word.encode(encode).ljust(width, b'\0') for word in words)
+            file = self.write('w.npy', npy(descr, '(5,)', data))
+            report = self.json('run', path, '--input', file, '--output-dir', 'o', '--save-inputs', 'i', '--force')
+            outputs = {output['name']: output for output in report['outputs']}
+            self.assertEqual(outputs['long']['strings'], [word + 'small fish' for word in words])
+            with open(self.path('o/is.npy'), 'rb') as file:
+                self.assertEqual(file.read()[-5:], bytes([0, 0, 0, 1, 0]))
+            saved = self.json('run', path, '--input', 'i/word.npy')
+            self.assertEqual(saved['outputs'], [{k: v for k, v in output.items() if k != 'file'} for output in report['outputs']])
+
+    def test_info_lists_inputs_of_strings(self):
+        path = self.write('words.onnx', MODELS['words'])
+        self.assertIn('word: strings 5, each at most 256 bytes', self.good('info', path))
+        self.assertIn('word: strings 7, each at most 20 bytes', self.good('info', path, '--shape', 'word=7,20'))
+        self.assertEqual(self.json('info', path)['inputs'], [{'name': 'word', 'type': 'uint8', 'shape': [5, 256], 'strings': True}])
+
+    def test_wrong_strings_are_an_error(self):
+        path = self.write('words.onnx', MODELS['words'])
+        long = self.write('long.npy', npy('|S300', '(5,)', b'x' * 1500))
+        short = self.write('short.npy', npy('|S3', '(4,)', b'x' * 12))
+        number = self.write('number.npy', npy('<f4', '(5,)', bytes(20)))
+        self.bad('a string has 300 bytes, more than 256: give the bytes as the last extent of --shape', 'run', path, '--input', long)
+        self.good('run', path, '--shape', 'word=5,300', '--input', long)
+        for file in (short, number):
+            self.bad("'word' has strings: give an array of strings, with 1 dimension", 'run', path, '--input', file)
+        self.bad("input 'word' has strings, which cannot be fixed", 'run', path, '--fix', f'word={short}')
+
+    def test_a_split_model_keeps_inputs_of_strings(self):
+        path = self.write('words.onnx', MODELS['words-and-numbers'])
+        self.assertEqual(self.cleave('split', path, '--all', '--dims=-1', '--num-chunks=2', '--check', '-o', 's.onnx').returncode, 0)
+        with open(self.path('s.onnx'), 'rb') as file:
+            self.assertIn(value_info('word', [5, 1], 8), file.read())
+        self.assertIn('equal', self.good('diff', path, 's.onnx'))
+
     def test_a_split_model_keeps_the_dynamic_part(self):
         run = self.cleave('split', 'm.onnx', '--all', '--dims=2', '--num-chunks=2', '--check', '-o', 's.onnx')
         self.assertEqual(run.returncode, 0)

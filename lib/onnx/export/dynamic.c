@@ -116,6 +116,24 @@ write_outputs (CleaveOnnxExport *export)
   g_free (old);
 }
 
+/* Gives the inputs of strings the types that they have in the model. */
+static void
+write_text_inputs (CleaveOnnxExport *export)
+{
+  Onnx__GraphProto *whole = export->model->graph, *part = export->dynamic_graph;
+
+  for (size_t i = 0; i < part->n_input; i++)
+    for (size_t k = 0; k < whole->n_input; k++)
+      if (strcmp (whole->input[k]->name, part->input[i]->name) == 0)
+        {
+          Onnx__ValueInfoProto *bytes = whole->input[k];
+
+          whole->input[k] = part->input[i];
+          part->input[i] = bytes;
+          break;
+        }
+}
+
 /* Returns the set of all names in the file, with copies of the names. */
 static GHashTable *
 list_taken (const CleaveOnnxExport *export)
@@ -154,6 +172,7 @@ cleave_onnx_export_dynamic (CleaveOnnxExport *export, GError **error)
   for (size_t i = 0; i < part->n_initializer; i++)
     cleave_wire_append (&whole->initializer, &whole->n_initializer, part->initializer[i]);
   part->n_initializer = 0;
+  write_text_inputs (export);
   write_outputs (export);
   export->n_static_nodes = whole->n_node;
   for (size_t i = 0; i < part->n_node; i++)

@@ -41,7 +41,8 @@ add_read (const char *name, gpointer data)
   CleaveOnnxValue *value = g_hash_table_lookup (import->values, name);
   CleaveTensor *constant;
 
-  if (value == NULL || border->error != NULL || g_hash_table_contains (import->dynamic, name) ||
+  if (value == NULL || border->error != NULL ||
+      g_hash_table_lookup (import->dynamic, name) != NULL ||
       !g_hash_table_add (border->seen, (gpointer) name))
     return;
   if (value->form != CLEAVE_ONNX_FORM_SAME)
@@ -126,12 +127,14 @@ add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
     }
 }
 
-/* Serializes the dynamic nodes, the initializers with strings, and the model's outputs. */
+/* Serializes the dynamic nodes, the initializers and inputs with strings, and the model's outputs.
+ */
 static GBytes *
 pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
 {
   g_autofree Onnx__NodeProto **nodes = g_new0 (Onnx__NodeProto *, import->deferred->len + 1);
   g_autofree Onnx__TensorProto **texts = g_new0 (Onnx__TensorProto *, whole->n_initializer + 1);
+  g_autofree Onnx__ValueInfoProto **inputs = g_new0 (Onnx__ValueInfoProto *, whole->n_input + 1);
   Onnx__GraphProto graph = ONNX__GRAPH_PROTO__INIT;
   guint8 *data;
   gsize n;
@@ -154,6 +157,11 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
   for (size_t i = 0; i < whole->n_initializer; i++)
     if (g_hash_table_contains (import->dynamic, whole->initializer[i]->name))
       texts[graph.n_initializer++] = whole->initializer[i];
+  graph.input = inputs;
+  for (size_t i = 0; i < whole->n_input; i++)
+    if (cleave_onnx_is_text_input (import, whole->input[i]) &&
+        g_hash_table_contains (import->values, whole->input[i]->name))
+      inputs[graph.n_input++] = whole->input[i];
   n = onnx__graph_proto__get_packed_size (&graph);
   data = g_malloc (n + 1);
   onnx__graph_proto__pack (&graph, data);
@@ -231,6 +239,9 @@ cleave_onnx_finish_dynamic (CleaveOnnxImport *import, const Onnx__GraphProto *wh
           type->tensor_type->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING)
         g_hash_table_add (dynamic->texts, g_strdup (whole->output[i]->name));
     }
+  for (size_t i = 0; i < whole->n_input; i++)
+    if (cleave_onnx_is_text_input (import, whole->input[i]))
+      g_hash_table_add (dynamic->texts, g_strdup (whole->input[i]->name));
   remove_items (import);
   remove_unread_constants (import);
   import->origin->dynamic = g_steal_pointer (&dynamic);

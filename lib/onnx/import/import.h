@@ -95,7 +95,7 @@ typedef struct
 
   /* The dynamic part. These tables are NULL unless the caller asks for one. */
   GHashTable *dynamic; /* maps a result of a dynamic node to its CleaveOnnxDeferred (borrowed), and
-                          an initializer with strings to NULL */
+                          an initializer or an input with strings to NULL */
   GPtrArray *deferred; /* CleaveOnnxDeferred: the dynamic nodes */
   GHashTable *sequences;     /* maps the name of a sequence to its CleaveOnnxDeferred in `makers` */
   GPtrArray *makers;         /* CleaveOnnxDeferred: nodes that make sequences */
@@ -528,6 +528,10 @@ void cleave_onnx_keep_extents (CleaveOnnxImport *import,
                                const CleaveShape *shape);
 /* Returns the shape as text, such as "N,3,?,W", if a dimension is free; NULL otherwise. */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
+/* Returns whether an input has strings, which the dynamic part reads. */
+gboolean cleave_onnx_is_text_input (const CleaveOnnxImport *import,
+                                    const Onnx__ValueInfoProto *info);
+/* Finds the type of an input. Strings are bytes in the graph, with one dimension more. */
 gboolean cleave_onnx_input_type (const CleaveOnnxImport *import,
                                  const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,

@@ -163,6 +163,8 @@ list_inputs (CleaveOnnxImport *import,
 
       if (!cleave_onnx_check_name (proto->input[i]->name, "an input", error))
         return NULL;
+      if (import->dynamic != NULL && g_hash_table_contains (import->dynamic, proto->input[i]->name))
+        continue; /* an initializer with strings */
       value = g_hash_table_lookup (import->values, proto->input[i]->name);
       if (value == NULL)
         g_ptr_array_add (inputs, proto->input[i]);
@@ -358,6 +360,10 @@ bind_value (CleaveOnnxImport *import,
   const CleaveTensorType *came = cleave_tensor_get_type (value);
   CleaveTensorType wanted;
 
+  if (cleave_onnx_is_text_input (import, info))
+    return cleave_fail (error, CLEAVE_ERROR_OPTION,
+                        "input '%s' has strings, which cannot be fixed: give them to the run",
+                        info->name);
   if (!cleave_onnx_input_type (import, info, &came->shape, &wanted, error))
     return FALSE;
   if (wanted.element != came->element)
@@ -368,6 +374,18 @@ bind_value (CleaveOnnxImport *import,
   return cleave_onnx_bind (
       import, cleave_onnx_value_new_constant (import, info->name, cleave_tensor_ref (value)),
       error);
+}
+
+/* Makes the nodes dynamic that read an input of strings. */
+static gboolean
+defer_texts (CleaveOnnxImport *import, const Onnx__ValueInfoProto *info, GError **error)
+{
+  if (!cleave_onnx_is_read (import, info->name))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "input '%s' has strings, and no node reads it: remove it from the model",
+                        info->name);
+  g_hash_table_insert (import->dynamic, info->name, NULL);
+  return TRUE;
 }
 
 static gboolean
@@ -390,7 +408,7 @@ add_input (CleaveOnnxImport *import,
     return FALSE;
   if (shape != NULL)
     cleave_onnx_origin_set_metadata (import->origin, key, shape);
-  return TRUE;
+  return !cleave_onnx_is_text_input (import, info) || defer_texts (import, info, error);
 }
 
 /* If an input lacks a shape, adds to its error the names of later inputs that also have free

@@ -75,6 +75,20 @@ bind_given (CleaveOnnxImport *import,
   return cleave_onnx_bind (import, value, error);
 }
 
+/* Binds an input of strings, which the caller gives as bytes. */
+static gboolean
+bind_texts (CleaveOnnxImport *import, const char *name, CleaveTensor *bytes, GError **error)
+{
+  CleaveTensor *numbers = cleave_onnx_texts_from_bytes (import, name, bytes, error);
+  CleaveOnnxValue *value =
+      numbers == NULL ? NULL : cleave_onnx_value_new_constant (import, name, numbers);
+
+  if (value == NULL)
+    return FALSE;
+  value->is_text = TRUE;
+  return cleave_onnx_bind (import, value, error);
+}
+
 static gboolean
 bind_border (CleaveOnnxImport *import,
              const CleaveOnnxDynamic *dynamic,
@@ -92,7 +106,9 @@ bind_border (CleaveOnnxImport *import,
         return FALSE;
     }
   for (guint i = 0; i < n_values; i++)
-    if (!bind_given (import, names[i], values[i], FALSE, error))
+    if (g_hash_table_contains (dynamic->texts, names[i])
+            ? !bind_texts (import, names[i], values[i], error)
+            : !bind_given (import, names[i], values[i], FALSE, error))
       return FALSE;
   for (guint i = 0; i < dynamic->reads->len; i++)
     if (!g_hash_table_contains (import->values, dynamic->reads->pdata[i]))

@@ -61,8 +61,22 @@ cleave_onnx_free_shape (const Onnx__ValueInfoProto *info)
   return shape != NULL && has_free (shape) ? shape_to_string (shape, ",") : NULL;
 }
 
+/* Largest number of bytes in a string of an input, unless the caller gives another number. */
+#define MAX_TEXT 256
+
+gboolean
+cleave_onnx_is_text_input (const CleaveOnnxImport *import, const Onnx__ValueInfoProto *info)
+{
+  return import->dynamic != NULL && info->type != NULL &&
+         info->type->value_case == ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE &&
+         info->type->tensor_type->elem_type == ONNX__TENSOR_PROTO__DATA_TYPE__STRING;
+}
+
 static gboolean
-check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError **error)
+check_given (const Onnx__ValueInfoProto *info,
+             const CleaveShape *given,
+             gboolean is_text,
+             GError **error)
 {
   const Onnx__TensorShapeProto *shape = find_shape (info);
   g_autofree char *wanted = NULL, *came = NULL;
@@ -70,7 +84,7 @@ check_given (const Onnx__ValueInfoProto *info, const CleaveShape *given, GError 
   if (shape == NULL)
     return TRUE;
   /* extents may differ from the model's: the ops check whether they allow that */
-  if (shape->n_dim == given->rank)
+  if (shape->n_dim == given->rank || (is_text && shape->n_dim + 1 == given->rank))
     return TRUE;
   wanted = shape_to_string (shape, "x");
   came = cleave_shape_to_string (given);
@@ -158,6 +172,44 @@ read_shape (const CleaveOnnxImport *import,
   return TRUE;
 }
 
+/* Gives the type of an input of strings the dimension of the bytes, unless the caller gives it. */
+static gboolean
+add_bytes (const Onnx__ValueInfoProto *info,
+           gboolean has_given,
+           CleaveTensorType *type,
+           GError **error)
+{
+  const Onnx__TensorShapeProto *shape = find_shape (info);
+
+  type->element = CLEAVE_UINT8;
+  if (has_given && shape != NULL && type->shape.rank > shape->n_dim)
+    return TRUE;
+  if (type->shape.rank == CLEAVE_MAX_RANK)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "strings may have at most %d dimensions",
+                        CLEAVE_MAX_RANK - 1);
+  type->shape.dim[type->shape.rank++] = MAX_TEXT;
+  return TRUE;
+}
+
+/* Sets the error for an input that is no tensor. */
+static gboolean
+fail_type (const Onnx__ValueInfoProto *info, GError **error)
+{
+  static const char *const types[] = {
+    [ONNX__TYPE_PROTO__VALUE_SEQUENCE_TYPE] = "a sequence",
+    [ONNX__TYPE_PROTO__VALUE_MAP_TYPE] = "a map",
+    [ONNX__TYPE_PROTO__VALUE_SPARSE_TENSOR_TYPE] = "a sparse tensor",
+    [ONNX__TYPE_PROTO__VALUE_OPTIONAL_TYPE] = "an optional value",
+  };
+  const guint at = info->type == NULL ? 0 : (guint) info->type->value_case;
+
+  if (at >= G_N_ELEMENTS (types) || types[at] == NULL)
+    return cleave_fail (error, CLEAVE_ERROR_MODEL, "input '%s' has no type", info->name);
+  return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                      "input '%s' is %s, not a tensor: make its tensors inputs of the model",
+                      info->name, types[at]);
+}
+
 gboolean
 cleave_onnx_input_type (const CleaveOnnxImport *import,
                         const Onnx__ValueInfoProto *info,
@@ -165,16 +217,19 @@ cleave_onnx_input_type (const CleaveOnnxImport *import,
                         CleaveTensorType *type,
                         GError **error)
 {
+  const gboolean is_text = cleave_onnx_is_text_input (import, info);
+
   *type = (CleaveTensorType){ 0 };
   if (info->type == NULL || info->type->value_case != ONNX__TYPE_PROTO__VALUE_TENSOR_TYPE)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL, "input '%s' is not a tensor", info->name);
-  if (given != NULL && !check_given (info, given, error))
+    return fail_type (info, error);
+  if (given != NULL && !check_given (info, given, is_text, error))
     return FALSE;
   if (given != NULL)
     type->shape = *given;
   else if (!read_shape (import, info, &type->shape, error))
     return FALSE;
-  if (cleave_onnx_element (info->type->tensor_type->elem_type, &type->element, error) &&
+  if ((is_text ? add_bytes (info, given != NULL, type, error)
+               : cleave_onnx_element (info->type->tensor_type->elem_type, &type->element, error)) &&
       cleave_tensor_type_check (type, error))
     return TRUE;
   g_prefix_error (error, "input '%s': ", info->name);

@@ -143,6 +143,37 @@ cleave_onnx_texts_to_bytes (CleaveOnnxImport *import, CleaveTensor *numbers, GEr
   return bytes;
 }
 
+CleaveTensor *
+cleave_onnx_texts_from_bytes (CleaveOnnxImport *import,
+                              const char *name,
+                              CleaveTensor *bytes,
+                              GError **error)
+{
+  g_autoptr (CleaveTensor) dense = cleave_tensor_dup_dense (bytes);
+  CleaveTensorType type = *cleave_tensor_get_type (dense);
+  CleaveTensor *numbers;
+  gsize longest;
+
+  if (type.element != CLEAVE_UINT8 || type.shape.rank == 0)
+    return cleave_fail_null (
+        error, CLEAVE_ERROR_OPTION,
+        "input '%s' has strings: give their bytes as uint8, with one dimension "
+        "more",
+        name);
+  longest = (gsize) type.shape.dim[--type.shape.rank];
+  type.element = CLEAVE_INT64;
+  numbers = cleave_tensor_new (&type, error);
+  for (gint64 i = 0; numbers != NULL && i < cleave_shape_n_elements (&type.shape); i++)
+    {
+      const char *from = (const char *) cleave_tensor_get_data (dense) + (gsize) i * longest;
+      g_autofree char *text = g_strndup (from, longest);
+
+      ((gint64 *) cleave_tensor_get_mutable_data (numbers))[i] =
+          cleave_onnx_text_number (import, text);
+    }
+  return numbers;
+}
+
 /* Nodes */
 
 gboolean

@@ -40,6 +40,12 @@ void cleave_onnx_mark_texts (const CleaveOnnxNode *node);
  * UTF-8 are followed by zeros. Returns NULL on error. */
 CleaveTensor *
 cleave_onnx_texts_to_bytes (CleaveOnnxImport *import, CleaveTensor *numbers, GError **error);
+/* Reads bytes as cleave_onnx_texts_to_bytes() returns them. `name`: the input that has them.
+ * Returns NULL on error. */
+CleaveTensor *cleave_onnx_texts_from_bytes (CleaveOnnxImport *import,
+                                            const char *name,
+                                            CleaveTensor *bytes,
+                                            GError **error);
 void cleave_onnx_texts_free (CleaveOnnxTexts *texts);
 /* Returns the number of a string. Adds the string to the table if needed. */
 gint64 cleave_onnx_text_number (CleaveOnnxImport *import, const char *text);
