@@ -15,7 +15,7 @@ cleave_fit_measurement_free (CleaveFitMeasurement *measured)
     return;
   g_ptr_array_unref (measured->parts);
   cleave_fit_path_free (measured->path);
-  g_free (measured->spans);
+  g_clear_pointer (&measured->spans, g_array_unref);
   g_free (measured->part_bytes);
   g_free (measured->peak);
   g_free (measured);
@@ -249,15 +249,20 @@ measure_parts (CleaveFitMeasurement *measured,
     }
 }
 
-static void
-keep_spans (CleaveFitMeasurement *measured, const CleaveMemoryTimeline *timeline)
+GArray *
+cleave_fit_list_spans (const CleaveMemoryTimeline *timeline)
 {
-  measured->n_spans = timeline->n_buffers;
-  measured->spans = g_new (CleaveArenaSpan, timeline->n_buffers + 1);
+  GArray *spans =
+      g_array_sized_new (FALSE, FALSE, sizeof (CleaveArenaSpan), timeline->n_buffers + 1);
+
   for (guint b = 0; b < timeline->n_buffers; b++)
-    measured->spans[b] =
-        (CleaveArenaSpan){ timeline->buffers[b].n_bytes, timeline->buffers[b].first,
-                           timeline->buffers[b].last + 1 };
+    {
+      const CleaveBufferLifetime *buffer = &timeline->buffers[b];
+      const CleaveArenaSpan span = { buffer->n_bytes, buffer->first, buffer->last + 1 };
+
+      g_array_append_val (spans, span);
+    }
+  return spans;
 }
 
 /* Splits a copy of the graph, and measures it. If `places` is FALSE, does not place the buffers. */
@@ -273,8 +278,8 @@ measure (CleaveFitMeasurement *measured, const CleaveGraph *graph, guint n_threa
   g_assert (is_applied);
   timeline = places ? cleave_memory_timeline_new (copy, n_threads, NULL)
                     : cleave_memory_timeline_new_unplaced (copy, &measured->most_bytes, NULL);
-  if (!places)
-    keep_spans (measured, timeline);
+  measured->spans = places ? NULL : cleave_fit_list_spans (timeline);
+  measured->is_placed = places;
   measured->estimate =
       (CleaveEstimate){ timeline->peak_bytes, places ? timeline->arena_bytes : timeline->peak_bytes,
                         timeline->nanoseconds };
@@ -288,6 +293,7 @@ static void
 clear_measurement (CleaveFitMeasurement *measured)
 {
   measured->peak_without_overlays = 0;
+  g_clear_pointer (&measured->spans, g_array_unref);
   g_clear_pointer (&measured->part_bytes, g_free);
   g_clear_pointer (&measured->peak, g_free);
 }
@@ -297,12 +303,13 @@ cleave_fit_measurement_place (CleaveFitMeasurement *measured)
 {
   const CleaveGraph *graph = measured->graph;
 
-  if (measured->spans == NULL)
+  if (measured->is_placed)
     return measured->estimate.arena_bytes;
   measured->graph = NULL;
-  measured->estimate.arena_bytes = cleave_arena_place_spans (
-      measured->spans, measured->n_spans, measured->estimate.peak_activation_bytes);
-  g_clear_pointer (&measured->spans, g_free);
+  measured->is_placed = TRUE;
+  measured->estimate.arena_bytes =
+      cleave_arena_place_spans ((const CleaveArenaSpan *) (gpointer) measured->spans->data,
+                                measured->spans->len, measured->estimate.peak_activation_bytes);
   if (measured->estimate.arena_bytes > measured->most_bytes)
     {
       clear_measurement (measured);

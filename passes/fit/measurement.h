@@ -37,8 +37,9 @@ typedef struct
   const CleaveGraph *graph; /* the graph that the plan splits; only until the buffers are placed */
   GPtrArray *parts;         /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
-  CleaveArenaSpan *spans;   /* lifetimes of the buffers, until they are placed */
-  guint n_spans;
+  GArray *spans;            /* CleaveArenaSpan: lifetimes of the buffers with one thread; NULL: not
+                             * known */
+  gboolean is_placed;       /* the buffers are placed, so `arena_bytes` is exact */
   gint64 most_bytes; /* if the placed buffers take more bytes, the arena must be measured again
                       * (cleave_memory_timeline_new_unplaced()) */
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
@@ -51,6 +52,9 @@ typedef struct
 } CleaveFitMeasurement;
 
 void cleave_fit_measurement_free (CleaveFitMeasurement *measured);
+/* Returns the lifetimes of the buffers of a timeline (CleaveArenaSpan). Programs of one thread with
+ * the same lifetimes have the same arena. */
+GArray *cleave_fit_list_spans (const CleaveMemoryTimeline *timeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitMeasurement, cleave_fit_measurement_free)
 
 /* Splits a copy of the graph at the segments of `path`, and measures it for `n_threads` threads.

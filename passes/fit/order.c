@@ -2,10 +2,12 @@
 
 #include "order.h"
 
-#include <cleave/cleave-program.h>
-
+#include "../../lib/runtime/memory-timeline.h"
 #include "../segments/file-order.h"
 #include "../segments/timeline.h"
+#include "plan.h"
+
+#include <string.h>
 
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)
@@ -27,27 +29,50 @@ cleave_fit_list_as_run (CleaveGraph *graph)
   cleave_graph_arrange (graph, nodes);
 }
 
+/* Returns whether a program of the graph has the arena of the plan. Sets `peak` to the peak of its
+ * activations in bytes. The same lifetimes of buffers need the same arena, which takes half of the
+ * time of an estimate to find. */
+static gboolean
+has_arena (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 *peak)
+{
+  CleaveEstimate estimate;
+
+  if (plan->spans != NULL)
+    {
+      g_autoptr (CleaveMemoryTimeline) timeline = NULL;
+      g_autoptr (GArray) spans = NULL;
+      gint64 most_bytes;
+
+      timeline = cleave_memory_timeline_new_unplaced (graph, &most_bytes, NULL);
+      spans = cleave_fit_list_spans (timeline);
+      *peak = timeline->peak_bytes;
+      if (spans->len == plan->spans->len &&
+          memcmp (spans->data, plan->spans->data, spans->len * sizeof (CleaveArenaSpan)) == 0)
+        return TRUE;
+    }
+  if (!cleave_graph_estimate (graph, plan->n_threads, &estimate, NULL))
+    return FALSE;
+  *peak = estimate.peak_activation_bytes;
+  return estimate.arena_bytes == plan->totals.arena_after;
+}
+
 gint64
-cleave_fit_arrange (
-    CleaveGraph *graph, guint n_threads, gboolean exclude_inputs, gint64 n_bytes, gint64 apart)
+cleave_fit_arrange (CleaveGraph *graph, const CleaveFitPlan *plan)
 {
   g_autoptr (GPtrArray) before = list_nodes (graph), order = NULL, nodes = NULL;
-  gboolean were_excluded = graph->exclude_inputs;
+  gboolean were_excluded = graph->exclude_inputs, is_kept;
   g_autofree gint64 *live = NULL;
-  CleaveEstimate estimate;
-  gboolean is_kept;
+  gint64 peak = -1;
 
-  graph->exclude_inputs = exclude_inputs;
-  order = n_threads == 1 ? cleave_timeline_order_down_to (graph, apart, &live)
-                         : cleave_timeline_order (graph, FALSE, &live, NULL);
+  graph->exclude_inputs = plan->exclude_inputs;
+  order = plan->n_threads == 1
+              ? cleave_timeline_order_down_to (graph, plan->peak_without_overlays, &live)
+              : cleave_timeline_order (graph, FALSE, &live, NULL);
   nodes = cleave_list_as_in_file (graph, order);
   cleave_graph_arrange (graph, nodes);
-  is_kept =
-      cleave_graph_estimate (graph, n_threads, &estimate, NULL) && estimate.arena_bytes == n_bytes;
+  is_kept = has_arena (graph, plan, &peak);
   if (!is_kept)
     cleave_graph_arrange (graph, before);
   graph->exclude_inputs = were_excluded;
-  return is_kept && n_threads == 1 && exclude_inputs == were_excluded
-             ? estimate.peak_activation_bytes
-             : -1;
+  return is_kept && plan->n_threads == 1 && plan->exclude_inputs == were_excluded ? peak : -1;
 }

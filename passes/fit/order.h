@@ -8,14 +8,13 @@
 /* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
  * them. This is the order that cleave_fit_steps_init() finds. */
 void cleave_fit_list_as_run (CleaveGraph *graph);
-/* Reorders the nodes into the order in which a program runs them. A file of the graph then has this
- * order, and a runtime that follows the file needs as little memory. `n_bytes` is the arena of the
- * plan. If a program of the reordered graph has an arena of another size, restores the old order.
- * `apart` is the peak in bytes without overlays.
+/* Reorders the nodes of a graph that a plan has split into the order in which a program runs them.
+ * A file of the graph then has this order, and a runtime that follows the file needs as little
+ * memory. If a program of the reordered graph has another arena than the plan, restores the old
+ * order.
  *
  * Returns the peak of the activations in bytes, for one thread and for `exclude_inputs` of the
  * graph. Returns -1 if the plan is for other options, or if the order was restored. */
-gint64 cleave_fit_arrange (
-    CleaveGraph *graph, guint n_threads, gboolean exclude_inputs, gint64 n_bytes, gint64 apart);
+gint64 cleave_fit_arrange (CleaveGraph *graph, const CleaveFitPlan *plan);
 /* Returns whether a plan changes the graph: whether it splits, copies or moves nodes. */
 gboolean cleave_fit_plan_changes (const CleaveFitPlan *plan);

@@ -14,6 +14,7 @@
 
 #include <cleave/cleave-onnx.h>
 #include <math.h>
+#include <time.h>
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
@@ -61,6 +62,7 @@ cleave_fit_plan_make (const CleaveFitMeasurement *measured,
   plan->totals.nodes_after = measured->n_nodes;
   plan->totals.latency_after = measured->estimate.nanoseconds;
   plan->peak_without_overlays = measured->peak_without_overlays;
+  plan->spans = measured->spans == NULL ? NULL : g_array_ref (measured->spans);
   plan->n_threads = n_threads;
   plan->exclude_inputs = exclude_inputs;
   plan->peak = g_strdup (measured->peak);
@@ -140,6 +142,8 @@ frontier_init (Frontier *frontier,
   if (frontier->variants == NULL)
     return FALSE;
   frontier->measurements = g_ptr_array_new ();
+  if (g_getenv ("FITLOG"))
+    g_printerr ("done at %ld ms\n", clock () / 1000);
   for (guint v = 0; v < frontier->variants->len; v++)
     {
       const CleaveFitVariant *variant = frontier->variants->pdata[v];
@@ -477,6 +481,7 @@ clear (gpointer data)
   g_array_unref (plan->segments);
   g_ptr_array_unref (plan->parts);
   cleave_fit_rewrite_clear (&plan->rewrite);
+  g_clear_pointer (&plan->spans, g_array_unref);
   g_free (plan->peak);
   g_free (plan->loops);
 }
@@ -597,8 +602,7 @@ apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
   if (!apply (plan, graph, report, error))
     return NULL;
   if (cleave_fit_plan_changes (plan))
-    peak = cleave_fit_arrange (graph, plan->n_threads, plan->exclude_inputs,
-                               plan->totals.arena_after, plan->peak_without_overlays);
+    peak = cleave_fit_arrange (graph, plan);
   cleave_split_report_finish_with_peak (
       report, graph, peak < 0 ? cleave_graph_get_peak_bytes (graph, NULL) : peak);
   return g_steal_pointer (&report);

@@ -26,6 +26,8 @@ struct _CleaveFitPlan
   CleaveFitTotals totals;
   gint64 peak_without_overlays; /* largest number of live bytes if no result overlaid an operand
                                    that dies */
+  GArray *spans;                /* CleaveArenaSpan: lifetimes of the buffers with one thread; NULL:
+                                   not known */
   guint n_threads;              /* threads of the program that was measured */
   gboolean exclude_inputs;      /* inputs of the graph were not counted */
   char *peak;                   /* text: the largest values that are live at the peak */
