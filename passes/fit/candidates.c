@@ -110,7 +110,9 @@ static void
 walk_cut (
     const Searcher *searcher, guint end, CleaveFitCut cut, CleaveFitCut column_cut, GArray *found)
 {
+  const CleaveFitWatch *watch = searcher->search->watch;
   const gint64 extent = find_extent (searcher, end, cut);
+  const gint64 max_bytes = watch->max_bytes > 0 ? watch->max_bytes : G_MAXINT64;
   gint64 before = 0;
 
   for (gint64 rows = 1; rows < extent; rows += rows < 4                   ? 1
@@ -122,6 +124,8 @@ walk_cut (
                              .n_strips = (guint) n,
                              .n_columns = 1,
                              .max_steps = searcher->search->max_steps,
+                             .max_bytes =
+                                 column_cut == CLEAVE_FIT_NONE ? max_bytes : watch->tile_bytes,
                              .cut = cut,
                              .column_cut = column_cut,
                              .halo = CLEAVE_HALO_CARRY };
@@ -155,7 +159,7 @@ walk_end (const Searcher *searcher, guint end, GArray *found)
 {
   const Search *search = searcher->search;
   const gboolean has_tiles = search->steps->n_steps <= MAX_STEPS_OF_TILES &&
-                             search->watch->has_tiles && !search->watch->is_even;
+                             search->watch->tile_bytes > 0 && !search->watch->is_even;
   CleaveFitCut cuts[CLEAVE_MAX_RANK];
   guint n;
 

@@ -19,7 +19,9 @@ typedef void (*CleaveFitProgress) (double part, gpointer data);
 typedef struct
 {
   gboolean is_even;    /* cut strips of equal size, except for the last one */
-  gboolean has_tiles;  /* cut strips into tiles as well; ignored with is_even */
+  gint64 max_bytes;    /* leave out segments that need at least this number of bytes; 0: none */
+  gint64 tile_bytes;   /* also cut strips into tiles, for segments that need fewer bytes than this;
+                        * 0: no tiles; ignored with is_even */
   gboolean has_chunks; /* with is_even: allow segments whose pieces read different weights */
   guint n_threads;     /* threads that look for candidates; 0: one for each processor */
   GCancellable *cancellable;

@@ -34,13 +34,16 @@ typedef struct
   CleaveFitSteps steps;
   CleaveFitCandidates candidates;
   gint64 least;            /* least estimated bytes of a path that has only strips */
+  gint64 tile_bytes;       /* segments of tiles must need fewer bytes than this */
   GPtrArray *measurements; /* CleaveFitMeasurement: measured plans for this variant */
 } CleaveFitVariant;
 
-/* Estimates the least memory of a variant with strips alone. The graph, the rewrite and the steps
- * of the variant must be set. Returns FALSE and sets the error if the search was cancelled. */
+/* Estimates the least memory of a variant with strips alone, if that is less than `max_bytes`. The
+ * estimate may otherwise be too high; 0: no limit. The graph, the rewrite and the steps of the
+ * variant must be set. Returns FALSE and sets the error if the search was cancelled. */
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
+                                     gint64 max_bytes,
                                      GError **error);
 /* Looks for tiles in addition to strips, and measures plans: the plans with the least memory for
  * several limits on MACs, and some plans between these and the unsplit graph. */

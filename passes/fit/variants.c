@@ -138,25 +138,27 @@ variant_new (const CleaveGraph *graph)
 /* Returns the variant without rewrites, with its candidates and its measured unsplit plan. Returns
  * NULL and sets the error if the graph has a cycle or the search was cancelled. */
 static CleaveFitVariant *
-new_first (const CleaveGraph *graph, const CleaveFitSearch *search, GError **error)
+new_first (const CleaveGraph *graph, CleaveFitSearch *search, GError **error)
 {
   g_autoptr (CleaveFitVariant) variant = variant_new (graph);
 
   variant->graph->exclude_inputs = search->options->exclude_inputs;
   if (!cleave_fit_steps_init (&variant->steps, variant->graph, error))
     return NULL;
+  search->unsplit_macs = variant->steps.macs;
   list_nodes (variant);
   measure_unsplit (variant, search);
-  return cleave_fit_variant_prepare (variant, search, error) ? g_steal_pointer (&variant) : NULL;
+  return cleave_fit_variant_prepare (variant, search, 0, error) ? g_steal_pointer (&variant) : NULL;
 }
 
-/* Returns a variant of `base` with its candidates. Returns NULL if the graph has nothing to rewrite
- * for `kind`. */
+/* Returns a variant of `base` with its candidates of less than `max_bytes`. Returns NULL if the
+ * graph has nothing to rewrite for `kind`. */
 static CleaveFitVariant *
 new_variant (Kind kind,
              const CleaveFitVariant *first,
              const CleaveFitVariant *base,
-             const CleaveFitSearch *search)
+             const CleaveFitSearch *search,
+             gint64 max_bytes)
 {
   g_autoptr (CleaveFitVariant) variant = variant_new (base->before);
 
@@ -168,7 +170,8 @@ new_variant (Kind kind,
     cleave_fit_steps_init (&variant->steps, variant->graph, NULL);
   list_nodes (variant);
   measure_unsplit (variant, search); /* the rewrite may need less memory even without segments */
-  return cleave_fit_variant_prepare (variant, search, NULL) ? g_steal_pointer (&variant) : NULL;
+  return cleave_fit_variant_prepare (variant, search, max_bytes, NULL) ? g_steal_pointer (&variant)
+                                                                       : NULL;
 }
 
 /* Removes the plans that rewrite the graph, split nothing, and need as much memory as the unsplit
@@ -209,12 +212,11 @@ cleave_fit_search_variants (const CleaveGraph *graph,
   if (first == NULL)
     return NULL;
   g_ptr_array_add (variants, first);
-  search.unsplit_macs = first->steps.macs;
   least = first->least;
   cleave_fit_variant_measure (first, &search);
   for (guint kind = 0; kind < N_KINDS && !g_cancellable_is_cancelled (options->cancellable); kind++)
     {
-      g_autoptr (CleaveFitVariant) variant = new_variant (kind, first, base, &search);
+      g_autoptr (CleaveFitVariant) variant = new_variant (kind, first, base, &search, least);
 
       if (variant == NULL)
         continue;

@@ -281,6 +281,7 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
                                walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
                            .both = walker->crossing[walk->end],
                            .overlaps = walk->n_columns > 1 };
+  const gint64 max_bytes = MIN (walk->max_bytes, walker->peak);
   gint64 most = 0; /* peak of the unsplit steps in bytes */
 
   walker->walk_number++;
@@ -296,10 +297,10 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
         if (!cleave_fit_visit (&state, i))
           return state.overlaps;
       cleave_fit_add_buffers (&state, s);
-      if (find_inner (&state) >= walker->peak)
+      if (find_inner (&state) >= max_bytes)
         break;
       if (cleave_fit_walker_is_border (walker, s))
-        add_candidate (&state, s, most, found);
+        add_candidate (&state, s, MIN (most, max_bytes), found);
     }
   return state.overlaps;
 }

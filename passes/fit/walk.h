@@ -80,6 +80,7 @@ guint64 cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker);
 typedef struct
 {
   guint end, n_strips, n_columns, max_steps;
+  gint64 max_bytes; /* the walk leaves out segments that need at least this number of bytes */
   CleaveFitCut cut, column_cut; /* the cuts into strips and into tiles; `column_cut` is read only
                                  * if n_columns > 1 */
   CleaveHalo halo;

@@ -26,7 +26,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Found, found_clear)
 static void
 find (Found *found, const CleaveGraph *graph, guint n_threads)
 {
-  const CleaveFitWatch watch = { .has_tiles = TRUE, .n_threads = n_threads };
+  const CleaveFitWatch watch = { .tile_bytes = G_MAXINT64, .n_threads = n_threads };
   g_autoptr (GError) error = NULL;
 
   *found = (Found){ 0 };
@@ -501,6 +501,56 @@ START_TEST (dominated_candidates_are_dropped)
 }
 END_TEST
 
+static gint64
+get_least (const CleaveFitCandidate *candidate)
+{
+  return candidate->n_bytes - cleave_fit_overlay_get_saved (&candidate->overlay);
+}
+
+/* Returns the number of segments in tiles that need fewer than `max_bytes` bytes. Sets `n_more` to
+ * the number of the other segments in tiles. */
+static guint
+count_tiled (const CleaveFitCandidates *candidates, gint64 max_bytes, guint *n_more)
+{
+  guint n = 0;
+
+  *n_more = 0;
+  for (guint i = 0; i < candidates->candidates->len; i++)
+    {
+      const CleaveFitCandidate *candidate = cleave_fit_candidate (candidates, i);
+
+      if (candidate->n_columns > 1)
+        *(get_least (candidate) < max_bytes ? &n : n_more) += 1;
+    }
+  return n;
+}
+
+/* The limit on the bytes of tiles drops the segments in tiles that need as much, and no others. */
+START_TEST (a_limit_drops_large_segments_in_tiles)
+{
+  g_autoptr (CleaveGraph) graph = cleave_graph_new ("image");
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 2, 24, 24));
+  g_auto (Found) found = { 0 };
+  g_auto (CleaveFitCandidates) limited = { 0 };
+  CleaveFitWatch watch = { 0 };
+  gint64 least = G_MAXINT64;
+  guint n, n_more;
+
+  x = run_conv (graph, run_conv (graph, x, 16, 3, CLEAVE_LAYOUT_NCHW), 24, 3, CLEAVE_LAYOUT_NCHW);
+  run_output (graph, run_conv (graph, x, 2, 3, CLEAVE_LAYOUT_NCHW));
+  find (&found, graph, 0);
+  for (guint i = 0; i < found.candidates.candidates->len; i++)
+    least = MIN (least, get_least (cleave_fit_candidate (&found.candidates, i)));
+  watch.tile_bytes = 2 * least;
+  n = count_tiled (&found.candidates, watch.tile_bytes, &n_more);
+  ck_assert_uint_gt (n, 0);
+  ck_assert_uint_gt (n_more, 0);
+  ck_assert (cleave_fit_candidates_init (&limited, &found.steps, &watch, NULL));
+  ck_assert_uint_eq (count_tiled (&limited, watch.tile_bytes, &n_more), n);
+  ck_assert_uint_eq (n_more, 0);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
@@ -512,7 +562,7 @@ add_tests (Suite *suite)
       bytes_of_chunks_of_channels_are_estimated, macs_of_two_strips_are_estimated,
       strips_of_large_weights_cost, weights_are_read_from_memory_once, NULL);
   cleave_add_case (suite, "candidates", threads_find_the_same, dominated_candidates_are_dropped,
-                   NULL);
+                   a_limit_drops_large_segments_in_tiles, NULL);
 }
 
 CLEAVE_TEST_SUITE ("fit-candidates", add_tests)

@@ -256,7 +256,7 @@ count_visits (guint n_blocks)
   g_autoptr (CleaveGraph) graph = make_blocks (n_blocks);
   g_auto (CleaveFitSteps) steps = { 0 };
   g_auto (CleaveFitCandidates) candidates = { 0 };
-  const CleaveFitWatch watch = { .has_tiles = TRUE };
+  const CleaveFitWatch watch = { .tile_bytes = G_MAXINT64 };
   g_autoptr (GError) error = NULL;
 
   ck_assert (cleave_fit_steps_init (&steps, graph, &error));
