@@ -115,7 +115,7 @@ class Everywhere(unittest.TestCase):
         for option in COMMON:
             text = next(p for p in paragraphs if p.startswith(option))
             said = {name for name in TABLES if re.search(rf'(?<![\w-]){name}(?![\w-])', text)}
-            if 'Every command that reads a model takes it' in text:
+            if 'Every command that reads a model takes this option' in text:
                 said = set(TABLES) - {'demo'}
             self.assertEqual(said, {name for name, table in TABLES.items() if option in table}, option)
 
