@@ -3,6 +3,7 @@
 /* The loops of a copy: adds, sorts, merges and moves them (copy.h). */
 
 #include "copy.h"
+#include "row-copy.h"
 
 #include <string.h>
 
@@ -91,4 +92,27 @@ cleave_copy_loops_join (CleaveCopyLoops *loops)
 {
   join_neighbors (loops);
   widen (loops);
+}
+
+gboolean
+cleave_row_copy_init (CleaveRowCopy *rows, const CleaveView *to, const CleaveView *from)
+{
+  CleaveCopyLoops loops = cleave_copy_loops_of_views (to, from);
+  guint inner;
+
+  *rows = (CleaveRowCopy){ 0 };
+  join_neighbors (&loops);
+  inner = MAX (loops.rank, 1) - 1;
+  if (loops.rank == 0 || loops.rank > 2 || loops.to[inner] != loops.size ||
+      loops.from[inner] != loops.size || loops.n[0] == 0 || loops.n[inner] == 0 ||
+      (loops.rank == 2 && loops.n[inner] * loops.size <= 8) ||
+      cleave_tensor_type_n_bytes (&to->type) >= CLEAVE_STREAM_BYTES)
+    return FALSE;
+  *rows = (CleaveRowCopy){ to->data,
+                           from->data,
+                           loops.to[0],
+                           loops.from[0],
+                           loops.n[inner] * loops.size,
+                           loops.rank == 2 ? loops.n[0] : 1 };
+  return TRUE;
 }

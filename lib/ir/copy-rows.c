@@ -4,6 +4,7 @@
  * lines of single elements (copy.h). */
 
 #include "copy.h"
+#include "row-copy.h"
 
 #include <string.h>
 
@@ -72,6 +73,26 @@ copy_pairs (char *to,
 }
 
 void
+cleave_row_copy_run (const CleaveRowCopy *rows)
+{
+  gint64 n_bytes = rows->n_bytes, n_rows = rows->n_rows;
+  gint64 to_step = rows->to_step, from_step = rows->from_step;
+  const char *from = rows->from;
+  char *to = rows->to;
+
+  if (n_bytes >= 16 && n_bytes <= 32)
+    copy_pairs (to, to_step, from, from_step, n_bytes, n_rows, 16);
+  else if (n_bytes > 8 && n_bytes < 16)
+    copy_pairs (to, to_step, from, from_step, n_bytes, n_rows, 8);
+  else if (n_bytes > 32 && n_bytes <= 512)
+    for (gint64 i = 0; i < n_rows; i++)
+      copy_short (to + i * to_step, from + i * from_step, n_bytes);
+  else
+    for (gint64 i = 0; i < n_rows; i++)
+      memcpy (to + i * to_step, from + i * from_step, (gsize) n_bytes);
+}
+
+void
 cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows)
 {
   gint64 n_bytes = loops->n[loops->rank - 1] * loops->size;
@@ -83,16 +104,8 @@ cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint
   if (loops->streams && cleave_can_stream (to, to_step, n_bytes))
     for (gint64 i = 0; i < n_rows; i++)
       cleave_stream_row (to + i * to_step, from + i * from_step, n_bytes, ahead);
-  else if (n_bytes >= 16 && n_bytes <= 32)
-    copy_pairs (to, to_step, from, from_step, n_bytes, n_rows, 16);
-  else if (n_bytes > 8 && n_bytes < 16)
-    copy_pairs (to, to_step, from, from_step, n_bytes, n_rows, 8);
-  else if (n_bytes > 32 && n_bytes <= 512)
-    for (gint64 i = 0; i < n_rows; i++)
-      copy_short (to + i * to_step, from + i * from_step, n_bytes);
   else
-    for (gint64 i = 0; i < n_rows; i++)
-      memcpy (to + i * to_step, from + i * from_step, (gsize) n_bytes);
+    cleave_row_copy_run (&(CleaveRowCopy){ to, from, to_step, from_step, n_bytes, n_rows });
 }
 
 /* A line has single elements at equal distances. There are fast paths for a line that repeats one

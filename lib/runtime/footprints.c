@@ -50,6 +50,29 @@ cleave_memory_lines_unite (GArray *lines, guint first)
   g_array_set_size (lines, n + 1);
 }
 
+/* Adds the addresses of values that a kernel reads, if its call and its state belong to another
+ * task. These stay in the cache, and most kernels read the strides from their state. */
+static void
+add_addresses (GArray *lines, const CleaveKernelInstance *instance)
+{
+  cleave_memory_lines_add (lines, &instance->operands, sizeof instance->operands);
+  for (guint i = 0; i < instance->call.n_operands; i++)
+    cleave_memory_lines_add (lines, &instance->operands[i], sizeof (gpointer));
+  for (guint r = 0; r < instance->call.n_results; r++)
+    cleave_memory_lines_add (lines, &instance->results[r], sizeof (gpointer));
+}
+
+static void
+add_shared (GArray *lines, const CleaveKernelInstance *instance)
+{
+  add_addresses (lines, instance);
+  for (guint i = 0; i < instance->n_fused; i++)
+    {
+      cleave_memory_lines_add (lines, &instance->fused[i], sizeof instance->fused[i]);
+      add_addresses (lines, instance->fused[i].instance);
+    }
+}
+
 static void
 add_instance (GArray *lines, const CleaveKernelInstance *instance)
 {
@@ -66,7 +89,17 @@ add_instance (GArray *lines, const CleaveKernelInstance *instance)
 static void
 add_task (GArray *lines, const CleaveTask *task)
 {
+  if (task->rows.n_rows > 0)
+    {
+      cleave_memory_lines_add (lines, task, CLEAVE_CACHE_LINE);
+      return;
+    }
   cleave_memory_lines_add (lines, task, sizeof *task);
+  if (task->shares)
+    {
+      add_shared (lines, &task->instance);
+      return;
+    }
   add_instance (lines, &task->instance);
   if (task->kind != CLEAVE_STEP_COMPUTE)
     {

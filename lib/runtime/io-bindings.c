@@ -71,18 +71,31 @@ claim_outputs (const Finding *f)
 }
 
 static void
-add_patch (const Finding *f, const CleaveResult *value, CleaveView *view)
+add_patch (const Finding *f, const CleaveResult *value, gpointer *data)
 {
   const CleaveAssignment *assignment =
       value == NULL ? NULL : cleave_storage_assignment (f->storage, value);
   guint buffer = assignment == NULL ? CLEAVE_NEVER : buffer_of (f, assignment);
-  CleavePatch patch = { &view->data, view->data };
+  CleavePatch patch = { data, *data };
 
   if (buffer == CLEAVE_NEVER || f->bindings[buffer] == NULL)
     return;
   if (f->bindings[buffer]->patches == NULL)
     f->bindings[buffer]->patches = g_array_new (FALSE, FALSE, sizeof (CleavePatch));
   g_array_append_val (f->bindings[buffer]->patches, patch);
+}
+
+/* Adds the addresses of a copy of rows from `from` to the result of `node`. */
+static void
+add_row_patches (const Finding *f,
+                 const CleaveResult *from,
+                 const CleaveNode *node,
+                 CleaveTask *task)
+{
+  if (task->rows.n_rows == 0)
+    return;
+  add_patch (f, from, (gpointer *) &task->rows.from);
+  add_patch (f, &node->results[0], (gpointer *) &task->rows.to);
 }
 
 static void
@@ -93,21 +106,24 @@ add_patches (const Finding *f, const CleaveStep *step, CleaveTask *task)
   switch (step->kind)
     {
     case CLEAVE_STEP_LOAD:
-      add_patch (f, &node->results[0], task->instance.results);
+      add_patch (f, &node->results[0], &task->instance.results[0].data);
       break;
     case CLEAVE_STEP_STORE:
       add_patch (f, cleave_operand_get_result (cleave_graph_get_output (f->graph, step->index)),
-                 task->instance.operands);
+                 &task->instance.operands[0].data);
       break;
     case CLEAVE_STEP_COPY:
-      add_patch (f, node->operands[step->index].result, task->instance.operands);
-      add_patch (f, &node->results[0], task->instance.results);
+      add_patch (f, node->operands[step->index].result, &task->instance.operands[0].data);
+      add_patch (f, &node->results[0], &task->instance.results[0].data);
+      add_row_patches (f, node->operands[step->index].result, node, task);
       break;
     case CLEAVE_STEP_COMPUTE:
       for (guint i = 0; i < node->n_operands; i++)
-        add_patch (f, node->operands[i].result, &task->instance.operands[i]);
+        add_patch (f, node->operands[i].result, &task->instance.operands[i].data);
       for (guint r = 0; r < node->n_results; r++)
-        add_patch (f, &node->results[r], &task->instance.results[r]);
+        add_patch (f, &node->results[r], &task->instance.results[r].data);
+      if (node->n_operands > 0)
+        add_row_patches (f, node->operands[0].result, node, task);
       break;
     case CLEAVE_STEP_JOIN:
       break;

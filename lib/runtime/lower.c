@@ -4,6 +4,8 @@
 #include "constants.h"
 #include "program-private.h"
 #include "quantized-tiles.h"
+#include "shared-calls.h"
+#include "task-copies.h"
 #include "through-scratch.h"
 
 typedef struct
@@ -15,6 +17,7 @@ typedef struct
   gboolean reference;
   gint64 output_bytes;
   CleaveConstants *constants;
+  CleaveSharedCalls *shared;
   const CleaveNode *join; /* the join whose ranges are in `parts` */
   CleaveRange *parts;     /* indexed by operand of `join`: the operand's range in the join */
 } Preparing;
@@ -112,8 +115,8 @@ prepare_node (const Preparing *p, const CleaveNode *node, CleaveKernelInstance *
   CleaveTensorType *operands = g_new0 (CleaveTensorType, node->n_operands);
   CleaveTensorType *results = g_new0 (CleaveTensorType, node->n_results);
 
-  instance->operands = g_new0 (CleaveView, node->n_operands);
-  instance->results = g_new0 (CleaveView, node->n_results);
+  instance->operands = g_new0 (CleaveView, node->n_operands + node->n_results);
+  instance->results = instance->operands + node->n_operands;
   instance->constants = g_new0 (CleaveTensor *, node->n_operands);
   for (guint i = 0; i < node->n_operands; i++)
     {
@@ -139,13 +142,6 @@ prepare_node (const Preparing *p, const CleaveNode *node, CleaveKernelInstance *
                                  .results = results };
 }
 
-static void
-prepare_copy (CleaveKernelInstance *instance, const CleaveView *from, const CleaveView *to)
-{
-  instance->operands = g_memdup2 (from, sizeof *from);
-  instance->results = g_memdup2 (to, sizeof *to);
-}
-
 /* Returns the range of a COPY step's operand in its join. The copies of one join are consecutive
  * steps, so the ranges of a join are computed once. */
 static const CleaveRange *
@@ -161,7 +157,7 @@ find_part (Preparing *p, const CleaveStep *step)
 }
 
 static void
-prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveKernelInstance *instance)
+prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveTask *task)
 {
   const CleaveRange *box = &g_array_index (p->storage->boxes, CleaveRange, step->box);
   CleaveView from = view_read (p, step->node->operands[step->index].result);
@@ -170,7 +166,7 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveKernelInstance *i
 
   from = cleave_view_slice (&from, &range);
   to = cleave_view_slice (&to, box);
-  prepare_copy (instance, &from, &to);
+  cleave_task_set_copy (task, &from, &to);
 }
 
 /* Returns whether a result of the call has elements. */
@@ -211,7 +207,11 @@ static void
 find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize *n_scratch)
 {
   const CleaveKernelFamily *family = find_family (p, &task->instance.call);
+  gboolean shares =
+      !cleave_storage_is_overlaid (p->storage, node) && cleave_shared_calls_serve (task);
 
+  if (shares && cleave_shared_calls_take (p->shared, node, task, n_scratch))
+    return;
   if (family != NULL &&
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
@@ -219,6 +219,8 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
     task->state = NULL; /* the state is freed if `prepare` returned FALSE */
   if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
     cleave_task_go_through_scratch (task, n_scratch);
+  if (shares)
+    cleave_shared_calls_add (p->shared, node, task, *n_scratch);
 }
 
 /* Makes the program keep the constants that the kernel reads at run time. Operands that the kernel
@@ -289,7 +291,7 @@ prepare_task (Preparing *p, const CleaveStep *step, CleaveTask *task)
       task->instance.operands = g_memdup2 (&view, sizeof view);
       break;
     case CLEAVE_STEP_COPY:
-      prepare_join_copy (p, step, &task->instance);
+      prepare_join_copy (p, step, task);
       task->name = g_strdup (step->node->name);
       break;
     case CLEAVE_STEP_COMPUTE:
@@ -297,27 +299,13 @@ prepare_task (Preparing *p, const CleaveStep *step, CleaveTask *task)
       task->name = g_strdup (step->node->name);
       find_kernel (p, step->node, task, &n_scratch);
       keep_operands (p, step->node, task);
+      if (!p->reference)
+        cleave_task_find_rows (task);
       break;
     case CLEAVE_STEP_JOIN:
       break;
     }
   return n_scratch;
-}
-
-void
-cleave_task_clear (CleaveTask *task)
-{
-  if (task->family != NULL && task->family->free != NULL)
-    task->family->free (task->state);
-  if (task->instance.call.op != NULL)
-    cleave_attrs_free (task->instance.call.op, (gpointer) task->instance.call.attrs);
-  g_free (task->name);
-  g_free (task->part);
-  g_free ((gpointer) task->instance.call.operands);
-  g_free ((gpointer) task->instance.call.results);
-  g_free (task->instance.operands);
-  g_free (task->instance.results);
-  g_free (task->instance.constants);
 }
 
 static gint64
@@ -360,17 +348,19 @@ cleave_program_prepare (CleaveProgram *program,
   const CleaveStorage *storage = making->storage;
   g_autoptr (CleaveConstants) constants =
       cleave_constants_new (storage, making->graph, program->weights, making->given);
+  g_autoptr (CleaveSharedCalls) shared = cleave_shared_calls_new ();
   Preparing p = { .program = program,
                   .storage = storage,
                   .graph = making->graph,
                   .offsets = arena->offsets,
                   .reference = making->reference,
                   .output_bytes = count_outputs (program),
-                  .constants = constants };
+                  .constants = constants,
+                  .shared = shared };
   g_autofree gsize *n_scratch = NULL;
 
   program->n_tasks = storage->steps->len;
-  program->tasks = g_new0 (CleaveTask, program->n_tasks);
+  program->tasks = g_aligned_alloc0 (program->n_tasks, sizeof (CleaveTask), CLEAVE_CACHE_LINE);
   n_scratch = g_new0 (gsize, program->n_tasks + 1);
   for (guint s = 0; s < program->n_tasks; s++)
     {

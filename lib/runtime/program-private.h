@@ -3,6 +3,7 @@
 
 #include <cleave/cleave-program.h>
 
+#include "../ir/row-copy.h"
 #include "../memory/buffers.h"
 #include "footprints.h"
 #include "kernels.h"
@@ -14,18 +15,21 @@
  * (plan/fusion.c), footprints (footprints.c), bindings (io-bindings.c). run.c then runs the
  * program. */
 
-/* A task: a step of the schedule with everything that a run needs for it. */
+/* A task: a step of the schedule with everything that a run needs for it. The first cache line
+ * holds all that a copy of rows needs: most tasks of a segment of many pieces are such copies. */
 typedef struct
 {
-  CleaveStepKind kind;
-  char *name;  /* name of the node, input or output */
-  guint index; /* LOAD, STORE: index of the input or output */
+  _Alignas(CLEAVE_CACHE_LINE) CleaveStepKind kind;
+  gboolean is_fused;  /* the task is a fused consumer: an earlier task runs it range by range */
+  CleaveRowCopy rows; /* COPY, or COMPUTE of a view that is copied: the rows, if it has any */
   const CleaveKernelFamily
       *family;       /* kernel family of a COMPUTE step; NULL: the op's reference kernel */
   gpointer state;    /* state of the kernel family */
+  gboolean shares;   /* the kernel state and the call belong to the task of another piece */
+  char *name;        /* name of the node, input or output */
+  guint index;       /* LOAD, STORE: index of the input or output */
   CleaveRange *part; /* LOAD: the range of the input that is loaded */
   gboolean streams;  /* COPY, STORE: use stores that bypass the cache */
-  gboolean is_fused; /* the task is a fused consumer: an earlier task runs it range by range */
   const guint
       *together; /* STORE: indices of the steps that run together, beginning with this step */
   guint n_together;
@@ -174,4 +178,3 @@ void cleave_program_store_together (const CleaveProgram *program, const CleaveTa
 void cleave_program_find_footprints (CleaveProgram *program);
 /* run.c: runs one step. The caller ensures that all steps for which it waits have finished. */
 void cleave_program_run_step (const CleaveProgram *program, guint step);
-void cleave_task_clear (CleaveTask *task);

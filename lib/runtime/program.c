@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "program-private.h"
+#include "shared-calls.h"
 
 #include <stdlib.h>
 
@@ -249,13 +250,28 @@ clear_bindings (CleaveBinding *bindings, guint n)
 }
 
 static void
+clear_task (CleaveTask *task)
+{
+  CleaveKernelInstance *instance = &task->instance;
+
+  if (!task->shares && task->family != NULL && task->family->free != NULL)
+    task->family->free (task->state);
+  if (!task->shares)
+    cleave_call_clear (&instance->call);
+  g_free (task->name);
+  g_free (task->part);
+  g_free (instance->operands != NULL ? instance->operands : instance->results);
+  g_free (instance->constants);
+}
+
+static void
 clear (gpointer data)
 {
   CleaveProgram *program = data;
 
   for (guint i = 0; i < program->n_tasks; i++)
-    cleave_task_clear (&program->tasks[i]);
-  g_free (program->tasks);
+    clear_task (&program->tasks[i]);
+  g_aligned_free (program->tasks);
   g_free (program->fused);
   g_free (program->events);
   for (guint i = 0; program->names != NULL && i < program->n_tasks; i++)

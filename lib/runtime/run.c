@@ -36,6 +36,11 @@ do_task (const CleaveProgram *program, const CleaveTask *task, gpointer scratch)
 {
   const CleaveKernelInstance *instance = &task->instance;
 
+  if (task->rows.n_rows > 0)
+    {
+      cleave_row_copy_run (&task->rows);
+      return;
+    }
   switch (task->kind)
     {
     case CLEAVE_STEP_LOAD:

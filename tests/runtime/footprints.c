@@ -100,7 +100,8 @@ check_footprint (const CleaveProgram *program, guint step)
   ck_assert (covers (&program->footprints, step, task));
   ck_assert (instance->operands == NULL || covers (&program->footprints, step, instance->operands));
   ck_assert (instance->results == NULL || covers (&program->footprints, step, instance->results));
-  ck_assert (task->state == NULL || covers (&program->footprints, step, task->state));
+  ck_assert (task->state == NULL || task->shares ||
+             covers (&program->footprints, step, task->state));
   for (guint i = 0; i < instance->n_fused; i++)
     ck_assert (covers (&program->footprints, step, instance->fused[i].instance->operands));
 }
@@ -176,16 +177,17 @@ END_TEST
 START_TEST (a_depthwise_convolution_has_the_footprint_of_its_tables)
 {
   CleaveProgramOptions options = { .n_threads = 1 };
-  g_autoptr (GString) text = g_string_new ("%x = Input : uint8 1x32x12x12\n"
-                                           "%w = Constant seed=1 : int8 32x1x3x3\n");
+  g_autoptr (GString) text = g_string_new ("%x = Input : uint8 1x32x12x12\n");
   g_autoptr (GError) error = NULL;
   g_autoptr (CleaveGraph) graph = NULL;
   g_autoptr (CleaveProgram) program = NULL;
   guint n_checked = 0;
 
   for (guint i = 0; i < 40; i++)
-    g_string_append_printf (
-        text, "%%y%u = ConvInteger %%x, %%w group=32 pads=1,1,1,1\noutput %%y%u\n", i, i);
+    g_string_append_printf (text,
+                            "%%w%u = Constant seed=%u : int8 32x1x3x3\n"
+                            "%%y%u = ConvInteger %%x, %%w%u group=32 pads=1,1,1,1\noutput %%y%u\n",
+                            i, i, i, i, i);
   graph = cleave_graph_parse (text->str, NULL, &error);
   cleave_assert_no_error (error);
   g_setenv ("CLEAVE_LEVEL", "v3", TRUE);
@@ -245,13 +247,41 @@ START_TEST (a_family_may_refuse_with_a_partly_made_state)
 }
 END_TEST
 
+/* Six strips of six rows have the same types. The first and the last one have padding, so the other
+ * four share a state. */
+START_TEST (equal_pieces_share_a_state)
+{
+  const CleaveProgramOptions options = { .n_threads = 1 };
+  const gint64 n_strips = 6;
+  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
+  g_autoptr (CleaveTiling) tiling = cleave_tiling_by_num_chunks ("2", &n_strips, 1);
+  g_autoptr (CleaveSplitReport) report = NULL;
+  g_autoptr (CleaveProgram) program = NULL;
+  CleaveResult *x = run_input (graph, &CLEAVE_SHAPE (1, 8, 36, 6));
+  CleaveResult *y = run_conv (graph, x, 8, 3, CLEAVE_LAYOUT_NCHW);
+  guint n_pieces = 0, n_sharing = 0;
+
+  run_output (graph, y);
+  report = cleave_split_node (y->node, tiling, NULL, NULL);
+  program = cleave_program_new (graph, &options, NULL);
+  for (guint s = 0; s < program->n_tasks; s++)
+    {
+      n_pieces += program->tasks[s].state != NULL ? 1 : 0;
+      n_sharing += program->tasks[s].shares ? 1 : 0;
+    }
+  ck_assert_uint_eq (n_pieces, 6);
+  ck_assert_uint_eq (n_sharing, 3);
+  run_assert_same (graph, 1);
+}
+END_TEST
+
 static void
 add_tests (Suite *suite)
 {
   TCase *steps = tcase_create ("steps");
 
-  cleave_add_case (suite, "lines", adjacent_lines_are_merged, few_steps_stay_in_the_cache,
-                   a_group_has_the_footprint_of_its_kernels,
+  cleave_add_case (suite, "lines", adjacent_lines_are_merged, equal_pieces_share_a_state,
+                   few_steps_stay_in_the_cache, a_group_has_the_footprint_of_its_kernels,
                    a_depthwise_convolution_has_the_footprint_of_its_tables,
                    a_kernel_that_goes_through_scratch_keeps_its_footprint,
                    a_family_may_refuse_with_a_partly_made_state, NULL);
