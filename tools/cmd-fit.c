@@ -457,6 +457,7 @@ cleave_cmd_fit (int argc, char **argv, GError **error)
 
   if (files == NULL || !parse_options (&o, &options, error))
     return CLEAVE_WRONG;
+  o.model.is_mapped = o.dry_run;
   graph = cleave_model_load (files[0], &o.model, error);
   if (graph == NULL)
     return CLEAVE_WRONG;

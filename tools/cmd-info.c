@@ -376,7 +376,7 @@ parse (int argc, char **argv, Options *o, GError **error)
 int
 cleave_cmd_info (int argc, char **argv, GError **error)
 {
-  Options o = { .model.has_dynamic = TRUE };
+  Options o = { .model.has_dynamic = TRUE, .model.is_mapped = TRUE };
   g_auto (GStrv) files = parse (argc, argv, &o, error);
   g_autoptr (CleaveGraph) graph =
       files == NULL ? NULL : cleave_model_load (files[0], &o.model, error);

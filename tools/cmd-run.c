@@ -365,6 +365,7 @@ cleave_cmd_run (int argc, char **argv, GError **error)
   if (files == NULL)
     return CLEAVE_WRONG;
   o.model.has_dynamic = TRUE;
+  o.model.is_mapped = o.max_memory > 0;
   if (g_str_has_suffix (files[0], CLEAVE_PROGRAM_SUFFIX))
     return run_saved (&o, files[0], error);
   if (o.model_file != NULL)

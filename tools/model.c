@@ -197,6 +197,7 @@ load (const char *path,
       const GArray *shapes,
       const GArray *values,
       const GArray *dims,
+      gboolean is_mapped,
       GError **error)
 {
   CleaveOnnxOptions given = { 0 };
@@ -210,6 +211,7 @@ load (const char *path,
   given.dims = (const CleaveOnnxDim *) (gpointer) dims->data;
   given.n_dims = dims->len;
   given.dynamic = TRUE;
+  given.mapped = is_mapped;
   graph = cleave_graph_load (path, &given, &mine);
   for (const char *const *warning = graph == NULL ? NULL : cleave_onnx_get_warnings (graph);
        warning != NULL && *warning != NULL; warning++)
@@ -272,7 +274,7 @@ cleave_model_load (const char *given, const CleaveModelOptions *options, GError 
   cleave_outputs_set_force (options->force);
   cleave_outputs_protect (path);
   graph = is_standard && is_text ? cleave_graph_load_text (path, &mine)
-                                 : load (path, shapes, values, dims, &mine);
+                                 : load (path, shapes, values, dims, options->is_mapped, &mine);
   if (mine != NULL && strstr (mine->message, path) == NULL)
     g_prefix_error (&mine, "'%s': ", path);
   if (mine != NULL && is_standard)

@@ -62,6 +62,8 @@ typedef struct
  * @dims: (array length=n_dims) (nullable): extents of named dimensions
  * @n_dims: number of @dims
  * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if not, each is an error
+ * @mapped: whether files of external data are mapped, so that a weight takes memory only after it
+ * is read; if not, files of at most 2 GiB are read. Nothing may shorten a mapped file
  *
  * Options for loading a model.
  */
@@ -73,7 +75,7 @@ typedef struct
   guint n_values;
   const CleaveOnnxDim *dims;
   guint n_dims;
-  gboolean dynamic;
+  gboolean dynamic, mapped;
 } CleaveOnnxOptions;
 
 /* Allocate options, for bindings of other languages. */

@@ -139,6 +139,7 @@ cleave_onnx_options_copy (const CleaveOnnxOptions *options)
   for (guint i = 0; i < options->n_dims; i++)
     cleave_onnx_options_add_dim (copy, options->dims[i].name, options->dims[i].extent);
   copy->dynamic = options->dynamic;
+  copy->mapped = options->mapped;
   return copy;
 }
 

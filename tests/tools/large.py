@@ -32,6 +32,7 @@ class Large(unittest.TestCase):
         large_models.decoder(cls.folder)
         large_models.packed(cls.folder)
         large_models.layers(cls.folder, n=3, width=512, name='small')
+        large_models.layers(cls.folder, n=6, width=4096, name='medium')
 
     @classmethod
     def tearDownClass(cls):
@@ -58,6 +59,11 @@ class Large(unittest.TestCase):
         self.assertGreater(report['layers']['parts'], 3)
         self.assertGreaterEqual(report['layers']['read_bytes'], 3 << 30)
 
+    # The file has 384 MiB, so it is read at once unless a command asks for a mapping.
+    def test_weights_of_a_small_file_take_memory_part_by_part(self):
+        self.run_cleave('run', 'medium.onnx', '--max-memory', '220MiB', most=220 * MIB)
+        self.run_cleave('info', 'medium.onnx', most=100 * MIB)
+
     # Each part has half of the layers, and has its weights in a file of its own.
     def test_a_model_is_cut_weight_by_weight(self):
         self.run_cleave('partition', 'layers.onnx', '--max-bytes', '1600MiB', '-d', 'parts', most=1024 * MIB)
@@ -71,7 +77,7 @@ class Large(unittest.TestCase):
     # A weight of 4 bits takes a byte in memory only if a kernel reads it.
     def test_weights_of_4_bits_stay_packed(self):
         size = self.size_of('packed.onnx', 'packed.data')
-        for args in (['info', 'packed.onnx'], ['partition', 'packed.onnx', '--parts', '3', '-d', 'thirds'],
+        for args in (['info', 'packed.onnx'], ['fit', 'packed.onnx', '--dry-run'], ['partition', 'packed.onnx', '--parts', '3', '-d', 'thirds'],
                      ['opt', 'packed.onnx', '-p', 'clean-up', '-o', 'again.onnx']):
             self.run_cleave(*args, most=1.5 * size)
         thirds = [os.path.join('thirds', name) for name in os.listdir(os.path.join(self.folder, 'thirds')) if not name.endswith('.json')]

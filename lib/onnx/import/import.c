@@ -225,6 +225,8 @@ read_model (const Onnx__ModelProto *model,
   if (!check_model (model, error) || !read_opset (&import, model, error) ||
       !cleave_onnx_folder_init (&import.folder, folder, error))
     return NULL;
+  if (options != NULL && options->mapped)
+    import.folder.budget = 0;
   import.opsets = opsets;
   cleave_onnx_begin_folding (&import, n_bytes);
   import.values = g_hash_table_new (g_str_hash, g_str_equal);
@@ -298,8 +300,8 @@ parse (GBytes *bytes,
  *
  * Values that depend only on constants and shapes are computed at once if they are small (1 MiB),
  * so that shapes are static. Large tensors are not copied. External data is read from @folder
- * only. A file of more than 2 GiB is mapped, and so is data beyond half of the machine's memory.
- * Fails with
+ * only. A file of more than 2 GiB is mapped, and so is data beyond half of the machine's memory,
+ * and all data if @options asks for it. Fails with
  *
  * - %CLEAVE_ERROR_MODEL if the model is broken or uses a feature that Cleave does not support;
  * - %CLEAVE_ERROR_CYCLE if its nodes form a cycle;
