@@ -192,4 +192,26 @@ typedef struct
   gint64 cell_clip;
 } CleaveTfliteLstmAttrs;
 
+/**
+ * CleaveTfliteDetectionsAttrs:
+ * @max_detections: largest number of detections
+ * @max_classes_per_detection: number of rows of the results for each detection; without
+ *   @use_regular_nms, the number of classes of each detection
+ * @detections_per_class: with @use_regular_nms, the largest number of detections of one class
+ * @num_classes: number of classes; the scores may have one column more in front, the background
+ * @use_regular_nms: whether each class has its own suppression of overlapping boxes
+ * @nms_score_threshold: least score of a detection
+ * @nms_iou_threshold: largest intersection over union of two detections
+ * @scales: divisors of y, x, height and width of the encodings
+ *
+ * Attributes of TfliteDetections. There is no default.
+ */
+typedef struct
+{
+  gint64 max_detections, max_classes_per_detection, detections_per_class, num_classes;
+  gboolean use_regular_nms;
+  double nms_score_threshold, nms_iou_threshold;
+  CleaveDoubles scales;
+} CleaveTfliteDetectionsAttrs;
+
 G_END_DECLS

@@ -161,6 +161,8 @@ static const struct
 } customs[] = {
   { "Convolution2DTransposeBias",
     { CLEAVE_TFLITE_CUSTOM, 3, 3, 1, F (transpose_conv_bias), NULL } },
+  { "TFLite_Detection_PostProcess",
+    { CLEAVE_TFLITE_CUSTOM, 3, 3, CLEAVE_TFLITE_N_DETECTION_OUTPUTS, BOTH (detections) } },
 };
 #undef BOTH
 #undef F

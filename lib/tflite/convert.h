@@ -83,6 +83,10 @@ gboolean cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error)
 gboolean cleave_tflite_convert_bidirectional_lstm (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_lstm (CleaveTfliteImport *import, GError **error);
 
+/* The custom operator TFLite_Detection_PostProcess (convert-detections.c) */
+#define CLEAVE_TFLITE_N_DETECTION_OUTPUTS 4
+gboolean cleave_tflite_convert_detections (CleaveTfliteImport *import, GError **error);
+
 /* Control flow and variables (convert-control.c, convert-variables.c) */
 gboolean cleave_tflite_convert_if (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error);

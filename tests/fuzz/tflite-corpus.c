@@ -2,6 +2,7 @@
 
 /* Small TensorFlow Lite files for the fuzz target of their import. */
 
+#include "flex-map.h"
 #include "fuzz.h"
 #include "tflite-file.h"
 
@@ -86,6 +87,102 @@ rows_example (void)
   return tflite_file_new (&graph);
 }
 
+/* Returns a file with CONV_3D_TRANSPOSE and BIDIRECTIONAL_SEQUENCE_LSTM. */
+static GBytes *
+sequences_example (void)
+{
+  static const float one[1] = { 0.5f }, w[3] = { 1, 2, 3 };
+  static const gint32 extents[5] = { 1, 1, 1, 5, 1 }, shape[3] = { 1, 5, 1 };
+  static const TfliteTensor tensors[] = {
+    { .name = "x", .shape = "1x1x1x2x1" },
+    { .name = "extents", .type = TFLITE_INT32, .shape = "5", .data = extents, .n_bytes = 20 },
+    { .name = "w", .shape = "1x1x3x1x1", .data = w, .n_bytes = sizeof (w) },
+    { .name = "conv", .shape = "1x1x1x5x1" },
+    { .name = "shape", .type = TFLITE_INT32, .shape = "3", .data = shape, .n_bytes = 12 },
+    { .name = "rows", .shape = "1x5x1" },
+    { .name = "square", .shape = "1x1", .data = one, .n_bytes = 4 },
+    { .name = "b", .shape = "1", .data = one, .n_bytes = 4 },
+    { .name = "h", .shape = "1x1", .is_variable = TRUE },
+    { .name = "c", .shape = "1x1", .is_variable = TRUE },
+    { .name = "h_back", .shape = "1x1", .is_variable = TRUE },
+    { .name = "c_back", .shape = "1x1", .is_variable = TRUE },
+    { .name = "y", .shape = "1x5x2" },
+  };
+  static const TfliteOperator operators[] = {
+    {
+        141,
+        NULL,
+        { 1, 2, 0 },
+        3,
+        { 3 },
+        1,
+        1,
+        { { 0, 'b', 1 }, { 1, 'i', 1 }, { 2, 'i', 2 }, { 3, 'i', 1 } },
+    },
+    { 22, NULL, { 3, 4 }, 2, { 5 }, 1, 0, { { 0 } } },
+    {
+        52,
+        NULL,
+        { 5, 6, 6,  6,  6,  6, 6, 6, 6, -1, -1, -1, 7, 7,  7,  7,  -1, -1, 6,  6,  6,  6,  6,  6,
+          6, 6, -1, -1, -1, 7, 7, 7, 7, -1, -1, 8,  9, 10, 11, -1, -1, -1, -1, -1, -1, -1, -1, -1 },
+        48,
+        { 12 },
+        1,
+        1,
+        { { 0, 'b', 4 }, { 3, 'b', 1 }, { 4, 'b', 0 } },
+    },
+  };
+  const TfliteGraph graph = {
+    tensors, N (tensors), operators, N (operators), { 0 }, 1, { 12 }, 1, 0
+  };
+
+  return tflite_file_new (&graph);
+}
+
+/* Returns a file with TFLite_Detection_PostProcess, whose options have numbers of `width` bytes. */
+static GBytes *
+detections_example (guint width)
+{
+  static const FlexEntry entries[] = {
+    { "max_detections", 3, 'i' },
+    { "max_classes_per_detection", 1, 'i' },
+    { "num_classes", 1, 'i' },
+    { "use_regular_nms", 1, 'b' },
+    { "nms_score_threshold", 0.1, '*' },
+    { "nms_iou_threshold", 0.5, 'f' },
+    { "y_scale", 10, 'f' },
+    { "x_scale", 10, 'i' },
+    { "h_scale", 5, 'f' },
+    { "w_scale", 5, '*' },
+    { NULL, 0, 0 },
+  };
+  static const float anchors[8] = { 0.5f, 0.5f, 1, 1, 0.25f, 0.25f, 0.5f, 0.5f };
+  g_autoptr (GBytes) options = flex_map_new (entries, width);
+  const TfliteTensor tensors[] = {
+    { .name = "x", .shape = "1x2x4" },
+    { .name = "s", .shape = "1x2x2" },
+    { .name = "anchors", .shape = "2x4", .data = anchors, .n_bytes = sizeof (anchors) },
+    { .name = "boxes", .shape = "1x3x4" },
+    { .name = "classes", .shape = "1x3" },
+    { .name = "scores", .shape = "1x3" },
+    { .name = "count", .shape = "1" },
+    { .name = "options",
+      .shape = "",
+      .data = g_bytes_get_data (options, NULL),
+      .n_bytes = (guint) g_bytes_get_size (options) },
+  };
+  const TfliteOperator op = { .code = 32,
+                              .custom = "TFLite_Detection_PostProcess",
+                              .inputs = { 0, 1, 2 },
+                              .n_inputs = 3,
+                              .outputs = { 3, 4, 5, 6 },
+                              .n_outputs = 4,
+                              .options = { { 0, 'c', 7 } } };
+  const TfliteGraph graph = { tensors, N (tensors), &op, 1, { 0, 1 }, 2, { 3, 4, 5, 6 }, 4, 0 };
+
+  return tflite_file_new (&graph);
+}
+
 GPtrArray *
 fuzz_make_corpus (void)
 {
@@ -93,6 +190,9 @@ fuzz_make_corpus (void)
 
   g_ptr_array_add (files, layers_example ());
   g_ptr_array_add (files, rows_example ());
+  g_ptr_array_add (files, sequences_example ());
+  g_ptr_array_add (files, detections_example (4));
+  g_ptr_array_add (files, detections_example (8));
   return files;
 }
 

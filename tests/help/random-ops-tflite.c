@@ -413,6 +413,29 @@ make_lstm (CleaveGraph *graph, GRand *rand)
       6, 3, &a, NULL);
 }
 
+static CleaveNode *
+make_detections (CleaveGraph *graph, GRand *rand)
+{
+  gint64 n = pick (rand, 1, 20), background = pick (rand, 0, 1);
+  CleaveTfliteDetectionsAttrs a = { .max_detections = pick (rand, 1, 8),
+                                    .max_classes_per_detection = pick (rand, 1, 3),
+                                    .detections_per_class = pick (rand, 1, 5),
+                                    .num_classes = pick (rand, 1, 4),
+                                    .use_regular_nms = pick (rand, 0, 1) == 1,
+                                    .nms_score_threshold = 0.25 * (double) pick (rand, -2, 2),
+                                    .nms_iou_threshold = 0.25 * (double) pick (rand, 1, 4),
+                                    .scales = { 4, { 10, 10, 5, 5 } } };
+  CleaveShape x = CLEAVE_SHAPE (1, n, pick (rand, 4, 6)), anchors = CLEAVE_SHAPE (n, 4);
+  CleaveShape scores = CLEAVE_SHAPE (1, n, a.num_classes + background);
+
+  return cleave_graph_add (
+      graph, cleave_op_lookup ("TfliteDetections"), "detect",
+      (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_FLOAT32, &x),
+                          add_shaped (graph, "scores", CLEAVE_FLOAT32, &scores),
+                          add_shaped (graph, "anchors", CLEAVE_FLOAT32, &anchors) },
+      3, 7, &a, NULL);
+}
+
 const CleaveRandomOp cleave_random_ops_tflite[] = {
   { "TfliteConv", make_conv },
   { "TfliteConvTranspose", make_conv_transpose },
@@ -436,5 +459,6 @@ const CleaveRandomOp cleave_random_ops_tflite[] = {
   { "TfliteL2Normalize", make_l2_normalize },
   { "TfliteLogSoftmax", make_log_softmax },
   { "TfliteLstm", make_lstm },
+  { "TfliteDetections", make_detections },
   { NULL, NULL },
 };

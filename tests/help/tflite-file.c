@@ -205,14 +205,18 @@ write_options (GByteArray *file, guint op, const TfliteOperator *from)
 }
 
 static guint
-write_operator (GByteArray *file, const TfliteOperator *from, guint code)
+write_operator (GByteArray *file, const TfliteGraph *graph, const TfliteOperator *from, guint code)
 {
   guint op = append_table (file, 9);
+  const TfliteTensor *options =
+      from->options[0].kind == 'c' ? &graph->tensors[(gint) from->options[0].value] : NULL;
 
   set_int (file, op, 0, (gint32) code, 4);
   set_vector (file, op, 1, from->inputs, (guint) from->n_inputs, 4);
   set_vector (file, op, 2, from->outputs, (guint) from->n_outputs, 4);
-  if (from->options_type != 0)
+  if (options != NULL)
+    set_vector (file, op, 5, options->data, options->n_bytes, 1);
+  else if (from->options_type != 0)
     write_options (file, op, from);
   return op;
 }
@@ -232,7 +236,7 @@ write_subgraph (GByteArray *file, const TfliteGraph *graph, guint buffer, guint 
   items = set_tables (file, subgraph, 3, MAX (graph->n_operators, graph->n_listed));
   for (guint i = 0; i < graph->n_operators; i++)
     {
-      guint op = write_operator (file, &graph->operators[i], code + i);
+      guint op = write_operator (file, graph, &graph->operators[i], code + i);
 
       for (guint k = i; k == i || (i == 0 && k < graph->n_listed); k++)
         set_item (file, items, k, op);

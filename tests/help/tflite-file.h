@@ -53,6 +53,7 @@ typedef struct
 {
   guint field;
   char kind; /* 'b': a byte, 'i': 32 bits with a sign, 'f': a float, 's': the text of the operator;
+              * 'c', the only kind of a custom operator: the options are the data of tensor `value`;
               * 0: no more fields */
   double value;
 } TfliteOption;
