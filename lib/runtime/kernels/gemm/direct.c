@@ -3,6 +3,8 @@
 #include "direct.h"
 #include "pairs.h"
 
+#include "../in-place.h"
+
 /* Limits on a block. A block keeps the sums of `pixels` pixels times `vectors` vectors of columns
  * in registers; both numbers are compile-time constants. If the columns do not fill whole vectors,
  * the last vector overlaps the vector before, and both compute the shared columns with equal
@@ -79,6 +81,40 @@ add_row (const float *const *from,
     }
 }
 
+#if defined(CLEAVE_FACTORS)
+/* Multiplies CLEAVE_FACTORS rows of `a` by the values of x and adds the products to the sums. One
+ * load of x serves all these rows. Returns the address of the row behind them. */
+static inline __attribute__ ((always_inline)) const float *
+add_rows (const float *const *from,
+          gint64 step,
+          const float *a,
+          gint64 lda,
+          const gint64 *column,
+          int pixels,
+          int vectors,
+          CleaveVector *sum)
+{
+  CleaveVector x[MAX_PIXELS];
+
+  CLEAVE_EACH (p, pixels)
+    x[p] =
+        cleave_vector_keep (cleave_vector_load (&from[p / CLEAVE_REACH][p % CLEAVE_REACH * step]));
+  CLEAVE_EACH (i, CLEAVE_FACTORS)
+    {
+      CLEAVE_EACH (v, vectors)
+        {
+          CleaveVector by = cleave_vector_load (a + column[v]);
+
+          CLEAVE_EACH (p, pixels)
+            sum[p * vectors + v] = cleave_in_place_fma_lane (x[p], i, by, sum[p * vectors + v]);
+        }
+      a += lda;
+      CLEAVE_LOADS_END (a);
+    }
+  return a;
+}
+#endif
+
 static inline __attribute__ ((always_inline)) void
 add_taps (const CleaveDirect *d,
           const gint64 *column,
@@ -93,9 +129,18 @@ add_taps (const CleaveDirect *d,
     {
       const float *from[N_POINTERS];
       const float *a = cleave_direct_tap (d, t, x, N_POINTERS, from);
+      gint64 i = 0;
 
+#if defined(CLEAVE_FACTORS)
+      for (; i + CLEAVE_FACTORS <= k; i += CLEAVE_FACTORS)
+        {
+          a = add_rows (from, step, a, lda, column, pixels, vectors, sum);
+          CLEAVE_EACH (p, N_POINTERS)
+            from[p] += CLEAVE_FACTORS;
+        }
+#endif
 #pragma GCC unroll 2
-      for (gint64 i = 0; i < k; i++, a += lda)
+      for (; i < k; i++, a += lda)
         {
           add_row (from, step, a, column, pixels, vectors, sum);
           CLEAVE_EACH (p, N_POINTERS)
@@ -152,16 +197,20 @@ run_blocks (const CleaveDirect *d,
   }
 #define BLOCKS_3(...) BLOCK (__VA_ARGS__, 1) BLOCK (__VA_ARGS__, 2) BLOCK (__VA_ARGS__, 3)
 #define BLOCKS_4(...) BLOCKS_3 (__VA_ARGS__) BLOCK (__VA_ARGS__, 4)
-#define BLOCKS_6(...) BLOCKS_4 (__VA_ARGS__) BLOCK (__VA_ARGS__, 5) BLOCK (__VA_ARGS__, 6)
-#define BLOCKS_9(...)                                                                              \
-  BLOCKS_6 (__VA_ARGS__) BLOCK (__VA_ARGS__, 7) BLOCK (__VA_ARGS__, 8) BLOCK (__VA_ARGS__, 9)
-#define BLOCKS_12(...)                                                                             \
-  BLOCKS_9 (__VA_ARGS__) BLOCK (__VA_ARGS__, 10) BLOCK (__VA_ARGS__, 11) BLOCK (__VA_ARGS__, 12)
+#define BLOCKS_5(...) BLOCKS_4 (__VA_ARGS__) BLOCK (__VA_ARGS__, 5)
+#define BLOCKS_6(...) BLOCKS_5 (__VA_ARGS__) BLOCK (__VA_ARGS__, 6)
+#define BLOCKS_7(...) BLOCKS_6 (__VA_ARGS__) BLOCK (__VA_ARGS__, 7)
+#define BLOCKS_9(...) BLOCKS_7 (__VA_ARGS__) BLOCK (__VA_ARGS__, 8) BLOCK (__VA_ARGS__, 9)
+#define BLOCKS_10(...) BLOCKS_9 (__VA_ARGS__) BLOCK (__VA_ARGS__, 10)
+#define BLOCKS_12(...) BLOCKS_10 (__VA_ARGS__) BLOCK (__VA_ARGS__, 11) BLOCK (__VA_ARGS__, 12)
 #define LIST_3(kind) NULL, block_##kind##_1, block_##kind##_2, block_##kind##_3
 #define LIST_4(kind) LIST_3 (kind), block_##kind##_4
-#define LIST_6(kind) LIST_4 (kind), block_##kind##_5, block_##kind##_6
-#define LIST_9(kind) LIST_6 (kind), block_##kind##_7, block_##kind##_8, block_##kind##_9
-#define LIST_12(kind) LIST_9 (kind), block_##kind##_10, block_##kind##_11, block_##kind##_12
+#define LIST_5(kind) LIST_4 (kind), block_##kind##_5
+#define LIST_6(kind) LIST_5 (kind), block_##kind##_6
+#define LIST_7(kind) LIST_6 (kind), block_##kind##_7
+#define LIST_9(kind) LIST_7 (kind), block_##kind##_8, block_##kind##_9
+#define LIST_10(kind) LIST_9 (kind), block_##kind##_10
+#define LIST_12(kind) LIST_10 (kind), block_##kind##_11, block_##kind##_12
 #define SHAPE(pixels, kind) { pixels, { LIST_##pixels (kind) } }
 
 typedef struct
@@ -171,8 +220,19 @@ typedef struct
 } Shape;
 
 /* Defines blocks with the largest number of pixels for which the sums, a row of `a` and a value of
- * x fit into 32 registers, or 16. */
-#if CLEAVE_REGISTERS == 32
+ * x fit into 32 registers, or 16. With CLEAVE_FACTORS, a vector of x for each pixel takes the place
+ * of the value. */
+#if defined(CLEAVE_FACTORS)
+BLOCKS_12 (some, 1, TRUE)
+BLOCKS_12 (one, 1, FALSE)
+BLOCKS_10 (two, 2, FALSE)
+BLOCKS_7 (three, 3, FALSE)
+BLOCKS_5 (four, 4, FALSE)
+
+static const Shape shapes[] = {
+  SHAPE (12, some), SHAPE (12, one), SHAPE (10, two), SHAPE (7, three), SHAPE (5, four),
+};
+#elif CLEAVE_REGISTERS == 32
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)
 BLOCKS_12 (two, 2, FALSE)
