@@ -8,6 +8,7 @@
 
 #include "depthwise-rows.h"
 #include "grouped-sums.h"
+#include "in-place.h"
 #include "upcast.h"
 
 /* MAX_PIXELS and MAX_VECTORS: numbers of pixels and of vectors of channels whose sums are in
@@ -15,8 +16,16 @@
  * SLIDE_COLUMNS columns of taps. */
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
-#define SLIDE_PIXELS 6
 #define SLIDE_COLUMNS 7
+/* Number of vectors of x that a block may load before it multiplies them. */
+#define LOADS_AT_ONCE 3
+/* NEON multiplies two vectors per cycle and takes four cycles for a sum, so fewer than 8 sums leave
+ * it waiting. */
+#if defined(CLEAVE_NEON)
+#define SLIDE_PIXELS 8
+#else
+#define SLIDE_PIXELS 6
+#endif
 
 enum { X };
 
@@ -257,8 +266,10 @@ slide_row (const Run *run,
 
       CLEAVE_EACH (p, pixels)
         if (c >= p * stride && c < p * stride + n_columns)
-          sum[p] = cleave_vector_fma (a, by[c - p * stride], sum[p]);
+          sum[p] = cleave_in_place_fma (a, by[c - p * stride], sum[p]);
       x += run->x_column;
+      if (c % LOADS_AT_ONCE == LOADS_AT_ONCE - 1)
+        CLEAVE_LOADS_END (x);
     }
 }
 
@@ -309,29 +320,20 @@ slide_channels (const Run *run,
                    lanes);
 }
 
-/* Computes n_pixels pixels in blocks of similar size. A short block would be slow, since each of
- * its additions waits for the previous one. */
+/* Computes n_pixels pixels in as few blocks as possible, of similar size. A short block would be
+ * slow, since each of its additions waits for the previous one. */
 static CLEAVE_SPECIALISED void
 slide_pixels (
     const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns, Lanes lanes)
 {
-  for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
-    {
-      gint64 left = n_pixels - pixel;
+  gint64 n_blocks = (n_pixels + SLIDE_PIXELS - 1) / SLIDE_PIXELS;
 
-      n = left >= 6 && left != 7 ? 6 : left == 5 ? 5 : left >= 4 ? 4 : left;
-      if (n == 6)
-        slide_channels (run, pixel, n_channels, 6, stride, n_columns, lanes);
-      else if (n == 5)
-        slide_channels (run, pixel, n_channels, 5, stride, n_columns, lanes);
-      else if (n == 4)
-        slide_channels (run, pixel, n_channels, 4, stride, n_columns, lanes);
-      else if (n == 3)
-        slide_channels (run, pixel, n_channels, 3, stride, n_columns, lanes);
-      else if (n == 2)
-        slide_channels (run, pixel, n_channels, 2, stride, n_columns, lanes);
-      else
-        slide_channels (run, pixel, n_channels, 1, stride, n_columns, lanes);
+  for (gint64 pixel = 0, n; n_blocks > 0; pixel += n, n_blocks--)
+    {
+      n = (n_pixels - pixel + n_blocks - 1) / n_blocks;
+      CLEAVE_EACH (i, SLIDE_PIXELS)
+        if (n == i + 1)
+          slide_channels (run, pixel, n_channels, i + 1, stride, n_columns, lanes);
     }
 }
 
