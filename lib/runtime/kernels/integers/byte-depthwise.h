@@ -92,6 +92,18 @@ cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelP
 #endif
 }
 
+#if defined(CLEAVE_NEON)
+/* Multiplies the values x of one tap by their weights, and adds the products to `sum`. Assembly,
+ * since gcc 12 copies sums from register to register beside its builtin functions. */
+static inline __attribute__ ((always_inline)) CleaveChannelSums
+cleave_channels_add_tap (CleaveChannelSums sum, CleaveChannels x, CleaveChannels w)
+{
+  __asm__("smlal %0.4s, %1.4h, %2.4h" : "+w"(sum.low) : "w"(x), "w"(w));
+  __asm__("smlal2 %0.4s, %1.8h, %2.8h" : "+w"(sum.high) : "w"(x), "w"(w));
+  return sum;
+}
+#endif
+
 /* Stores the sums of a vector's channels in the order of the channels. */
 static inline void
 cleave_channels_store (gint32 *to, CleaveChannelSums sum)

@@ -9,6 +9,7 @@
 #include "byte-depthwise.h"
 #include "byte-image.h"
 #include "byte-product.h"
+#include "byte-slide.h"
 #include "channel-dot4.h"
 #include "qdq-words.h"
 
@@ -23,6 +24,7 @@
 enum { X };
 
 #define MAX_PIXELS 4
+#define TILE_PIXELS MAX (MAX_PIXELS, CLEAVE_SLIDE_PIXELS)
 
 typedef struct
 {
@@ -383,8 +385,7 @@ add_taps (
 #if defined(CLEAVE_HAS_FMA)
 /* Recomputes the sum of one pixel and channel in float, in the order of the reference kernel.
  * Returns its quantized byte. */
-static char
-recompute (const Work *work, gint64 pixel, gint64 channel)
+static char __attribute__ ((noinline)) recompute (const Work *work, gint64 pixel, gint64 channel)
 {
   const Plan *s = work->s;
   const CleaveQdqConv *conv = s->conv;
@@ -397,37 +398,41 @@ recompute (const Work *work, gint64 pixel, gint64 channel)
   return (char) (cleave_qdq_conv_round (conv, sum) + conv->y_zero);
 }
 
-/* Converts the sums of a tile to QDQ-exact bytes. */
+/* Converts the sums of a tile to QDQ-exact bytes. The first loop calls no function, so that its
+ * constants stay in registers. */
 static void
 finish_qdq (const Work *work, const CleaveByteTile *tile)
 {
   enum { VECTORS = CLEAVE_CHANNELS / CLEAVE_LANES };
-  const Plan *s = work->s;
-  CleaveQdqFinish finish =
-      cleave_qdq_finish_load (&s->columns, tile->column, VECTORS, CLEAVE_QDQ_CONSTANT);
+  const CleaveQdqFinish finish =
+      cleave_qdq_finish_load (&work->s->columns, tile->column, VECTORS, CLEAVE_QDQ_CONSTANT);
+  const gint64 *y_at = work->s->y_at + tile->pixel;
+  char *y = work->product.y + tile->column;
+  guint8 bytes[TILE_PIXELS][CLEAVE_WORDS];
+  guint32 doubt[TILE_PIXELS], any = 0;
+  gint64 n_pixels = tile->n_pixels;
 
-  for (gint64 p = 0; p < tile->n_pixels; p++)
+  for (gint64 p = 0; p < n_pixels; p++)
     {
       const gint32 *sums = tile->sums + p * CLEAVE_BYTE_PANEL;
-      char *y = work->product.y + s->y_at[tile->pixel + p] + tile->column;
       CleaveIntVector sum[VECTORS];
       CleaveWords words;
-      guint8 bytes[CLEAVE_WORDS];
-      guint32 doubt;
 
       CLEAVE_EACH (v, VECTORS)
         sum[v] = cleave_ints_load (sums + v * CLEAVE_LANES);
-      doubt = cleave_qdq_finish (&finish, finish.margin, sum, VECTORS, &words);
-      cleave_words_store_bytes (bytes, words);
-      if (tile->n == CLEAVE_CHANNELS)
-        memcpy (y, bytes, CLEAVE_CHANNELS);
-      else
-        memcpy (y, bytes, (gsize) tile->n);
-      for (; doubt != 0; doubt &= doubt - 1)
-        if (__builtin_ctz (doubt) < tile->n)
-          y[__builtin_ctz (doubt)] =
-              recompute (work, tile->pixel + p, tile->column + __builtin_ctz (doubt));
+      any |= doubt[p] = cleave_qdq_finish (&finish, finish.margin, sum, VECTORS, &words);
+      cleave_words_store_bytes (bytes[p], words);
     }
+  for (gint64 p = 0; p < n_pixels; p++)
+    if (tile->n == CLEAVE_CHANNELS)
+      memcpy (y + y_at[p], bytes[p], CLEAVE_CHANNELS);
+    else
+      memcpy (y + y_at[p], bytes[p], (gsize) tile->n);
+  for (gint64 p = 0; any != 0 && p < n_pixels; p++)
+    for (; doubt[p] != 0; doubt[p] &= doubt[p] - 1)
+      if (__builtin_ctz (doubt[p]) < tile->n)
+        y[y_at[p] + __builtin_ctz (doubt[p])] =
+            recompute (work, tile->pixel + p, tile->column + __builtin_ctz (doubt[p]));
 }
 #endif
 
@@ -466,14 +471,52 @@ run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
     }
 }
 
+/* Computes n_rows rows with a function of byte-slide.h, in blocks of similar size. */
 static void
-run_band (const Work *work, gint64 n_pixels)
+slide_band (const Work *work, CleaveByteSlide slide, gint64 n_rows)
 {
-  for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
+  const Plan *s = work->s;
+  const CleaveByteAxis *rows = &s->image.axis[1];
+  const CleaveByteSlideSteps steps = { .n_rows = rows->n_taps,
+                                       .x_column = s->n_out,
+                                       .x_row = rows->dilation * s->image.n_columns * s->n_out,
+                                       .w = padded (s->n_out) };
+  gint64 n_y = s->image.axis[2].n_y;
+  gint64 n_blocks = (n_y + CLEAVE_SLIDE_PIXELS - 1) / CLEAVE_SLIDE_PIXELS;
+  gint32 sums[CLEAVE_SLIDE_PIXELS * CLEAVE_BYTE_PANEL];
+  CleaveByteTile tile = { .sums = sums };
+
+  for (gint64 i = 0; i < n_rows * n_blocks; i++, tile.pixel += tile.n_pixels)
     {
-      n = n_pixels - pixel >= MAX_PIXELS ? MAX_PIXELS : 1;
-      run_pixels (work, pixel, n);
+      gint64 left = (i / n_blocks + 1) * n_y - tile.pixel, n_left = n_blocks - i % n_blocks;
+
+      tile.n_pixels = (left + n_left - 1) / n_left;
+      for (tile.column = 0; tile.column < s->n_out; tile.column += CLEAVE_CHANNELS)
+        {
+          tile.n = MIN (CLEAVE_CHANNELS, s->n_out - tile.column);
+          slide (&steps, work->x + s->x_at[tile.pixel] + tile.column, work->w + tile.column,
+                 tile.n_pixels, sums);
+          finish_tile (work, &tile);
+        }
     }
+}
+
+static void
+run_band (const Work *work, gint64 n_rows)
+{
+  const CleaveByteAxis *columns = &work->s->image.axis[2];
+  CleaveByteSlide slide =
+      cleave_byte_slide_find (columns->n_taps, columns->stride, columns->dilation);
+  gint64 n_pixels = n_rows * columns->n_y;
+
+  if (slide != NULL)
+    slide_band (work, slide, n_rows);
+  else
+    for (gint64 pixel = 0, n; pixel < n_pixels; pixel += n)
+      {
+        n = n_pixels - pixel >= MAX_PIXELS ? MAX_PIXELS : 1;
+        run_pixels (work, pixel, n);
+      }
 }
 
 static void
@@ -493,7 +536,7 @@ run_image (Work *work, gint64 batch)
       n = MIN (s->image.band, rows->n_y - i);
       cleave_byte_image_fill (&s->image, work->x_zero, x, 0, i, n, (char *) work->x);
       work->product.y = y + i * rows->y_step * size;
-      run_band (work, n * s->image.axis[2].n_y);
+      run_band (work, n);
       if (s->reports_progress)
         cleave_kernel_range_done (work->instance, at, at + n * row_size);
     }
