@@ -4,20 +4,11 @@
 
 #include "cleave-kernels.h"
 
-/* Returns round (x / 2^shift), ties away from zero, for shifts of 1 to 31. */
-static int32_t
+/* Returns round (x / 2^shift), ties up, for x >= 0 and shifts of 1 to 31. */
+static inline int32_t
 softmax_s8_shift (int32_t x, int32_t shift)
 {
-  return (int32_t) (((int64_t) x + ((int64_t) 1 << (shift - 1)) - (x < 0)) >> shift);
-}
-
-/* Returns x * 2^bits, saturated. */
-static int32_t
-softmax_s8_shift_left (int32_t x, int32_t bits)
-{
-  const int64_t value = (int64_t) x * ((int64_t) 1 << bits);
-
-  return (int32_t) (value < INT32_MIN ? INT32_MIN : value > INT32_MAX ? INT32_MAX : value);
+  return ((x >> (shift - 1)) + 1) >> 1;
 }
 
 /* Returns 1 / (1 + x) for x in [0, 1), both in units of 2^-31: three steps of Newton and Raphson.
@@ -25,17 +16,16 @@ softmax_s8_shift_left (int32_t x, int32_t bits)
 static int32_t
 softmax_s8_invert (int32_t x)
 {
-  const int32_t half = (int32_t) (((int64_t) x + INT32_MAX + 1) / 2);
+  const int32_t half = (int32_t) (((uint32_t) x + 0x80000000u) >> 1);
   int32_t y = 1515870810 + cleave_multiply (half, -1010580540);
 
   for (int i = 0; i < 3; i++)
     {
       const int32_t rest = (1 << 29) - cleave_multiply (half, y);
 
-      y = (int32_t) ((uint32_t) y +
-                     (uint32_t) softmax_s8_shift_left (cleave_multiply (y, rest), 2));
+      y += 4 * cleave_multiply (y, rest);
     }
-  return softmax_s8_shift_left (y, 1);
+  return y > INT32_MAX / 2 ? INT32_MAX : 2 * y;
 }
 
 static void
