@@ -32,8 +32,22 @@ typedef struct
   gint64 groups, in, out; /* number of groups, and channels of a group in x and in the result */
   gint64 kernel[2];       /* numbers of rows and columns of taps */
   gint64 line;            /* number of taps of a line of weights in kernels/conv-s8.c */
+  gint64 block;           /* number of channels of a block of weights */
   gboolean is_depthwise;
 } Geometry;
+
+/* Returns whether the weights of two channels can be combined into integers of 16 bits: weight 0 +
+ * 256 * weight 1. The sum overflows if weight 1 is -128 and weight 0 is negative. */
+static gboolean
+can_combine (const CleaveBundleConv *conv)
+{
+  gint64 n = conv->in * conv->kernel[0] * conv->kernel[1];
+
+  for (gint64 i = 0; i < conv->groups * conv->out * n; i++)
+    if (conv->weights[i] == G_MININT8)
+      return FALSE;
+  return conv->groups == 1 || conv->out % 4 == 0;
+}
 
 static Geometry
 find_geometry (const CleaveBundleConv *conv)
@@ -42,7 +56,8 @@ find_geometry (const CleaveBundleConv *conv)
                  .in = conv->in,
                  .out = conv->out,
                  .kernel = { conv->kernel[0], conv->kernel[1] },
-                 .line = 1 };
+                 .line = 1,
+                 .block = can_combine (conv) ? 4 : 1 };
   gint64 taps = g.kernel[0] * g.kernel[1];
 
   if (taps > 1 && taps * g.in <= GATHERED)
@@ -52,6 +67,19 @@ find_geometry (const CleaveBundleConv *conv)
     g.line = g.kernel[1];
   g.is_depthwise = g.in == 1 && g.out == 1 && g.groups >= 4;
   return g;
+}
+
+/* Returns whether the sum of a channel fits 31 bits and has a right shift, and all bytes are legal
+ * in the result. Then the kernel scales twice the sum, which is faster. */
+static gboolean
+is_doubled (const CleaveBundleConv *conv, gint64 channel)
+{
+  gint64 n = conv->in * conv->kernel[0] * conv->kernel[1], most = ABS (conv->bias[channel]);
+
+  for (gint64 i = 0; i < n; i++)
+    most += G_MAXUINT8 * ABS ((gint64) conv->weights[channel * n + i]);
+  return conv->scale == CLEAVE_BUNDLE_SCALE_FIXED && conv->shifts[channel] >= 0 &&
+         most < G_MAXINT32 / 2 && conv->min <= G_MININT8 && conv->max >= G_MAXINT8;
 }
 
 /* Returns the initial value of a channel's sum, modulo 2^32: the bias, minus x_zero times the sum
@@ -81,23 +109,60 @@ add_depthwise_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       g_byte_array_append (to, (const guint8 *) &w[c * taps + tap], 1);
 }
 
-/* Appends a line of weights for the `n` channels from `channel` on. `tap`: first tap of the line.
- */
-static void
-add_line (const Geometry *g, const gint8 *w, gint64 channel, gint64 n, gint64 tap, GByteArray *to)
+/* A line of weights for several channels. */
+typedef struct
 {
-  gint64 taps = g->kernel[0] * g->kernel[1], length = g->line * g->in;
+  const Geometry *g;
+  const gint8 *w;
+  gint64 tap; /* first tap of the line */
+} Line;
 
-  for (gint64 i = 0; i < length;)
+/* Returns the weight of element i of a line for a channel; 0 after the end of the line. */
+static gint8
+find_weight (const Line *line, gint64 channel, gint64 i)
+{
+  const Geometry *g = line->g;
+  gint64 taps = g->kernel[0] * g->kernel[1];
+
+  if (i >= g->line * g->in)
+    return 0;
+  return line->w[(channel * g->in + i % g->in) * taps + line->tap + i / g->in];
+}
+
+/* Appends the weights of four elements from element i on, and of four channels, in the order of
+ * kernels/dot-s8.h. */
+static void
+add_combined (const Line *line, gint64 channel, gint64 i, GByteArray *to)
+{
+  for (gint64 j = 0; j < 8; j++)
     {
-      gint64 block = n == 4 && i + 4 <= length ? 4 : 1;
+      gint64 element = i + j / 4 + j % 2 * 2, c = channel + j / 2 % 2 * 2;
+      guint both =
+          (guint) (find_weight (line, c, element) + 256 * find_weight (line, c + 1, element));
+      guint8 bytes[2] = { both & 0xff, both >> 8 & 0xff };
 
-      for (gint64 c = channel; c < channel + n; c++)
-        for (gint64 j = i; j < i + block; j++)
-          g_byte_array_append (
-              to, (const guint8 *) &w[(c * g->in + j % g->in) * taps + tap + j / g->in], 1);
-      i += block;
+      g_byte_array_append (to, bytes, 2);
     }
+}
+
+/* Appends a line of weights for the `n` channels from `channel` on. */
+static void
+add_line (const Line *line, gint64 channel, gint64 n, GByteArray *to)
+{
+  const Geometry *g = line->g;
+  gint64 length = g->line * g->in, i = 0;
+
+  if (g->line > 1 && length <= GATHERED)
+    length = (length + 3) / 4 * 4;
+  for (; n == 4 && i + 4 <= length; i += 4)
+    add_combined (line, channel, i, to);
+  for (; i < length; i++)
+    for (gint64 c = channel; c < channel + n; c++)
+      {
+        gint8 weight = find_weight (line, c, i);
+
+        g_byte_array_append (to, (const guint8 *) &weight, 1);
+      }
 }
 
 static void
@@ -106,15 +171,15 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
   for (gint64 group = 0; group < g->groups; group++)
     for (gint64 c = 0; c < g->out;)
       {
-        gint64 n = g->out - c >= 4 ? 4 : 1;
+        gint64 n = g->out - c >= g->block ? g->block : 1;
 
         for (gint64 tap = 0; tap < g->kernel[0] * g->kernel[1]; tap += g->line)
-          add_line (g, w, group * g->out + c, n, tap, to);
+          add_line (&(Line){ g, w, tap }, group * g->out + c, n, to);
         c += n;
       }
 }
 
-/* Adds the arrays of weights, sums and shifts, and appends the fields that refer to them. */
+/* Adds the arrays of weights and sums, and appends the fields that refer to them. */
 static void
 add_arrays (const CleaveBundleConv *conv,
             const Geometry *g,
@@ -123,25 +188,31 @@ add_arrays (const CleaveBundleConv *conv,
 {
   gint64 channels = g->groups * g->out, n_weights = g->in * g->kernel[0] * g->kernel[1];
   g_autoptr (GByteArray) weights = g_byte_array_new ();
-  g_autofree gint32 *sums = g_new (gint32, (gsize) (2 * channels));
+  gint64 n_sums = 2 * channels + (channels + 3) / 4;
+  g_autofree gint32 *sums = g_new0 (gint32, (gsize) n_sums);
   g_autofree gint8 *w = g_new (gint8, (gsize) (channels * n_weights));
+  gint8 *shifts = (gint8 *) (sums + 2 * channels);
 
   for (gint64 i = 0; i < channels * n_weights; i++)
     w[i] = (gint8) conv->weights[i];
   for (gint64 c = 0; c < channels; c++)
     {
-      sums[2 * c] = begin_sum (conv, g, w, c);
+      gint64 sum = begin_sum (conv, g, w, c);
+
+      sums[2 * c] = (gint32) (is_doubled (conv, c) ? 2 * sum : sum);
       sums[2 * c + 1] = conv->multipliers[c];
+      shifts[c] = conv->shifts[c];
+      if (!is_doubled (conv, c) && conv->scale == CLEAVE_BUNDLE_SCALE_FIXED)
+        shifts[c] = (gint8) (shifts[c] - 64);
     }
   if (g->is_depthwise)
     add_depthwise_weights (g, w, weights);
   else
     add_conv_weights (g, w, weights);
   g_string_append_printf (
-      fields, ".weights = %s, .sums = %s, .shifts = %s, ",
+      fields, ".weights = %s, .sums = %s, ",
       cleave_bundle_layer_add_array (layer, "int8_t", weights->data, weights->len),
-      cleave_bundle_layer_add_array (layer, "int32_t", sums, (gsize) (2 * channels)),
-      cleave_bundle_layer_add_array (layer, "int8_t", conv->shifts, (gsize) channels));
+      cleave_bundle_layer_add_array (layer, "int32_t", sums, (gsize) n_sums));
 }
 
 gboolean
@@ -156,13 +227,12 @@ cleave_bundle_set_conv_s8 (const CleaveNode *node,
   add_arrays (conv, &g, layer, fields);
   if (!cleave_bundle_print_conv_slide (node, conv, layer, fields, error))
     return FALSE;
-  g_string_append_printf (fields,
-                          ", .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
-                          ", .groups = %" G_GINT64_FORMAT ", .x_zero = %" G_GINT64_FORMAT
-                          ", .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT
-                          ", .high = %" G_GINT64_FORMAT,
-                          g.in, g.out, g.groups, conv->x_zero, conv->y_zero,
-                          conv->min - conv->y_zero, conv->max - conv->y_zero);
+  g_string_append_printf (
+      fields,
+      ", .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT ", .groups = %" G_GINT64_FORMAT
+      ", .x_zero = %" G_GINT64_FORMAT ", .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT
+      ", .high = %" G_GINT64_FORMAT ", .block = %" G_GINT64_FORMAT,
+      g.in, g.out, g.groups, conv->x_zero, conv->y_zero, conv->min, conv->max, g.block);
   if (MAX (MAX (g.in, g.out), g.groups) > G_MAXUINT16)
     cleave_bundle_layer_set_wide (layer);
   if (g.is_depthwise)

@@ -49,6 +49,7 @@ choose_dsp (const char *text, gboolean has_dsp)
   GString *out = g_string_new (NULL);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   gboolean is_inside = FALSE, is_kept = TRUE;
+  guint depth = 0; /* number of conditions inside the block that are open */
 
   for (guint i = 0; lines[i] != NULL; i++)
     {
@@ -60,15 +61,19 @@ choose_dsp (const char *text, gboolean has_dsp)
           is_inside = TRUE;
           is_kept = has_dsp;
         }
-      else if (is_inside && g_str_has_prefix (lines[i], "#else"))
+      else if (is_inside && depth == 0 && g_str_has_prefix (lines[i], "#else"))
         is_kept = !has_dsp;
-      else if (is_inside && g_str_has_prefix (lines[i], "#endif"))
+      else if (is_inside && depth == 0 && g_str_has_prefix (lines[i], "#endif"))
         {
           is_inside = FALSE;
           is_kept = TRUE;
         }
       else
-        is_mark = FALSE;
+        {
+          is_mark = FALSE;
+          depth += is_inside && g_str_has_prefix (lines[i], "#if");
+          depth -= is_inside && g_str_has_prefix (lines[i], "#endif");
+        }
       if (!is_mark && is_kept)
         g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
     }

@@ -115,6 +115,16 @@ copy_image (const CleaveResult *result, char *dense, char *memory, gboolean to_m
     }
 }
 
+/* Replaces -128 by -127. A convolution whose weights have no -128 uses another kernel. */
+static void
+replace_least (CleaveTensor *tensor)
+{
+  gint8 *values = cleave_tensor_get_mutable_data (tensor);
+
+  for (gint64 i = 0; i < cleave_shape_n_elements (&cleave_tensor_get_type (tensor)->shape); i++)
+    values[i] = MAX (values[i], -127);
+}
+
 /* Makes a random constant that is legal for an operand. */
 static CleaveTensor *
 make_constant (const CleaveNode *node, guint operand, GRand *rand)
@@ -125,6 +135,8 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
   gint32 *values = cleave_tensor_get_mutable_data (tensor);
   gint32 least = 0, most = 0;
 
+  if (type->element == CLEAVE_INT8 && g_rand_boolean (rand))
+    replace_least (tensor);
   if (type->element != CLEAVE_INT32)
     return tensor;
   if (g_str_equal (name, "multiplier"))
@@ -146,6 +158,8 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
     }
   for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
     values[i] = g_rand_int_range (rand, least, most + 1);
+  if (g_str_equal (name, "B") && g_rand_int_range (rand, 0, 4) == 0)
+    values[0] = 1500000000; /* twice the sum exceeds an int32 */
   return tensor;
 }
 
@@ -353,10 +367,10 @@ copy_ring (GRand *rand,
             (gsize) ((columns.end - first) * pixel));
   *x = (CleaveRows){ .data = (unsigned char *) ring,
                      .row_bytes = (guint32) (width * pixel),
-                     .made = (gint32) end,
+                     .made = (guint16) end,
                      .slot = (guint16) (end % capacity),
                      .capacity = (guint16) capacity,
-                     .begin = (gint32) first };
+                     .begin = (guint16) first };
   return ring;
 }
 
@@ -366,7 +380,7 @@ set_whole (const CleaveBundleValue *value, const char *memory, CleaveRows *x)
 {
   *x = (CleaveRows){ .data = (const unsigned char *) memory,
                      .row_bytes = (guint32) cleave_bundle_row_bytes (value),
-                     .made = (gint32) value->image.rows,
+                     .made = (guint16) value->image.rows,
                      .capacity = (guint16) value->image.rows };
 }
 
@@ -394,9 +408,9 @@ compute_part (const Run *run, guint s, gint64 image, gint64 row, CleaveSpan colu
   gboolean is_in_place = FALSE;
   RowCall call = { .params = run->params[run->c->first + s],
                    .y = (unsigned char *) part,
-                   .row = (gint32) row,
-                   .begin = (gint32) columns.begin,
-                   .end = (gint32) columns.end };
+                   .row = (guint16) row,
+                   .begin = (guint16) columns.begin,
+                   .end = (guint16) columns.end };
 
   if (step->is_sum && row > 0)
     memcpy (part, run->memory[step->result] + result_at - cleave_bundle_row_bytes (y), (gsize) n);
@@ -416,9 +430,9 @@ compute_part (const Run *run, guint s, gint64 image, gint64 row, CleaveSpan colu
           memcpy (part, memory + (row * x->image.columns + columns.begin) * pixel, (gsize) n);
           call.x[i] = (CleaveRows){ .data = (unsigned char *) part,
                                     .row_bytes = (guint32) n,
-                                    .made = (gint32) row + 1,
+                                    .made = (guint16) (row + 1),
                                     .capacity = 1,
-                                    .begin = (gint32) columns.begin };
+                                    .begin = (guint16) columns.begin };
           is_in_place = TRUE;
         }
       else if (g_rand_boolean (run->rand))
@@ -565,8 +579,8 @@ make_large_conv (CleaveGraph *graph, GRand *rand)
   w = CLEAVE_SHAPE (a.conv.group * out, in, kernel[0], kernel[1]);
   channels = CLEAVE_SHAPE (w.dim[0]);
   x = image_shape (CLEAVE_LAYOUT_NHWC, 1, a.conv.group * in, spatial, 2);
-  a.min = pick (rand, -128, -100);
-  a.max = pick (rand, 100, 127);
+  a.min = pick (rand, 0, 1) == 0 ? -128 : pick (rand, -128, -100);
+  a.max = a.min == -128 ? 127 : pick (rand, 100, 127);
   return cleave_graph_add (graph, cleave_op_lookup ("TfliteConv"), "conv",
                            (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x),
                                                add_shaped (graph, "xz", CLEAVE_INT8, &scalar),

@@ -40,25 +40,33 @@
 #define CLEAVE_APART
 #endif
 
+/* 1: the compiler optimizes for size (-Os), so kernels leave out code for special cases that only
+ * saves instructions. */
+#ifdef __OPTIMIZE_SIZE__
+#define CLEAVE_IS_SMALL 1
+#else
+#define CLEAVE_IS_SMALL 0
+#endif
+
 /* An operand of a layer. */
 typedef struct
 {
   const unsigned char *data; /* address of pixel `begin` in slot 0 */
   uint32_t row_bytes;        /* bytes from one slot to the next */
-  int32_t made;              /* rows 0 ... made - 1 were computed */
+  uint16_t made;             /* rows 0 ... made - 1 were computed; modulo 2^16 */
   uint16_t slot;             /* the slot of row `made` */
   uint16_t capacity;         /* number of slots */
-  int32_t begin;             /* the column of the first pixel of a slot */
+  uint16_t begin;            /* the column of the first pixel of a slot */
 } CleaveRows;
 
 /* One call of a kernel. */
 typedef struct
 {
-  const void *params; /* constants of the layer: weights, geometry, zero points */
-  CleaveRows x[2];    /* the operands that are not constant, in the order of the node */
-  unsigned char *y;   /* address of pixel `begin` of row `row` of the result */
-  int32_t row;        /* the row of the result to compute */
-  int32_t begin, end; /* the columns to compute */
+  const void *params;  /* constants of the layer: weights, geometry, zero points */
+  CleaveRows x[2];     /* the operands that are not constant, in the order of the node */
+  unsigned char *y;    /* address of pixel `begin` of row `row` of the result */
+  uint16_t row;        /* the row of the result to compute */
+  uint16_t begin, end; /* the columns to compute */
 } CleaveCall;
 
 typedef void (*CleaveKernel) (const CleaveCall *call);
@@ -67,7 +75,7 @@ typedef void (*CleaveKernel) (const CleaveCall *call);
 static inline const void *
 cleave_row (const CleaveRows *x, int32_t row)
 {
-  int32_t slot = x->slot - (x->made - row);
+  int32_t slot = x->slot - (uint16_t) (x->made - row);
 
   if (slot < 0)
     slot += x->capacity;
@@ -294,13 +302,19 @@ cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t ind
 typedef struct
 {
   const int8_t *weights;
-  const int32_t *sums;  /* [channel of the result][2]: initial value of the sum, and multiplier */
-  const int8_t *shifts; /* indexed by channel of the result: right shift, see cleave_scale() */
+  /* For each channel of the result, two integers: the initial value of the sum, and the multiplier.
+   * After them, a byte for each channel: the shift of cleave_scale().
+   *
+   * The kernel scales twice the sum, which is faster. So the table has twice the initial value.
+   * This needs a shift from 0 to 63, a sum of 31 bits, and the bounds -128 and 127. For other
+   * channels, the table has the initial value, and the shift minus 64. */
+  const int32_t *sums;
   CleaveSlide slide;
   CleaveChannels in, out; /* numbers of channels of a group, in the operand and in the result */
   CleaveChannels groups;
-  int16_t low, high; /* bounds of the result minus y_zero */
   int8_t x_zero, y_zero;
+  int8_t low, high; /* bounds of the result */
+  int8_t block;     /* 4, or 1: channels of a block of weights in conv-s8.c */
 } CleaveConvS8;
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };

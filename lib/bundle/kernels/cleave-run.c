@@ -22,7 +22,7 @@ is_inner (const CleaveRun *run, uint32_t value)
 }
 
 /* Returns the first column that a layer computes (`which` 0), or the column after the last (1). */
-static int32_t
+static uint16_t
 column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 {
   const CleaveSegment *segment = run->segment;
@@ -85,12 +85,12 @@ rows_needed (const CleaveRun *run, const CleaveRowMap *map, uint32_t operand, in
 }
 
 /* Returns the index of the next row of a layer. */
-static int32_t
+static uint16_t
 next_row (const CleaveRun *run, uint32_t layer)
 {
-  const int32_t made = state_of (run, layer)->made;
+  const uint16_t made = state_of (run, layer)->made;
 
-  return run->segment->is_upward ? run->model->values[layer].rows - 1 - made : made;
+  return run->segment->is_upward ? (uint16_t) (run->model->values[layer].rows - 1 - made) : made;
 }
 
 /* Returns a layer that must compute a row first, or `layer` itself if it lacks no row. */
@@ -112,21 +112,22 @@ static void
 set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
 {
   const CleaveValue *value = &run->model->values[operand];
+  int32_t made = value->rows;
 
   x->data = begin_of_operand (run, value);
   x->row_bytes = row_bytes_of (value);
   x->capacity = value->capacity;
-  x->made = value->rows;
   x->begin = 0;
   if (is_inner (run, operand))
     {
-      x->made = state_of (run, operand)->made;
+      made = state_of (run, operand)->made;
       if (run->segment->is_upward)
-        x->made = value->rows - x->made + value->capacity;
+        made = value->rows - made + value->capacity;
       if (value->flags & CLEAVE_RING)
         x->begin = column_of (run, operand, 0);
     }
-  x->slot = (uint16_t) (x->made % x->capacity);
+  x->made = (uint16_t) made;
+  x->slot = (uint16_t) (made % value->capacity);
 }
 
 /* Sets the call that computes the next row of a layer, and counts the row. */

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Convolution of int8. A block is four channels of the result, or one remaining channel. The
- * weights of a block are lines. A line is the longest of these:
+/* Convolution of int8. A block is p->block channels of the result (four or one), or one remaining
+ * channel. The weights of a block are lines. A line is the longest of these:
  *
  *   - all taps, if there are several with at most CONV_S8_GATHERED elements: they are copied from
- *     the operand, with padding
+ *     the operand, with padding. The line ends with weights of zero, up to a multiple of four.
  *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
  *   - one tap
  *
- * dot-s8.h has the order of the weights of a line. A line of a single channel is w[i].
+ * dot-s8.h has the order of the weights of a line with four channels. If the number n of elements
+ * is no multiple of four, the last n % 4 elements have the weights w[i][channel]. A line of a
+ * single channel is w[i].
  *
  * The sums begin with the bias minus x_zero times all weights, so that x needs no subtraction of
  * x_zero. In return, weights on padding are multiplied by x_zero. */
@@ -39,7 +41,6 @@ conv_s8_has_rows (const CleaveConvS8 *p)
 typedef struct
 {
   WindowS8 window;
-  const int8_t *x;   /* address in slot 0: column 0, first channel of the group */
   uint8_t pixels;    /* one, or two whose windows have no padding on the left and right */
   uint8_t is_single; /* the elements below are the whole window; none follow */
   uint8_t n;         /* number of channels of the block */
@@ -54,21 +55,39 @@ typedef struct
   int8_t part[2 * CONV_S8_GATHERED]; /* copies of windows, or elements that stand for padding */
 } ConvS8;
 
+/* Adds the products of n elements from index `first` on to the sums. The weights are w[i][channel].
+ */
+static void
+conv_s8_add_singly (ConvS8 *s, int32_t first, int32_t n, const int8_t *w)
+{
+  for (int32_t c = 0; c < s->n; c++)
+    {
+      const int8_t *from = s->from + first, *other = from + s->other, *weight = w + c;
+      int32_t s0 = 0, s4 = 0;
+
+      for (int32_t i = n; i > 0; i--)
+        {
+          s0 += *from++ * *weight;
+          s4 += *other++ * *weight;
+          weight += s->n;
+        }
+      s->sum[c] += (uint32_t) s0;
+      s->sum[c + 4] += (uint32_t) s4;
+    }
+}
+
 /* Adds the products of the elements at `from` and their weights to the sums. */
 static CLEAVE_APART void
 conv_s8_add (ConvS8 *s, const int8_t *w)
 {
-  if (s->n == 4 && s->pixels == 2)
-    dot_s8_2x4 (s->sum, s->from, s->other, w, s->count);
-  else if (s->n == 4)
-    dot_s8_1x4 (s->sum, s->from, w, s->count);
+  const int32_t n = s->n == 4 ? s->count & ~3 : 0;
+
+  if (!CLEAVE_IS_SMALL && s->pixels == 1)
+    dot_s8_1x4 (s->sum, s->from, w, n);
   else
-    for (int32_t i = 0; i < s->count; i++)
-      {
-        s->sum[0] += (uint32_t) (s->from[i] * w[i]);
-        if (s->pixels == 2)
-          s->sum[4] += (uint32_t) (s->from[i + s->other] * w[i]);
-      }
+    dot_s8_2x4 (s->sum, s->from, s->other, w, n);
+  if (n < s->count)
+    conv_s8_add_singly (s, n, s->count - n, w + 4 * n);
 }
 
 /* Sets `from` and `count` to the next elements of the window. Returns 0 at the end of the window.
@@ -77,6 +96,7 @@ static int
 conv_s8_next (ConvS8 *s)
 {
   const CleaveSlide *slide = &s->window.p->slide;
+  int32_t limit;
 
   if (s->left == 0)
     {
@@ -100,13 +120,16 @@ conv_s8_next (ConvS8 *s)
       else if (has_row && column < slide->columns)
         {
           taps = taps > slide->columns - column ? slide->columns - column : taps;
-          s->from = s->x + s->row + column * s->window.pixel;
-          s->other = s->window.pixel * slide->stride[1];
+          s->from = s->window.x + s->row + column * s->window.pixel;
+          s->other = s->pixels == 2 ? s->window.pixel * slide->stride[1] : 0;
         }
       s->tap += taps;
       s->left = taps * s->window.p->in;
     }
-  s->count = s->from == s->part && s->left > CONV_S8_GATHERED ? CONV_S8_GATHERED : s->left;
+  else
+    s->from += s->from == s->part ? 0 : s->count;
+  limit = s->from == s->part ? CONV_S8_GATHERED : DOT_S8_ELEMENTS;
+  s->count = s->left > limit ? limit : s->left;
   s->left -= s->count;
   return 1;
 }
@@ -118,8 +141,8 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
   const CleaveSlide *slide = &s->window.p->slide;
   const int8_t zero = s->window.p->x_zero;
   const int32_t end = first + (slide->kernel[1] - 1) * slide->dilation[1];
-  const int32_t is_side_by_side =
-      first >= 0 && end < slide->columns && s->window.p->groups == 1 && slide->dilation[1] == 1;
+  const int32_t is_side_by_side = !CLEAVE_IS_SMALL && first >= 0 && end < slide->columns &&
+                                  s->window.p->groups == 1 && slide->dilation[1] == 1;
   uint32_t row = s->window.row;
 
   for (int32_t k = 0; k < slide->kernel[0]; k++)
@@ -131,7 +154,7 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
       for (int32_t tap = 0; tap < slide->kernel[1]; tap += run)
         {
           const int is_inside = has_row && column >= 0 && column < slide->columns;
-          const int8_t *from = is_inside ? s->x + row + column * s->window.pixel : &zero;
+          const int8_t *from = is_inside ? s->window.x + row + column * s->window.pixel : &zero;
 
           for (int32_t n = run * s->window.p->in; n > 0; n--)
             {
@@ -156,6 +179,8 @@ conv_s8_begin (ConvS8 *s, int32_t left)
   const int32_t end = first + (slide->kernel[1] - 1) * slide->dilation[1];
 
   s->count = taps * p->in;
+  if (conv_s8_is_small (p))
+    s->count = (s->count + 3) & ~3;
   s->is_single = conv_s8_is_small (p) ? 1 : 0;
   s->pixels =
       left > 1 && (s->is_single || (first >= 0 && end + slide->stride[1] < slide->columns)) ? 2 : 1;
@@ -166,11 +191,12 @@ conv_s8_begin (ConvS8 *s, int32_t left)
       for (int32_t i = 0; i < s->pixels; i++)
         conv_s8_gather (s, first + i * slide->stride[1], s->part + i * CONV_S8_GATHERED);
     }
-  else if (taps == 1 && window_s8_has_row (&s->window, 0) && first >= 0 && first < slide->columns)
+  else if (!CLEAVE_IS_SMALL && taps == 1 && p->in <= DOT_S8_ELEMENTS &&
+           window_s8_has_row (&s->window, 0) && first >= 0 && first < slide->columns)
     {
       s->is_single = 1;
-      s->from = s->x + s->window.row + first * s->window.pixel;
-      s->other = s->window.pixel * slide->stride[1];
+      s->from = s->window.x + s->window.row + first * s->window.pixel;
+      s->other = s->pixels == 2 ? s->window.pixel * slide->stride[1] : 0;
     }
 }
 
@@ -185,7 +211,7 @@ conv_s8_compute (ConvS8 *s, int32_t channel, const int8_t *w, int8_t *y)
     {
       int more = s->is_single;
 
-      s->n = end - channel >= 4 ? 4 : 1;
+      s->n = p->block == 4 && end - channel >= 4 ? 4 : 1;
       s->k = s->tap = s->left = 0;
       s->row = s->window.row;
       s->sum[0] = s->sum[1] = s->sum[2] = s->sum[3] = 0;
@@ -195,9 +221,8 @@ conv_s8_compute (ConvS8 *s, int32_t channel, const int8_t *w, int8_t *y)
           conv_s8_add (s, w);
           w += s->count * s->n;
         }
-      window_s8_store (&s->window, channel, s->sum, s->n, y);
-      if (s->pixels == 2)
-        window_s8_store (&s->window, channel, s->sum + 4, s->n, y + p->out * p->groups);
+      window_s8_store (&s->window, channel, s->sum, s->n, y,
+                       s->pixels == 2 ? p->out * p->groups : 0);
     }
   return w;
 }
@@ -216,13 +241,13 @@ cleave_conv_s8 (const CleaveCall *call)
     {
       const int8_t *w = p->weights;
 
-      s.x = s.window.x;
       for (int32_t group = 0; group < p->groups; group++)
         {
           conv_s8_begin (&s, left);
           w = conv_s8_compute (&s, group * p->out, w, y);
-          s.x += p->in;
+          s.window.x += p->in;
         }
+      s.window.x -= s.window.pixel;
       s.window.first += s.pixels * p->slide.stride[1];
       y += s.pixels * p->out * p->groups;
     }

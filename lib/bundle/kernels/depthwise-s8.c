@@ -15,25 +15,27 @@
                                                                                                    \
     memcpy (&a, from, sizeof a);                                                                   \
     memcpy (&u, w, sizeof u);                                                                      \
-    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(b) : "r"(zeros), "r"(a));                          \
-    __asm__("sxtb16 %0, %1, ror #8" : "=r"(v) : "r"(u));                                           \
-    s1 = __smlabb (b, v, s1);                                                                      \
-    s3 = __smlatt (b, v, s3);                                                                      \
-    a = __sxtab16 (zeros, a);                                                                      \
-    u = __sxtb16 (u);                                                                              \
-    s0 = __smlabb (a, u, s0);                                                                      \
-    s2 = __smlatt (a, u, s2);                                                                      \
+    __asm__("sxtab16 %4, %8, %5\n\tsxtb16 %7, %6\n\t"                                              \
+            "sxtab16 %5, %8, %5, ror #8\n\tsxtb16 %6, %6, ror #8\n\t"                              \
+            "smlabb %0, %4, %7, %0\n\tsmlatt %2, %4, %7, %2\n\t"                                   \
+            "smlabb %1, %5, %6, %1\n\tsmlatt %3, %5, %6, %3"                                       \
+            : "+r"(s0), "+r"(s1), "+r"(s2), "+r"(s3), "=&r"(b), "+r"(a), "+r"(u), "=&r"(v)         \
+            : "r"(zeros));                                                                         \
   }
 #else
 #define DEPTHWISE_S8_STEP(from, w)                                                                 \
-  s0 += (from[0] + zeros) * w[0];                                                                  \
-  s1 += (from[1] + zeros) * w[1];                                                                  \
-  s2 += (from[2] + zeros) * w[2];                                                                  \
-  s3 += (from[3] + zeros) * w[3];
+  {                                                                                                \
+    const int8_t *const a = from, *const b = w;                                                    \
+                                                                                                   \
+    s0 += (a[0] + zeros) * b[0];                                                                   \
+    s1 += (a[1] + zeros) * b[1];                                                                   \
+    s2 += (a[2] + zeros) * b[2];                                                                   \
+    s3 += (a[3] + zeros) * b[3];                                                                   \
+  }
 #endif
 
 /* Computes the sums of four channels of a pixel. `taps` are the taps of one row of the kernel. */
-static void
+static CLEAVE_APART void
 depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint32_t *sum)
 {
   const CleaveConvS8 *p = s->p;
@@ -56,6 +58,14 @@ depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint3
     {
       const int8_t *from = x + row, *end = w + n * channels;
 
+      /* Three taps without a loop need a quarter fewer instructions. */
+      if (!CLEAVE_IS_SMALL && n == 3)
+        {
+          DEPTHWISE_S8_STEP (from, w)
+          DEPTHWISE_S8_STEP (from + step, w + channels)
+          DEPTHWISE_S8_STEP (from + 2 * step, w + 2 * channels)
+          w = end;
+        }
       while (w != end)
         {
           DEPTHWISE_S8_STEP (from, w)
@@ -89,7 +99,7 @@ cleave_depthwise_s8 (const CleaveCall *call)
           const int32_t channel = c + 4 > p->groups ? p->groups - 4 : c;
 
           depthwise_s8_compute (&s, taps, channel, sum);
-          window_s8_store (&s, channel, sum, 4, y);
+          window_s8_store (&s, channel, sum, 4, y, 0);
         }
       s.first += p->slide.stride[1];
       y += p->groups;

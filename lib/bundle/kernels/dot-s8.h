@@ -1,156 +1,186 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Products of elements x[0] ... x[n - 1] of one or two pixels and the weights of four channels. The
- * weights are w[i / 4][channel][i % 4] for i < n - n % 4, then w[i][channel]. */
+/* Products of elements x[0] ... x[n - 1] of one or two pixels and the weights of four channels. n
+ * is a multiple of four.
+ *
+ * The weights are int16. Each combines the weights of an element for two channels: weight 0 + 256 *
+ * weight 1, which has the byte of weight 0 first. Four elements have eight of these integers:
+ *
+ *   elements 0 and 2 for channels 0 and 1; elements 0 and 2 for channels 2 and 3
+ *   elements 1 and 3 for channels 0 and 1; elements 1 and 3 for channels 2 and 3
+ *
+ * The products with both bytes have the sum of channel 0 plus 256 times the sum of channel 1. The
+ * products with the first byte have the sum of channel 0. The difference, divided by 256, is the
+ * sum of channel 1. So a processor that multiplies halves of a word extends only every second byte.
+ */
+
+/* The largest n. If n is larger, a sum of products with both bytes can exceed an int32. */
+#define DOT_S8_ELEMENTS 508
 
 #ifdef CLEAVE_DSP
-/* Returns elements 0 and 2 of four bytes, as halves of a word. */
-static inline int32_t
-dot_s8_even (const int8_t *from)
-{
-  int32_t bytes;
+/* Adds products of two elements, a, and the weights of two channels. */
+#define DOT_S8_PAIR(at, a, s0, s1)                                                                 \
+  memcpy (&v, w + (at), sizeof v);                                                                 \
+  s1 = __smlad (a, v, s1);                                                                         \
+  v = __sxtb16 (v);                                                                                \
+  s0 = __smlad (a, v, s0);
 
-  memcpy (&bytes, from, sizeof bytes);
-  return __sxtb16 (bytes);
-}
+/* Reads elements 0 and 2 of four bytes as halves of a word, or elements 1 and 3. */
+#define DOT_S8_EVEN(a, from)                                                                       \
+  memcpy (&a, from, sizeof a);                                                                     \
+  a = __sxtb16 (a);
 
-/* Returns elements 1 and 3 of four bytes, as halves of a word. */
-static inline int32_t
-dot_s8_odd (const int8_t *from)
-{
-  int32_t bytes;
+#define DOT_S8_ODD(a, from)                                                                        \
+  memcpy (&a, from, sizeof a);                                                                     \
+  __asm__("sxtb16 %0, %0, ror #8" : "+r"(a));
 
-  memcpy (&bytes, from, sizeof bytes);
-  __asm__("sxtb16 %0, %1, ror #8" : "=r"(bytes) : "r"(bytes));
-  return bytes;
-}
+#define DOT_S8_1X4                                                                                 \
+  {                                                                                                \
+    int32_t a, v;                                                                                  \
+                                                                                                   \
+    DOT_S8_EVEN (a, x)                                                                             \
+    DOT_S8_PAIR (0, a, s0, s1)                                                                     \
+    DOT_S8_PAIR (4, a, s2, s3)                                                                     \
+    DOT_S8_ODD (a, x)                                                                              \
+    DOT_S8_PAIR (8, a, s0, s1)                                                                     \
+    DOT_S8_PAIR (12, a, s2, s3)                                                                    \
+    x += 4;                                                                                        \
+    w += 16;                                                                                       \
+  }
 
-/* Adds the products of the weights of channel `c` and two elements of each of two pixels to s and
- * t. */
-#define DOT_S8_PAIR(half, c, s, t)                                                                 \
-  v = half (w + 4 * (c));                                                                          \
-  s = __smlad (a, v, s);                                                                           \
-  t = __smlad (b, v, t);
+#if defined __OPTIMIZE__ && !defined __clang__
+/* The code for two pixels uses all registers. If it is in C, compilers load too early, and then
+ * spill. So `other` is read from memory, and the bytes of x are read twice. */
+#define DOT_S8_HALF                                                                                \
+  "ldr %10, [%11], #4\n\tsmlad %1, %8, %10, %1\n\tsmlad %5, %9, %10, %5\n\t"                       \
+  "sxtb16 %10, %10\n\tsmlad %0, %8, %10, %0\n\tsmlad %4, %9, %10, %4\n\t"                          \
+  "ldr %10, [%11], #4\n\tsmlad %3, %8, %10, %3\n\tsmlad %7, %9, %10, %7\n\t"                       \
+  "sxtb16 %10, %10\n\tsmlad %2, %8, %10, %2\n\tsmlad %6, %9, %10, %6\n\t"
 
-#define DOT_S8_PAIRS(half)                                                                         \
-  a = half (x);                                                                                    \
-  b = half (x + other);                                                                            \
-  DOT_S8_PAIR (half, 0, s0, s4)                                                                    \
-  DOT_S8_PAIR (half, 1, s1, s5)                                                                    \
-  DOT_S8_PAIR (half, 2, s2, s6)                                                                    \
-  DOT_S8_PAIR (half, 3, s3, s7)
-
-/* Adds the products of four elements. The bytes are loaded twice, which is cheaper than to spill.
- */
 #define DOT_S8_2X4                                                                                 \
   {                                                                                                \
     int32_t a, b, v;                                                                               \
                                                                                                    \
-    DOT_S8_PAIRS (dot_s8_even)                                                                     \
-    __asm__ volatile("" : : : "memory");                                                           \
-    DOT_S8_PAIRS (dot_s8_odd)                                                                      \
-    x += 4;                                                                                        \
-  }
-
-#define DOT_S8_1X4                                                                                 \
-  {                                                                                                \
-    const int32_t a = dot_s8_even (x), b = dot_s8_odd (x);                                         \
-                                                                                                   \
-    s0 = __smlad (b, dot_s8_odd (w), __smlad (a, dot_s8_even (w), s0));                            \
-    s1 = __smlad (b, dot_s8_odd (w + 4), __smlad (a, dot_s8_even (w + 4), s1));                    \
-    s2 = __smlad (b, dot_s8_odd (w + 8), __smlad (a, dot_s8_even (w + 8), s2));                    \
-    s3 = __smlad (b, dot_s8_odd (w + 12), __smlad (a, dot_s8_even (w + 12), s3));                  \
-    x += 4;                                                                                        \
+    __asm__ volatile("ldr %9, %13\n\tldr %8, [%12]\n\tldr %9, [%12, %9]\n\t"                       \
+                     "sxtb16 %8, %8\n\tsxtb16 %9, %9\n\t" DOT_S8_HALF                              \
+                     "ldr %9, %13\n\tldr %9, [%12, %9]\n\tldr %8, [%12], #4\n\t"                   \
+                     "sxtb16 %8, %8, ror #8\n\tsxtb16 %9, %9, ror #8\n\t" DOT_S8_HALF              \
+                     : "+r"(s0), "+r"(s1), "+r"(s2), "+r"(s3), "+r"(s4), "+r"(s5), "+r"(s6),       \
+                       "+r"(s7), "=&r"(a), "=&r"(b), "=&r"(v), "+r"(w), "+r"(x)                    \
+                     : "m"(other)                                                                  \
+                     : "memory");                                                                  \
   }
 #else
 #define DOT_S8_2X4                                                                                 \
-  DOT_S8_STEP_2X4 (0, 4)                                                                           \
-  DOT_S8_STEP_2X4 (1, 4)                                                                           \
-  DOT_S8_STEP_2X4 (2, 4)                                                                           \
-  DOT_S8_STEP_2X4 (3, 4)
-
-#define DOT_S8_1X4                                                                                 \
-  DOT_S8_STEP_1X4 (0, 4)                                                                           \
-  DOT_S8_STEP_1X4 (1, 4)                                                                           \
-  DOT_S8_STEP_1X4 (2, 4)                                                                           \
-  DOT_S8_STEP_1X4 (3, 4)
-#endif
-
-/* Adds the products of one element. The weight of the next channel is `step` after w[at]. */
-#define DOT_S8_STEP_2X4(at, step)                                                                  \
   {                                                                                                \
-    const int32_t a = x[0], b = x[other];                                                          \
+    int32_t a, v;                                                                                  \
+                                                                                                   \
+    DOT_S8_EVEN (a, x + other)                                                                     \
+    DOT_S8_PAIR (0, a, s4, s5)                                                                     \
+    DOT_S8_PAIR (4, a, s6, s7)                                                                     \
+    DOT_S8_ODD (a, x + other)                                                                      \
+    DOT_S8_PAIR (8, a, s4, s5)                                                                     \
+    DOT_S8_PAIR (12, a, s6, s7)                                                                    \
+    DOT_S8_1X4                                                                                     \
+  }
+#endif
+#else
+/* Returns the weights of an element for two channels. */
+static inline int32_t
+dot_s8_both (const int8_t *w)
+{
+  int16_t both;
+
+#ifdef __GNUC__
+  w = (const int8_t *) __builtin_assume_aligned (w, 2);
+#endif
+  memcpy (&both, w, sizeof both);
+  return both;
+}
+
+/* Adds the products of element i of x. Its weights are at w[at] ... */
+#define DOT_S8_STEP_1(i, at)                                                                       \
+  {                                                                                                \
+    const int32_t a = x[i];                                                                        \
+                                                                                                   \
+    s0 += a * w[at];                                                                               \
+    s1 += a * dot_s8_both (w + (at));                                                              \
+    s2 += a * w[(at) + 4];                                                                         \
+    s3 += a * dot_s8_both (w + (at) + 4);                                                          \
+  }
+
+#define DOT_S8_STEP_2(i, at)                                                                       \
+  {                                                                                                \
+    const int32_t a = x[i], b = x[other + (i)];                                                    \
     int32_t v = w[at];                                                                             \
                                                                                                    \
     s0 += a * v;                                                                                   \
     s4 += b * v;                                                                                   \
-    v = w[(at) + (step)];                                                                          \
+    v = dot_s8_both (w + (at));                                                                    \
     s1 += a * v;                                                                                   \
     s5 += b * v;                                                                                   \
-    v = w[(at) + 2 * (step)];                                                                      \
+    v = w[(at) + 4];                                                                               \
     s2 += a * v;                                                                                   \
     s6 += b * v;                                                                                   \
-    v = w[(at) + 3 * (step)];                                                                      \
+    v = dot_s8_both (w + (at) + 4);                                                                \
     s3 += a * v;                                                                                   \
     s7 += b * v;                                                                                   \
-    x++;                                                                                           \
   }
 
-#define DOT_S8_STEP_1X4(at, step)                                                                  \
-  {                                                                                                \
-    const int32_t a = *x++;                                                                        \
-                                                                                                   \
-    s0 += a * w[at];                                                                               \
-    s1 += a * w[(at) + (step)];                                                                    \
-    s2 += a * w[(at) + 2 * (step)];                                                                \
-    s3 += a * w[(at) + 3 * (step)];                                                                \
-  }
+#define DOT_S8_1X4                                                                                 \
+  DOT_S8_STEP_1 (0, 0)                                                                             \
+  DOT_S8_STEP_1 (1, 8)                                                                             \
+  DOT_S8_STEP_1 (2, 2)                                                                             \
+  DOT_S8_STEP_1 (3, 10)                                                                            \
+  x += 4;                                                                                          \
+  w += 16;
+
+#define DOT_S8_2X4                                                                                 \
+  DOT_S8_STEP_2 (0, 0)                                                                             \
+  DOT_S8_STEP_2 (1, 8)                                                                             \
+  DOT_S8_STEP_2 (2, 2)                                                                             \
+  DOT_S8_STEP_2 (3, 10)                                                                            \
+  x += 4;                                                                                          \
+  w += 16;
+#endif
+
+/* Adds the sums of products of two channels: with the first byte, and with both bytes. */
+static inline void
+dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
+{
+  sum[0] += (uint32_t) first;
+  sum[1] += (uint32_t) ((both - first) >> 8);
+}
 
 /* Adds n products to each sum of four channels of two pixels. The second pixel is `other` bytes
  * after x. */
-static void
+static inline void
 dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {
+  const int8_t *const end = w + 4 * n;
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
 
-  for (; n >= 4; n -= 4)
+  while (w != end)
     {
       DOT_S8_2X4
-      w += 16;
     }
-  for (; n > 0; n--)
-    {
-      DOT_S8_STEP_2X4 (0, 1)
-      w += 4;
-    }
-  sum[0] += (uint32_t) s0;
-  sum[1] += (uint32_t) s1;
-  sum[2] += (uint32_t) s2;
-  sum[3] += (uint32_t) s3;
-  sum[4] += (uint32_t) s4;
-  sum[5] += (uint32_t) s5;
-  sum[6] += (uint32_t) s6;
-  sum[7] += (uint32_t) s7;
+  dot_s8_end (sum, s0, s1);
+  dot_s8_end (sum + 2, s2, s3);
+  dot_s8_end (sum + 4, s4, s5);
+  dot_s8_end (sum + 6, s6, s7);
 }
 
 /* Adds n products to each sum of four channels of a pixel. */
-static void
+static inline void
 dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {
+  const int8_t *const end = w + 4 * n;
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
-  for (; n >= 4; n -= 4)
+  while (w != end)
     {
       DOT_S8_1X4
-      w += 16;
     }
-  for (; n > 0; n--)
-    {
-      DOT_S8_STEP_1X4 (0, 1)
-      w += 4;
-    }
-  sum[0] += (uint32_t) s0;
-  sum[1] += (uint32_t) s1;
-  sum[2] += (uint32_t) s2;
-  sum[3] += (uint32_t) s3;
+  dot_s8_end (sum, s0, s1);
+  dot_s8_end (sum + 2, s2, s3);
 }

@@ -51,35 +51,86 @@ window_s8_next_row (const WindowS8 *s, uint32_t row)
   return row >= s->ring ? row - s->ring : row;
 }
 
-/* Returns an element of the result: a scaled sum between the bounds, plus the zero point. */
+/* Returns round (x * multiplier / 2^32), ties toward plus infinity. */
 static inline int32_t
-window_s8_bound (int32_t value, int32_t low, int32_t high, int32_t zero)
+window_s8_multiply (int32_t x, int32_t multiplier)
 {
 #ifdef CLEAVE_DSP
-  if (high - low == 255)
-    {
-      value += zero;
-      __asm__("ssat %0, #8, %0" : "+r"(value));
-      return value;
-    }
+  int32_t product;
+
+  __asm__("smmulr %0, %1, %2" : "=r"(product) : "r"(x), "r"(multiplier));
+  return product;
+#else
+  return (int32_t) (((int64_t) x * multiplier + ((int64_t) 1 << 31)) >> 32);
 #endif
-  return cleave_clamp (value, low, high) + zero;
 }
 
-/* Adds the initial values (p->sums) to n sums of a pixel, scales them and stores the bytes. */
-static void
-window_s8_store (const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y)
+/* Returns x / 2, rounded down, in the range of int8. */
+static inline int32_t
+window_s8_halve (int32_t x)
 {
-  const CleaveConvS8 *p = s->p;
-  const int32_t low = p->low, high = p->high, zero = p->y_zero;
-  const int32_t *scales = p->sums + 2 * channel;
-  const int8_t *shift = p->shifts + channel;
+#ifdef CLEAVE_DSP
+  __asm__("ssat %0, #8, %0, asr #1" : "+r"(x));
+  return x;
+#else
+  return cleave_clamp (x >> 1, INT8_MIN, INT8_MAX);
+#endif
+}
 
-  for (y += channel; n > 0; n--)
+/* Returns an element of the result if the shift is negative. `sum` begins with the initial value.
+ */
+static CLEAVE_APART int32_t
+window_s8_scale_any (const CleaveConvS8 *p, uint32_t sum, int32_t multiplier, int32_t shift)
+{
+  return cleave_clamp (cleave_scale (sum, multiplier, shift + 64) + p->y_zero, p->low, p->high);
+}
+
+/* Returns an element of the result. `start` and the next parameters are constants of the channel.
+ * `zero` is 2 * y_zero + 1. */
+static inline int32_t
+window_s8_scale (const CleaveConvS8 *p,
+                 uint32_t sum,
+                 uint32_t start,
+                 int32_t multiplier,
+                 int32_t shift,
+                 int32_t zero)
+{
+  int32_t x;
+
+#ifdef CLEAVE_FLOAT_SCALES
+  if (shift == INT8_MAX)
     {
-      const int32_t value = cleave_scale (*sum++ + (uint32_t) scales[0], scales[1], *shift++);
+      x = cleave_scale_float ((int32_t) (sum + start), multiplier);
+      return cleave_clamp (x + p->y_zero, p->low, p->high);
+    }
+#endif
+  if (shift < 0)
+    return window_s8_scale_any (p, sum + start, multiplier, shift);
+  x = window_s8_multiply ((int32_t) (2 * sum + start), multiplier);
+  x -= x < 0;
+  return window_s8_halve ((x >> shift) + zero);
+}
 
-      *y++ = (int8_t) window_s8_bound (value, low, high, zero);
-      scales += 2;
+/* Scales the sums of n channels and stores the bytes. If `other` is not 0, stores the sums of a
+ * second pixel, sum[4] ..., `other` bytes after the first pixel. */
+static CLEAVE_APART void
+window_s8_store (
+    const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y, int32_t other)
+{
+  const CleaveConvS8 *const p = s->p;
+  const int32_t zero = 2 * p->y_zero + 1;
+  const int32_t *scales = p->sums + 2 * channel;
+  const int8_t *shifts = (const int8_t *) (p->sums + 2 * p->out * p->groups) + channel;
+
+  y += channel;
+  for (const uint32_t *const end = sum + n; sum != end; sum++)
+    {
+      const uint32_t start = (uint32_t) *scales++;
+      const int32_t multiplier = *scales++, shift = *shifts++;
+
+      *y = (int8_t) window_s8_scale (p, sum[0], start, multiplier, shift, zero);
+      if (other != 0)
+        y[other] = (int8_t) window_s8_scale (p, sum[4], start, multiplier, shift, zero);
+      y++;
     }
 }
