@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Names the formats of files that people pass in place of a model, by their first bytes. */
+/* Recognizes files that users pass by mistake in place of a model, such as a zip archive, by their
+ * first bytes. */
 
 #include "foreign.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the reader of a model: a TensorFlow Lite file by its identifier, a graph as text by the
- * ending of its name, and ONNX otherwise. */
+/* Chooses the reader of a model. An identifier in the file marks a TensorFlow Lite model, and a
+ * name that ends in `.cleave` marks a graph as text. Any other file is read as ONNX. */
 
 #include "foreign.h"
 
@@ -26,8 +26,8 @@ has_identifier (const char *data, gsize n_bytes)
          memcmp (data + IDENTIFIER_OFFSET, IDENTIFIER, strlen (IDENTIFIER)) == 0;
 }
 
-/* Reads the first bytes of a regular file. Returns the number of bytes, 0 if they cannot be read.
- */
+/* Reads the first bytes of a regular file. Returns the number of bytes that were read; 0 if the
+ * file cannot be read. */
 static gsize
 read_head (const char *path, char head[CLEAVE_FOREIGN_BYTES])
 {
@@ -55,7 +55,7 @@ name_format (const char *path, const char *head, gsize n_bytes, GError **error)
                path == NULL ? "" : path, path == NULL ? "" : ": ", what);
 }
 
-/* Fails if there are options, which only the ONNX reader takes. */
+/* Fails if `options` is not empty: only the ONNX reader takes options. */
 static gboolean
 check_options (const CleaveOnnxOptions *options, GError **error)
 {

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Identifies the build of the library for saved programs. */
+/* Identifies the build of the library for saved programs.
+ *
+ * A saved program fits only the build that saved it, since the layout of packed weights depends on
+ * the code. The version does not identify a build. So a saved program also contains the GNU build
+ * ID of the library. This file reads the build ID from the ELF notes in the memory of the process.
+ */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -11,10 +16,6 @@
 #include <elf.h>
 #include <link.h>
 #include <string.h>
-
-/* A saved program fits only the build that saved it, since the layout of packed weights depends on
- * the code. The version does not identify a build, so the file also has the GNU build ID of the
- * library, which this file reads from the ELF notes in memory. */
 
 typedef struct
 {

@@ -53,7 +53,7 @@ fail_broken (GError **error, const char *what)
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s", what);
 }
 
-/* The file */
+/* Reading the header and the metadata */
 
 static gboolean
 read_header (Saved *saved, CleaveSavedHeader *header, GError **error)
@@ -118,8 +118,7 @@ check_match (const Saved *saved, const char *model, GError **error)
   return cleave_sources_check (sources, model, error);
 }
 
-/* Returns `n` bytes of the data from offset `at`, or NULL if the data does not have all these
- * bytes. */
+/* Returns `n` bytes of the file's data blocks from offset `at`, or NULL if they end before that. */
 static GBytes *
 find_block (const Saved *saved, guint64 at, guint64 n)
 {
@@ -128,7 +127,7 @@ find_block (const Saved *saved, guint64 at, guint64 n)
   return g_bytes_new_from_bytes (saved->bytes, (gsize) (saved->data + at), (gsize) n);
 }
 
-/* Constants */
+/* Making tensors and constants */
 
 static gboolean
 get_extents (GVariant *of, gsize child, gint64 *extents, guint *n)
@@ -183,8 +182,8 @@ read_tensor (const Saved *saved, GVariant *of, GError **error)
   return g_steal_pointer (&tensor);
 }
 
-/* Returns whether a range lies inside the whole. Also checks empty ranges, which
- * cleave_range_contains() accepts anywhere. */
+/* Returns whether `range` lies inside `whole`. Differs from cleave_range_contains() for empty
+ * ranges, which that function accepts anywhere. */
 static gboolean
 lies_inside (const CleaveRange *range, const CleaveRange *whole)
 {
@@ -263,10 +262,10 @@ read_graph (const Saved *saved, GError **error)
   return g_steal_pointer (&graph);
 }
 
-/* Schedule and packed weights */
+/* Reading the schedule and the packed weights */
 
 /* Returns a copy of an array in the metadata. If `is_first`, sets *n to the length of the array.
- * Otherwise returns NULL if the length is not *n. */
+ * Otherwise *n is the required length: returns NULL if the array has another length. */
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {

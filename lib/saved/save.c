@@ -15,13 +15,16 @@
 #include "../runtime/program-private.h"
 #include "../text/parse-with.h"
 
-/* The contents of the file. */
+/* The contents of the file, before they are written. */
 typedef struct
 {
-  GPtrArray *constants; /* CleaveTensor, numbered by the index= of the text */
-  GPtrArray *tensors;   /* CleaveTensor: tensors of which each constant is the whole or a slice */
-  GHashTable *index;    /* from a tensor to its index in `tensors` + 1 */
-  GPtrArray *blocks;    /* GBytes: data blocks, each at a multiple of CLEAVE_SAVED_LINE */
+  GPtrArray *constants; /* CleaveTensor: the constants, in the order of their index= in the text
+                         * of the graph */
+  GPtrArray *tensors;   /* CleaveTensor: the tensors whose bytes are written; each constant is a
+                         * whole tensor or a slice of one */
+  GHashTable *index;    /* maps a tensor to 1 plus its index in `tensors` */
+  GPtrArray *blocks;    /* GBytes: the data blocks; each begins at a multiple of
+                         * CLEAVE_SAVED_LINE bytes */
   guint64 n_data;
 } Saving;
 
@@ -70,7 +73,7 @@ print_constant (CleaveTensor *value, GString *out, gpointer data)
   g_hash_table_insert (s->index, base, GUINT_TO_POINTER (s->tensors->len));
 }
 
-/* Inputs */
+/* Order of inputs */
 
 gboolean
 cleave_saved_order_inputs (CleaveGraph *graph, const char *const *names)
@@ -107,7 +110,7 @@ list_inputs (const CleaveGraph *graph)
   return names;
 }
 
-/* Metadata */
+/* Packing the metadata */
 
 static GVariant *
 pack_extents (const gint64 *extents, guint n)
@@ -216,7 +219,7 @@ make_metadata (Saving *s,
       pack_weights (s, cleave_weights_get_packed (program->weights))));
 }
 
-/* The file */
+/* Writing the file */
 
 static gboolean
 write_bytes (GOutputStream *stream, gconstpointer bytes, gsize n, gsize unit, GError **error)
@@ -256,8 +259,8 @@ write_all (const Saving *s, GVariant *metadata, GOutputStream *stream, GError **
   return g_output_stream_close (stream, NULL, error);
 }
 
-/* Writes the saved program to `path`. Replaces a file there by a new file instead of writing to
- * it, since other processes may have mapped it. */
+/* Writes the saved program to `path`. Replaces an old file there instead of changing it, since other
+ * processes may have mapped it. */
 static gboolean
 write_file (const Saving *s, GVariant *metadata, const char *path, GError **error)
 {
@@ -309,7 +312,8 @@ cleave_graph_save_program (const CleaveGraph *graph,
 
   saving_init (&s);
   text = cleave_graph_print_more (graph, &more);
-  /* Plan the graph that load.c will make of the text: a plan depends on the order of its nodes. */
+  /* The plan must be for the graph that load.c will make of the text, since a plan depends on the
+   * order of the nodes. */
   same = cleave_graph_parse_with (text, s.constants, error);
   if (same == NULL)
     return FALSE;

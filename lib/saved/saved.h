@@ -3,28 +3,30 @@
 
 #include <cleave/cleave-program.h>
 
-/* The file format of saved programs, which are loaded without compiling again
- * (cleave_graph_save_program(), cleave_program_load()):
+/* The file format of saved programs, which run without being compiled again. save.c writes the file
+ * (cleave_graph_save_program()), and load.c maps it and makes a program (cleave_program_load()).
  *
  *    header | metadata, a serialized GVariant | padding to a page | data blocks
  *
- * The data blocks are the bytes of constants and packed weights. They are mapped, so processes
- * share them. */
+ * The data blocks are the bytes of constants and packed weights. All processes that load the file
+ * share the pages of the blocks. */
 
 #define CLEAVE_SAVED_MAGIC "CLEAVEPL"
 #define CLEAVE_SAVED_ORDER 0x01020304u
 #define CLEAVE_SAVED_FORMAT 1u
-/* Alignment of the data in the file, in bytes: a page. */
+/* alignment of the first data block in the file, in bytes: a page */
 #define CLEAVE_SAVED_PAGE 4096
-/* Alignment of each block in the data, in bytes: a cache line. */
+/* alignment of each data block from the first one, in bytes: a cache line */
 #define CLEAVE_SAVED_LINE 64
 
 typedef struct
 {
   char magic[8];
-  guint32 order, format; /* byte order, and version of the format */
-  guint64 n_metadata;    /* size of the metadata in bytes; it follows the header */
-  guint64 data, n_data;  /* offset and size of the data in bytes; the data ends with the file */
+  guint32 order, format; /* byte order of the writer (CLEAVE_SAVED_ORDER), and version of the
+                          * format */
+  guint64 n_metadata;    /* size of the metadata in bytes; the metadata follows the header */
+  guint64 data, n_data;  /* offset and size of all data blocks together, in bytes; the file ends
+                          * after them */
   guint64 unused[3];
 } CleaveSavedHeader;
 
@@ -36,31 +38,31 @@ G_STATIC_ASSERT (sizeof (CleaveSavedHeader) == 64);
   "s"         /* version and build of the library */                                               \
   "s"         /* level of the processor */                                                         \
   "a(aytxs)"  /* files of the model: path, size, time of last change (ns), SHA-256 */              \
-  "b"         /* reference kernels only */                                                         \
+  "b"         /* whether the program runs reference kernels only */                                \
   "s"         /* the graph, as text */                                                             \
-  "as"        /* names of its inputs, in order */                                                  \
-  "a(uaxt)"   /* tensors: element type, shape, offset in the data */                               \
-  "a(uaxax)"  /* constants, numbered by index= in the text: tensor, begin and end of the slice */        \
-  "u"         /* threads */                                                                        \
-  "au" "au"   /* steps: order, thread */                                                           \
-  "ad" "ad"   /* steps: estimated begin, end */                                                    \
-  "ax" "x"    /* offset of each buffer; size of the arena */                                       \
-  "a(stt)"    /* packed weights: key, size, offset in the data */                                  \
+  "as"        /* names of the graph's inputs, in order */                                          \
+  "a(uaxt)"   /* tensors: element type, shape, offset in the data blocks */                        \
+  "a(uaxax)"  /* constants, by index= in the text: tensor, begin and end of the slice */           \
+  "u"         /* number of threads */                                                              \
+  "au" "au"   /* steps in the order of the schedule; thread of each step */                        \
+  "ad" "ad"   /* indexed by step: estimated begin, estimated end */                                \
+  "ax" "x"    /* offset of each buffer in the arena, size of the arena, in bytes */                \
+  "a(stt)"    /* packed weights: key, size, offset in the data blocks */                           \
   ")"
 /* clang-format on */
 
 /* build-id.c: returns the version of the library and the ID of its build. */
 char *cleave_saved_dup_library (void);
 
-/* sources.c: the files of a model */
+/* sources.c: the files from which a model was read */
 
-/* Returns the entry for a file in the metadata, (aytxs), or NULL on error. */
+/* Returns an (aytxs), the metadata of one file of the model. Returns NULL on error. */
 GVariant *cleave_source_new (const char *path, GError **error);
-/* Returns whether the files that still exist are unchanged. `model`, unless NULL, is the current
- * path of the first file. All other files must then be in the same folder, and all files must
- * exist. */
+/* Checks that the model's files are unchanged. A file that no longer exists is ignored if `model`
+ * is NULL. Otherwise `model` is the current path of the first file. Then all files must exist, the
+ * others in the folder of `model`. */
 gboolean cleave_sources_check (GVariant *sources, const char *model, GError **error);
 
-/* save.c: sorts the inputs of a graph by this list of names. Returns FALSE if the graph has other
- * inputs. */
+/* save.c: sorts the inputs of a graph by this list of names. Returns FALSE if the graph's inputs do
+ * not have exactly these names. */
 gboolean cleave_saved_order_inputs (CleaveGraph *graph, const char *const *names);

@@ -15,8 +15,8 @@
 
 #define CHUNK (1 << 20)
 
-/* A file that changed less than this long ago (nanoseconds) may change again without a new time
- * stamp: a kernel's clock has ticks of up to 10 ms. */
+/* A file that changed less than this many nanoseconds ago may change again without a new time
+ * stamp: the clock of a kernel advances in steps of up to 10 ms. */
 #define RECENT 20000000
 
 typedef struct
@@ -35,7 +35,8 @@ fail_to_read (const char *path, GError **error)
   return FALSE;
 }
 
-/* Opens a regular file and sets its stamp. Returns a file descriptor, or -1 on error. */
+/* Opens a regular file and sets `stamp` to the file's size and time of last change. Returns a file
+ * descriptor, or -1 on error. */
 static int
 open_file (const char *path, Stamp *stamp, GError **error)
 {
@@ -72,15 +73,17 @@ dup_sum (int file, const char *path, GError **error)
   return g_strdup (g_checksum_get_string (sum));
 }
 
-/* Returns the nanoseconds since a file changed; negative if its stamp is in the future. */
+/* Returns the nanoseconds since a file changed. The result is negative if the stamp is in the
+ * future. */
 static gint64
 get_age (const Stamp *stamp)
 {
   return g_get_real_time () * 1000 - stamp->changed;
 }
 
-/* Opens a file. If its stamp is not older than RECENT, waits until it is, unless the stamp is in
- * the future. Without the wait, two saves would differ: the first would lack the stamp. */
+/* Opens a file. If it changed less than RECENT ago, waits until it is older, unless its stamp is in
+ * the future. Without the wait, a second save could write another file: the first save would leave
+ * out the stamp. */
 static int
 open_settled (const char *path, Stamp *stamp, GError **error)
 {
@@ -104,15 +107,14 @@ cleave_source_new (const char *path, GError **error)
   if (file < 0)
     return NULL;
   if (get_age (&stamp) < RECENT)
-    stamp.changed = 0; /* 0: the time of the last change is unknown, so loading compares the
-                        * checksum */
+    stamp.changed = 0; /* 0: unknown, so that loading compares the checksum */
   sum = dup_sum (file, path, error);
   close (file);
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
 }
 
-/* Checks one file. A file with the recorded size and time of last change counts as unchanged,
- * without reading it. If `is_named`, the caller gave its path, and the file is always read. */
+/* Checks one file. If `is_named`, the caller gave the path, and the file is always read. Otherwise
+ * a file with the recorded size and time of last change is unchanged, and is not read. */
 static gboolean
 check_source (GVariant *source, const char *path, gboolean is_named, GError **error)
 {

@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A program for one size of a model, which also runs smaller inputs. */
+/* A compiled program and the graph that it was made of. The program also runs inputs with smaller
+ * extents: it pads them to the extents of the graph's inputs. programs.h keeps a list of these
+ * programs, for shaped.c and dynamic-program.c. */
 
 #include <cleave/cleave-program.h>
 
-/* A program and the graph that it was made of. */
+/* A program, and the graph that was compiled. */
 typedef struct
 {
   GArray *types; /* CleaveTensorType: types of the inputs */
   CleaveGraph *graph;
   CleaveProgram *program;
-  GPtrArray *inputs, *outputs; /* CleaveTensor: memory for padded runs; NULL: none yet */
+  GPtrArray *inputs, *outputs; /* CleaveTensor: inputs and outputs of padded runs; NULL: no
+                                * padded run yet */
 } CleaveCompiled;
 
-/* Compiles a graph, split for the threads. Takes ownership of the graph. */
+/* Splits a graph for the threads of the options, and compiles it. Takes ownership of the graph. */
 CleaveCompiled *
 cleave_compiled_new (CleaveGraph *graph, const CleaveProgramOptions *options, GError **error);
 void cleave_compiled_free (gpointer compiled);
 
-/* Runs the program. If `is_padded`, copies the inputs to the first elements of larger tensors, and
- * the first elements of the program's outputs to `outputs`. */
+/* Runs the program. If `is_padded`, runs it on larger tensors: copies each input into the first
+ * elements of a larger tensor, and each result back from the first elements of a larger output. */
 gboolean cleave_compiled_run (CleaveCompiled *compiled,
                               CleaveTensor *const *inputs,
                               GPtrArray *outputs,
@@ -29,5 +32,5 @@ gboolean cleave_compiled_run (CleaveCompiled *compiled,
 
 /* Returns the types (CleaveTensorType) of the outputs of a graph. */
 GArray *cleave_types_of_outputs (const CleaveGraph *graph);
-/* Makes a tensor of zeros for each type. NULL on error. */
+/* Makes a tensor of zeros for each type. Returns NULL on error. */
 GPtrArray *cleave_tensors_new (const GArray *types, GError **error);

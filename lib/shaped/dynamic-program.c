@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the dynamic part of a model many times, with programs for its expensive nodes.
+/* Runs the dynamic part of a model many times, with compiled programs for its expensive nodes. A
+ * node whose operands have new shapes runs on a program for larger shapes, if it is not much
+ * larger.
  *
- *     run    rows that a Compress keeps    program of the MatMul behind it
+ *     run    rows that a Compress keeps    program of the MatMul that reads the rows
  *     1      200                           compiled for 200
  *     2      90                            compiled for 90: 200 would be more than twice as many
  *     3      200                           program for 200
@@ -15,12 +17,12 @@
 #include "programs.h"
 #include "types.h"
 
-/* Largest number of programs that are kept. A search looks at each program. */
+/* At most this many programs are kept, since a search looks at each program. */
 #define MAX_PROGRAMS 64
-/* Number of bytes that all kept programs may take. A single program is kept even if it takes more.
- */
+/* The kept programs may take at most this many bytes together. A single program is kept even if it
+ * takes more. */
 #define MAX_BYTES ((gint64) 1 << 29)
-/* A program runs smaller inputs if it has at most this many times their elements. */
+/* A program runs smaller inputs if its own inputs have at most this many times their elements. */
 #define MAX_PADDING 2
 
 struct _CleaveDynamicProgram
@@ -75,7 +77,7 @@ cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
                                   error);
 }
 
-/* The API */
+/* Public functions */
 
 /**
  * cleave_dynamic_program_new:

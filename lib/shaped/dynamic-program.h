@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Programs for the dynamic part of one model, loaded for several shapes of its inputs. */
+/* Programs for the dynamic part of one model, which is loaded once for each combination of input
+ * shapes. shaped.c runs the static part with a program of its own, and then calls
+ * cleave_dynamic_program_run_part() on the results. */
 
 #include <cleave/cleave-shaped.h>
 
-/* Runs another dynamic part with the programs of `dynamic_program`, as cleave_dynamic_program_run()
- * does. The dynamic parts of a model for several shapes of its inputs share the programs. */
+/* Runs the dynamic part `dynamic` as cleave_dynamic_program_run() does, with the programs of
+ * `dynamic_program`. A model that is loaded for several shapes has several dynamic parts, which
+ * share these programs. */
 GPtrArray *cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
                                             const CleaveOnnxDynamic *dynamic,
                                             const char *const *names,

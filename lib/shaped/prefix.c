@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Compares the graphs of one model for two shapes of its inputs.
+/* Compares the graphs of one model for two combinations of input shapes.
  *
  *     part:   x [3,8] ─► MatMul ─► Relu ─► y [3,4]        rows 0, 1, 2 of
  *     whole:  x [8,8] ─► MatMul ─► Relu ─► y [8,4]        rows 0 … 7
  *
- * A node of `part` must be the piece of its partner in `whole` that computes the first elements:
- * the rules of splitting say which node is that piece. A Softmax over the rows is no such piece,
- * since it reads all rows. */
+ * A node of `part` must be the piece of its partner in `whole` that computes the first elements.
+ * The ranges of splitting tell whether a node is that piece. A Softmax along the rows is not: each
+ * element of its result depends on all rows. */
 
 #include "prefix.h"
 
@@ -71,7 +71,7 @@ types_equal (const CleaveCall *a, const CleaveCall *b)
   return TRUE;
 }
 
-/* Returns whether a chunk of `whole` is exactly the node `part`. */
+/* Returns whether `part` is exactly the piece that a split of `whole` makes for `chunk`. */
 static gboolean
 is_chunk (const CleaveCall *part, const CleaveCall *whole, const CleaveChunk *chunk)
 {
@@ -107,8 +107,8 @@ calls_fit (const CleaveCall *part, const CleaveCall *whole)
   return fits;
 }
 
-/* Returns whether each operand of `part` is computed by the partner of the node that computes the
- * operand of `whole`. */
+/* Returns whether the nodes that compute the operands of `part` are partners of the nodes that
+ * compute the same operands of `whole`. */
 static gboolean
 operands_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners)
 {
@@ -140,8 +140,8 @@ nodes_fit (const CleaveNode *part, const CleaveNode *whole, GHashTable *partners
          calls_fit (cleave_node_call_init (&a, part), cleave_node_call_init (&b, whole));
 }
 
-/* Returns a table from the nodes of `part` to the nodes of `whole`; NULL if the nodes of the graphs
- * differ. */
+/* Returns a table that maps each node of `part` to its partner in `whole`; NULL if the graphs have
+ * different nodes. */
 static GHashTable *
 pair_nodes (const CleaveGraph *part, const CleaveGraph *whole)
 {

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Tells whether a program for larger inputs can run smaller inputs that are padded. For example, a
+ * network without a reduction over the batch computes rows 0 to 2 of 8 as it computes 3 rows.
+ * shaped.c and programs.c ask this before they reuse a program for other shapes. */
+
 #include <cleave/cleave-graph.h>
 
-/* Returns whether each value of `part` has the first elements, in every dimension, of the value of
- * `whole` at the same place. Then a program of `whole` computes the outputs of `part`, with the
- * same bits, from inputs that are padded at the end with anything. If not, appends the reason to
- * `why`, unless `why` is NULL. Takes linear time, and compares the constants. */
+/* Returns whether each value of `part` equals the first elements, in every dimension, of its
+ * counterpart in `whole`. If so, a program of `whole` computes the outputs of `part` with the same
+ * bits, from inputs with any padding at their ends. If not, appends the reason to `why`, unless
+ * `why` is NULL. Takes linear time, and compares the constants. */
 gboolean cleave_graph_is_prefix (const CleaveGraph *part, const CleaveGraph *whole, GString *why);

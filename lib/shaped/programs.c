@@ -45,7 +45,8 @@ is_too_large (const CleavePrograms *programs)
          count_bytes (programs->all) > programs->max_bytes;
 }
 
-/* Returns the index of the program that was used last. */
+/* Returns the index that the last used program has in the list: 0, or 1 after a program that is
+ * kept at index 0. */
 static guint
 get_front (const CleavePrograms *programs)
 {

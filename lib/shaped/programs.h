@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A list of compiled programs with a limit. If the list is full, the program that was not used for
- * the longest time is freed. */
+/* A list of compiled programs of one model, limited in number and in bytes. shaped.c keeps the
+ * programs of static parts in such a list, and dynamic-program.c keeps those of dynamic nodes. If
+ * the list is full, the program that was not used for the longest time is freed. */
 
 #include <cleave/cleave-shaped.h>
 
@@ -11,8 +12,8 @@
 typedef struct
 {
   CleaveProgramOptions options;
-  GPtrArray *all; /* CleaveCompiled: the last used program first; with `keeps_first`, after the
-                   * program that was added first */
+  GPtrArray *all; /* CleaveCompiled: the program that was used last comes first. If
+                   * `keeps_first`, the program that was added first stays before it. */
   guint max_programs;
   gint64 max_bytes;     /* bytes that all programs may take; a single program may take more */
   gboolean keeps_first; /* the program that was added first is never freed */
@@ -25,20 +26,23 @@ void cleave_programs_init (CleavePrograms *programs,
                            gint64 max_bytes);
 void cleave_programs_clear (CleavePrograms *programs);
 
-/* Returns the program with the fewest elements of inputs, at most `max_elements`, that computes the
- * outputs of a graph. NULL if there is none. */
+/* Returns a program that computes the outputs of `graph` and whose inputs have at most
+ * `max_elements` elements together. Of several, returns the program with the fewest. NULL: no
+ * program does. */
 CleaveCompiled *cleave_programs_find (const CleavePrograms *programs,
                                       const CleaveGraph *graph,
                                       gint64 max_elements);
 /* Compiles a graph, takes ownership of it, and adds the program. */
 CleaveCompiled *cleave_programs_add (CleavePrograms *programs, CleaveGraph *graph, GError **error);
 gboolean cleave_programs_contain (const CleavePrograms *programs, const CleaveCompiled *compiled);
-/* Runs a program of the list. Pads inputs that have other types than the inputs of the program. */
+/* Runs a program of the list. Pads the inputs if they are smaller than the inputs of the program.
+ */
 gboolean cleave_programs_run (CleavePrograms *programs,
                               CleaveCompiled *compiled,
                               CleaveTensor *const *inputs,
                               guint n_inputs,
                               GPtrArray *outputs,
                               GError **error);
-/* Returns the counts. `n_shapes`: the number of shapes that the programs serve. */
+/* Returns the counts of compiled programs and padded runs. `n_shapes`: number of combinations of
+ * input shapes that the programs serve, which becomes the count of shapes. */
 CleaveShapedStats cleave_programs_get_stats (const CleavePrograms *programs, guint n_shapes);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the program for the shapes of a run.
+/* Runs a model with inputs of several shapes. Chooses the program for the shapes of each run.
  *
  *     largest shape: tokens [512,64]. Its program is compiled at the beginning.
  *
- *     tokens      program, if no row depends on another row     otherwise
+ *     tokens      program, if no row depends on another row     program, if rows depend on rows
  *     [512,64]    program for 512                               program for 512
  *     [300,64]    program for 512, padded                       program for 300
  *     [100,64]    program for 128, padded                       program for 100 */
@@ -19,13 +19,13 @@
 #include "types.h"
 #include <cleave/cleave-load.h>
 
-/* Number of programs that are kept if the caller gives no number: the program for the largest
- * shapes, and programs for its halves down to 1/128. */
+/* Number of programs to keep if the caller gives no number: the program for the largest shapes, and
+ * the programs for 1/2, 1/4 … 1/128 of an extent. */
 #define DEFAULT_PROGRAMS 8
-/* Largest number of programs. A search for a program looks at each program. */
+/* A caller may keep at most this many programs, since a search looks at each program. */
 #define MAX_PROGRAMS 1024
 /* Number of combinations of input shapes that are remembered. Each combination takes some hundred
- * bytes, and the memory of the constants of a dynamic part. */
+ * bytes and, if the model has a dynamic part, the memory of its constants. */
 #define MAX_SHAPES 64
 
 /* Shapes of inputs that occurred, and the program for them. */
@@ -41,11 +41,15 @@ struct _CleaveShapedProgram
 {
   char *path;
   CleaveOnnxOptions *options;
-  CleavePrograms programs;     /* the first one is for the largest shapes */
-  GPtrArray *sizes;            /* Size: the shapes that occurred, the last used first */
-  CleaveDynamicProgram *tails; /* programs of the dynamic parts of all sizes; NULL: none yet */
-  gboolean whole; /* whether the search found a graph in which a value depends on all elements of
-                   * another value */
+  CleavePrograms programs;     /* programs of the static parts; the first program is for the
+                                * largest shapes */
+  GPtrArray *sizes;            /* Size: the combinations of input shapes that occurred; the last
+                                * used one comes first */
+  CleaveDynamicProgram *tails; /* programs of the dynamic parts of all sizes; NULL: no dynamic
+                                * part has run yet */
+  gboolean whole;              /* TRUE after a search has found that rows depend on other rows,
+                                * so that padding would change results: the program for smaller
+                                * shapes cannot be one for larger shapes */
 };
 
 static void
@@ -71,7 +75,7 @@ clear (gpointer data)
   cleave_programs_clear (&self->programs);
 }
 
-/* Programs */
+/* Compiling programs */
 
 static const CleaveCompiled *
 get_largest (const CleaveShapedProgram *self)
@@ -79,7 +83,8 @@ get_largest (const CleaveShapedProgram *self)
   return self->programs.all->pdata[0];
 }
 
-/* Compiles a graph and takes ownership of it. Drops the shapes of programs that are freed. */
+/* Compiles a graph and takes ownership of it. If the list of programs frees another program,
+ * forgets the shapes that used that program. */
 static CleaveCompiled *
 compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
 {
@@ -91,9 +96,9 @@ compile (CleaveShapedProgram *self, CleaveGraph *graph, GError **error)
   return compiled;
 }
 
-/* Compiles a program that computes the outputs of a graph. The program is for the next larger
- * shapes in a short list (cleave_types_round_up()) if they give the same bits; otherwise it is for
- * the shapes of the graph. */
+/* Compiles a program that computes the outputs of `graph`, whose inputs have `types`. Prefers a
+ * program for larger inputs of rounded shapes (cleave_types_round_up()), which serves more shapes.
+ * If padding would change bits, compiles `graph` itself. */
 static CleaveCompiled *
 compile_for (CleaveShapedProgram *self, CleaveGraph *graph, const GArray *types, GError **error)
 {
@@ -110,7 +115,7 @@ compile_for (CleaveShapedProgram *self, CleaveGraph *graph, const GArray *types,
   return compile (self, cleave_graph_ref (graph), error);
 }
 
-/* Shapes */
+/* Combinations of input shapes */
 
 static Size *
 add_size (CleaveShapedProgram *self,
@@ -151,7 +156,7 @@ learn_size (CleaveShapedProgram *self, const GArray *types, GError **error)
   return compiled == NULL ? NULL : add_size (self, types, graph, compiled);
 }
 
-/* Moves an entry to the front of the list. */
+/* Moves `size` to the front of the list of shapes. */
 static void
 note_use (CleaveShapedProgram *self, Size *size)
 {
@@ -176,7 +181,7 @@ find_size (CleaveShapedProgram *self, const GArray *types, GError **error)
   return size;
 }
 
-/* Runs */
+/* Running the program and the dynamic part */
 
 /* Runs the dynamic part on the inputs and outputs of the static part. */
 static GPtrArray *
@@ -207,7 +212,7 @@ run_dynamic (CleaveShapedProgram *self,
       (CleaveTensor *const *) values->pdata, values->len, NULL, error);
 }
 
-/* The API */
+/* Public functions */
 
 /**
  * cleave_shaped_program_new:

@@ -46,8 +46,8 @@ cleave_types_count_elements (const GArray *types)
   return n;
 }
 
-/* Sets an error unless the type of an input fits the largest type: the same element type and rank,
- * and no larger extent. */
+/* Checks that an input of type `type` fits the largest type: the same element type and rank, and no
+ * larger extent. Sets the error if not. */
 static gboolean
 check_one (const CleaveTensorType *type,
            const CleaveTensorType *largest,
@@ -112,8 +112,8 @@ cleave_types_round_up (const GArray *types, const GArray *largest)
   return rounded;
 }
 
-/* Adds the shapes of the options that name no input: these name dimensions and give their extents.
- */
+/* Adds the shapes of the options that name no input of the model: such a name is that of a free
+ * dimension, and the shape gives its extent. */
 static void
 add_dimensions (GArray *shapes, const CleaveOnnxOptions *options, char *const *inputs)
 {

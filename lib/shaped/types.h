@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The types of all inputs of a model, in the order of its inputs, as one value. For other types,
- * the model is loaded as another graph. */
+/* The types of all inputs of a model, in the order of the inputs, as one array. shaped.c looks up
+ * the program of a run by this array. A model is loaded as another graph for each array of types.
+ */
 
 #include <cleave/cleave-onnx.h>
 
@@ -12,20 +13,22 @@ GArray *cleave_types_of_tensors (CleaveTensor *const *tensors, guint n_tensors);
 gboolean cleave_types_equal (const GArray *a, const GArray *b);
 gint64 cleave_types_count_elements (const GArray *types);
 
-/* Returns whether each extent of `types` is at most that of `largest`. If not, or if an input has
- * another element type or rank, sets the error; `graph` has the names of the inputs. */
+/* Checks that each extent of `types` is at most the extent in `largest`, and that the element types
+ * and ranks are equal. Sets the error if not. `graph` gives the names of the inputs for the
+ * message. */
 gboolean cleave_types_check (const GArray *types,
                              const GArray *largest,
                              const CleaveGraph *graph,
                              GError **error);
 
-/* Returns the types with each extent below the largest rounded up: to the largest extent, halved
- * as often as possible. So there are few different types, and an extent grows to less than twice.
+/* Returns the types with larger extents, so that few different types occur. An extent becomes the
+ * smallest of the following that is not below it: the extent e in `largest`, e / 2, e / 4 and so
+ * on. So an extent grows by less than a factor of 2.
  *
  *   largest 100, extent 30: 100 → 50 → 25 is below 30, so the extent becomes 50 */
 GArray *cleave_types_round_up (const GArray *types, const GArray *largest);
 
-/* Loads a model with the options, but with these types of the inputs of `graph`. */
+/* Loads a model with the options, but gives the inputs of `graph` the types in `types`. */
 CleaveGraph *cleave_types_load (const char *path,
                                 const CleaveOnnxOptions *options,
                                 const GArray *types,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads attributes, as cleave_attrs_print() writes them, into the struct of the op. */
+/* Reads the attributes of a node in a graph as text into the op's struct of attributes. Accepts the
+ * form that cleave_attrs_print() writes. */
 
 #include "reader.h"
 
@@ -174,7 +175,8 @@ parse_field (
       return parse_element (attr, text, field, error);
     case CLEAVE_ATTR_TENSOR:
       return parse_tensor (reader, attr, text, field, error);
-    case CLEAVE_ATTR_TYPE: /* the type of an Input, which is read with the types of results */
+    case CLEAVE_ATTR_TYPE: /* the type of an Input, which cleave_text_line_read() reads with the
+                            * types of results */
     case CLEAVE_ATTR_END:
       break;
     }
@@ -213,7 +215,7 @@ read_word (
   return cleave_reader_fail (reader, begin, error, "%s has no attribute '%s'", op->name, word);
 }
 
-/* Passes the words of the attributes to the parser of the op. */
+/* Passes the words of the attributes to the op's own parser, `parse`. */
 static gboolean
 read_own (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error)
 {

@@ -33,16 +33,16 @@ next (guint64 *state)
   return z ^ z >> 31;
 }
 
-/* Returns a number in [-1, 1) from the highest `bits` bits of the next random number. The result is
- * exact in any type with that many significant bits. */
+/* Returns a number in [-1, 1) from the highest `bits` bits of the next random number. A type with a
+ * significand of `bits` bits represents the number exactly. */
 static double
 draw (guint64 *state, guint bits)
 {
   return (double) (next (state) >> (64 - bits)) / (double) (1u << (bits - 1)) - 1;
 }
 
-/* Converts a float to IEEE half precision. Exact, since draw() gives at most 11 significant bits
- * and no small exponents. */
+/* Converts a float to IEEE half precision. The conversion is exact, since draw() gives at most 11
+ * significant bits and no small exponents. */
 static guint16
 to_half (float value)
 {
@@ -78,16 +78,13 @@ fill_whole (guint8 *data, gsize size, guint64 *state)
  * @tensor: a dense tensor
  * @name: the name of the tensor
  * @seed: a number
- *
  * Fills a tensor with numbers that depend only on the seed, the name, and the tensor's type and
- * shape. They are the same on every machine.
- *
+ * shape. The numbers are the same on every machine.
  * The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
  * 2014).  It starts from the seed, xored with the 64-bit FNV-1a hash of the name, a zero byte, and
  * the type as text (`float32 1x3x8x8`). Each element takes one number and uses its highest bits.
  * Floats are uniform in [-1, 1), and 8-bit integers have any value. Other integers and booleans are
  * 0 or 1, which is a valid index into any dimension of at least two elements.
- *
  * Since: 0.1
  */
 void

@@ -20,7 +20,8 @@
  * A Constant has value=, seed= or file= with offset= in place of attributes. A name is in quotes if
  * it contains a character that has a meaning in this grammar. */
 
-/* Limit on the bytes of constants that are not in a file beside the text. */
+/* The values of a graph's constants may take at most this many bytes, since a short text with
+ * `seed=` could ask for any number. Values in a file beside the text do not count. */
 #define MAX_BYTES (G_GINT64_CONSTANT (4) << 30)
 
 typedef struct
@@ -34,12 +35,13 @@ typedef struct
 {
   CleaveReader reader;
   CleaveGraph *graph;
-  GHashTable *values; /* CleaveResult, by name without "%" */
-  GArray *names;      /* ValueName: names of values, set after all nodes have their names */
+  GHashTable *values; /* maps the name of a value, without "%", to its CleaveResult */
+  GArray *names;      /* ValueName: the names of values, which name_values() sets after all nodes
+                       * have their names */
 } Text;
 
-/* Chooses the name of a node: the name in its line, or else the name of its value, unless the name
- * of the value begins with a digit. */
+/* Chooses the name of a node. The name is that in the node's line. If the line has no name, the
+ * name is that of the first value, unless this begins with a digit. */
 static gboolean
 find_name (Text *text, CleaveTextLine *line, GError **error)
 {
@@ -175,8 +177,7 @@ parse_output (Text *text, GError **error)
          cleave_reader_fail_with (reader, begin, wrong, error);
 }
 
-/* Creates the graph. Reads the name of the graph first, since a graph gets its name when it is
- * created. */
+/* Creates the graph with its name. So the name is read first, since it cannot change later. */
 static gboolean
 parse_head (Text *text, GError **error)
 {
@@ -217,8 +218,8 @@ parse_lines (Text *text, GError **error)
   return TRUE;
 }
 
-/* Sets the names of values. All nodes have their names by then, so that no node has to be renamed.
- */
+/* Sets the names of values. All nodes already have their names, so a value's name cannot force a
+ * node to be renamed. */
 static gboolean
 name_values (Text *text, GError **error)
 {

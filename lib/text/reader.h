@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Reads the words of a graph as text: names, types, attributes and the values of constants. line.h
+ * puts the words of one line together, and read.c makes a graph from the lines. Every error names
+ * the line and the column. */
+
 #include "../ir/op.h"
 
-/* The position in a text, and the sources of the values of its constants. */
+/* A position in a text, and the sources of the values of its constants. */
 typedef struct
 {
   const char *text, *at;
-  const char *folder; /* folder of the files that constants name; NULL: no files */
-  gint64 budget;      /* bytes that further constants may take if their values are in no file */
-  GHashTable *files;  /* open files: GBytes by name */
-  const GPtrArray *constants; /* CleaveTensor: for `index=`; NULL: `index=` is not allowed */
+  const char *folder;         /* folder of the files that constants name; NULL: no files */
+  gint64 budget;              /* bytes that the values of further constants may take; values in
+                               * files do not count */
+  GHashTable *files;          /* maps the name of an open file to its contents (GBytes) */
+  const GPtrArray *constants; /* CleaveTensor: the values of constants with `index=`; NULL:
+                               * `index=` is not allowed */
 } CleaveReader;
 
 /* Sets `error` to a message with the line and column of `at`. Returns FALSE. */
@@ -19,15 +25,16 @@ gboolean cleave_reader_fail (const CleaveReader *reader,
                              GError **error,
                              const char *format,
                              ...) G_GNUC_PRINTF (4, 5);
-/* Prefixes `wrong` with the line and column of `at`, and moves it to `error`. Returns FALSE. */
+/* Moves the error `wrong` to `error` and puts the line and column of `at` before its message.
+ * Returns FALSE. */
 gboolean
 cleave_reader_fail_with (const CleaveReader *reader, const char *at, GError *wrong, GError **error);
 
 /* Skips blanks, but not the end of the line. */
 void cleave_reader_skip (CleaveReader *reader);
-/* Returns whether the line ends here, or only `# name` follows. */
+/* Returns whether the line ends at the reader's position, or only `# name` follows. */
 gboolean cleave_reader_is_end (const CleaveReader *reader);
-/* Returns whether the text at the position begins with `text`; if so, moves past it. */
+/* If the text at the reader's position begins with `text`, moves past it and returns TRUE. */
 gboolean cleave_reader_take (CleaveReader *reader, const char *text);
 /* Reads letters, digits, `_` and `.`. The result may be empty. */
 char *cleave_reader_take_name (CleaveReader *reader);
@@ -41,15 +48,15 @@ char *cleave_reader_dup_next (const CleaveReader *reader);
 /* Reads a type, such as `float32 1x3x8x8`. */
 gboolean cleave_reader_take_type (CleaveReader *reader, CleaveTensorType *type, GError **error);
 
-/* attributes.c: reads the attributes of a node, up to the types of the node, into `attrs`, which
- * the caller has filled with defaults. */
+/* attributes.c: reads the attributes of a node into `attrs` and stops before the types of the node.
+ * The caller has filled `attrs` with defaults. */
 gboolean
 cleave_read_attributes (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error);
 
-/* values.c */
+/* Constants (values.c) */
 
-/* The words of a constant, up to the types of its line, not interpreted yet. NULL: the word is
- * absent. */
+/* The words that give a Constant its value, such as `seed=1`, as text. A word that is absent is
+ * NULL. `at` points to the constant's words in the text. */
 typedef struct
 {
   char *value, *seed, *file, *offset, *index;
@@ -65,7 +72,8 @@ CleaveTensor *cleave_read_constant (CleaveReader *reader,
                                     const CleaveTensorType *type,
                                     const char *name,
                                     GError **error);
-/* Makes a tensor of a type from its elements as text. The error has no line and column. */
+/* Makes a tensor of a type from its elements as text. The error names no line and column: the
+ * caller adds them. */
 CleaveTensor *cleave_read_elements (CleaveReader *reader,
                                     const CleaveTensorType *type,
                                     const char *elements,

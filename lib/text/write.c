@@ -9,18 +9,19 @@
 #include "../ir/literal.h"
 #include "../ir/print.h"
 
-/* Constants of at most this many bytes are written in the text: about a dozen floats can be read by
- * eye. */
+/* Constants of at most this many bytes are written in the text, where 16 float32 numbers are still
+ * easy to read. Larger ones go into the file beside the text. */
 #define MAX_INLINE_BYTES 64
-/* Limit on the size of the file: that of a GByteArray, less alignment. Constants that do not fit
- * are written in the text. */
+/* The file for constants takes at most this many bytes: a GByteArray holds at most G_MAXINT32
+ * bytes, and 64 bytes may be added for alignment. A constant that does not fit goes into the text.
+ */
 #define MAX_FILE_BYTES (G_MAXINT32 - 64)
-/* Alignment of constants in the file, in bytes: the alignment that kernels need for weights. */
+/* alignment of constants in the file, in bytes, which kernels need for weights */
 #define ALIGNMENT 64
 
 typedef struct
 {
-  const char *file; /* name of the file for constants; NULL: all are in the text */
+  const char *file; /* name of the file for constants; NULL: all constants are in the text */
   GByteArray *bytes;
 } Data;
 
