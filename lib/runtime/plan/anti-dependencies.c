@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Part of a list of waits: elements [begin, end). */
+/* Uses of memory: elements [begin, end) of a list of waits. Each wait ends when one thread no
+ * longer uses the memory. */
 typedef struct
 {
   const GArray *list; /* CleaveWait */
@@ -15,15 +16,15 @@ typedef struct
 {
   const CleaveReuse *reuse;
   guint n_threads, step;
-  Uses *after; /* indexed by buffer: the last uses of the buffers that occupied parts of its memory
-                  before it */
-  GArray *united; /* CleaveWait: lists of merged uses of several buffers; elements of `after` refer
-                     to it */
-  GArray *old;    /* guint: indices of the buffers from which the current buffer takes memory */
-  guint *counts; /* indexed by thread: number of its steps that must be done before the current step
-                    or before the first use of the current buffer */
-  gboolean
-      *is_used; /* indexed by buffer: at least one step uses the buffer and is not in `left_out` */
+  Uses *after; /* indexed by buffer: the last uses of the buffers that occupied its memory, or parts
+                  of it, before it */
+  GArray *united; /* CleaveWait: merged uses of two or more buffers; elements of `after` may refer
+                     to this list */
+  GArray
+      *old; /* guint: indices of the earlier buffers whose memory the current buffer takes over */
+  guint *counts;     /* indexed by thread: number of the thread's steps that must be done before the
+                        current step, or before the first use of the current buffer */
+  gboolean *is_used; /* indexed by buffer: TRUE if a step outside `left_out` uses the buffer */
 } Waiting;
 
 /* A tenure: a range of the arena in bytes, and the last buffer that occupied it. */
@@ -79,8 +80,8 @@ find_tenure (const GArray *tenures, gint64 at)
   return low;
 }
 
-/* Returns the merged last uses of the buffers in `old`. Most buffers take the memory of one other
- * buffer; their uses are the list of that buffer. */
+/* Returns the last uses of the buffers in `old`, merged into one list. Most buffers take over the
+ * memory of a single buffer; the result is then that buffer's list in `used`. */
 static Uses
 unite_uses (const Waiting *w)
 {
@@ -105,9 +106,9 @@ unite_uses (const Waiting *w)
   return (Uses){ w->united, begin, w->united->len };
 }
 
-/* Records that a buffer occupies its range of the arena. Sets `after` of the buffer to the uses of
- * the last buffers in this range. The users of still earlier buffers need no wait, since the last
- * buffers waited for them. */
+/* Records in `tenures` that a buffer occupies its range of the arena. Sets `after` of the buffer to
+ * the last uses of the buffers that occupied this range just before. Uses by still earlier buffers
+ * need no wait, since the buffers after them waited for these uses. */
 static void
 take_over (const Waiting *w, GArray *tenures, const Tenure *mine)
 {

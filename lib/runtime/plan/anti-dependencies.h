@@ -4,12 +4,16 @@
 #include "../../memory/buffers.h"
 #include "waits.h"
 
-/* Anti-dependencies are waits for memory. Two buffers that are in use at different times may share
- * bytes of the arena. A step that uses the later buffer must wait for the steps that used the
- * earlier one.
+/* Finds anti-dependencies: waits for memory. Two buffers that are in use at different times may
+ * share bytes of the arena. A step that uses the later buffer must wait for the steps that used the
+ * earlier one. liveness.c calls cleave_reuse_find_waits() after the arena is packed; a run waits as
+ * the result says.
+ *
+ * Example: buffers a and b both occupy bytes [0, 4096). Thread 0 uses a in its steps 0 to 4, and
+ * thread 1 uses b from its step 7 on. Then step 7 of thread 1 waits until thread 0 has run 5 steps.
  *
  * This struct describes the buffers of an arena. Buffers that are in use at the same time have
- * separate offsets. */
+ * separate bytes. */
 typedef struct
 {
   const CleaveStorage *storage;
@@ -17,12 +21,12 @@ typedef struct
   const gint64 *offsets; /* indexed by buffer: byte offset in the arena */
   const guint *order;    /* indices of the buffers, sorted by first use in the schedule's order */
   const CleaveWaits
-      *used; /* waits that end when all uses of a buffer have ended, listed by buffer */
+      *used; /* indexed by buffer: waits that end when all uses of the buffer have ended */
   const gboolean
       *left_out; /* indexed by step: TRUE if the step uses only memory that earlier steps use as
-                    well, so that it needs no wait for memory; NULL: FALSE for all steps */
+                    well, so that it does not wait for memory; NULL: FALSE for all steps */
 } CleaveReuse;
 
 /* Returns all waits of a schedule, for values and for memory. A step that uses a buffer waits for
- * all earlier users of the same memory, unless it is left out. */
+ * all earlier users of the same memory, unless the step is in `left_out`. */
 CleaveWaits cleave_reuse_find_waits (const CleaveReuse *reuse, const CleaveSchedule *schedule);

@@ -3,8 +3,9 @@
 
 #include <glib.h>
 
-/* Sorted begins and ends of buffers in the arena. The packing in arena.c and arena-evict.c scans
- * them to find gaps. */
+/* Sorts the begins and ends of buffers in the arena. The packing in arena.c and arena-evict.c scans
+ * the sorted edges to find gaps between the buffers that conflict with the one to place. Example:
+ * edges at 64, 0 and 32 become 0, 32, 64. */
 
 /* The begin or the end of a buffer in the arena, at byte offset `at`. arena.c stores the buffer's
  * end in `value`, arena-evict.c the price of evicting the buffer. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Packs buffers into a given capacity by eviction. A buffer that ends above the capacity moves to
- * the offset at which the conflicting buffers are cheapest. These buffers are evicted and placed
- * again in turn. A buffer that evicts others becomes more expensive to evict, so that the search
- * does not repeat itself. Each move examines only the conflicts of one buffer. */
+ * the offset at which the conflicting buffers are cheapest. The conflicting buffers are evicted
+ * there, and placed again later. Each eviction raises the price of the buffer that evicts, so that
+ * the search does not repeat itself. Each move examines only the conflicts of one buffer. */
 
 #include "arena-evict.h"
 
@@ -25,8 +25,8 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* the conflicts of `task`; for each buffer, in the order in which its last
-                       placement sorted them */
+  guint *conflicts; /* the lists of `task->conflicts`, each in the order that the last placement of
+                       its buffer found by sorting */
   CleaveArenaEdge *begins, *ends; /* begins and ends of the current buffer's placed conflicts,
                                      sorted, with the prices of evicting them */
   CleaveArenaEdge *scratch;
@@ -41,8 +41,8 @@ typedef struct
   guint32 random;
 } Eviction;
 
-/* The cheapest offset found so far for the current buffer, and its price. `n_equal` offsets had
- * this price. */
+/* The cheapest offset found so far for the current buffer, and its price. `n_equal` counts the
+ * offsets with this price. */
 typedef struct
 {
   gint64 at, price;
@@ -55,16 +55,16 @@ count_conflicts (const CleaveArenaTask *task, guint buffer)
   return task->begin[buffer + 1] - task->begin[buffer];
 }
 
-/* Returns the initial price of evicting a buffer, which grows with the number of its conflicts. A
- * buffer with many conflicts is in use for long and has few possible offsets, whatever its size. */
+/* Returns the initial price of evicting a buffer. The price grows with the number of conflicts: a
+ * buffer of any size that has many conflicts is in use for long and has few possible offsets. */
 static gint64
 get_base_price (const CleaveArenaTask *task, guint buffer)
 {
   return (gint64) (256 * sqrt (count_conflicts (task, buffer) + 1));
 }
 
-/* Fills `begins` with the placed conflicts of a buffer, sorted by offset. Keeps this order in
- * `conflicts` for the next call, so that sorting is nearly linear. */
+/* Fills `begins` with the placed conflicts of a buffer, sorted by offset. Stores the sorted order
+ * in `conflicts`, so that the next sort takes nearly linear time. */
 static void
 find_begins (Eviction *e, guint buffer)
 {
@@ -124,8 +124,9 @@ offer (Eviction *e, Choice *choice, gint64 at, gint64 price)
 }
 
 /* Tries the offset right above each conflicting buffer. The price of an offset is the sum of the
- * prices of the conflicting buffers that overlap [offset, offset + n_bytes). This sum has the
- * buffers that begin below its end, minus those that end at or below its begin. */
+ * prices of the conflicting buffers that overlap [offset, offset + n_bytes). The sum adds the price
+ * of each buffer that begins below offset + n_bytes, and subtracts the price of each buffer that
+ * ends at or below `offset`. */
 static void
 try_offsets_above (Eviction *e, gint64 n_bytes, Choice *choice)
 {
@@ -148,7 +149,8 @@ try_offsets_above (Eviction *e, gint64 n_bytes, Choice *choice)
     }
 }
 
-/* Tries the offset right below each conflicting buffer, with the prices of try_offsets_above(). */
+/* Tries the offset right below each conflicting buffer. The prices are computed as in
+ * try_offsets_above(). */
 static void
 try_offsets_below (Eviction *e, gint64 n_bytes, Choice *choice)
 {

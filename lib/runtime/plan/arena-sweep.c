@@ -50,7 +50,7 @@ static void
 remove_gap (Gaps *gaps, Gap *gap)
 {
   g_tree_remove (gaps->by_size, gap);
-  g_tree_remove (gaps->by_begin, gap); /* frees the gap, which this tree owns */
+  g_tree_remove (gaps->by_begin, gap); /* frees the gap, since this tree owns its gaps */
 }
 
 static gint64

@@ -1,22 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reduces traffic between cores. Moves one buffer after the other to a free offset, or swaps the
- * offsets of two buffers of one size, if fewer bytes then pass from one thread to another. Only the
- * old and the new offsets are evaluated, with all buffers that occupy these bytes over time. */
+/* Reduces traffic between cores. The search looks at one buffer after the other. It moves the
+ * buffer to a free offset, or swaps the offsets of two buffers of one size, if fewer bytes then
+ * pass from one thread to another. For each move, the search compares the traffic at the old and
+ * the new offset, counting all buffers that occupy these bytes over time. */
 
 #include "arena-threads.h"
 
-/* Smallest buffer that is moved, in bytes. Moving a smaller one saves too little traffic. */
+/* Smallest size of a buffer that is moved, in bytes. Moving a smaller buffer saves too little
+ * traffic. */
 #define MIN_BYTES (16 << 10)
-/* Limit on the rounds over all large buffers. A round without a move ends the search. */
+/* Limit on the rounds; each round tries to move every large buffer once. A round without a move
+ * ends the search. */
 #define MAX_ROUNDS 3
-/* Number of large buffers before and after the current one, by first use, that a move examines. */
+/* Number of large buffers before the current one, and after it, by first use, whose offsets are
+ * candidates of a move. */
 #define WINDOW 32
-/* Limit on visits of buffers: about 4 ms. On the networks of tests/peers/classes, four times as
- * many visits reduce the traffic by up to a quarter more. */
+/* Limit on visits of buffers: a visit compares two buffers, and all visits take about 4 ms. On the
+ * networks of tests/peers/classes, four times as many visits reduce the traffic by up to a quarter
+ * more. */
 #define MAX_VISITS (1 << 19)
 
-/* Ranges of each buffer that each thread uses */
+/* Computes the range of bytes of each buffer that each thread uses. */
 
 typedef struct
 {
@@ -27,7 +32,8 @@ typedef struct
 } Reaching;
 
 /* Returns the range of a buffer that a step reads or writes, in bytes from the buffer's begin. A
- * LOAD or COPY writes only its box; other steps use the whole value. */
+ * LOAD or COPY step writes only the range of the value that its box gives; other steps use the
+ * whole value. */
 static CleaveArenaReach
 find_reach (const Reaching *r, const CleaveAssignment *assignment, gboolean writes)
 {
@@ -126,7 +132,7 @@ cleave_arena_threads_clear (CleaveArenaThreads *threads)
   g_clear_pointer (&threads->shares, g_free);
 }
 
-/* Moving buffers within the arena */
+/* The search for moves of buffers within the arena. */
 
 typedef struct
 {
@@ -140,18 +146,20 @@ typedef struct
   const CleaveArenaThreads *threads;
   gint64 size, *offsets;
   guint *large, n_large; /* indices of the buffers of at least MIN_BYTES, sorted by first use */
-  guint first, end;      /* range of indices in `large` that is examined for the current buffer */
-  GArray *tenures; /* Tenure: disjoint ranges of the arena, each with the last buffer that had it */
-  gint64 foreign;  /* number of bytes in the range of the current buffer that another thread used
-                      last */
+  guint first, end; /* indices [first, end) in `large` of the buffers whose offsets are candidates
+                       for the current buffer */
+  GArray *tenures;  /* Tenure: disjoint ranges of the arena, each with the buffer that occupied it
+                       last */
+  gint64 foreign;   /* number of bytes in the range of the current buffer that another thread used
+                       last */
   gint64
       tried[2 * 2 * WINDOW]; /* offsets tried for the current buffer; the first `n_tried` are set */
   guint n_tried;
   gint64 n_visits; /* number of visits that are left */
 } Moving;
 
-/* Counts the bytes of [begin, end) that a thread read or wrote in buffer `old` and another thread
- * writes in buffer `now`. */
+/* Returns the number of bytes of [begin, end) that a thread read or wrote in buffer `old` and
+ * another thread writes in buffer `now`. */
 static gint64
 count_foreign (const Moving *m, guint old, guint now, gint64 begin, gint64 end)
 {
@@ -206,8 +214,8 @@ take_over (Moving *m, guint buffer, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Returns the traffic in the range [begin, end) of the arena. Each time an examined buffer takes
- * memory from the buffer before it, the traffic is the bytes that pass to another thread. */
+/* Returns the traffic in the range [begin, end) of the arena: the bytes that pass to another thread
+ * whenever a buffer of `large[first … end - 1]` takes memory from the buffer before it. */
 static gint64
 count_range (Moving *m, gint64 begin, gint64 end)
 {
@@ -227,8 +235,8 @@ count_range (Moving *m, gint64 begin, gint64 end)
   return foreign;
 }
 
-/* Returns whether a buffer can be placed at offset `at`: there, it overlaps no conflicting buffer
- * except `except`. */
+/* Returns whether the bytes from offset `at` are free for `buffer`: no conflicting buffer overlaps
+ * them, except buffer `except`. */
 static gboolean
 is_free (Moving *m, guint buffer, gint64 at, guint except)
 {
@@ -249,8 +257,9 @@ is_free (Moving *m, guint buffer, gint64 at, guint except)
   return TRUE;
 }
 
-/* Returns by how many bytes the traffic between threads falls if `buffer` moves to `at` and `other`
- * moves to the old offset of `buffer`. `other` equals `buffer` if the offset is free. */
+/* Returns the number of bytes by which the traffic between threads falls if `buffer` moves to `at`
+ * and `other` moves to the old offset of `buffer`. `other` equals `buffer` if the offset is
+ * free. */
 static gint64
 weigh (Moving *m, guint buffer, gint64 at, guint other)
 {
@@ -270,7 +279,8 @@ weigh (Moving *m, guint buffer, gint64 at, guint other)
 typedef struct
 {
   gint64 at, gain;
-  guint other; /* the buffer to swap offsets with; the moved buffer itself if there is no swap */
+  guint other; /* the buffer that takes the old offset of the moved buffer; the moved buffer itself
+                  if there is no swap */
 } Move;
 
 static void
@@ -286,7 +296,7 @@ offer (Moving *m, guint buffer, gint64 at, guint other, Move *best)
     *best = (Move){ at, gain, other };
 }
 
-/* Evaluates a move of the buffer to offset `at`, unless `at` was tried or is not free. */
+/* Evaluates a move of the buffer to offset `at`, unless `at` was tried before or is not free. */
 static void
 offer_place (Moving *m, guint buffer, gint64 at, Move *best)
 {
@@ -297,9 +307,9 @@ offer_place (Moving *m, guint buffer, gint64 at, Move *best)
   offer (m, buffer, at, buffer, best);
 }
 
-/* Moves a large buffer to the best offset. It examines the offsets where another examined buffer
- * begins or ends, and swaps with buffers of the same size. Returns FALSE if no move reduces the
- * traffic. */
+/* Moves a large buffer to the offset with the least traffic. Candidates are the begin and the end
+ * of each other large buffer in the window, and a swap with a large buffer of the same size.
+ * Returns FALSE if no candidate reduces the traffic. */
 static gboolean
 move (Moving *m, guint index)
 {

@@ -5,8 +5,10 @@
 #include "arena.h"
 #include "list-schedule.h"
 
-/* Runs after arena packing. Exchanges offsets of buffers so that a thread reuses memory that is in
- * the cache of its own core. */
+/* Exchanges offsets of buffers so that a thread reuses memory that is in the cache of its own core.
+ * cleave_arena_keep_with_threads() calls these functions after arena packing, if the schedule has
+ * several threads. Example: thread 1 writes buffer c at offset 0, which thread 0 used last, while
+ * thread 1 itself used offset 4096 last. If both offsets are free for c, c moves to 4096. */
 
 /* A range of bytes of a buffer, counted from the buffer's begin. Empty if end <= begin. */
 typedef struct
@@ -23,7 +25,7 @@ typedef struct
   CleaveArenaReach written;
 } CleaveArenaShare;
 
-/* The threads that use each buffer: shares[begin[b] … begin[b + 1] - 1] belong to buffer b. */
+/* The threads that use each buffer: buffer b has shares[begin[b] … begin[b + 1] - 1]. */
 typedef struct
 {
   guint *begin;
@@ -31,8 +33,8 @@ typedef struct
 } CleaveArenaThreads;
 
 /* Computes the bytes of each buffer that each thread uses. `order` lists the storage's buffers by
- * first use; buffer b of the output is order[b]. `used` has the threads of each buffer of the
- * storage. */
+ * first use; buffer b of the output is order[b]. `used` gives the threads that use each buffer of
+ * the storage. */
 void cleave_arena_threads_init (CleaveArenaThreads *threads,
                                 const CleaveStorage *storage,
                                 const CleaveGraph *graph,
@@ -42,9 +44,9 @@ void cleave_arena_threads_init (CleaveArenaThreads *threads,
 void cleave_arena_threads_clear (CleaveArenaThreads *threads);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveArenaThreads, cleave_arena_threads_clear)
 
-/* Moves buffers to memory that the thread which writes them used last, if that memory is free.
- * Fetching memory from another core's cache takes several times as long as writing it. The arena's
- * size stays `size` bytes. */
+/* Moves a buffer to other memory if the thread that writes the buffer used that memory last, and if
+ * the memory is free. Fetching memory from another core's cache takes several times as long as
+ * writing it. The arena's size stays `size` bytes. */
 void cleave_arena_move_to_threads (const CleaveArenaTask *task,
                                    const CleaveArenaThreads *threads,
                                    gint64 size,

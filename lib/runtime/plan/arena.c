@@ -9,11 +9,12 @@
 #include <string.h>
 
 /* Finding the smallest arena is NP-hard, so several greedy orders are tried, each with best fit and
- * with first fit. A buffer goes into the smallest gap (best fit) or the lowest gap (first fit)
- * between the conflicting buffers placed before. If the arena exceeds the lower bound, the next
- * round of the order first places the buffers that end above the bound. If all orders exceed the
- * bound, eviction (arena-evict.h) tries to pack the best arena into less. Limits count visits, not
- * time, so that the result is always the same. */
+ * with first fit. Each buffer goes into a gap between the conflicting buffers that were placed
+ * before it: the smallest gap that holds it (best fit) or the lowest one (first fit). If the arena
+ * exceeds the lower bound, the next round of the order first places the buffers that end above the
+ * bound. If all orders exceed the bound, eviction (arena-evict.h) tries to pack the smallest arena
+ * into fewer bytes. Limits count visits instead of time, so that the result is always the same. A
+ * visit examines one conflict of one buffer. */
 
 enum { UNPLACED = -1 };
 
@@ -22,48 +23,51 @@ enum { UNPLACED = -1 };
 #define MAX_ROUNDS 20
 /* Limit on the rounds of a greedy order if `quick` is set. */
 #define QUICK_ROUNDS 2
-/* Limit on the visits of conflicts in all rounds of one greedy order. */
+/* Limit on the visits of conflicts in all rounds of one greedy order, to bound the time of making a
+ * program. */
 #define MAX_WORK (G_GINT64_CONSTANT (1) << 20)
-/* A buffer's conflicts are found in a list of all placed buffers under two conditions. There are at
- * most MAX_PLACED buffers, and the buffer conflicts with more than 1/MANY_PART of the placed
- * buffers. Half or twice this fraction takes 2 % more instructions. */
+/* The placed conflicts of a buffer are found in a list of all placed buffers, instead of being
+ * sorted, if two conditions hold. There are at most MAX_PLACED buffers, and the buffer conflicts
+ * with more than 1/MANY_PART of the placed buffers. Half or twice this fraction takes 2 % more
+ * instructions. */
 #define MAX_PLACED 65536
 #define MANY_PART 8
 /* Limit on the number of capacities that eviction tries. Without eviction, 2 of 320 random graphs
  * take up to 5 % more memory. */
 #define MAX_SQUEEZES 5
-/* Limits on the visits of eviction, over all capacities. MAX_VISITS_NEAR applies if the best arena
- * exceeds the bound by at most the fraction NEAR. */
+/* Limits on the visits of eviction, over all capacities. MAX_VISITS_NEAR applies if the smallest
+ * arena exceeds the bound by at most the fraction NEAR. */
 #define MAX_VISITS (G_GINT64_CONSTANT (3) << 20)
 #define MAX_VISITS_NEAR (G_GINT64_CONSTANT (1) << 19)
 #define NEAR 0.01
-/* Eviction to the lower bound itself gets 1/PART_AT_BOUND of the visits, eviction to larger
- * capacities all, since success at the bound comes early. Compared with all visits for the bound
- * first, 79 of 115 arenas of fitted models are up to 10 % smaller and one is 0.8 % larger. Packing
- * takes 20 % longer. */
+/* Eviction to the lower bound itself gets 1/PART_AT_BOUND of the visits, since it succeeds early or
+ * not at all. Eviction to larger capacities gets all visits that are left. Compared with all visits
+ * for the bound first, 79 of 115 arenas of fitted models are up to 10 % smaller and one is 0.8 %
+ * larger. Packing takes 20 % longer. */
 #define PART_AT_BOUND 2
 
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts; /* the conflicts of `task`; for each buffer, in the order in which its last
-                       placement sorted them */
+  guint *conflicts; /* the lists of `task->conflicts`, each in the order that the last placement of
+                       its buffer found by sorting */
   CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;
   guint *away;             /* indices of the conflicts of the current buffer that are not placed */
   guint *placed, n_placed; /* placed buffers that are not empty, sorted by offset */
-  guint *asked, n_asked; /* asked[b]: value of `n_asked` (a counter of queries) at the last query in
-                            which buffer b was a conflict */
+  guint *asked, n_asked;   /* asked[b]: value of the counter `n_asked` when buffer b was last a
+                              conflict; pick_blocks() increases the counter with each call */
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
-  gboolean first_fit; /* use the lowest gap (first fit), not the smallest (best fit) */
-  gint64 n_visits;    /* number of visits that eviction has left */
+  gboolean
+      first_fit; /* TRUE: use the lowest gap (first fit); FALSE: use the smallest gap (best fit) */
+  gint64 n_visits; /* number of visits that eviction has left */
 } Packing;
 
-/* Fills `blocks` with the placed conflicts of a buffer, from the sorted list of placed buffers.
- * This is faster than sorting if the buffer has many conflicts. */
+/* Fills `blocks` with the placed conflicts of a buffer, taken from the sorted list of all placed
+ * buffers. This is faster than sorting if the buffer has many conflicts. */
 static void
 pick_blocks (Packing *packing, guint buffer)
 {
@@ -106,8 +110,8 @@ note_place (Packing *packing, guint buffer)
   placed[low] = buffer;
 }
 
-/* Fills `blocks` with the placed conflicts of a buffer, sorted. Keeps this order in `conflicts` for
- * the next call, so that sorting is nearly linear. */
+/* Fills `blocks` with the placed conflicts of a buffer, sorted. Stores the sorted order in
+ * `conflicts`, so that the next sort takes nearly linear time. */
 static void
 sort_out_blocks (Packing *packing, guint buffer)
 {
@@ -165,9 +169,9 @@ find_gap (const Packing *packing, gint64 n_bytes)
   return best == UNPLACED ? top : best;
 }
 
-/* Places all buffers in the current order. Returns the bytes of the arena. `is_last`: in the last
- * round of an order, stops when the arena exceeds the smallest one, since no later round needs the
- * offsets. */
+/* Places all buffers in the current order. Returns the bytes of the arena. `is_last`: this is the
+ * last round of the order, so stop when the arena exceeds the smallest one: no later round needs
+ * the offsets. */
 static gint64
 pack (Packing *packing, gboolean is_last)
 {
@@ -274,8 +278,8 @@ sort_order (Packing *packing, Compare compare)
                      compare_buffers, &sorting);
 }
 
-/* Moves the buffers that end above offset `limit` to the front of the order. Otherwise keeps the
- * order. */
+/* Moves the buffers that end above offset `limit` to the front of the order. The buffers in front,
+ * and the others, each keep their order. */
 static void
 promote (Packing *packing, gint64 limit)
 {
@@ -311,8 +315,8 @@ try_orders (Packing *packing, gint64 at_least, gint64 n_rounds)
 static gboolean
 fit (Packing *packing, gint64 capacity, guint n_seeds)
 {
-  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* a multiple of the alignment, as eviction also
-                                                     places buffers right below the capacity */
+  capacity -= capacity % CLEAVE_BUFFER_ALIGNMENT; /* a multiple of the alignment, since eviction
+                                                     also places buffers right below the capacity */
   for (guint seed = 0; seed < n_seeds; seed++)
     for (guint rule = 0; rule <= CLEAVE_EVICT_EARLIEST && packing->n_visits > 0; rule++)
       if (cleave_arena_evict (packing->task, capacity, rule, seed, &packing->n_visits,
@@ -324,15 +328,16 @@ fit (Packing *packing, gint64 capacity, guint n_seeds)
   return FALSE;
 }
 
-/* Tries eviction with smaller and smaller capacities. The first capacity is the lower bound. Each
- * later one is the middle between the largest capacity that failed and the best arena. */
+/* Tries eviction with several capacities. The first capacity is the lower bound. Each later
+ * capacity is the middle between the largest capacity that failed and the size of the smallest
+ * arena. */
 static void
 squeeze (Packing *packing, gint64 at_least)
 {
   gint64 failed = at_least, close = at_least / 1024;
-  gboolean is_near =
-      packing->best - at_least <= at_least / 4; /* the best arena is near the bound; with several
-                                                   threads, no arena may meet the bound */
+  gboolean is_near = packing->best - at_least <=
+                     at_least / 4; /* the smallest arena is near the bound; with several threads,
+                                      possibly no arena meets the bound */
   gint64 n_visits;
 
   if (packing->best <= at_least)

@@ -3,10 +3,13 @@
 
 #include <glib.h>
 
-/* Arena packing sets the offset of each buffer in one block of memory. This struct is its input:
- * the buffers, and which of them may not share memory. Buffer b conflicts with buffers
- * conflicts[begin[b] … begin[b + 1] - 1]. Each pair of conflicting buffers is listed twice, once
- * for each buffer. */
+/* Arena packing sets the offset of each buffer in one block of memory. placing.c calls
+ * cleave_arena_place() with the lifetimes of a schedule's buffers.
+ *
+ * This struct is the input: the buffers, and the pairs of buffers that may not share memory. Buffer
+ * b conflicts with buffers conflicts[begin[b] … begin[b + 1] - 1]. Each pair of conflicting buffers
+ * is listed twice, once for each buffer. Example: if buffer 1 conflicts with 0 and 2, then begin =
+ * {0, 1, 3, 4} and conflicts = {1, 0, 2, 1}. */
 typedef struct
 {
   guint n_buffers;
@@ -14,11 +17,12 @@ typedef struct
   const guint *time; /* indexed by buffer: its rank in the order of first use */
   const guint *begin;
   const guint *conflicts;
-  gboolean quick; /* run fewer rounds, and no eviction */
+  gboolean quick; /* TRUE: run fewer rounds, and no eviction */
 } CleaveArenaTask;
 
-/* If an arena has at most this many times the bytes of the lower bound, the search ends. Eviction
- * makes a last try to reach this size, and slack may enlarge the arena up to it. */
+/* If an arena has at most CLEAVE_ARENA_CLOSE times the bytes of the lower bound, the search ends.
+ * Eviction makes a last try to reach this size. A schedule with slack may enlarge the arena up to
+ * this size. */
 #define CLEAVE_ARENA_CLOSE 1.025
 
 /* Sets the offset of each buffer, in bytes. Returns the bytes of the arena. `at_least` is the lower

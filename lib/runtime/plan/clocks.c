@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-/* Limits on rows: BYTES_PER_STEP bytes of rows per step of the schedule, but at least MIN_ROWS
- * rows. With up to 16 threads, every step may have a row. */
+/* Limits on the rows of counts. All rows together have at most BYTES_PER_STEP bytes for each step
+ * of the schedule, but there may be MIN_ROWS rows in any case. With up to 16 threads, the limit
+ * allows one row per step. */
 #define BYTES_PER_STEP 64
 #define MIN_ROWS 4096
 
@@ -70,7 +71,7 @@ release_row (CleaveClocks *clocks, guint *row)
   *row = CLEAVE_NO_ROW;
 }
 
-/* Returns a new row with one user. Returns CLEAVE_NO_ROW if `max_rows` rows are in use. */
+/* Returns a new row that counts one user. Returns CLEAVE_NO_ROW if `max_rows` rows are in use. */
 static guint
 take_row (CleaveClocks *clocks)
 {
@@ -108,8 +109,8 @@ cleave_clocks_begin (CleaveClocks *clocks, guint step)
   return latest;
 }
 
-/* Raises the counts of a clock to those of step `pred`. The row of `pred` may be older than `pred`
- * itself, so `wait` supplies the count of its own thread. */
+/* Raises the counts of a clock to those of step `pred`. The row of `pred` may have been stored for
+ * an earlier step of the same thread, so `wait` supplies the count of this thread. */
 static void
 merge_row (CleaveClocks *clocks, guint *clock, guint pred, CleaveWait wait)
 {

@@ -3,23 +3,26 @@
 
 #include "list-schedule.h"
 
-/* Vector clocks of a schedule. The clock of a step has, for each thread, the number of steps that
- * are certainly done when the step begins.
+/* Vector clocks of a schedule. The clock of a step gives, for each thread, the number of steps that
+ * are certainly done when the step begins. waits.c uses clocks to remove waits that other waits
+ * imply; lifetimes.c uses them to find uses of memory whose end is certain. Example: if a step
+ * waits for step 4 of thread 1, its clock says that thread 1 has done 5 steps.
  *
- * The caller begins steps in the schedule's order. A step that waits for a step of another thread
- * takes over the counts of that step's clock. A row of n_threads counts is stored only for a step
- * for which others still wait. Steps of one thread share a row until one of them waits. There are
- * at most `max_rows` rows, so memory grows with the number of steps alone. For a step without a
- * row, the steps for which it waited are unknown: clocks are lower bounds. */
+ * The caller begins steps in the schedule's order. If a step waits for a step of another thread,
+ * its clock is raised to the clock of that step. A row of n_threads counts is stored only for a
+ * step for which other steps still wait. Steps of one thread share a row until one of them waits.
+ * There are at most `max_rows` rows, so memory grows with the number of steps alone. For a step
+ * without a row, the waits before it are unknown, so all clocks are lower bounds. */
 typedef struct
 {
   const CleaveSchedule *schedule;
-  guint *latest;  /* [thread][thread]: clock of the first thread's step that began last */
-  guint *current; /* indexed by thread: the row that equals its clock in `latest`; CLEAVE_NO_ROW:
-                     none */
-  guint *row;     /* indexed by step: its row; CLEAVE_NO_ROW: none */
-  guint
-      *n_waits; /* indexed by step: number of announced waits for the step that were not made yet */
+  guint *latest;   /* indexed by [thread t][thread u]: the count of thread u in the clock of the
+                      latest step that t began */
+  guint *current;  /* indexed by thread: the row with the counts of the thread's clock in `latest`;
+                      CLEAVE_NO_ROW: none */
+  guint *row;      /* indexed by step: the row with the step's clock; CLEAVE_NO_ROW: none */
+  guint *n_waits;  /* indexed by step: number of waits for the step that cleave_clocks_expect()
+                      announced and cleave_clocks_wait() has not made yet */
   GArray *counts;  /* guint: n_threads counts for each row */
   GArray *n_users; /* guint, indexed by row: number of steps and threads that refer to the row */
   GArray *unused;  /* guint: indices of rows without a user */
@@ -34,10 +37,11 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveClocks, cleave_clocks_clear)
 
 /* Announces a wait. The caller announces all waits before the first step begins. */
 void cleave_clocks_expect (CleaveClocks *clocks, CleaveWait wait);
-/* Begins a step. Returns its clock, which later calls of cleave_clocks_wait() raise. */
+/* Begins a step. Returns the step's clock; later calls of cleave_clocks_wait() raise its counts. */
 const guint *cleave_clocks_begin (CleaveClocks *clocks, guint step);
 /* Makes the step that began last wait for another step. The wait must have been announced. Returns
  * FALSE if earlier waits of the step imply this wait. */
 gboolean cleave_clocks_wait (CleaveClocks *clocks, guint step, CleaveWait wait);
-/* Ends the step that began last. If other steps will wait for it, stores its clock in a row. */
+/* Ends the step that began last. If other steps will wait for the ended step, stores its clock in a
+ * row. */
 void cleave_clocks_end (CleaveClocks *clocks, guint step);

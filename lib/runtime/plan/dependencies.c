@@ -2,7 +2,8 @@
 
 #include "dependencies.h"
 
-/* Largest number of operands of a join that find_latest_operand() examines. */
+/* Largest number of operands of a join that find_latest_operand() examines, to bound the time of
+ * large joins. Operands of larger joins are not delayed. */
 #define MAX_PARTS 256
 
 typedef struct
@@ -16,9 +17,11 @@ typedef struct
   GArray *edges; /* Edge: pairs of a step and one of its predecessors */
   guint step;
   const CleaveNode *join; /* the join whose `first` and `last` are set */
-  guint first, last; /* `first`: step of the first operand that is computed in the join's buffer;
-                        `last`: step of the last operand */
-  const CleaveNode *spread; /* the join for which find_latest_operand() has set `latest` */
+  guint first,
+      last; /* `first`: the first step that computes an operand in the join's buffer, CLEAVE_NEVER
+               if there is none; `last`: the last step that computes an operand */
+  const CleaveNode
+      *spread;  /* the join whose operands find_latest_operand() examined to set `latest` */
   guint latest; /* the step after which all operands of `spread` can run; CLEAVE_NEVER: an operand
                    is not element-wise */
 } Collecting;
@@ -48,7 +51,7 @@ collect (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     add_edge (c, c->step, c->storage->assignments[c->storage->first_value[deadline]].ready);
 }
 
-/* Sets `first` and `last` for a join, unless the copy before this one had the same join. */
+/* Sets `first` and `last` for a join, unless they are already set for this join. */
 static void
 find_ends_of_join (Collecting *c, const CleaveNode *join)
 {
@@ -57,7 +60,7 @@ find_ends_of_join (Collecting *c, const CleaveNode *join)
   if (c->join == join)
     return;
   c->join = join;
-  c->first = CLEAVE_NEVER; /* larger than any index of a step */
+  c->first = CLEAVE_NEVER; /* larger than any number of a step */
   c->last = 0;
   for (guint i = 0; i < join->n_operands; i++)
     {
@@ -71,9 +74,9 @@ find_ends_of_join (Collecting *c, const CleaveNode *join)
     }
 }
 
-/* Delays the copy of a staged operand until the first operand of the join that is computed in
- * place, since the join's buffer is allocated from that step on. Does not delay a copy of a view of
- * a larger value, since the view keeps that value in memory. */
+/* Delays the copy of a staged operand until a step computes the first operand in the join's buffer,
+ * since this buffer is allocated from that step on. Does not delay a copy of a view of a larger
+ * value, since the view keeps that value in memory. */
 static void
 put_off_copy (Collecting *c, const CleaveStep *step)
 {
@@ -89,8 +92,9 @@ put_off_copy (Collecting *c, const CleaveStep *step)
     add_edge (c, first, c->step);
 }
 
-/* Adds the predecessors of a JOIN step: its operands; its COPY and LOAD steps, which come right
- * before it; and earlier copies that another join with the same operand made. */
+/* Adds the predecessors of a JOIN step. They are the steps that compute its operands, its own COPY
+ * and LOAD steps, which come right before it, and copies of its operands that an earlier join
+ * made. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
 {
@@ -160,8 +164,9 @@ find_latest_operand (Collecting *c, const CleaveNode *join)
     }
 }
 
-/* Returns the join in whose buffer the result of a node is stored, directly or after other nodes
- * have overwritten the result. NULL if there is none. */
+/* Returns the join in whose buffer the result of a node is stored. The node's result is an operand
+ * of the join, or later nodes overwrite the result and the last of them computes an operand. NULL
+ * if there is no join. */
 static const CleaveNode *
 find_join (const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -191,8 +196,8 @@ is_read_after (const CleaveStorage *storage, const CleaveNode *node, const Cleav
   return TRUE;
 }
 
-/* Delays an element-wise operand of a join until all operands of the join can run. It does so only
- * if the operands of `node` stay in memory until then without the delay. */
+/* Delays an element-wise operand of a join until all operands of the join can run. Delays it only
+ * if the operands of `node` stay in memory until then in any case. */
 static void
 put_off_part (Collecting *c, const CleaveNode *node)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds fused consumers of each step (the head). They are steps right after the head on the same
- * thread that wait for no other thread. They go element by element through memory with the layout
- * of the head's result. Each part of that result then passes through all consumers while it is in
- * the cache. The order of operations for each element and all addresses stay the same.
+/* Finds the fused consumers of each step (the head). Consumers are steps right after the head on
+ * the same thread that wait for no other thread. Consumers go element by element through memory
+ * with the layout of the head's result. Each part of that result then passes through all consumers
+ * while it is in the cache. The order of operations for each element and all addresses stay the
+ * same.
  *
  * The first consumers may be epilogue ops, which the head's kernel applies in registers. The kernel
- * never stores the intermediate values of an expression pattern, so these steps do not wait for
- * memory.
+ * never stores the intermediate values of an expression pattern, so the steps of the pattern do not
+ * wait for memory.
  *
- * A consumer that runs part by part runs before the rest of the steps between it and the head. So
- * it must not overwrite memory that they still read, and must not read memory that they have yet to
- * write. */
+ * A consumer that runs part by part starts before the other steps between the head and the
+ * consumer. So the consumer must not overwrite memory that those steps still read, and must not
+ * read memory that they have yet to write. */
 
 #include "../program-private.h"
 
@@ -23,10 +24,10 @@ typedef struct
 {
   CleaveProgram *program;
   const CleaveStorage *storage;
-  const guint *sequence; /* the steps of one thread, in the order in which it runs them */
+  const guint *sequence; /* the steps of one thread, in the order in which the thread runs them */
   guint n;
   CleaveFusedConsumer
-      *fused; /* indexed like `sequence`: the data by which the step runs as a fused consumer */
+      *fused; /* indexed like `sequence`: the description of the step as a fused consumer */
   gboolean *is_epilogue_op; /* indexed by step: the step is an epilogue op */
 } Finding;
 
@@ -34,9 +35,9 @@ typedef struct
 typedef struct
 {
   CleaveTask *head;
-  guint first;          /* index of the head's step */
-  guint along;          /* dimension of y whose lines no vector of the head's kernel crosses, or
-                           CLEAVE_ALONG_ALL */
+  guint first;          /* index of the head in `sequence` */
+  guint along;          /* dimension of y: no vector of the head's kernel spans two lines along it;
+                           CLEAVE_ALONG_ALL: a vector may span the ends of all lines */
   gboolean is_overlaid; /* y overlays an operand, and the head reads each part of the operand before
                            it overwrites the part */
   guint n_fused;
@@ -85,8 +86,9 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Returns whether a consumer that runs part by part uses only the part of `result` that the step
- * before has just written. Sets `reads` to TRUE if the consumer reads `result`. */
+/* Returns whether a consumer that runs part by part touches `result`, which an earlier step of its
+ * group writes, only in the part that was just written. Sets `reads` to TRUE if the consumer reads
+ * `result`. */
 static gboolean
 reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
 {
@@ -102,9 +104,9 @@ reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, g
   return are_same (&instance->results[0], result) || are_disjoint (&instance->results[0], result);
 }
 
-/* Returns whether `before`, run part by part, never reads an element after a later step has
- * overwritten it by writing `result`. `by_elements` FALSE: `before` may read any element at any
- * time. */
+/* Returns whether step `before`, run part by part, reads each element before a later step of its
+ * group overwrites the element by writing `result`. `by_elements` FALSE: `before` may read any
+ * element at any time. */
 static gboolean
 reads_before (const CleaveKernelInstance *before, const CleaveView *result, gboolean by_elements)
 {
@@ -172,8 +174,8 @@ find_assignment (const Finding *f, guint step)
 }
 
 /* Returns whether w can be the second operand of an epilogue op, and sets the fields of the op
- * accordingly. It can be the value y with which an expression pattern began, a single element, or a
- * value with the layout of y. */
+ * accordingly. The operand w can be the value y with which an expression pattern began, a single
+ * element, or a value with the layout of y. */
 static gboolean
 find_w (const CleaveView *y,
         const CleaveView *so_far,
@@ -187,9 +189,9 @@ find_w (const CleaveView *y,
          (are_disjoint (w, y) && (epilogue_op->w_is_one || lie_alike (w, y)));
 }
 
-/* Describes a step as an epilogue op on the value in registers, `so_far`. This value is y or an
- * intermediate value of an expression pattern. An intermediate value is not stored, so it may have
- * another layout than y. Returns FALSE if the step cannot be an epilogue op. */
+/* Describes a step as an epilogue op on `so_far`, the value in registers. `so_far` is y or an
+ * intermediate value of an expression pattern. An intermediate value is not stored, so its layout
+ * may differ from the layout of y. Returns FALSE if the step cannot be an epilogue op. */
 static gboolean
 find_epilogue_op (const Group *group, const CleaveView *so_far, CleaveFusedConsumer *consumer)
 {
@@ -234,9 +236,9 @@ make_consumer (CleaveTask *task)
                                 .instance = &task->instance };
 }
 
-/* Returns the number of steps, from index i of the sequence on, that as epilogue ops compute a
- * value from y and store it over y. Returns 0 if no such value is stored over y. These steps use no
- * memory of their own, so they wait only for values. */
+/* Returns the number of steps, from index i of `sequence` on, that compute a value from y as
+ * epilogue ops and store it over y. Returns 0 if no step stores such a value over y. The steps use
+ * only memory that the head uses, so they wait only for values. */
 static guint
 find_epilogue (const Finding *f, const Group *group, guint i)
 {
@@ -287,8 +289,8 @@ begin_group (const Finding *f, guint i)
                   .fused = head->instance.fused };
 }
 
-/* Finds the epilogue ops whose head is step `i` of the sequence, and adds them. Returns their
- * number. */
+/* Finds and adds the epilogue ops whose head is step `i` of `sequence`. Returns the number of
+ * epilogue ops. */
 static guint
 add_epilogue (const Finding *f, guint i)
 {
@@ -315,10 +317,9 @@ has_pattern (const CleaveKernelInstance *instance)
   return FALSE;
 }
 
-/* Finds the consumers whose head is step `i` of the sequence, first its epilogue ops, and adds
- * them. Returns the number of consumers. If a consumer has epilogue ops of its own, they become
- * consumers of the head. A step whose epilogue ops contain an expression pattern cannot be a
- * consumer. */
+/* Finds and adds the consumers whose head is step `i` of `sequence`, beginning with its epilogue
+ * ops. Returns the number of consumers. If a consumer has epilogue ops, they become consumers of
+ * the head. A step whose epilogue ops contain an expression pattern cannot be a consumer. */
 static guint
 add_fused (const Finding *f, guint i)
 {

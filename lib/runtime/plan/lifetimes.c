@@ -7,8 +7,7 @@
 #include "clocks.h"
 #include "liveness.h"
 
-/* A touch: one use of a buffer. `use` is the wait that ends when the step that uses the buffer is
- * done. */
+/* A touch: one use of a buffer by a step. The wait `use` ends when the step is done. */
 typedef struct
 {
   guint buffer;
@@ -49,8 +48,9 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
     }
 }
 
-/* Visits the steps in the schedule's order and calls `visit` for each value that they use. Updates
- * the clocks only if there is slack, since only `sure` is computed from the clocks. */
+/* Visits the steps in the schedule's order and calls `visit` for each value that a step uses.
+ * Updates the clocks only if there is slack, since nothing but `sure` is computed from the
+ * clocks. */
 static void
 visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
 {
@@ -92,15 +92,16 @@ sort_touches (const GArray *touches, guint n_buffers)
   return sorted;
 }
 
-/* Sets `used` to the last use of each buffer by each thread. Relies on the order of touches: the
- * steps of one thread have ascending numbers. */
+/* Sets `used` to the last use of each buffer by each thread. Relies on the order of the touches:
+ * the steps of one thread have ascending indices in its sequence. */
 static void
 find_used (CleaveLifetimes *l)
 {
   guint n_buffers = l->storage->buffers->len, n_touches = l->touches->len, i = 0;
   g_autofree Touch *touches = sort_touches (l->touches, n_buffers);
-  g_autofree guint *place = g_new0 (
-      guint, l->schedule->n_threads); /* indexed by thread: index of its wait in the list, plus 1 */
+  g_autofree guint *place =
+      g_new0 (guint, l->schedule->n_threads); /* indexed by thread: 1 + the index of the thread's
+                                                 wait in the list; 0: no wait */
 
   l->used = (CleaveWaits){ g_new (guint, (gsize) n_buffers + 1),
                            g_array_new (FALSE, FALSE, sizeof (CleaveWait)) };
@@ -142,7 +143,7 @@ find_end (const CleaveLifetimes *l, guint buffer)
 }
 
 /* Returns the first position after `last` whose step begins at time `end` (nanoseconds) or later.
- * Positions are sorted by begin. */
+ * The steps are sorted by their estimated begin. */
 static guint
 find_gone (const CleaveSchedule *schedule, guint last, double end)
 {
@@ -211,8 +212,8 @@ cleave_lifetimes_sort (const guint *first, guint n)
   return order;
 }
 
-/* Returns whether the waits of the schedule guarantee that all uses of buffer `first` are done when
- * a step uses buffer `then`, whatever time steps take. */
+/* Returns whether the waits of the schedule guarantee, for any duration of the steps, that all uses
+ * of buffer `first` are done when a step uses buffer `then`. */
 static gboolean
 is_sure (const CleaveLifetimes *l, guint first, guint then)
 {
@@ -235,7 +236,7 @@ cleave_lifetimes_conflict (const CleaveLifetimes *l, guint first, guint then)
          (l->late[first] > l->first[then] && !is_sure (l, first, then));
 }
 
-/* Returns the largest sum of the first k elements of `change`, over all k. */
+/* Returns the largest of the sums change[0] + … + change[k - 1], for k from 0 to n. */
 static gint64
 sum_up (const gint64 *change, guint n)
 {

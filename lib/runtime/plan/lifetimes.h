@@ -4,15 +4,18 @@
 #include "../../memory/buffers.h"
 #include "waits.h"
 
-/* The lifetimes of the buffers of a schedule: the positions between which each buffer is in use.
+/* The lifetimes of the buffers of a schedule: the positions in its order between which each buffer
+ * is in use. liveness.c computes them, and placing.c turns them into the conflicts of arena
+ * packing.
  *
  * A later buffer may reuse the memory of an earlier one if, by estimated times, all uses of the
- * earlier buffer end before the first use of the later one. Waits ensure that order in a run. They
- * cost no time if the estimates are right, and keep a thread that is ahead from needing more
- * memory.
+ * earlier buffer end before the first use of the later one. Waits ensure this order in a run. The
+ * waits cost no time if the estimates are right, and they keep a thread that is ahead from needing
+ * more memory.
  *
- * With slack, uses whose end the schedule's other waits do not guarantee must end earlier by the
- * slack. A thread may then be late by the slack before another thread waits for it. */
+ * Slack is time by which a thread may be late. A use is certain if the schedule's waits for values
+ * guarantee its end. With slack, every other use must end earlier by the slack. A thread may then
+ * be late by the slack before another thread waits for its memory. */
 typedef struct
 {
   const CleaveStorage *storage;
@@ -30,10 +33,10 @@ typedef struct
   GArray *touches;  /* Touch: all uses of buffers, in the schedule's order */
   CleaveWaits used; /* indexed by buffer: number of steps of each thread up to the thread's last use
                        of the buffer */
-  const guint *clock; /* indexed by thread: number of its steps that are certainly done when the
-                         current step begins */
-  guint *sure; /* [buffer][thread]: number of steps of the thread that are done whenever a step uses
-                  the buffer; NULL: there is no slack */
+  const guint *clock; /* indexed by thread: number of the thread's steps that are certainly done
+                         when the current step begins */
+  guint *sure; /* indexed by [buffer][thread]: number of steps of the thread that are done whenever
+                  a step uses the buffer; NULL: there is no slack */
 } CleaveLifetimes;
 
 /* Finds the lifetimes of all buffers of the storage, graph and schedule in `l`. `slack`: time in

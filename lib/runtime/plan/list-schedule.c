@@ -14,14 +14,14 @@ typedef struct
   guint *n_missing; /* indexed by step: number of its predecessors that have not finished */
   guint *first_succ, *succs;
   GPtrArray *ready; /* heaps of ranks of ready steps: one for each thread, and a last one for steps
-                       without an owner */
+                       that no thread owns */
   guint *owner;     /* indexed by group: the thread that took the group's first step; n_threads: no
                        thread yet */
-  guint *running;   /* indexed by thread: its current step; G_MAXUINT: none */
-  guint *along; /* indexed by thread: the step that should run right after its last step; G_MAXUINT:
-                   none */
-  double *free_at; /* indexed by thread: the estimated time, in nanoseconds, at which its current
-                      step ends */
+  guint *running;   /* indexed by thread: the step that it runs; G_MAXUINT: none */
+  guint *along; /* indexed by thread: the step that should run right after the step that the thread
+                   ran last; G_MAXUINT: none */
+  double
+      *free_at; /* indexed by thread: the estimated time, in nanoseconds, at which its step ends */
   guint n_running;
   gint64 live;    /* total bytes of all live buffers */
   guint *n_begun; /* indexed by buffer: number of steps that use the buffer and have begun */
@@ -77,7 +77,7 @@ push_ready (Simulation *sim, guint step, guint thread)
                     rank_of (sim, step));
 }
 
-/* Returns the bytes of the buffers that no step has used before this one. */
+/* Returns the bytes of the buffers that `step` would use first. */
 static gint64
 count_new (const Simulation *sim, guint step)
 {
@@ -122,8 +122,9 @@ leave_buffers (Simulation *sim, guint step)
       sim->live -= task->n_bytes[task->touched[i]];
 }
 
-/* Makes a step ready whose predecessors are all done. The first step that should run right after
- * `pred` stays with the thread of `pred`. Other steps go to a heap. */
+/* Counts that predecessor `pred` of a step is done. If no predecessor is missing then, the step
+ * becomes ready. The first step that should run right after `pred` stays with `thread`; other steps
+ * go to a heap. */
 static void
 release (Simulation *sim, guint step, guint pred, guint thread)
 {
@@ -206,7 +207,7 @@ take_along (Simulation *sim, guint thread)
 }
 
 /* Returns the index of the heap from which a free thread takes a step that fits the budget. The
- * thread prefers its own heap, then the heap of steps without an owner, then the heap with the
+ * thread prefers its own heap, then the heap of steps that no thread owns, then the heap with the
  * smallest rank on top. */
 static guint
 find_heap (const Simulation *sim, guint thread)
@@ -271,8 +272,8 @@ next_to_finish (const Simulation *sim)
 }
 
 /* Starts steps on free threads. A search for a step compares the heaps of all threads. If one
- * thread finds no step, the others do not search until a step starts, so that most threads need no
- * search. */
+ * thread finds no step, the other threads do not search until a step starts, so that most threads
+ * need no search. */
 static void
 start_steps (Simulation *sim, double now)
 {
@@ -295,10 +296,10 @@ start_steps (Simulation *sim, double now)
     }
 }
 
-/* Runs the simulation until all steps are done, which happens for every task. If no step runs,
- * consider the undone step with the smallest number. All its predecessors have smaller numbers, so
- * they are done. The step is therefore in a heap or in `along`, and a free thread takes from both,
- * whatever the budget. */
+/* Runs the simulation until all steps are done. The simulation ends for every task: if no thread
+ * runs a step, all predecessors of the undone step with the smallest number are done, since their
+ * numbers are smaller. So this step is in a heap or in `along`, and a free thread takes it whatever
+ * the budget is. */
 static void
 simulate (Simulation *sim)
 {

@@ -4,17 +4,18 @@
 #include <glib.h>
 
 /* List scheduling: assigns steps to threads by simulating a run with estimated costs.
+ * schedule-search.c makes many schedules with different budgets and ranks, and keeps the best one.
  *
- * This struct is the input. Step s runs after its predecessors preds[begin[s] … begin[s + 1] - 1],
- * which have smaller numbers than s. */
+ * This struct is the input. Step s runs after its predecessors preds[begin[s] … begin[s + 1] - 1].
+ * Their numbers are smaller than s. */
 typedef struct
 {
   guint n_steps;
   const guint *begin, *preds;
   const double *cost;
-  const guint *along; /* indexed by step: an earlier step whose result this step continues or
-                         overwrites, so that this step should run right after it; G_MAXUINT: none.
-                         NULL: none for all steps */
+  const guint *along; /* indexed by step: an earlier step right after which this step should run,
+                         since it continues or overwrites that step's result; G_MAXUINT: none. NULL:
+                         none for all steps */
   const guint *group; /* indexed by step: the parallel subgraph that contains the step; G_MAXUINT:
                          none. NULL: none for all steps */
   guint n_groups;
@@ -24,11 +25,11 @@ typedef struct
   guint n_buffers;
   const gint64 *n_bytes; /* indexed by buffer: its size in bytes */
   gint64 budget;         /* limit on the total bytes of live buffers; 0: no limit */
-  gboolean in_order; /* take the ready step with the smallest rank, even if another thread made it
-                        ready */
-  const guint *rank; /* indexed by step: its rank; smaller ranks run first. NULL: the rank is the
-                        step's number */
-  const guint *by_rank; /* indexed by rank: the step */
+  gboolean in_order;     /* TRUE: take the ready step with the smallest rank, even if another thread
+                            made it ready */
+  const guint *rank;    /* indexed by step: its rank; smaller ranks run first. NULL: the rank is the
+                           step's number */
+  const guint *by_rank; /* the inverse of `rank`: by_rank[rank[s]] = s */
 } CleaveScheduleTask;
 
 typedef struct

@@ -26,7 +26,8 @@ cleave_arena_find_waits (const CleaveArena *arena,
                                  : cleave_schedule_find_waits (schedule, NULL);
 }
 
-/* Moves the lifetimes that cleave_arena_find_waits() needs, and `order`, from `l` into `arena`. */
+/* Moves the lifetimes that cleave_arena_find_waits() needs, and the array `order`, from `l` into
+ * `arena`. */
 static void
 keep_uses (CleaveLifetimes *l, CleaveArena *arena, guint **order)
 {

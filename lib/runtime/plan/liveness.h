@@ -5,8 +5,10 @@
 #include "arena-sweep.h"
 #include "waits.h"
 
-/* Finds when each buffer of a schedule is in use, and packs the arena. The scheduler
- * (list-schedule.h) provides the schedule; arena.h packs the buffers. */
+/* Finds when each buffer of a schedule is in use, and packs the arena. schedule-search.c calls
+ * these functions for each schedule that it compares; the arena of the chosen schedule becomes part
+ * of the memory plan (memory-plan.h). lifetimes.h finds the lifetimes, and placing.h packs the
+ * buffers. */
 
 /* The arena of a schedule: the offset of each buffer, and when the buffer is in use. */
 typedef struct
@@ -38,9 +40,9 @@ void cleave_arena_init_unplaced (CleaveArena *arena,
  * lifetimes of the n buffers, sorted by `first`. `peak` is the largest sum of bytes in use at
  * once. */
 gint64 cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 peak);
-/* Plans the arena as cleave_arena_init() does, but lets threads be late by `slack` nanoseconds
- * before other threads wait for their memory. Returns FALSE and changes nothing if the arena needs
- * more than `at_most` bytes. */
+/* Plans the arena as cleave_arena_init() does, but lets a thread be late by `slack` nanoseconds
+ * before another thread waits for memory that it uses. Returns FALSE and changes nothing if the
+ * arena needs more than `at_most` bytes. */
 gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveStorage *storage,
                                        const CleaveGraph *graph,
@@ -55,14 +57,15 @@ gboolean cleave_arena_init_at (CleaveArena *arena,
                                const CleaveSchedule *schedule,
                                const gint64 *offsets,
                                gint64 n_bytes);
-/* Moves buffers within the arena to memory that the thread which writes them has used before. */
+/* Moves buffers within the arena. A buffer moves to memory that the thread which writes the buffer
+ * has used before. */
 void cleave_arena_keep_with_threads (CleaveArena *arena,
                                      const CleaveStorage *storage,
                                      const CleaveGraph *graph,
                                      const CleaveSchedule *schedule);
-/* Returns the waits of all steps, for values and for reused memory. `left_out`, indexed by step:
- * the step uses only memory that earlier steps use as well, and does not wait for memory; NULL:
- * FALSE for all steps. */
+/* Returns the waits of all steps, for values and for reused memory. `left_out` is indexed by step.
+ * TRUE: the step uses only memory that earlier steps use as well, so it does not wait for memory.
+ * NULL: FALSE for all steps. */
 CleaveWaits cleave_arena_find_waits (const CleaveArena *arena,
                                      const CleaveStorage *storage,
                                      const CleaveGraph *graph,

@@ -59,7 +59,7 @@ cleave_memory_plan_init (CleaveMemoryPlan *plan,
   if (!cleave_storage_is_lapped (plan->storage) ||
       lapped <= cleave_memory_plan_get_peak_apart (plan))
     return TRUE;
-  /* laps make buffers larger, and gaps stay in this arena: plan again without laps, and keep the
+  /* laps make buffers larger, and this arena has gaps: plan again without laps, and keep the
    * smaller arena */
   cleave_storage_unlap (plan->storage, graph);
   place (plan, graph, n_threads);

@@ -3,8 +3,10 @@
 
 #include "liveness.h"
 
-/* The memory plan: all decisions about a graph except its kernels. The plan has the location of
- * each value, the steps, the thread of each step, and the offset of each buffer in the arena. */
+/* The memory plan: all decisions about a graph except its kernels. The plan contains the location
+ * of each value, the steps, the thread of each step, and the offset of each buffer in the arena.
+ * program.c makes the plan first, and then chooses a kernel for each step. lib/tflite writes the
+ * offsets of a plan into a model file. */
 typedef struct
 {
   CleaveStorage *storage;
@@ -18,11 +20,11 @@ gboolean cleave_memory_plan_init (CleaveMemoryPlan *plan,
                                   guint n_threads,
                                   GError **error);
 /* Makes the plan of one thread without placing buffers: `arena.n_bytes` and all offsets are 0. If
- * the plan has overlays, and the placed buffers need more than cleave_memory_plan_get_peak_apart(),
- * then cleave_memory_plan_init() may make another plan. */
+ * the plan has overlays and its placed buffers need more than cleave_memory_plan_get_peak_apart(),
+ * cleave_memory_plan_init() may choose a plan without laps instead. */
 gboolean
 cleave_memory_plan_init_unplaced (CleaveMemoryPlan *plan, const CleaveGraph *graph, GError **error);
-/* Returns the peak in bytes of the plan without laps. */
+/* Returns the peak in bytes that the plan would have without laps. */
 gint64 cleave_memory_plan_get_peak_apart (const CleaveMemoryPlan *plan);
 void cleave_memory_plan_clear (CleaveMemoryPlan *plan);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveMemoryPlan, cleave_memory_plan_clear)

@@ -13,9 +13,9 @@ typedef struct
   guint a, b; /* indices of the two buffers in `order`, the buffers sorted by first use */
 } Pair;
 
-/* Limit on the average number of buffers with which each buffer is compared. Beyond it, a sweep
- * replaces the quadratic search: for 4,000 buffers in use at once, the sweep takes 2 ms instead of
- * a second. */
+/* Limit on the average number of buffers with which each buffer is compared. Above this limit, a
+ * sweep replaces the quadratic search: for 4,000 buffers in use at once, the sweep takes 2 ms
+ * instead of a second. */
 #define MAX_VISITS_EACH 256
 
 void
@@ -129,8 +129,8 @@ cleave_placing_pack (
   return size;
 }
 
-/* Sets `offsets`, indexed by buffer, with cleave_arena_sweep(), which is faster and packs less
- * densely. Returns the bytes of the arena. */
+/* Sets `offsets`, indexed by buffer, with cleave_arena_sweep(): faster than cleave_arena_place(),
+ * but the arena is larger. Returns the bytes of the arena. */
 static gint64
 sweep (gint64 *offsets, const CleaveLifetimes *l, const guint *order)
 {

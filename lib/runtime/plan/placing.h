@@ -4,8 +4,11 @@
 #include "arena.h"
 #include "lifetimes.h"
 
-/* Input of cleave_arena_place(): the buffers sorted by first use, and the pairs of buffers that may
- * not share memory. */
+/* Places the buffers of a schedule in an arena: computes from their lifetimes (lifetimes.h) which
+ * buffers conflict, and passes them to the packing in arena.h. liveness.c uses the offsets. */
+
+/* This struct is the input of cleave_arena_place(): the buffers sorted by first use, and the pairs
+ * of buffers that may not share memory. */
 typedef struct
 {
   CleaveArenaTask task;

@@ -3,7 +3,7 @@
 /* Searches for the schedule of a program: makes schedules with smaller and smaller memory budgets,
  * and compares their memory and their estimated time.
  *
- * Over 400 lines: one search, and the prices that it compares. */
+ * Over 400 lines: one search, and the prices that the search compares. */
 
 #include "schedule-search.h"
 
@@ -17,8 +17,8 @@
 
 #include <math.h>
 
-/* Limits on a schedule that replaces the fastest one. It takes at most MAX_SLOWER times the time of
- * the fastest one, and needs at most MAX_LEFT times its memory. */
+/* Limits on a schedule that replaces the fastest schedule. It may take at most MAX_SLOWER times the
+ * time of the fastest schedule, and may need at most MAX_LEFT times its memory. */
 #define MAX_SLOWER 1.02
 #define MAX_LEFT 0.95
 /* The limits below are measured on 320 random graphs for four threads: the size of the arenas, and
@@ -28,8 +28,8 @@
  * schedule's time. Without this limit, arenas are 0.5 % smaller, and making programs takes 1.4
  * times as long. */
 #define CUTOFF 1.15
-/* Limit on the number of memory budgets that are tried. With 8 instead of 32, arenas are 2.5 %
- * larger, and making programs takes two thirds of the time. */
+/* Limit on the number of memory budgets that the search tries. With 8 instead of 32, arenas are 2.5
+ * % larger, and making programs takes two thirds of the time. */
 #define N_BUDGETS 32
 /* Limit on the number of schedules whose arena is packed. With 2 instead of 6, arenas are 1.5 %
  * larger, and making programs takes two thirds of the time. */
@@ -37,8 +37,8 @@
 /* Number of simulated runs for a comparison of two schedules. With 1 instead of 8, arenas are 0.4 %
  * larger. */
 #define N_TRIALS 8
-/* Largest number of buffers with which slack is tried, since slack compares each buffer with most
- * other buffers. */
+/* Largest number of buffers in a search for slack, since slack compares each buffer with most other
+ * buffers. */
 #define MAX_LOOSE 8192
 
 guint *
@@ -93,7 +93,7 @@ typedef struct
   gboolean places; /* TRUE: place the buffers, which a comparison of schedules needs */
 } Choosing;
 
-/* Sets the options of the scheduler with which it makes the candidate's schedule. */
+/* Sets the fields of `task` that the candidate's schedule depends on: budget, order and ranks. */
 static void
 set_task (Choosing *c, const Candidate *candidate)
 {
@@ -153,9 +153,9 @@ add_candidates (Choosing *c, const Candidate *fastest, gboolean in_order, GArray
     }
 }
 
-/* Returns the candidates with a budget (Candidate), sorted by price. A schedule without a budget is
- * the fastest in the simulation, as threads take any ready step. But it may compute large values
- * long before their readers run. */
+/* Returns the candidates that have a budget (Candidate), sorted by price. A schedule without a
+ * budget is the fastest in the simulation, since threads take any ready step. However, this
+ * schedule may compute large values long before their readers run. */
 static GArray *
 find_candidates (Choosing *c, const Candidate *fastest)
 {
@@ -172,7 +172,8 @@ find_candidates (Choosing *c, const Candidate *fastest)
 }
 
 /* Returns a factor from 0.5 to 2 by which a simulated run changes the estimated time of a step. The
- * factor has a part that all steps of one op share. It depends only on the step and `trial`. */
+ * factor is a product of two: one that all steps of one op share, and one of the step. It depends
+ * only on the step and `trial`. */
 static double
 vary_cost (const Choosing *c, guint step, guint trial)
 {
@@ -213,7 +214,7 @@ replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *wa
   return last;
 }
 
-/* Returns whether runs with one schedule and its arena take on average at most MAX_SLOWER times as
+/* Returns whether runs with `schedule` and its arena take, on average, at most MAX_SLOWER times as
  * long as runs with the other schedule and its arena. */
 static gboolean
 is_as_fast (const Choosing *c,
@@ -260,9 +261,9 @@ find_urgent (Choosing *c)
   return best;
 }
 
-/* Packs the arenas of the candidates, with which threads also wait for memory. Returns the
- * candidate with the lowest price that is then still as fast as `fastest`, and fills `arena` for
- * it. Returns `fastest` if there is no such candidate. */
+/* Packs the arenas of the candidates, and adds the waits for reused memory to the simulation.
+ * Returns the candidate with the lowest price that is still as fast as `fastest`, and fills `arena`
+ * for it. Returns `fastest` if there is no candidate. */
 static Candidate
 choose_with_arena (Choosing *c, Candidate fastest, CleaveArena *arena)
 {

@@ -4,7 +4,9 @@
 #include "liveness.h"
 
 /* Searches for the schedule with the lowest product of memory and the fourth power of estimated
- * time: 1 % less time is worth 4 % more memory. */
+ * time: 1 % less time is worth 4 % more memory. memory-plan.c calls the search once for each plan,
+ * after the storage of the values is known; the schedule and its arena then become parts of the
+ * plan. */
 
 /* Returns, indexed by node id, the parallel subgraph of each node; G_MAXUINT: none. Sets `n_groups`
  * to the number of subgraphs. */

@@ -3,6 +3,9 @@
 
 #include "../../memory/buffers.h"
 
+/* Estimates the time of steps. schedule-search.c passes the costs to the scheduler
+ * (list-schedule.h), which simulates runs with them. */
+
 /* Returns the step right after which step `index` should run, since `index` continues or overwrites
  * its result; G_MAXUINT: none. */
 guint cleave_step_find_along (const CleaveStorage *storage, guint index);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Groups adjacent STORE steps whose outputs are parts of one value. A group stores row by row, and
- * so reads each row of the value once from begin to end. Storing one part alone would also fetch
- * neighboring parts from memory, which share its cache lines. */
+ * so reads each row of the value once, from begin to end. A step that stores one part alone also
+ * fetches bytes of the neighboring parts, which share its cache lines. */
 
 #include "../program-private.h"
 
-/* Limit on the number of outputs that are stored together. */
+/* Limit on the number of outputs that are stored together: the size of the arrays in
+ * cleave_program_store_together(). */
 #define MAX_TOGETHER 256
 
 static const CleaveView *

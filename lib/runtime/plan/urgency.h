@@ -4,7 +4,8 @@
 #include "list-schedule.h"
 
 /* Critical-path priorities for the scheduler: of the ready steps, the one with the longest path to
- * the end of the run comes first. */
+ * the end of the run comes first. schedule-search.c passes the ranks to half of the schedules that
+ * it compares. */
 
 /* Ranks steps by the estimated time of the longest path from the step to the end of the run. `rank`
  * is indexed by step; the longest path has rank 0. `by_rank` is indexed by rank. */

@@ -10,15 +10,15 @@ typedef struct
 {
   const CleaveSchedule *schedule;
   const CleaveWaits *asked;
-  const CleaveWaitSource *more; /* source of further waits; NULL: none */
-  guint *counts;                /* indexed by thread: array that `more` fills */
+  const CleaveWaitSource *more; /* source of waits for memory; NULL: none */
+  guint *counts;                /* indexed by thread: the counts that `more` raises */
   CleaveClocks clocks;
   GArray *found; /* CleaveWait, in the schedule's order */
 } Waiting;
 
 typedef void (*WaitVisit) (Waiting *w, guint step, CleaveWait wait);
 
-/* Calls `visit` for each wait that a step asks for. */
+/* Calls `visit` for each wait that a step needs, before any wait is removed. */
 static void
 visit_waits (Waiting *w, guint step, WaitVisit visit)
 {
