@@ -12,10 +12,13 @@
  *  |      |            |      |
  *  a      b            a      b
  *
- * Before: a valid graph. After: no node reads constants only, with three exceptions. Its value
- * would take more memory than its operands, it takes long to compute, or it is the form in which
- * weights are stored (DequantizeLinear, for example). A program computes these nodes when it is
- * compiled. Run it after importing and after splitting. */
+ * Before: a valid graph. After: no node reads only constants, with three exceptions:
+ * - nodes whose value would take more memory than their operands
+ * - nodes that take long to compute
+ * - nodes that decode stored weights, such as DequantizeLinear
+ *
+ * A program computes the excepted nodes when it is compiled. Run the pass after importing and after
+ * splitting. */
 
 /* Returns the bytes of the constants that only this node reads: folding the node frees them. */
 static gint64
@@ -53,7 +56,8 @@ find_budget (const CleaveGraph *graph)
   return CLEAVE_EVALUATE_BUDGET (n_bytes);
 }
 
-/* Subtracts work from the budget. Returns FALSE and keeps the budget if it is too small. */
+/* Subtracts `work` from the budget. If the budget is smaller than `work`, returns FALSE and keeps
+ * the budget. */
 static gboolean
 spend (double *budget, double work)
 {
@@ -88,10 +92,10 @@ replace (CleaveNode *node, const GPtrArray *values)
  *
  * Computes nodes that read only constants. A Slice or Split of a constant becomes constants that
  * share its bytes. A node stays if its value would take more memory than the constants that are
- * then no longer needed, unless that is at most 1 KiB. `QuantizeLinear` and `DequantizeLinear` of
- * constants stay as well, since weights are stored in that form. The work is limited to about that
- * of reading all constants a few times. A program computes the nodes that stay once, when it is
- * compiled.
+ * then no longer needed, unless its value has at most 1 KiB. `QuantizeLinear` and
+ * `DequantizeLinear` of constants stay as well, since weights are stored in that form. The pass
+ * does about as much work as reading all constants a few times. A program computes the nodes that
+ * stay once, when it is compiled.
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *

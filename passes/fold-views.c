@@ -19,15 +19,17 @@
  *    |            |
  *
  * Folds these patterns:
- * - a Concat of all results of a Split, in order: the Split's operand (a run of them: one Slice);
- * - a view or join of a whole value, and a Pad of nothing: the value;
- * - a Split of a Concat: the Concat's operands;
- * - a Split of a Split, a Concat of a Concat: one node, if the inner one has no other reader;
- * - two Reshapes or two Transposes: one node;
- * - a Transpose that only moves dimensions of extent 1: a Reshape.
+ * - a Concat of all results of a Split, in order, becomes the Split's operand (a Concat of
+ *   consecutive results becomes one Slice of the operand);
+ * - a view or join of a whole value, and a Pad that adds no element, become the value;
+ * - the results of a Split of a Concat become the Concat's operands;
+ * - a Split of a Split becomes one Split, and a Concat of a Concat one Concat, if the inner node
+ *   has no other reader;
+ * - two consecutive Reshapes or Transposes become one node;
+ * - a Transpose that only moves dimensions of extent 1 becomes a Reshape.
  *
- * Before: a valid graph.  After: no such pattern is left.  Run it after forward-slices, which does
- * the same for Slices. */
+ * Before: a valid graph.  After: none of these patterns is left. Run this pass after
+ * forward-slices, which folds Slices. */
 
 typedef struct
 {
@@ -50,8 +52,8 @@ is_empty_pad (const CleaveNode *node)
   return TRUE;
 }
 
-/* Returns the operand of the result's node that equals the result in every element; NULL if there
- * is none. */
+/* Returns the operand that equals a result of its node in every element, or NULL if there is
+ * none. */
 static CleaveResult *
 find_same (CleaveResult *result)
 {
@@ -87,8 +89,6 @@ fold_same (CleaveNode *node)
     }
   return changed;
 }
-
-/* Splits */
 
 static gboolean
 fold_split_of_join (Folder *folder, CleaveNode *node)
@@ -163,9 +163,9 @@ fold_split_of_split (Folder *folder, CleaveNode *inner)
   return TRUE;
 }
 
-/* Joins. The parts of a join are listed; the list is shortened; a new join with the listed parts
- * replaces the node. */
-
+/* Returns whether `value` is the result of a join of the same kind as `node`, and only `node` reads
+ * it. fold_join() lists the parts of a join, shortens the list, and replaces the join by a join of
+ * the listed parts. */
 static gboolean
 joins_alike (const CleaveNode *node, const CleaveResult *value)
 {
@@ -176,8 +176,9 @@ joins_alike (const CleaveNode *node, const CleaveResult *value)
           cleave_attrs_equal (node->op, node->attrs, inner->attrs));
 }
 
-/* Removes empty parts from the list. Replaces a part by its own parts, if it is a join of the same
- * kind that only this node reads. Returns whether the list changed. */
+/* Removes empty parts from the list of a join's parts. If a part is a join of the same kind that
+ * only `node` reads, replaces the part by the parts of that join. Returns whether the list
+ * changed. */
 static gboolean
 flatten (const CleaveNode *node, GArray *parts)
 {
@@ -203,8 +204,8 @@ flatten (const CleaveNode *node, GArray *parts)
   return TRUE;
 }
 
-/* Sets `base` to the value of which a part is a view, and `range` to the part's range in that
- * value. Returns FALSE if the part is not such a view, or the view has steps. */
+/* Sets `base` to the value that a part is a view of, and `range` to the part's range in `base`.
+ * Returns FALSE if the part is not a view, or if the view skips elements. */
 static gboolean
 find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
 {
@@ -223,9 +224,9 @@ find_base (const CleaveJoinPart *part, CleaveResult **base, CleaveRange *range)
   return TRUE;
 }
 
-/* Returns whether two parts that are adjacent in the join are also adjacent in their value, along
- * the same dimension. `a` and `b` are the ranges in the join, `in_a` and `in_b` the ranges in the
- * value. */
+/* Returns whether two parts that are adjacent in a join are also adjacent in the value that both
+ * are views of, along the same dimension. `a` and `b` are the ranges of the parts in the join,
+ * `in_a` and `in_b` their ranges in the value. */
 static gboolean
 follow (const CleaveRange *a,
         const CleaveRange *in_a,
@@ -242,8 +243,8 @@ follow (const CleaveRange *a,
   return TRUE;
 }
 
-/* Replaces consecutive parts that are adjacent in one value by a single part of that value. Returns
- * whether the list changed. */
+/* Replaces consecutive parts of a join by one part, if they are views of adjacent ranges of one
+ * value. Returns whether the list of parts changed. */
 static gboolean
 merge_runs (Folder *folder, const CleaveNode *node, GArray *parts)
 {

@@ -14,11 +14,15 @@
  *    /     \      =>      |     |
  * Slice   Slice           |     |
  *
- * A Slice that takes exactly one part becomes the part; one that takes less reads the part
- * directly.  A Slice across several parts becomes a smaller Assemble of Slices.  It stays as it is
- * if it overlaps all parts and another node reads the Assemble anyway.  Concats are treated alike.
- * A Slice of a Slice or of a Split's result reads their operand; a Slice of a whole value is the
- * value.  A Transpose in between moves below the Slice, one for each part:
+ * - A Slice of exactly one part of an Assemble becomes the part.
+ * - A Slice of less than one part reads the part directly.
+ * - A Slice across several parts becomes a smaller Assemble of Slices. If the Slice overlaps all
+ *   parts and another node also reads the Assemble, the Slice does not change.
+ * - A Slice of a Concat changes like a Slice of an Assemble.
+ * - A Slice of a Slice or of a Split's result reads the operand of that Slice or Split.
+ * - A Slice of a whole value becomes the value.
+ * - If a Transpose stands between the Assemble and the Slices, a Transpose of each part replaces
+ *   it:
  *
  *    a     b               a          b
  *     \   /                |          |
@@ -32,8 +36,9 @@
  * No Slice reads an Assemble or Concat that is joined along a dimension that the Slice cuts (except
  * if its steps straddle parts). Run it after splitting nodes one by one. */
 
-/* Forwards a Slice of a Transpose. If the Transpose's operand can be sliced further up, returns a
- * Transpose of that slice. Returns NULL otherwise. */
+/* Replaces a Slice of a Transpose by a Transpose of a Slice, which a forwarder then lets read a
+ * part directly. Returns the Transpose's result. Returns NULL if `node` is not a Slice of a
+ * Transpose, or if the new Slice would not read a part. */
 static CleaveResult *
 forward_transposed (CleaveGraph *graph, CleaveForwarder *forwarder, const CleaveNode *node)
 {
@@ -81,8 +86,8 @@ forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
  * @error: return location for a [struct@GLib.Error]
  *
  * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part directly. Pieces of nodes
- * that were split one by one then read each other. Slices without users are left to
- * `cleave_pass_remove_dead()`. Near-linear.
+ * that were split one by one then read each other. The Slices that no node reads any more stay;
+ * `cleave_pass_remove_dead()` removes them. Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -6,7 +6,7 @@
 
 #include "../lib/ir/boxed.h"
 
-/* Returns the record itself in place of a copy, since records of passes are never freed. */
+/* Returns `info` itself as its copy for the boxed type: records of passes are never freed. */
 static gpointer
 keep (gpointer info)
 {
@@ -54,7 +54,7 @@ cleave_pass_info_get_summary (const CleavePassInfo *info)
  * cleave_pass_info_get_pipeline:
  * @info: a pass
  *
- * Returns: (nullable): the pipeline that the name stands for, or %NULL if it is a single pass
+ * Returns: (nullable): the pipeline that the pass stands for, or %NULL if the pass runs a function
  *
  * Since: 0.1
  */

@@ -18,12 +18,14 @@
  *    Concat           |
  *      |              |
  *
- * The Concat joins all results of one Split along its axis, in order, after the same element-wise
- * ops with equal attributes on each.  No other node reads the values in between.
+ * The Concat joins values along the axis of the Split. Each value is computed from one result of
+ * the Split, in order, by the same element-wise ops with equal attributes. No other node reads the
+ * values between the Split and the Concat.
  *
- * Before: a valid graph, as imported.  After: no such pattern is left.  Run it before anything is
- * split, and not as part of clean-up.  It cannot undo one of our own splits: those consist of
- * Slices and an Assemble (a Concat in a written model), never of a Split and a Concat. */
+ * Before: a valid graph, as imported. After: the pattern is not left. Run this pass before any node
+ * is split, and not as part of clean-up. The pass cannot undo a split that Cleave made: that
+ * consists of Slices and an Assemble (a Concat in a written model), never of a Split and a
+ * Concat. */
 
 typedef struct
 {
@@ -31,7 +33,8 @@ typedef struct
   const CleaveOp *split, *concat;
 } Joiner;
 
-/* Returns whether a node is element-wise, has one operand, and one other node uses its result. */
+/* Returns whether a node is element-wise, has one operand, and exactly one node reads its
+ * result. */
 static gboolean
 is_plain (const CleaveNode *node)
 {
@@ -48,7 +51,8 @@ is_plain (const CleaveNode *node)
   return TRUE;
 }
 
-/* Returns whether nodes with equal ops, attributes and element types compute the n values. */
+/* Returns whether the n values form a layer: element-wise nodes with equal ops, attributes and
+ * element types compute them. */
 static gboolean
 is_layer (CleaveResult *const *values, guint n)
 {
@@ -66,8 +70,7 @@ is_layer (CleaveResult *const *values, guint n)
   return TRUE;
 }
 
-/* Returns the Split along `axis` whose results are the n values, all of them in order. Returns NULL
- * if there is none. */
+/* Returns the Split along `axis` if its results are exactly the n values, in order, or NULL. */
 static CleaveNode *
 find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 axis)
 {
@@ -82,8 +85,8 @@ find_split (const Joiner *joiner, CleaveResult *const *values, guint n, gint64 a
   return split;
 }
 
-/* Adds the layers of element-wise ops on the whole value, from the Split to the Concat, and
- * replaces the Concat by the last layer. */
+/* Adds one node for each layer, the layer next to the Split first. The first node reads `whole`,
+ * the operand of the Split. Replaces the Concat by the last node. */
 static void
 rebuild (const Joiner *joiner, CleaveNode *concat, CleaveResult *whole, const GPtrArray *layers)
 {
@@ -106,8 +109,8 @@ join (const Joiner *joiner, CleaveNode *concat)
 {
   guint n = concat->n_operands;
   g_autofree CleaveResult **values = g_new (CleaveResult *, n);
-  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* the first node of each layer; the layer next
-                                                        to the Concat comes first */
+  g_autoptr (GPtrArray) layers = g_ptr_array_new (); /* CleaveNode: the first node of each layer,
+                                                        from the Concat to the Split */
   gint64 axis = ((const CleaveAxisAttrs *) concat->attrs)->axis;
   CleaveNode *split;
 
@@ -134,7 +137,7 @@ join (const Joiner *joiner, CleaveNode *concat)
  * @error: return location for a [struct@GLib.Error]
  *
  * If a model applies the same element-wise ops to each result of a Split and joins the results with
- * a Concat, applies them once to the whole value. The bits are the same. Splits made by
+ * a Concat, applies the ops once to the whole value. No bit of an output changes. Splits made by
  * `cleave_split_node()` and similar functions are not undone: they consist of Slices and an
  * Assemble, not of a Split and a Concat. A Split without users is left to
  * `cleave_pass_remove_dead()`. Linear.

@@ -10,8 +10,8 @@
 
 #define FUNCTION "cleave_register_passes"
 
-/* Calls the function of a module that registers the module's passes. Fails if that registers no
- * pass; `n_before` is the number of passes before the call. */
+/* Calls the function of a module that registers the module's passes. Fails if the function
+ * registers no pass. `n_before` is the number of passes before the call. */
 static gboolean
 register_passes (GModule *module, const char *path, guint n_before, GError **error)
 {
@@ -48,8 +48,9 @@ register_passes (GModule *module, const char *path, guint n_before, GError **err
  * of its passes. The module stays loaded until the program ends. A module is code: load only
  * modules that you trust.
  *
- * Fails with %CLEAVE_ERROR_OPTION if the file is no module, if it has no such function or registers
- * no pass, and with the error of that function. No pass is then registered.
+ * Fails with %CLEAVE_ERROR_OPTION if the file is not a module, or if the module does not define the
+ * function or registers no pass. If the function fails, fails with the error of the function. After
+ * an error, no pass of the module is registered.
  *
  * Returns: %TRUE, or %FALSE on error
  *

@@ -12,11 +12,12 @@
  *   |      |            /   \
  *   a      b           a     b
  *
- * Both Slices are the same op with the same attributes and operands.
+ * Both Slices have the same attributes and operands.
  *
  * Before: a valid graph.  After: no two nodes with users are equal.  Pieces of a split stay
- * separate, since their ranges differ.  Run remove-dead after it, which removes the merged nodes.
- */
+ * separate, since their ranges differ. The nodes that lost their users stay in the graph: run
+ * remove-dead next.
+ * */
 
 static guint
 node_hash (gconstpointer data)
@@ -48,8 +49,8 @@ operands_equal (const CleaveNode *a, const CleaveNode *b)
   return TRUE;
 }
 
-/* Returns whether two constants must stay separate: one is a part of an input with a default value,
- * and the other is not the same part. The user of an exported file may replace the default
+/* Returns whether two equal constants must stay separate: one is a part of the default value of an
+ * input, and the other is not the same part. The user of an exported file may replace a default
  * value. */
 static gboolean
 must_stay_separate (const CleaveNode *m, const CleaveNode *n)
@@ -84,7 +85,8 @@ node_equal (gconstpointer a, gconstpointer b)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Merges equal nodes: the users of one read the other. Nodes are equal if they have the same op,
+ * Merges equal nodes: the users of all of them then read the first one. Nodes are equal if they
+ * have the same op,
  * attributes and operands (in any order for commutative ops), or are constants of the same bytes.
  * Inputs are never merged. O(graph + bytes of constants).
  *

@@ -17,12 +17,13 @@
  *    |             \   /
  *    |            Assemble
  *
- * Data parallel: each piece computes rows of the first dimension with all weights.  Model parallel:
- * each piece computes some channels, or part of the last dimension, with its part of the weights.
+ * With `kind=data`, each piece computes rows of the first dimension with all weights. With
+ * `kind=model`, each piece computes some channels, or a part of the last dimension, with a part of
+ * the weights.
  *
- * Before: a valid graph.  After: each node that computes (or each named node) is split into the
- * number of pieces asked for, or fewer if its dimension has fewer aligned parts.  Run clean-up
- * after it, so that pieces of consecutive nodes read each other directly. */
+ * Before: a valid graph. After: each node that computes (or each named node) is split into
+ * `num-chunks` pieces, or into fewer pieces if its dimension has fewer aligned parts. Run clean-up
+ * next, so that pieces of consecutive nodes read each other directly. */
 
 static const CleavePassOption option_table[] = {
   { "num-chunks", "K", "make this many pieces of each node", FALSE },
@@ -69,11 +70,12 @@ check (GHashTable *texts, GError **error)
   return parse (texts, &asked, error);
 }
 
-/* limit on the nodes that one call of find_model() visits */
+/* At most this many nodes are visited by one call of find_model(), so that long chains of
+ * element-wise nodes do not take quadratic time. */
 #define MAX_WALK 64
 
-/* Returns the node whose layout decides the dimension of the channels. An element-wise node has no
- * layout, so it is cut like the node that computes its operand. */
+/* Returns the node whose layout tells the dimension of the channels. An element-wise node has no
+ * layout, so the function walks up to the node that computes its operand. */
 static const CleaveNode *
 find_model (const CleaveNode *node)
 {
@@ -89,8 +91,8 @@ find_model (const CleaveNode *node)
   return node;
 }
 
-/* Returns the dimension of the result that is cut. `is_model`: the dimension of the channels, not
- * the first dimension. */
+/* Returns the dimension along which to cut result 0 of a node: the dimension of the channels if
+ * `is_model`, else the first dimension. */
 static guint
 find_dimension (const CleaveNode *node, gboolean is_model)
 {
@@ -106,7 +108,7 @@ find_dimension (const CleaveNode *node, gboolean is_model)
   return channels != NULL ? (guint) (channels - letters) : node->results[0].type.shape.rank - 1;
 }
 
-/* Returns the tiling of a node. Returns NULL if it would have only one piece. */
+/* Returns the tiling of a node, or NULL if the tiling would have only one piece. */
 static CleaveTiling *
 make_tiling (const CleaveNode *node, const Asked *asked)
 {
@@ -134,8 +136,8 @@ computes (const CleaveNode *node)
          (node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_STORAGE)) == 0;
 }
 
-/* Returns the nodes that the option names (CleaveNode), or all nodes that compute if it names none.
- * Returns NULL and the error if a name is unknown. */
+/* Returns the nodes (CleaveNode) that the option `node` names. Without the option, returns all
+ * nodes that compute. Returns NULL and the error if a name is unknown. */
 static GPtrArray *
 find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
 {
@@ -157,7 +159,8 @@ find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
   return g_steal_pointer (&nodes);
 }
 
-/* Fails if a named node was not split, unless its dimension allows only one piece. */
+/* Returns FALSE and sets the error if a named node was not split, unless its dimension allows only
+ * one piece. */
 static gboolean
 is_done (GHashTable *texts, const CleaveSplitReport *report, GError **error)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns whether the list in an environment variable contains a word. */
+/* Returns whether the comma-separated list in an environment variable contains a word. */
 static gboolean
 env_has (const char *variable, const char *word)
 {
@@ -73,7 +73,7 @@ are_legal (const CleavePass *passes, guint n_passes)
  * @graph: a graph
  * @passes: (array length=n_passes): what to run, in this order
  * @n_passes: number of @passes
- * @changed: (out) (optional): whether any of them changed the graph
+ * @changed: (out) (optional): whether any pass changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs passes, each once. With `CLEAVE_DEBUG=validate` in the environment, the graph is validated
@@ -108,7 +108,7 @@ cleave_passes_run (
  * @graph: a graph
  * @passes: (array length=n_passes): what to run, in this order
  * @n_passes: number of @passes
- * @changed: (out) (optional): whether any of them changed the graph
+ * @changed: (out) (optional): whether any pass changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs passes repeatedly, like `cleave_passes_run()`, until none of them changes the graph.
