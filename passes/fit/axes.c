@@ -4,9 +4,9 @@
 
 #include "../../lib/ir/op.h"
 
-/* Finds sets of connected dimensions by union-find over the dimensions of all values. `of[dim]`
- * points towards the dimension that represents the set of `dim`. That dimension points to
- * itself. */
+/* Returns the dimension that represents the set of dimensions connected with `dim` (union-find).
+ * `of[dim]` points towards the representative, and the representative points to itself. Dimension d
+ * of value v has the number CLEAVE_MAX_RANK * v + d. */
 
 static guint
 find (guint *of, guint dim)
@@ -16,8 +16,7 @@ find (guint *of, guint dim)
   return dim;
 }
 
-/* Unites the sets of two dimensions. The representative with the smaller number represents the
- * union. */
+/* Unites the sets of two dimensions. The smaller representative represents the union. */
 static void
 unite (guint *of, guint a, guint b)
 {
@@ -53,9 +52,9 @@ unite_results (CleaveFitSteps *steps, const CleaveFitNode *node, const CleaveCal
     }
 }
 
-/* Connects each dimension of an operand with the dimensions of result 0 from which the map computes
- * its spans. Skips inputs of the graph, which have no axes. If a window is longer than its stride,
- * neighboring windows read the same elements, so the axis has a halo. */
+/* Connects each dimension of an operand with the dimension of result 0 from which its dimension map
+ * computes spans. Skips inputs of the graph, which have no axes. If a window is longer than its
+ * stride, neighboring windows read the same elements, so the axis has a halo. */
 static void
 unite_operand (CleaveFitSteps *steps,
                const CleaveFitNode *node,
@@ -145,8 +144,8 @@ get_cut (const CleaveFitSteps *steps, const CleaveFitNode *made, guint dim)
   return of[dim] * CLEAVE_MAX_RANK + index;
 }
 
-/* Returns the sort key of a dimension for cleave_fit_axes_list_cuts(). `rank` is the rank of the
- * value. */
+/* Returns the sort key of a cut for cleave_fit_axes_list_cuts(), which lists small keys first.
+ * `dim` is the dimension that the cut divides, and `rank` the rank of the value. */
 static guint
 get_rank (const CleaveFitSteps *steps, CleaveFitCut cut, guint dim, guint rank)
 {

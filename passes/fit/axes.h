@@ -7,21 +7,24 @@
  *
  * A dimension map connects a dimension of a result with a dimension of an operand. For example, the
  * map of a convolution connects the rows of the result with the rows of the image. An axis contains
- * all dimensions that are connected in this way, directly or through other values. Their names and
- * positions do not matter:
+ * all dimensions that are connected in this way, directly or through other values. The names and
+ * positions of the dimensions do not matter:
  *
  *     x [1, 255, 20, 20] -Reshape-> [1, 3, 85, 20, 20] -Transpose-> [1, 3, 20, 20, 85]
  *                rows^                         rows^                    ^rows
  *
  * A segment with several ends is cut along the same axis in all of them. A value may have two
  * dimensions on an axis: the scores of an attention have the tokens as rows and as columns.
- * Therefore, a cut names the axis and one of the dimensions that the value has on it. */
+ * Therefore, a cut names an axis and one of the value's dimensions on this axis.
+ *
+ * steps.c finds the axes once for each graph. candidates.c tries the cuts of each value that may
+ * end a segment, and required-regions.c cuts the end nodes. */
 
-/* A cut: an axis, and one of the dimensions that a value has on it. The number is CLEAVE_MAX_RANK *
- * axis + index, where index 0 is the outermost of these dimensions. */
+/* A cut: an axis, and one of a value's dimensions on this axis. The number is CLEAVE_MAX_RANK *
+ * axis + index, where index 0 is the outermost dimension on the axis. */
 typedef guint CleaveFitCut;
 
-/* Sets `axes` and `has_halo` of the steps. Call this function after nodes, values and operands are
+/* Sets `axes` and `has_halo` of the steps. The nodes, values and operands of `steps` must be
  * set. */
 void cleave_fit_axes_init (CleaveFitSteps *steps);
 
@@ -30,7 +33,8 @@ void cleave_fit_axes_init (CleaveFitSteps *steps);
 gint cleave_fit_axes_find_dim (const CleaveFitSteps *steps, guint node, CleaveFitCut cut);
 /* Fills `cuts` (CLEAVE_MAX_RANK entries) with the possible cuts of result 0 of a node, and returns
  * their number. Cuts along an axis with a halo come first, from the outermost dimension inwards.
- * The others follow, from the second-last dimension outwards, and then the last dimension. */
+ * Cuts along axes without a halo follow: from the second-last dimension outwards, then the last
+ * dimension. */
 guint cleave_fit_axes_list_cuts (const CleaveFitSteps *steps, guint node, CleaveFitCut *cuts);
 
 static inline gboolean

@@ -4,11 +4,13 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Finds short backward slices that compute a large value from small ones, as an expansion and its
- * activation do. The search recomputes or delays the nodes of a backward slice, since its small
- * inputs need less memory than the large value while they wait. */
+ * activation do. While a reader of the large value waits, the small values need less memory.
+ * Therefore, rematerialize.c and rematerialize-idle.c recompute the nodes of a backward slice, and
+ * move-nodes.c delays them. */
 
-/* A rewrite that keeps some values alive in place of others must keep fewer bytes, by this factor.
- * A backward slice ends at values that are smaller than its result by this factor. */
+/* If a rewrite keeps small values alive in place of a large value, the large value must have at
+ * least this many times their bytes. A backward slice ends at values that are smaller than its
+ * result by this factor. */
 #define CLEAVE_FIT_MUCH_LARGER 2
 
 static inline gint64
@@ -17,8 +19,8 @@ cleave_fit_count_bytes (const CleaveResult *value)
   return cleave_tensor_type_n_bytes (&value->type);
 }
 
-/* Returns whether a node is an input or a constant. These exist before a run begins, so the order
- * of nodes does not delay them. */
+/* Returns whether a node is an input or a constant. Inputs and constants exist before a run begins,
+ * so the order of nodes does not delay them. */
 static inline gboolean
 cleave_fit_is_there_anyway (const CleaveNode *node)
 {

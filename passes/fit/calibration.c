@@ -21,8 +21,8 @@ is_alike (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
          a->cuts_weights == b->cuts_weights;
 }
 
-/* Returns whether two candidates have the same tiles. One of them may have one more element-wise
- * node at its end. */
+/* Returns whether two candidates have the same tiles. The ends may differ: one candidate may have
+ * one more element-wise node at its end. */
 static gboolean
 is_same (const CleaveFitCandidate *a, const CleaveFitCandidate *b)
 {

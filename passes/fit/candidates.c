@@ -2,21 +2,22 @@
 
 #include "candidates.h"
 
-/* Limits the steps that all walks visit, at about a microsecond each. In graphs of more than some
- * hundred steps, segments have at most MAX_WALKED / (20 * n_steps) steps. */
+/* Limits the steps that all walks visit together, since each takes about a microsecond. A segment
+ * has at most MAX_WALKED / (20 * n_steps) steps, or MIN_SEGMENT steps if that is more. In a graph
+ * of 500 steps, these are 99 steps. */
 #define MAX_WALKED 1000000
 #define MIN_SEGMENT 24
 
-/* The largest number of strips or tiles of a segment. Each has one piece of each node. With 256, 46
- * networks take 0.87 of the time and need the same bytes in the geometric mean, but MobileNetV2
- * needs 1.8 % more. */
+/* A segment has at most this many strips or tiles, since each adds one piece of each node. With
+ * 256, fits of 46 networks take 0.87 of the time and need the same bytes in the geometric mean.
+ * However, MobileNetV2 then needs 1.8 % more bytes. */
 #define MAX_TILES 512
 
 /* Graphs with more steps than this are cut into strips, but not into tiles. */
 #define MAX_STEPS_OF_TILES 400
 
-/* The number of steps for each thread of the search, and the largest number of threads. A thread
- * finds all candidates of one segment end, which do not depend on the candidates of other ends. */
+/* The search starts one thread for this many steps, and at most MAX_THREADS threads. A thread finds
+ * all candidates of one segment end, which do not depend on the candidates of other ends. */
 #define STEPS_OF_THREAD 16
 #define MAX_THREADS 16
 
@@ -26,8 +27,9 @@ typedef struct
   const CleaveFitSteps *steps;
   guint max_steps;
   const CleaveFitWatch *watch;
-  gint n_begun;  /* number of ends that threads have begun; atomic */
-  GArray **best; /* CleaveFitCandidate, by end; NULL: not known yet */
+  gint n_begun; /* number of ends that threads have begun; atomic */
+  GArray *
+      *best; /* by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
 } Search;
 
 typedef struct
@@ -63,7 +65,8 @@ walk_narrow (CleaveFitWalker *walker, const CleaveFitWalk *like, GArray *found)
   cleave_fit_walker_walk (walker, &walk, found);
 }
 
-/* Returns the number of elements of the last node before step `end` along a cut. */
+/* Returns the extent of result 0 of the last node before step `end`, in the dimension that `cut`
+ * divides. */
 static gint64
 find_extent (const Searcher *searcher, guint end, CleaveFitCut cut)
 {
@@ -105,7 +108,7 @@ walk_tiles (const Searcher *searcher, const CleaveFitWalk *strips, GArray *found
 }
 
 /* Walks a segment with strips of 1, 2, 3, 4, 6, 8, 12 … rows. Cuts the strips into tiles along
- * `column_cut`, unless that is CLEAVE_FIT_NONE. */
+ * `column_cut`, unless `column_cut` is CLEAVE_FIT_NONE. */
 static void
 walk_cut (
     const Searcher *searcher, guint end, CleaveFitCut cut, CleaveFitCut column_cut, GArray *found)
@@ -152,8 +155,9 @@ may_need_less (const Searcher *searcher, guint end, const CleaveFitCut *cuts, gu
 }
 
 /* Finds the candidates that end at a step: strips along each axis of the last node before the step,
- * and tiles. Tiles are cut along each two axes that have a halo, the outer one first, and along the
- * first two of all axes. */
+ * and tiles. Tiles are cut along each pair of axes that have a halo, and along the first two axes
+ * in the list. The first axis of a pair is cut into strips, and the strips are cut into tiles along
+ * the second axis. */
 static void
 walk_end (const Searcher *searcher, guint end, GArray *found)
 {

@@ -47,16 +47,17 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
   return nodes;
 }
 
-/* Returns whether a segment has few pieces, as a cut of weights may have. Few pieces are copied
- * few times, so the estimate of their memory without a Loop is accurate. */
+/* Returns whether a segment has fewer strips than a Loop needs. Only a segment that cuts weights
+ * may have so few. ONNX Runtime copies few pieces few times, so the estimate of their memory
+ * without a Loop is accurate. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
 {
   return cleave_fit_plan_get_segment (plan, segment)->n_strips < CLEAVE_FIT_MIN_EVEN_STRIPS;
 }
 
-/* The bytes that a Loop needs besides values: kernels that are not loaded otherwise, and many small
- * blocks. */
+/* Bytes that ONNX Runtime may need for a Loop in addition to values: kernels that only the Loop
+ * loads, and many small allocations. */
 #define LOOP_BYTES (1 << 20)
 
 /* A plan, and the segments of it that do not become Loops in the file for ONNX Runtime. */
@@ -64,7 +65,7 @@ typedef struct
 {
   CleaveFitPlan *plan;
   GArray *missing; /* guint: indices of the segments that do not become Loops */
-  gint64 n_bytes;  /* estimated memory of the runtime */
+  gint64 n_bytes;  /* estimated memory of ONNX Runtime, in bytes */
 } Form;
 
 static void
@@ -76,8 +77,8 @@ form_clear (Form *form)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Form, form_clear)
 
-/* Sets `missing` to the segments that do not become Loops, and sets the numbers of segments.
- * `split` is the split graph. */
+/* Sets `missing` to the indices of the segments that do not become Loops. `split` is the split
+ * graph, and `report` describes its pieces. */
 static gboolean
 list_missing (Form *form, const CleaveGraph *split, const CleaveSplitReport *report, GError **error)
 {
@@ -94,7 +95,7 @@ list_missing (Form *form, const CleaveGraph *split, const CleaveSplitReport *rep
   return TRUE;
 }
 
-/* Splits a copy of the graph as the plan says, and estimates the memory of the runtime. Takes
+/* Splits a copy of the graph as the plan says, and estimates the memory of ONNX Runtime. Takes
  * ownership of the plan. Returns FALSE if the plan is NULL, with the error set already, or if the
  * split graph cannot be written as an ONNX file. */
 static gboolean
@@ -123,7 +124,7 @@ form_take (Form *form, Form *other)
   *other = (Form){ 0 };
 }
 
-/* Moves the segments that must not be split to the front of `missing`, and returns their number. If
+/* Moves the segments that must stay whole to the front of `missing`, and returns their number. If
  * `few_stay`, segments of few pieces may be split without a Loop. */
 static guint
 sort_missing (const Form *form, gboolean few_stay)
@@ -143,9 +144,9 @@ sort_missing (const Form *form, gboolean few_stay)
   return n;
 }
 
-/* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay`, segments
- * of few pieces stay. If a segment is left out, another one may no longer become a Loop, so this
- * repeats until every remaining segment qualifies. */
+/* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay`, keeps
+ * segments of few pieces. If a segment is left out, another one may no longer become a Loop.
+ * Therefore, repeats this until no segment must be left out. */
 static gboolean
 keep_loops (
     Form *kept, const Form *all, const CleaveGraph *graph, gboolean few_stay, GError **error)
@@ -179,8 +180,8 @@ keep_whole (const CleaveFitPlan *plan, const CleaveGraph *graph, GError **error)
   return cleave_fit_plan_new_without (plan, graph, n, all, error);
 }
 
-/* The search for the best plan. It compares each plan after weigh() has chosen which of its
- * segments to keep. */
+/* The search for the best plan. The search compares plans in the form that weigh() returns, in
+ * which some segments may stay whole. */
 typedef struct
 {
   const CleaveGraph *graph;
@@ -195,10 +196,10 @@ get_arena (const CleaveFitPlan *plan)
   return plan == NULL ? G_MAXINT64 : cleave_fit_plan_get_totals (plan)->arena_after;
 }
 
-/* Returns whether a plan is better than the best so far, which adds less cost. With a limit
- * (`asked` > 0), the first plan within the limit is the best, or else the plan with the smallest
- * arena. Without a limit, the plan with the smallest estimate is the best, and of equal estimates
- * the smallest arena. */
+/* Returns whether a plan is better than the best plan so far. Plans come in the order of falling
+ * arenas and rising cost. With a limit (`asked` > 0), the first plan within the limit is the best,
+ * or else the plan with the smallest arena. Without a limit, the plan with the smallest estimate is
+ * the best, and among equal estimates the plan with the smallest arena. */
 static gboolean
 is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gint64 asked)
 {
@@ -213,9 +214,10 @@ is_better (const Search *search, const CleaveFitPlan *plan, gint64 estimated, gi
          (estimated == search->loops.bytes_after && arena < best);
 }
 
-/* Pieces without a Loop are used only if the estimate falls below this fraction and by at least
- * this many bytes. They are copied more often than is estimated: a U-Net of 4.7 MB, estimated at
- * 2.8 MB in pieces, needed a fifth more than unsplit. */
+/* Segments are split into pieces without a Loop only if that reduces the estimate to less than
+ * PIECES_PART of its value, and by more than PIECES_BYTES. ONNX Runtime copies pieces more often
+ * than is estimated. For example, a U-Net of 4.7 MB, estimated at 2.8 MB in pieces, needed a fifth
+ * more memory than unsplit. */
 #define PIECES_PART 0.6
 #define PIECES_BYTES (1 << 22)
 
@@ -234,8 +236,8 @@ has_few (const CleaveFitPlan *plan)
   return FALSE;
 }
 
-/* Chooses the form in which to write a plan. If all its segments become Loops, this is the plan
- * itself. Otherwise there are three forms:
+/* Chooses the form in which to write a plan. If all segments become Loops, the form is the plan
+ * itself. If not, the function chooses one of three forms:
  *
  * - only the segments that become Loops: the default
  * - also the segments of few pieces: if that saves more than LOOP_BYTES
@@ -266,8 +268,8 @@ find_form (Form *best, const CleaveFitPlan *plan, const CleaveGraph *graph, GErr
   return TRUE;
 }
 
-/* Returns the plan in the form that find_form() chooses. Returns a plan that splits no segment if
- * the estimated saving of that form is at most LOOP_BYTES. */
+/* Returns the plan in the form that find_form() chooses. If this form is estimated to save at most
+ * LOOP_BYTES, returns a plan that splits no segment. */
 static CleaveFitPlan *
 weigh (const Search *search, const CleaveFitPlan *plan, CleaveFitLoops *loops, GError **error)
 {

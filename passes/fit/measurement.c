@@ -21,8 +21,6 @@ cleave_fit_measurement_free (CleaveFitMeasurement *measured)
   g_free (measured);
 }
 
-/* Splitting a graph */
-
 static CleaveNode *
 find_node (CleaveGraph *graph, const char *name, GError **error)
 {
@@ -144,8 +142,8 @@ apply (const GPtrArray *parts,
       cleave_segment_cut (segments->pdata[i], graph, stops, report);
       cleave_segment_pieces_note (pieces, graph, i);
     }
-  /* copy carried rows first: the next function then cuts the copy of a whole piece in the same way
-   * as the rows that other pieces read */
+  /* copy carried rows first: cleave_share_carried() then cuts the copy of a whole piece like the
+   * rows that other pieces read */
   cleave_copy_carried (graph, pieces);
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
   cleave_share_carried (graph);
@@ -165,8 +163,6 @@ cleave_fit_parts_apply (const GPtrArray *parts,
 
   return apply (parts, graph, report, &pieces, error);
 }
-
-/* Describing the values that make a smaller budget impossible */
 
 static int
 compare_sizes (gconstpointer a, gconstpointer b)
@@ -204,8 +200,6 @@ describe_peak (const CleaveMemoryTimeline *timeline)
   g_string_append_printf (list, ", at '%s'", timeline->steps[step].name);
   return g_string_free (list, FALSE);
 }
-
-/* Measuring */
 
 /* Returns the part that a step belongs to, or CLEAVE_NO_PART. A step that several parts share
  * belongs to `before`, the part of the step before it. */

@@ -8,17 +8,20 @@
 
 /* Measured plans. The search estimates plans (path.h) and then measures the promising ones. A
  * measurement splits a copy of the graph and plans its memory, as a program of the split graph
- * would. Placing the buffers in the arena takes half of that time. With one thread, it is
- * postponed: the arena takes at least the bytes that are live at the peak. If another plan takes no
- * more, the buffers are never placed. */
+ * would. Placing the buffers in the arena takes half of that time. With one thread, placing is
+ * postponed, since the bytes that are live at the peak are a lower bound of the arena. If another
+ * plan needs no more than this bound, the buffers are never placed. search.c chooses the paths to
+ * measure, and plan.c chooses among the measured plans. */
 
 /* A segment of a plan. It stores names of nodes, so copies of the graph can be split too.
  * Reference-counted. */
 typedef struct
 {
-  char **nodes, **ends; /* names; the last end comes first; NULL at the end */
-  GArray *dims;         /* guint, by end: the dimension that is cut into strips */
-  GArray *columns;      /* guint, by end: the dimension that is cut into tiles; empty: no tiles */
+  char **nodes, **ends; /* names of the nodes in the segment, and of its end nodes (the last one
+                           first); NULL ends each list */
+  GArray *dims;         /* guint, by index in `ends`: the dimension that is cut into strips */
+  GArray *columns;      /* guint, by index in `ends`: the dimension that is cut into tiles; not used
+                           without tiles */
   CleaveFitCandidate candidate;
   gboolean is_even; /* strips have one size, except for the last strip */
 } CleaveFitPart;
@@ -34,7 +37,7 @@ GPtrArray *cleave_fit_parts_new (void);
 /* A measured plan. */
 typedef struct
 {
-  const CleaveGraph *graph; /* the graph that the plan splits; only until the buffers are placed */
+  const CleaveGraph *graph; /* the graph that the plan splits; NULL once the buffers are placed */
   GPtrArray *parts;         /* CleaveFitPart: segments that the plan splits */
   CleaveEstimate estimate;  /* until the buffers are placed, `arena_bytes` is a lower bound */
   GArray *spans;            /* CleaveArenaSpan: lifetimes of the buffers with one thread; NULL: not
@@ -47,7 +50,8 @@ typedef struct
   gint64 macs;                  /* MACs of the split graph */
   guint n_nodes;
   char *peak;          /* text: the largest values that are live at the peak */
-  gint64 *part_bytes;  /* by part: peak in bytes while it runs, without overlays; 0: not known */
+  gint64 *part_bytes;  /* by index in `parts`: peak in bytes while the part runs, without overlays;
+                          0: not known */
   CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
 } CleaveFitMeasurement;
 
@@ -58,8 +62,8 @@ GArray *cleave_fit_list_spans (const CleaveMemoryTimeline *timeline);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitMeasurement, cleave_fit_measurement_free)
 
 /* Splits a copy of the graph at the segments of `path`, and measures it for `n_threads` threads.
- * With one thread, the buffers are not placed yet. cleave_fit_measurement_place() places them for
- * the plans from which a search chooses, and needs `graph` until then. */
+ * With one thread, the buffers are not placed yet. cleave_fit_measurement_place() places them
+ * later, so `graph` must exist until then. */
 CleaveFitMeasurement *cleave_fit_measurement_new (const CleaveGraph *graph,
                                                   const CleaveFitCandidates *candidates,
                                                   const CleaveFitPath *path,

@@ -5,7 +5,7 @@
 #include "../../lib/ir/topology.h"
 #include "backward-slice.h"
 
-/* Finding the nodes to move. */
+/* The state of cleave_fit_moves_find(). */
 
 typedef struct
 {
@@ -39,8 +39,8 @@ is_last_reader (const Finding *f, const CleaveNode *node, const CleaveResult *x)
 }
 
 /* Returns whether a node is the last of several readers of a large value, and its result has at
- * most 1 / CLEAVE_FIT_MUCH_LARGER of the bytes of the value.  The value then waits for this node
- * alone. */
+ * most 1 / CLEAVE_FIT_MUCH_LARGER of the bytes of the value.  Once the other readers have run, the
+ * value waits for this node alone. */
 static gboolean
 is_early (const Finding *f, const CleaveNode *node)
 {
@@ -70,8 +70,8 @@ has_gap_before_readers (const Finding *f, const CleaveResult *value)
   return TRUE;
 }
 
-/* Marks a node and its backward slice as late if its value is large, its backward slice is small,
- * and no reader runs right after the node. */
+/* Marks a node and its backward slice to run late: right before the first reader. The node's value
+ * must be large and its backward slice small, and no reader may run right after the node. */
 static void
 note_late (Finding *f, const CleaveNode *node)
 {
@@ -109,12 +109,12 @@ cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_b
     }
 }
 
-/* Places the nodes in the new order. */
+/* The state of cleave_fit_moves_arrange(), which appends the nodes of a graph to a new order. */
 
 typedef struct
 {
-  GHashTable *late;   /* CleaveNode: to place right before the first reader */
-  GHashTable *early;  /* CleaveNode: to place as soon as the operands are placed */
+  GHashTable *late;   /* CleaveNode: nodes to place right before their first reader */
+  GHashTable *early;  /* CleaveNode: nodes to place as soon as their operands are placed */
   GHashTable *placed; /* CleaveNode: nodes in `order` */
   GPtrArray *order;
 } Placing;
@@ -159,9 +159,9 @@ place_early (Placing *placing, const CleaveNode *node)
         place (placing, use->node);
 }
 
-/* Appends a node to the order. Late nodes that it reads come right before it, and early nodes that
- * are ready come right after it. The recursion is as deep as the longest chain of such nodes: a few
- * backward slices at most. */
+/* Appends a node to the order. Places the late nodes that the node reads right before it. Places
+ * the early nodes whose operands are all placed right after it. The recursion is as deep as the
+ * longest chain of late and early nodes: a few backward slices at most. */
 static void
 place (Placing *placing, CleaveNode *node)
 {
@@ -182,8 +182,8 @@ add_named (GHashTable *nodes, const CleaveGraph *graph, const char *name)
     g_hash_table_add (nodes, node);
 }
 
-/* Lists the nodes to move. A copied node and its copy are both late. The copy runs right before the
- * pooling that reads it. The node runs after the pooling, right before its other readers. */
+/* Lists the nodes to move. A copied node and its copy are both late. The copy runs right before its
+ * own readers, such as a pooling. The original runs right before the other readers. */
 static void
 list_moved (const GPtrArray *copies, const CleaveGraph *graph, const Placing *placing)
 {
@@ -212,7 +212,8 @@ cleave_fit_moves_arrange (const GPtrArray *copies, CleaveGraph *graph)
         !g_hash_table_contains (placed, sorted->pdata[i]))
       place (&placing, sorted->pdata[i]);
   for (guint i = 0; i < sorted->len; i++)
-    if (g_hash_table_contains (late, sorted->pdata[i])) /* only an output reads the value */
+    if (g_hash_table_contains (
+            late, sorted->pdata[i])) /* no node reads the late node: its value is an output */
       place (&placing, sorted->pdata[i]);
   cleave_graph_arrange (graph, order);
 }

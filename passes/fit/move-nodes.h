@@ -3,7 +3,8 @@
 
 #include "rematerialize.h"
 
-/* Reschedules some nodes, so that small values wait instead of large ones.
+/* Moves some nodes in the order, so that small values wait instead of large ones. rematerialize.c
+ * finds the moves together with the copies of nodes, and a plan repeats both (rewrite.h).
  *
  * - A node whose result is much larger than its operands runs right before its first reader. A
  *   segment can then begin before the node:
@@ -13,8 +14,8 @@
  * - The last reader of a large value runs as soon as possible if its result is much smaller, so the
  *   large value is freed earlier. */
 
-/* Appends a CleaveFitCopy with `copy` NULL for each node that should run earlier or later, for
- * values of at least `min_bytes` bytes. Does not change the graph. */
+/* Appends an entry to `copies` (CleaveFitCopy, with `copy` NULL) for each node that should run
+ * earlier or later. Considers values of at least `min_bytes` bytes. Does not change the graph. */
 void cleave_fit_moves_find (GPtrArray *copies, const CleaveGraph *graph, gint64 min_bytes);
 /* Reorders the graph. The nodes and copies in `copies` run earlier or later, as their entries say.
  * All other nodes keep their order. */

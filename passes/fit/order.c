@@ -29,9 +29,9 @@ cleave_fit_list_as_run (CleaveGraph *graph)
   cleave_graph_arrange (graph, nodes);
 }
 
-/* Returns whether a program of the graph has the arena of the plan. Sets `peak` to the peak of its
- * activations in bytes. The same lifetimes of buffers need the same arena, which takes half of the
- * time of an estimate to find. */
+/* Returns whether a program of the graph needs an arena of the size that the plan says. Sets `peak`
+ * to the peak of the program's activations in bytes. Compares the lifetimes of buffers first: equal
+ * lifetimes need equal arenas, and finding an arena takes half of the time of an estimate. */
 static gboolean
 has_arena (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 *peak)
 {

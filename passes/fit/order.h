@@ -5,13 +5,17 @@
 
 #include <cleave/cleave-fit.h>
 
+/* Puts the nodes of a graph into the order in which a program runs them. rewrite.c and variants.c
+ * list a graph in this order before the search. cleave_fit_plan_apply() lists the split graph in
+ * it, so that exported files need as little memory. */
+
 /* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
  * them. This is the order that cleave_fit_steps_init() finds. */
 void cleave_fit_list_as_run (CleaveGraph *graph);
 /* Reorders the nodes of a graph that a plan has split into the order in which a program runs them.
  * A file of the graph then has this order, and a runtime that follows the file needs as little
- * memory. If a program of the reordered graph has another arena than the plan, restores the old
- * order.
+ * memory. If a program of the reordered graph needs an arena of another size than the plan says,
+ * restores the old order.
  *
  * Returns the peak of the activations in bytes, for one thread and for `exclude_inputs` of the
  * graph. Returns -1 if the plan is for other options, or if the order was restored. */

@@ -2,7 +2,7 @@
 
 #include "path.h"
 
-/* The number of prefixes to each step that the search keeps: cheap prefixes, and more expensive
+/* The search keeps at most this many prefixes to each step: cheap prefixes, and more expensive
  * prefixes that leave more room for an overlay. With one prefix, the plan for ResNet-50 needs 3.3 %
  * more memory than with four. With two, it needs 0.3 % more. With eight, it needs the same. */
 #define MAX_PREFIXES 4
@@ -16,7 +16,7 @@ typedef struct
   gint64 n_bytes;  /* peak in bytes from the first step to the end of the prefix */
   guint until;     /* last step that reads the enlarged buffer */
   guint candidate; /* index of the last segment; CLEAVE_FIT_NONE: an unsplit step */
-  guint before;    /* index of the prefix before the last segment or step */
+  guint before;    /* index of the prefix that ends where the last segment or step begins */
 } Prefix;
 
 typedef struct
@@ -25,8 +25,8 @@ typedef struct
   Prefix prefix[MAX_PREFIXES]; /* sorted by cost */
 } Prefixes;
 
-/* Adds a prefix, unless another prefix dominates it. Removes the prefixes that it dominates, and
- * the most expensive prefix if there are more than MAX_PREFIXES. */
+/* Adds a prefix, unless another prefix dominates it. Removes the prefixes that the new prefix
+ * dominates, and the most expensive prefix if there are more than MAX_PREFIXES. */
 static void
 add_prefix (Prefixes *prefixes, const Prefix *prefix)
 {

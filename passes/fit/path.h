@@ -5,13 +5,14 @@
 
 /* An estimated plan: a sequence of segment candidates. Segments meet only at whole values.
  * Therefore, the peak of a plan is the maximum over its segments, and its cost is the sum. The
- * cheapest plan within a number of bytes is a shortest path over the steps. */
+ * cheapest plan within a number of bytes is a shortest path over the steps. search.c asks for paths
+ * with falling numbers of bytes, and measures them (measurement.h). */
 
 typedef struct
 {
   GArray *segments;  /* CleaveFitCandidate, in order; steps between them stay whole */
   gint64 n_bytes;    /* estimated peak of the plan, in bytes */
-  double macs, work; /* added MACs, and added nanoseconds */
+  double macs, work; /* MACs and nanoseconds that the segments add */
 } CleaveFitPath;
 
 void cleave_fit_path_free (CleaveFitPath *path);
@@ -20,9 +21,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitPath, cleave_fit_path_free)
 typedef struct
 {
   gint64 max_bytes;
-  double mac_price; /* nanoseconds that an added MAC costs in the search, besides its run time */
-  /* The limit on overlays of results on dying operands: strips may read ahead by at most this
-   * fraction of the smaller of the two values. */
+  double mac_price; /* price of an added MAC in the search, in nanoseconds on top of its run time */
+  /* The limit on overlays. A result may overlay an operand that dies only if strips read ahead by
+   * at most this fraction of the smaller of the two values. */
   double max_ahead;
 } CleaveFitPathQuery;
 

@@ -5,7 +5,8 @@
 #include "../../lib/ir/range.h"
 #include "../../lib/memory/buffers.h"
 
-/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima. */
+/* Adds bytes of pieces to the steps from `begin` to `last`, and updates the maxima.
+ * CleaveFitPieceBytes explains `middle`, `first` and `top`. */
 static void
 occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 first, gint64 top)
 {
@@ -22,8 +23,9 @@ occupy (CleaveFitState *state, gint begin, gint last, gint64 middle, gint64 firs
     }
 }
 
-/* If a node overwrites its operand, lets the pieces of both share memory in the step of the node.
- * They do not share memory if rows are carried, since later strips read these rows. */
+/* If a node overwrites the value in `buffer`, lets the pieces of operand and result share memory in
+ * the step of the node. Pieces do not share memory if rows are carried, since later strips read the
+ * carried rows. */
 static void
 share_place (CleaveFitState *state, const CleaveFitBuffer *buffer, CleaveFitPieceBytes *in_buffer)
 {
@@ -106,7 +108,8 @@ count_common (const CleaveRange *a, const CleaveRange *b, gboolean *all)
   return n;
 }
 
-/* Returns the range `columns`, but with the dimensions that strips cut taken from `rows`. */
+/* Returns a range with the spans of `rows` in the dimensions that strips cut, and the spans of
+ * `columns` in the other dimensions. */
 static CleaveRange
 replace_rows (const CleaveFitValue *value,
               const CleaveFitRequired *required,
@@ -125,8 +128,8 @@ replace_rows (const CleaveFitValue *value,
 
 /* Returns the bytes of a tile in the middle of the first strip, for CLEAVE_HALO_CARRY_NARROW.
  * Returns 0 for other policies. The first strip carries no rows from another strip, so it computes
- * all of them. Therefore, its tiles recompute more rows of the values before than tiles of later
- * strips do. */
+ * all its rows. Therefore, the tiles of the first strip recompute more rows of earlier values than
+ * tiles of later strips. */
 static gint64
 count_top (const CleaveFitState *state,
            const CleaveFitValue *value,
@@ -162,8 +165,8 @@ add_carried_columns (const CleaveFitValue *value,
 }
 
 /* Returns whether pieces of a join's operand need memory of their own, beside the pieces of the
- * join. They do if rows are carried, or if other nodes read more of the operand than the join
- * does. */
+ * join. This is so if rows are carried, or if other nodes read more of the operand than the join
+ * reads. */
 static gboolean
 has_own_memory (const CleaveFitValue *value,
                 const CleaveFitRequired *required,
@@ -205,7 +208,7 @@ measure_pieces (const CleaveFitState *state,
   pieces.carried = pieces.carried_top = *n_rows;
   if (carries_columns)
     add_carried_columns (value, required, carries_rows, &pieces.carried, &pieces.carried_top);
-  if (!all || !carries) /* otherwise all rows of the piece are carried, and count as carried rows */
+  if (!all || !carries) /* if all rows of the piece are carried, they are in `pieces.carried` */
     pieces.middle = get_bytes_of (value, required, is_tiled ? CLEAVE_FIT_TILE : CLEAVE_FIT_MIDDLE);
   return pieces;
 }
@@ -242,7 +245,7 @@ cleave_fit_add_piece_bytes (CleaveFitState *state, guint index)
       state->carried += pieces.carried;
       state->carried_top += pieces.carried_top;
       state->copied += pieces.carried * state->walk->n_strips;
-      /* only sums of steps in the segment were set to 0 */
+      /* the walk has set the sums of steps to 0 only inside the segment */
       occupy (state, (gint) node->step, MIN (value->last_read, (gint) state->walk->end - 1),
               pieces.middle, pieces.first, pieces.top);
       return;

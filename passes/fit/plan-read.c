@@ -2,14 +2,16 @@
 
 /* Reads the plan of a fit from data, and checks the plan.
  *
+ * Each read_ function returns FALSE or NULL and sets the error if an entry is missing or wrong.
+ *
  * Over 400 lines: the reader of one format. */
 
 #include "../../lib/ir/error.h"
 #include "../../lib/ir/max-threads.h"
 #include "plan.h"
 
-/* Functions that read a part of the data. Each returns FALSE or NULL and sets the error if a value
- * is missing or wrong. */
+/* Returns the entry `name` of a dictionary. Returns NULL and sets the error if the entry is missing
+ * or does not have the GVariant type `type`. */
 
 static GVariant *
 look_up (GVariant *dictionary, const char *name, const char *type, GError **error)
@@ -266,10 +268,8 @@ check_format (GVariant *data, GError **error)
                    error);
 }
 
-/* Checks that a plan suits the graph */
-
-/* Checks that each node is listed after the nodes that it reads. Sets `position`, the position of
- * each node by id. */
+/* Checks that each node is listed after the nodes that it reads. Sets `position`, indexed by node
+ * id, to the position of each node in the list, from 1. */
 static gboolean
 check_order (const CleaveGraph *graph, guint *position, GError **error)
 {
@@ -324,7 +324,7 @@ check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, 
   return TRUE;
 }
 
-/* Rewrites `graph`, and splits a copy of it to find errors before the plan is measured. */
+/* Rewrites `graph`, and checks that the plan can split it, before the plan is measured. */
 static gboolean
 try (const CleaveFitRewrite *rewrite, const GPtrArray *parts, CleaveGraph *graph, GError **error)
 {

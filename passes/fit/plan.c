@@ -18,8 +18,8 @@
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
-/* Returns the public form of a part. It points into the part, so it lives only as long as the
- * part. */
+/* Returns the public form of a part. The result points into the part, so it is valid only while the
+ * part exists. */
 static CleaveFitSegment
 describe (const CleaveFitPart *part)
 {
@@ -175,9 +175,9 @@ compare_bytes (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns the cheapest plan with an arena of at most `max_bytes`. Returns NULL if there is none. Of
- * the plans that take the least time, returns the one with the smallest arena. Places the buffers
- * of the plans that take no more time and may fit. */
+/* Returns the cheapest plan with an arena of at most `max_bytes`. Returns NULL if there is none.
+ * Among the plans that take the least time, returns the one with the smallest arena. Places the
+ * buffers of each plan that may fit and takes no more time than the result. */
 static const CleaveFitMeasurement *
 find_cheapest (Frontier *frontier, gint64 max_bytes)
 {
@@ -333,7 +333,9 @@ list_best (Frontier *frontier)
       if (!is_dominated (measured, best))
         g_ptr_array_add (best, measured);
     }
-  for (guint i = best->len; i-- > 0;) /* placing may make a later plan better */
+  for (guint i = best->len;
+       i-- >
+       0;) /* a plan that was added later may dominate it, since placing buffers enlarges arenas */
     if (is_dominated (best->pdata[i], best))
       g_ptr_array_remove_index (best, i);
   g_ptr_array_sort (best, compare_bytes);
@@ -348,7 +350,7 @@ list_best (Frontier *frontier)
  *
  * Finds the trade-off between memory and cost: plans from the largest arena to the smallest.  Each
  * plan has fewer MACs or takes less time than all plans with an arena of its size or less.  The
- * first is the plan that changes nothing, or one that is better.
+ * first plan changes nothing, unless another plan is better.
  *
  * Fails as [ctor@Cleave.FitPlan.new] does, except with %CLEAVE_ERROR_LIMIT.
  *
@@ -411,7 +413,7 @@ copy_for (const CleaveFitPlan *plan, const CleaveGraph *graph)
   return copy;
 }
 
-/* Returns whether any part of a plan is not in the set `whole`. */
+/* Returns whether a plan still has a part if the parts with TRUE in `whole` are left out. */
 static gboolean
 has_part (const CleaveFitPlan *plan, const gboolean *whole)
 {
@@ -429,7 +431,8 @@ has_part (const CleaveFitPlan *plan, const gboolean *whole)
  * @segments: (array length=n_segments): indices of the segments to leave out
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a plan of the other segments and measures it; in most cases it needs more memory.  If no
+ * Makes a plan of the remaining segments and measures it. In most cases, the new plan needs more
+ * memory.  If no
  * segment is left, the plan changes nothing: it does not recompute or move nodes, either.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan.

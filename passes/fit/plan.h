@@ -34,13 +34,13 @@ struct _CleaveFitPlan
   CleaveFitLoops *loops;        /* results of a plan for ONNX Runtime; NULL: for Cleave */
 };
 
-/* Makes a plan from a measurement and the rewrite of its graph variant. The totals of the unsplit
- * graph are those of `before`. */
+/* Makes a plan from a measurement and the rewrite of its graph variant. Copies the totals of the
+ * unsplit graph from `before`. */
 CleaveFitPlan *cleave_fit_plan_make (const CleaveFitMeasurement *measured,
                                      const CleaveFitRewrite *rewrite,
                                      const CleaveFitTotals *before,
                                      guint n_threads,
                                      gboolean exclude_inputs);
-/* Marks a plan as made for ONNX Runtime. `loops`: the numbers of Loops and the estimated bytes
- * there. */
+/* Marks a plan as made for ONNX Runtime. `loops`: the numbers of Loops, and the estimated bytes in
+ * ONNX Runtime. */
 void cleave_fit_plan_set_loops (CleaveFitPlan *plan, const CleaveFitLoops *loops);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Implements CleaveFitPart (measurement.h), a segment of a plan that is described by names of
+ * nodes. */
+
 #include "measurement.h"
 
 static void
@@ -19,7 +22,8 @@ part_unref (gpointer part)
   g_atomic_rc_box_release_full (part, part_clear);
 }
 
-/* Returns whether a node of the set `members` reads a result of `node`. */
+/* Returns whether a node of the segment, whose nodes are in the set `members`, reads a result of
+ * `node`. */
 static gboolean
 is_read_in (const CleaveFitSteps *steps, const CleaveNode *node, GHashTable *members)
 {

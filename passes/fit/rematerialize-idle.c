@@ -18,8 +18,8 @@ typedef struct
   gint64 *live;     /* by position: live bytes, if each value has a buffer of its own */
 } Order;
 
-/* A node whose value idles, the readers that follow, and the backward slice to recompute for
- * them. */
+/* A node whose value idles, the readers after the idle gap, and the backward slice to recompute for
+ * these readers. */
 typedef struct
 {
   CleaveNode *node;
@@ -119,7 +119,7 @@ is_idle (const Order *o, const CleaveResult *value, const CleaveNode *from, cons
 }
 
 /* Returns the bytes of values that the backward slice reads and that die before position `until`.
- * They must live longer if the backward slice is recomputed there. */
+ * If the backward slice is recomputed at `until`, these values must live longer. */
 static gint64
 count_extended_bytes (const Order *o, const GPtrArray *recomputed, guint until)
 {

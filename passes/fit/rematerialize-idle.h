@@ -12,5 +12,5 @@
  *
  * Recomputes values of at least `min_bytes` bytes, the largest first, as long as the copies add at
  * most `max_macs` MACs in total. Returns the copies (CleaveFitCopy) in the order in which they were
- * made. The array is empty if no value idles. */
+ * made. The array is empty if no value idles. variants.c tries this rewrite as a graph variant. */
 GPtrArray *cleave_fit_rematerialize_idle (CleaveGraph *graph, gint64 min_bytes, double max_macs);

@@ -70,8 +70,9 @@ add_copy (GPtrArray *copies, CleaveGraph *graph, const CleaveNode *node, const G
 }
 
 /* Returns whether recomputing the result of a node is cheap. The node must have no MACs. Its result
- * must be large, have several readers, and have at least three times the bytes that the node reads.
- * Views, joins and reshapes are never recomputed, since they only move bytes. */
+ * must be large, have several readers, and have at least CLEAVE_FIT_MUCH_LARGER times the bytes
+ * that the node reads. Views, joins and reshapes are never recomputed, since they only move
+ * bytes. */
 static gboolean
 is_cheap (const CleaveNode *node, gint64 min_bytes)
 {
@@ -87,7 +88,7 @@ is_cheap (const CleaveNode *node, gint64 min_bytes)
   return CLEAVE_FIT_MUCH_LARGER * n_read <= cleave_fit_count_bytes (&node->results[0]);
 }
 
-/* Gives each reader of a node but the first a copy of the node. */
+/* Gives each reader of a node, except the first reader, its own copy of the node. */
 static void
 copy_cheap (GPtrArray *copies, CleaveGraph *graph, CleaveNode *node)
 {
@@ -193,7 +194,7 @@ pooled_free (gpointer data)
   g_free (pooled);
 }
 
-/* Compares poolings by position, to sort the last one to the front. */
+/* Compares poolings by position; the last pooling comes first. */
 static int
 compare_pools (gconstpointer a, gconstpointer b, gpointer position)
 {
@@ -233,9 +234,9 @@ list_pooled (const GPtrArray *order, gint64 min_bytes, double max_macs)
   return all;
 }
 
-/* Copies the backward slices of poolings. Finds all of them before it makes the first copy, and
- * visits the last pooling first. Therefore, no backward slice contains a copy, which would have no
- * entry in `position`. */
+/* Copies the backward slices of poolings. Finds all backward slices before it makes the first copy,
+ * and visits the last pooling first. Therefore, no backward slice contains a copy, which would have
+ * no entry in `position`. */
 static void
 copy_pooled (GPtrArray *copies,
              CleaveGraph *graph,

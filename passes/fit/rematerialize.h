@@ -14,7 +14,9 @@
  *         a ─ Conv ─┤         │          =>         │                 │
  *                   └─ Mul ───┘                     └─ Conv ── Mul ───┘
  *
- * One copy is then cut into chunks of channels for the pooling, the other into strips. */
+ * The segment search then cuts one copy into chunks of channels for the pooling, and the other copy
+ * into strips. variants.c makes a graph variant with the copies, and a plan repeats them
+ * (rewrite.h). */
 
 /* A recomputed node, its copy, and the readers of the copy, by name. If `copy` is NULL, the node is
  * not copied but runs earlier or later (see move-nodes.h). */

@@ -14,8 +14,6 @@
 
 #include <math.h>
 
-/* Required regions of end nodes */
-
 /* Returns the index where chunk k of n begins. Larger chunks come first. */
 static gint64
 find_begin (gint64 extent, gint64 n, gint64 k)
@@ -112,8 +110,8 @@ begin_at (CleaveFitState *state, guint index)
   return state->walk->n_columns == 1 || begin_tile (state, index, required);
 }
 
-/* Required regions of operands. A search computes some million of them, so ranges are changed in
- * place, and only dimensions in use are copied. */
+/* Copies the dimensions in use of a range. A search copies some million ranges, so this function
+ * does not copy the other dimensions. */
 
 static void
 copy_range (const CleaveRange *from, CleaveRange *to)
@@ -123,7 +121,7 @@ copy_range (const CleaveRange *from, CleaveRange *to)
     to->dim[d] = from->dim[d];
 }
 
-/* Extends a range to the hull of it and another range, neither of which is empty. */
+/* Extends `range` to the hull of both ranges. Neither range may be empty. */
 static void
 extend (CleaveRange *range, const CleaveRange *more)
 {
@@ -134,8 +132,8 @@ extend (CleaveRange *range, const CleaveRange *more)
     }
 }
 
-/* Returns whether the walk reads a value for the first time. The range of the value is then not set
- * yet. */
+/* Records that the walk reads a value. Returns TRUE if this is the first read; the caller must then
+ * set the ranges of the required region. */
 static gboolean
 begin_required (CleaveFitState *state, guint value)
 {
@@ -286,9 +284,9 @@ subtract_carried (const CleaveFitState *state,
 /* Finds the range of result 0 that a node computes, for each sample: the required region without
  * the elements that pieces carry from earlier pieces.
  *
- * If all tiles of a strip need the same region, the first tile computes it, and all values on which
- * only this region depends. The sample CLEAVE_FIT_TILE is then the first tile, with no tile left of
- * it. */
+ * If all tiles of a strip need the same region, the first tile computes the region. It also
+ * computes all values that only this region depends on. The sample CLEAVE_FIT_TILE is then the
+ * first tile, with no tile left of it. */
 static void
 find_made (const CleaveFitState *state,
            const CleaveFitNode *node,
@@ -367,8 +365,8 @@ sum_pieces (double middle, double border, guint n)
                   : MIN (n * middle, (n - 2) * middle + 2 * border);
 }
 
-/* Returns the elements of the first strip with all its tiles. It has the rows of the first tile,
- * and the other dimensions of the strip in the middle. */
+/* Returns the elements of the first strip with all its tiles. The first strip has the rows of the
+ * first tile, and the other dimensions of the strip in the middle. */
 static double
 count_first_strip (const CleaveRange made[CLEAVE_FIT_N_SAMPLES], const CleaveShape *shape)
 {

@@ -3,11 +3,11 @@
 
 #include "walk.h"
 
-/* The state of a walk (walk.h), and the first half of its work: required regions.
+/* The first half of a walk (walk.h), and the state of a walk. piece-bytes.h is the second half.
  *
  * A walk visits the nodes of a segment from the end backwards. For each value it finds the required
- * region, which is the range that pieces read, and from it the elements that pieces compute. It
- * does so only for a few samples of pieces, since most pieces are alike: */
+ * region, which is the range that pieces read, and from it the elements that pieces compute. Most
+ * pieces are alike, so the walk finds both ranges only for a few samples of pieces: */
 typedef enum {
   CLEAVE_FIT_BEFORE, /* all strips before the one in the middle */
   CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */
@@ -27,9 +27,9 @@ typedef enum {
 
 typedef struct
 {
-  guint set_by_walk; /* number of the last walk that set the region; empty if it is another walk
-                        than the current one */
-  gint64 joined;     /* elements of CLEAVE_FIT_MIDDLE that joins read */
+  guint set_by_walk; /* number of the last walk that set the region; if this is not the current
+                        walk, the region is empty */
+  gint64 joined;     /* elements that joins read of the sample CLEAVE_FIT_MIDDLE */
   CleaveRange range[CLEAVE_FIT_N_SAMPLES];
 } CleaveFitRequired;
 
@@ -50,12 +50,14 @@ struct _CleaveFitWalker
   gint64 *crossing; /* by step: bytes that are live before the step and still during it */
   CleaveFitRequired *required;      /* by value: the required region */
   CleaveFitPieceBytes *piece_bytes; /* by buffer: the bytes of pieces */
-  gint64 *middle, *first, *top;     /* by step: bytes of the pieces in all buffers, for the
-                                     * samples that CleaveFitPieceBytes names */
-  GArray *read;           /* guint: values that the segment reads, and some that it computes */
-  GArray *ends;           /* guint: results of the end nodes */
-  GArray *joins;          /* guint: joins into whose buffer an earlier step writes a part */
-  gint64 peak;            /* peak of the unsplit graph in bytes */
+  gint64 *middle, *first,
+      *top;      /* by step: bytes of the pieces in all buffers, as CleaveFitPieceBytes explains */
+  GArray *read;  /* guint: values that nodes of the segment read; some of them are computed in the
+                    segment */
+  GArray *ends;  /* guint: results of the end nodes */
+  GArray *joins; /* guint: results of joins whose buffer begins before the join runs, since an
+                    earlier step writes a part of the join there */
+  gint64 peak;   /* peak of the unsplit graph in bytes */
   guint walk_number;      /* number of the current walk */
   gboolean overlaps_wide; /* strips of the last walk overlap in a wide result (split/wide.h) */
   guint64 n_visits;
@@ -68,15 +70,17 @@ typedef struct
   CleaveFitWalker *walker;
   const CleaveFitWalk *walk;
   guint n_samples;
-  gint64 both;                              /* bytes of the buffers that are live both before the
-                                             * first and after the last of the steps */
-  gint64 carried, carried_top;              /* bytes of carried rows and columns */
-  gint64 most_middle, most_first, most_top; /* largest sums of the walker's `middle`, `first` and
-                                             * `top` in any step so far, in bytes */
-  gint64 copied;                            /* bytes of carried rows, of all strips */
-  double macs;                              /* MACs that pieces recompute */
+  gint64 both; /* bytes of the buffers that are live both before the current step and after the end
+                  of the segment */
+  gint64 carried, carried_top; /* bytes of carried rows and columns */
+  gint64 most_middle, most_first,
+      most_top;  /* most bytes of pieces in any step so far, without carried rows: in the middle of
+                  * the segment, for the first piece, and for a tile of the first strip
+                  *  */
+  gint64 copied; /* bytes of carried rows that all strips together copy */
+  double macs;   /* MACs that pieces recompute */
   double reread_ns;      /* ns that each piece but the first adds by reading weights again */
-  double piece_ns;       /* ns that each piece adds before it computes anything */
+  double piece_ns;       /* ns that one piece of each node adds before it computes anything */
   double idle_ns;        /* ns that chunks of channels add by partly empty vectors */
   gboolean overlaps;     /* two strips need the same elements of a value */
   gboolean cuts_weights; /* pieces read different parts of some weights */

@@ -4,7 +4,8 @@
 #include "../split/report.h"
 #include "rematerialize.h"
 
-/* Rewrites of a graph before its segments are split. All zero: no rewrites. */
+/* The rewrites of a graph before its segments are split. variants.c finds the rewrites, and a plan
+ * stores them so that cleave_fit_plan_apply() can repeat them. All zero: no rewrites. */
 typedef struct
 {
   gint64 per_reader_bytes; /* values of at least this many bytes are split per reader
@@ -15,8 +16,8 @@ typedef struct
                         earlier or later (move-nodes.h), or NULL */
 } CleaveFitRewrite;
 
-/* Rewrites a graph, and reorders its nodes into the order of the search, in which they then run. On
- * error, the graph may be partly rewritten. */
+/* Rewrites a graph. Reorders the nodes into the order in which the search listed them; programs of
+ * the graph then run them in this order. On error, the graph may be partly rewritten. */
 gboolean cleave_fit_rewrite_apply (const CleaveFitRewrite *rewrite,
                                    CleaveGraph *graph,
                                    CleaveSplitReport *report,

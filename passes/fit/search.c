@@ -11,7 +11,7 @@ static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 /* Limits on overlays of results on dying operands: strips may read ahead by at most this fraction
  * of the smaller of the two values (-1: no overlay; 1: any overlay).
  *
- * The arena planner does not find every overlay, so a plan with more of them may need more memory
+ * The arena planner does not find every overlay, so a plan with more overlays may need more memory
  * than estimated. CenterNet needs 20 % more memory without the second limit. The search tries the
  * last limit twice: with the estimates that other plans corrected, and with the original estimates.
  * MCUNet needs 22 % more memory without the corrected estimates, ResNet-50 without the original
@@ -22,15 +22,15 @@ static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
  * bytes. */
 #define STEP 0.07
 
-/* The largest number of pieces of a plan that the search measures. Also ends the measurements for
- * one limit on MACs in one mode, once the measured plans together have this number of pieces. A
- * measurement takes 30 to 100 microseconds for each piece. With 6,000, fits of 31 networks need 1.8
- * % more bytes in the geometric mean and take 0.78 of the time. */
+/* The search measures only plans of at most this many pieces. For each pair of limits on MACs and
+ * overlays, it stops once the measured plans together have this many pieces. A measurement takes 30
+ * to 100 microseconds for each piece. With 6,000, fits of 31 networks need 1.8 % more bytes in the
+ * geometric mean and take 0.78 of the time. */
 #define MAX_PIECES 12000
 
 /* The search for tiles leaves out segments that need at least this many times the least bytes of
- * strips without added MACs. With 1, a plan for 9,152 bytes takes 1.3 times as long as the plan
- * that counts the inputs too. */
+ * strips without added MACs. With 1, a plan for 9,152 bytes in the tests takes 1.3 times as long
+ * with inputs excluded as with inputs counted. */
 #define TILE_MARGIN 1.25
 
 /* The price in ns of an added MAC when the search looks for the paths with the fewest MACs: more
@@ -190,9 +190,9 @@ calibrate (CleaveFitVariant *variant, const CleaveFitMeasurement *measured)
           measured->part_bytes[i]);
 }
 
-/* Returns the path to measure next, which must need at most `max_bytes`. This is the path that
- * needs the least, or one that needs slightly more if that path has too many pieces. Returns NULL
- * if there is none. */
+/* Returns the path to measure next, which must need at most `max_bytes`. Returns the path that
+ * needs the fewest bytes. If that path has more than MAX_PIECES pieces, returns a path that needs
+ * slightly more bytes. Returns NULL if there is none. */
 static CleaveFitPath *
 find_next (const CleaveFitVariant *variant, double max_ahead, double max_macs, gint64 max_bytes)
 {

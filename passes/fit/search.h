@@ -14,8 +14,9 @@
  *     graph ── variants ── steps ── segment candidates ──┬── cheapest path ── measured plan ──┐
  *            (variants.h) (steps.h)   (candidates.h)     └────── corrected estimates ─────────┘ */
 
-/* The search measures a plan if it may save this fraction of the least memory that was measured so
- * far.  It measures a variant if that may save this fraction of the least estimate before it. */
+/* The search measures a plan only if its estimate is at least this fraction below the least memory
+ * measured so far. It measures a variant only if its estimate is at least this fraction below the
+ * least estimate of earlier variants. */
 #define CLEAVE_FIT_MIN_GAIN 0.01
 
 typedef struct
@@ -38,9 +39,10 @@ typedef struct
   GPtrArray *measurements; /* CleaveFitMeasurement: measured plans for this variant */
 } CleaveFitVariant;
 
-/* Estimates the least memory of a variant with strips alone, if that is less than `max_bytes`. The
- * estimate may otherwise be too high; 0: no limit. The graph, the rewrite and the steps of the
- * variant must be set. Returns FALSE and sets the error if the search was cancelled. */
+/* Estimates the least memory of a variant with strips alone. Leaves out segments of at least
+ * `max_bytes` bytes, so an estimate of `max_bytes` or more may be too high. 0: no limit. The graph,
+ * the rewrite and the steps of the variant must be set. Returns FALSE and sets the error if the
+ * search was cancelled. */
 gboolean cleave_fit_variant_prepare (CleaveFitVariant *variant,
                                      const CleaveFitSearch *search,
                                      gint64 max_bytes,

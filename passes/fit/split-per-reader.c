@@ -8,8 +8,8 @@
 #include "../views/gathers.h"
 #include "backward-slice.h"
 
-/* The largest number of parts of a value: each part reads the weights or the operand again. If
- * there are more parts, neighbors are computed together. */
+/* A value is cut into at most this many parts, since each part reads the weights or the operand
+ * again. If nodes read more parts, neighboring parts are computed together. */
 #define MAX_PARTS 64
 
 /* The parts of a value, all along one dimension. */
@@ -19,8 +19,6 @@ typedef struct
   gint dim;      /* the dimension along which the parts are cut; -1: no part is found yet */
   GArray *spans; /* CleaveSpan: the distinct parts that nodes read, sorted */
 } Cut;
-
-/* Readers */
 
 /* Sets `range` to the elements of the operand that a result of a Slice, Split or Gather contains.
  * Returns FALSE for other results, and if the range skips elements. */
@@ -155,13 +153,13 @@ list_ranges (const Cut *cut)
   return ranges;
 }
 
-/* Chooses the nodes to cut, from the node of the value backwards */
+/* The state of may_cut(), which chooses the nodes to cut, from the node of the value backwards. */
 
 typedef struct
 {
   gint64 n_bytes;    /* bytes of the value that the cut divides */
-  GHashTable *plain; /* CleaveNode: nodes to cut without MACs; their operands may be cut too */
-  gboolean computes; /* a node to cut does more than move bytes */
+  GHashTable *plain; /* CleaveNode: chosen nodes without MACs; their operands may be cut too */
+  gboolean computes; /* a chosen node does more than move bytes */
 } CutSearch;
 
 static gint64
@@ -243,7 +241,8 @@ may_cut (const CleavePlan *plan, gpointer data, GString *why)
   return TRUE;
 }
 
-/* Returns the bytes of values that nodes to cut read and other nodes compute. */
+/* Returns the bytes of the values that enter the region: a node of the region reads them, and a
+ * node outside computes them. Does not count constants. */
 static gint64
 count_outside (const CleaveRegion *region)
 {
@@ -281,7 +280,8 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
   region = cleave_region_plan (graph, root, 1, &recursion, NULL);
   g_clear_pointer (&search.plain, g_hash_table_unref);
   root->constraint = NULL;
-  for (guint i = 0; i < region->members->len; i++) /* the constraint is on the stack */
+  for (guint i = 0; i < region->members->len;
+       i++) /* clear the pointers to the constraint, which is on the stack */
     ((CleaveRegionNode *) region->members->pdata[i])->constraint = NULL;
   return region->members->len > 0 && search.computes &&
                  CLEAVE_FIT_MUCH_LARGER * count_outside (region) <= n_bytes
@@ -289,9 +289,8 @@ plan_cut (CleaveGraph *graph, const Cut *cut, CleaveRoot *root)
              : NULL;
 }
 
-/* Cutting */
-
-/* Adds a Slice with the value of a result of a view. Returns NULL if no node reads the result. */
+/* Adds a Slice that equals a result of a Slice, Split or Gather. Returns NULL if no node reads the
+ * result. */
 static CleaveResult *
 add_slice (CleaveGraph *graph, CleaveResult *result)
 {
@@ -311,7 +310,8 @@ add_slice (CleaveGraph *graph, CleaveResult *result)
   return cleave_graph_add_slice (graph, result->node->name, value, &attrs, NULL);
 }
 
-/* Replaces all readers of a value, which are views, with Slices, which can read pieces directly. */
+/* Replaces all readers of a value (Slices, Splits and Gathers) with Slices. Unlike a Split or a
+ * Gather, a Slice can later read a piece directly. */
 static void
 slice_readers (CleaveGraph *graph, CleaveNode *node)
 {

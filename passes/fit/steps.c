@@ -33,8 +33,6 @@ number_steps (const CleaveTimeline *timeline, guint *n_steps)
   return step;
 }
 
-/* Buffers */
-
 /* Returns the step in which the entry `index` of `storage->steps` runs. */
 static gint
 get_step (const CleaveStorage *storage, const gint *step, guint index)
@@ -117,8 +115,8 @@ find_overwritten (const CleaveStorage *storage, guint value)
 }
 
 /* Splits each buffer where a node overwrites an operand: the buffer of the operand ends there, and
- * a new buffer is appended. Returns the buffer of each value of the storage, or CLEAVE_FIT_NONE for
- * none. */
+ * a new buffer is appended. Returns the buffer of each value of the storage; CLEAVE_FIT_NONE: the
+ * value has no buffer. */
 static guint *
 part_buffers (GArray *buffers, const CleaveTimeline *timeline, const gint *step)
 {
@@ -214,8 +212,6 @@ find_live (CleaveFitSteps *steps, const GArray *buffers)
   for (guint s = 0; s <= steps->n_steps; s++)
     steps->live[s] = sum += change[s];
 }
-
-/* Nodes */
 
 static int
 compare_steps (gconstpointer a, gconstpointer b)
@@ -313,7 +309,7 @@ find_rows (CleaveFitValue *value, const CleaveTimeline *timeline, const gint64 *
     value->row_bytes = assignment->location.stride[value->rows] * value->element_size;
 }
 
-/* Returns whether each result of a node is a range of operand 0 without steps. */
+/* Returns whether each result of a node is a range of operand 0 that skips no elements. */
 static gboolean
 is_plain_view (const CleaveNode *node)
 {
@@ -330,8 +326,8 @@ is_plain_view (const CleaveNode *node)
   return node->n_results > 0;
 }
 
-/* Adds the results of all nodes. Sets `value_of` (the index of the first value of each node) by
- * node id. */
+/* Adds the results of all nodes. Sets `value_of`, indexed by node id, to the index of the first
+ * value of each node. */
 static void
 add_values (CleaveFitSteps *steps, const CleaveTimeline *timeline, const guint *of, guint *value_of)
 {

@@ -3,8 +3,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A table of a graph for the search: nodes, values, buffers, and the step of each. It is built once
- * and then only read. The search visits some million ranges, so all links are indices:
+/* A table of a graph for the search: nodes, values, buffers, and the step of each. The table is
+ * built once for each graph variant (variants.c); then walk.h and path.h only read it. The search
+ * visits some million ranges, so all links are indices:
  *
  *     steps ──► nodes ──► operands ──► values ──► buffers
  *
@@ -29,12 +30,12 @@ typedef struct
   guint first_operand, n_operands;
   guint first_value, n_values;
   gint64 macs;
-  double reread_ns;           /* ns to read its weights once more */
-  double piece_ns;            /* ns of each piece before it computes anything */
-  gint channels;              /* dimension of result 0 along which weights differ; -1: no MACs */
-  gboolean is_view;           /* each result is a range of operand 0, without steps */
-  gboolean can_split;         /* the op has dimension maps */
-  gboolean is_wide;           /* cleave_find_wide() marks the node */
+  double reread_ns;   /* ns to read the weights of the node once more */
+  double piece_ns;    /* ns that a piece of the node takes before it computes anything */
+  gint channels;      /* dimension of result 0 whose elements need different weights; -1: no MACs */
+  gboolean is_view;   /* each result is a range of operand 0 that skips no elements */
+  gboolean can_split; /* the op has dimension maps */
+  gboolean is_wide;   /* cleave_find_wide() marks the node */
   gboolean always_recomputes; /* pieces recompute the result with any halo policy, since the
                                * operand has fewer bytes than the result. Example: a
                                * DequantizeLinear */
@@ -45,18 +46,19 @@ typedef struct
 {
   const CleaveResult *result;
   guint node;
-  guint buffer;        /* index of the buffer that stores the value; CLEAVE_FIT_NONE: it is not
-                        * stored, such as a value inside a fused step */
-  gboolean is_part;    /* the value lies in the buffer of a larger join */
-  gint last_read;      /* last step other than a join that reads the value; -1: none */
+  guint buffer;     /* index of the buffer that stores the value; CLEAVE_FIT_NONE: the value is not
+                       stored, since only nodes of the same step read it */
+  gboolean is_part; /* the value lies in the buffer of a larger join */
+  gint last_read;   /* last step other than a join that reads the value; -1: none */
   gint64 element_size; /* size of one element in bytes */
-  gint rows;           /* outermost dimension in memory; -1: not dense, or not stored */
-  gint64 row_bytes;    /* bytes from one index of `rows` to the next */
+  gint rows;        /* outermost dimension in memory; -1: the value is not dense, or not stored */
+  gint64 row_bytes; /* bytes from one index of `rows` to the next */
 } CleaveFitValue;
 
-/* Memory of one or several values, and the steps in which it is live. `first` is -1 if it is live
- * when a run begins. `last` is the number of steps if it is live when the run ends. If a node
- * overwrites an operand, the buffer of the operand ends, and a new buffer begins in its place. */
+/* Memory of one or several values, and the steps in which the memory is live. `first` is -1 if the
+ * memory is live when a run begins. `last` is the number of steps if the memory is live when the
+ * run ends. If a node overwrites an operand, the buffer of the operand ends, and a new buffer
+ * begins in its place. */
 typedef struct
 {
   gint first, last;
@@ -89,8 +91,8 @@ gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph,
  * whole, the memory at the join is overestimated, and the memory before it is underestimated.
  * Returns FALSE if no part waits in the buffer of a much larger join. */
 gboolean cleave_fit_steps_init_staged (CleaveFitSteps *steps, const CleaveGraph *graph);
-/* Builds the table for the order of the nodes in the graph's list, in which they must be able to
- * run. Each node is a step. */
+/* Builds the table for the order of the nodes in the graph's list, which must be a topological
+ * order. Each node is a step. */
 void cleave_fit_steps_init_as_listed (CleaveFitSteps *steps, const CleaveGraph *graph);
 void cleave_fit_steps_clear (CleaveFitSteps *steps);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveFitSteps, cleave_fit_steps_clear)

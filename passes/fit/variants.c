@@ -6,8 +6,8 @@
 #include "rematerialize-idle.h"
 #include "split-per-reader.h"
 
-/* The kinds of rewrites, in the order in which the search tries them. Each of the first three that
- * is measured is the base of the kinds after it. */
+/* The kinds of rewrites, in the order in which the search tries them. If a variant of one of the
+ * first three kinds is measured, the variants of later kinds keep its rewrite. */
 typedef enum {
   PER_READER,  /* split values per reader */
   IDLE,        /* recompute values for late readers */
@@ -23,7 +23,7 @@ typedef enum {
  * need the same bytes with 8 and with 32. */
 #define MIN_PART 16
 
-/* Returns the bytes of the smallest values that are rewritten. */
+/* Returns the least number of bytes of a value that the rewrites change. */
 static gint64
 get_min_bytes (const CleaveFitVariant *first)
 {
@@ -151,8 +151,9 @@ new_first (const CleaveGraph *graph, CleaveFitSearch *search, GError **error)
   return cleave_fit_variant_prepare (variant, search, 0, error) ? g_steal_pointer (&variant) : NULL;
 }
 
-/* Returns a variant of `base` with its candidates of less than `max_bytes`. Returns NULL if the
- * graph has nothing to rewrite for `kind`. */
+/* Returns a variant with the rewrites of `base` and a rewrite of the kind `kind`. Finds the
+ * variant's candidates that need less than `max_bytes`. Returns NULL if the graph has nothing to
+ * rewrite for `kind`. */
 static CleaveFitVariant *
 new_variant (Kind kind,
              const CleaveFitVariant *first,

@@ -66,8 +66,6 @@ cleave_fit_walker_free (CleaveFitWalker *walker)
   g_free (walker);
 }
 
-/* The memory of a segment */
-
 /* Returns the most bytes that pieces take, with carried rows, in any step of the segment. The
  * result never decreases while the walk adds steps. */
 static gint64
@@ -130,8 +128,8 @@ note_overlay (const CleaveFitState *state, guint read, guint made, CleaveFitOver
     *overlay = found;
 }
 
-/* Returns the overlay of a result of the segment on a value that it reads that saves the most
- * bytes. Removes from `read` the values that the segment computes. */
+/* Returns the overlay that saves the most bytes, among overlays of a result of the segment on a
+ * value that the segment reads. Removes from `read` the values that the segment computes. */
 static CleaveFitOverlay
 find_overlay (const CleaveFitState *state, guint begin)
 {
@@ -154,7 +152,7 @@ find_overlay (const CleaveFitState *state, guint begin)
   return overlay;
 }
 
-/* Returns the bytes of the operands of a join that lie in its buffer and are computed before the
+/* Returns the bytes of a join's operands that lie in the join's buffer and are computed before the
  * segment. If strips compute the join, they read Slices of these operands, which need memory of
  * their own. */
 static gint64
@@ -206,8 +204,8 @@ find_inner_of (const CleaveFitState *state, guint begin)
   return inner + earlier;
 }
 
-/* Returns the bytes that are live while a segment runs: values that it reads, values that are live
- * after it, and its pieces. */
+/* Returns the bytes that are live while a segment runs: values that the segment reads, values that
+ * are live after the segment, and the pieces. */
 static gint64
 find_peak (const CleaveFitState *state, guint begin)
 {

@@ -7,7 +7,8 @@
 /* Estimates the memory and the cost of segments. A walk begins at a given end with a given tiling,
  * and visits the steps backwards. A segment may begin at each step that it reaches, so one walk
  * estimates all segments with this end and tiling. required-regions.h finds the ranges that pieces
- * read and compute, piece-bytes.h their bytes. */
+ * read and compute, piece-bytes.h the bytes of the pieces. candidates.c starts a walk for each end
+ * and tiling, and keeps the best segments. */
 
 /* An overlay of a result of a segment on an operand that dies while the segment runs. Both are in
  * one buffer:
@@ -19,8 +20,9 @@
 typedef struct
 {
   gint64 operand, result; /* bytes of both values; `result` 0: no overlay */
-  gint64 shift;           /* bytes between their beginnings, by which strips read ahead */
-  guint last;             /* last step that reads the result */
+  gint64 shift; /* bytes from the begin of the result to the begin of the operand, by which strips
+                   read ahead */
+  guint last;   /* last step that reads the result */
 } CleaveFitOverlay;
 
 /* Returns the bytes of the buffer that operand and result share. The buffer of the operand is
@@ -69,8 +71,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveFitWalker, cleave_fit_walker_free)
 /* Returns whether a segment may begin or end before a step. */
 gboolean cleave_fit_walker_is_border (const CleaveFitWalker *walker, guint step);
 
-/* Returns whether strips of the last walk overlap in a wide result (split/wide.h). Carrying rows
- * and recomputing them then differ. */
+/* Returns whether strips of the last walk overlap in a wide result (split/wide.h). Only then does
+ * CLEAVE_HALO_CARRY_NARROW differ from CLEAVE_HALO_CARRY. */
 gboolean cleave_fit_walker_overlaps_wide (const CleaveFitWalker *walker);
 
 /* Returns the number of nodes that all walks together have visited. */
@@ -87,7 +89,7 @@ typedef struct
   gboolean in_bands;
 } CleaveFitWalk;
 
-/* Appends to `found` a candidate (CleaveFitCandidate) for each begin with which the segment takes
- * less memory than its unsplit steps. Segments have at most `max_steps` steps. Returns FALSE if no
- * two strips overlap. All halo policies are then the same. */
+/* Appends to `found` a candidate (CleaveFitCandidate) for each segment that takes less memory than
+ * its unsplit steps. Segments have at most `max_steps` steps. Returns FALSE if no two strips
+ * overlap; all halo policies then give the same candidates. */
 gboolean cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found);
