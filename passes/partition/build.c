@@ -72,8 +72,8 @@ add_fixed (Builder *builder, CleaveNode *node)
     }
 }
 
-/* Adds the values that the nodes read and do not compute. Inputs come first, so that they get their
- * names; constants follow. */
+/* Adds the values that the nodes read and do not compute: inputs first, so that they get the names
+ * of their values, then constants. */
 static void
 add_operands (Builder *builder, const CleavePartitionContent *content)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Extracts the submodel between values. */
+/* Extracts a submodel: the nodes that compute some values of a graph from other values. */
 
 #include <cleave/cleave-partition.h>
 
@@ -151,7 +151,6 @@ build (Request *request, const GPtrArray *order)
     {
       CleaveNode *node = g_ptr_array_index (order, i);
 
-      /* a constant is copied where it is read; here, it is an output itself */
       if (g_hash_table_contains (request->needed, node))
         g_ptr_array_add (nodes, node);
     }

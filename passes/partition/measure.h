@@ -3,7 +3,8 @@
 
 #include <cleave/cleave-graph.h>
 
-/* Measures the memory that a part needs as a model of its own. */
+/* The memory that a part needs as a model of its own. partition.c reports this memory, and
+ * row-measure.c compares it with a limit. */
 
 typedef struct
 {
@@ -11,7 +12,7 @@ typedef struct
   gint64 arena_bytes;  /* bytes of the part's arena, in a program with one thread */
 } CleavePartitionMemory;
 
-/* Measures the part with the given graph. Returns FALSE and sets the error if the graph has a
- * cycle. */
+/* Measures the memory of a part, which has the graph `graph`. Returns FALSE and sets the error if
+ * the graph has a cycle. */
 gboolean
 cleave_part_measure (const CleaveGraph *graph, CleavePartitionMemory *memory, GError **error);

@@ -4,8 +4,8 @@
 
 struct _CleavePartitionNames
 {
-  GHashTable *of_value; /* maps a CleaveResult to its name; owns the names */
-  GHashTable *taken;    /* set of all names in use; owns them */
+  GHashTable *of_value; /* maps a CleaveResult to its name; frees the names */
+  GHashTable *taken;    /* set of all names in use; frees the names */
 };
 
 CleavePartitionNames *

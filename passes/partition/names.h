@@ -4,14 +4,15 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Names of the values that the graphs of one partition exchange. Different values get different
- * names, even if two values of the whole graph print the same name. Two results of one ONNX node
- * that the import made two nodes of are an example. */
+ * names, even if two values of the whole graph print the same name. (If the import makes two nodes
+ * of one ONNX node, their results may print the same name.) build.h names inputs and outputs with
+ * them. */
 typedef struct _CleavePartitionNames CleavePartitionNames;
 
 CleavePartitionNames *cleave_partition_names_new (void);
 void cleave_partition_names_free (CleavePartitionNames *names);
 
-/* Reserves the name of an output for its value; other values then get other names. */
+/* Reserves a name for the value of an output, so that no other value gets this name. */
 void cleave_partition_names_reserve (CleavePartitionNames *names,
                                      const CleaveResult *value,
                                      const char *name);

@@ -44,7 +44,7 @@ CLEAVE_DEFINE_COUNTED (CleavePartition, partition, clear)
  * cleave_partition_get_n_parts:
  * @partition: a partition
  *
- * Returns: number of its parts
+ * Returns: the number of parts
  *
  * Since: 0.1
  */
@@ -111,7 +111,7 @@ cleave_partition_get_subgraph (const CleavePartition *partition, guint index)
  * @partition: a partition
  * @index: number of a part
  *
- * Returns: number of the parts that must run before it
+ * Returns: the number of parts that must run before the part
  *
  * Since: 0.1
  */
@@ -126,7 +126,7 @@ cleave_partition_get_n_before (const CleavePartition *partition, guint index)
  * cleave_partition_get_before:
  * @partition: a partition
  * @index: number of a part
- * @number: number of a part that must run before it
+ * @number: number among the parts that must run before the part
  *
  * Returns: the index of that part
  *

@@ -86,8 +86,8 @@ cleave_partition_has_part (const gboolean *needed, const CleaveNode *node)
   return !cleave_node_is_fixed (node);
 }
 
-/* Returns whether an output or another part reads a result of `part`. Constant expressions do not
- * count, since each part has copies of them. */
+/* Returns whether an output or another part reads a result of `part`. For a constant expression,
+ * only outputs count, since each part has its own copy. */
 static gboolean
 is_wanted (const CleavePartition *partition, const CleaveResult *result, int part)
 {
@@ -99,8 +99,9 @@ is_wanted (const CleavePartition *partition, const CleaveResult *result, int par
   return FALSE;
 }
 
-/* Lists the values that a part gives to others (`wanted`), and the parts from which it reads
- * (`before`). `seen[i]` is 1 plus the index of the last part that was found to read from part i. */
+/* Lists the values of a part that other parts read (`wanted`), and the parts whose values the part
+ * reads (`before`). `seen[i]` is 1 plus the index of the last part that was found to read from part
+ * i. */
 static void
 connect (const CleavePartition *partition, guint index, guint *seen)
 {

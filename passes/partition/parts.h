@@ -7,7 +7,8 @@
 
 /* A partition and its parts.
  *
- * Callers add the parts, then the nodes of each part in topological order. Then they call
+ * subgraph-parts.c, row-parts.c and cut-at.c decide which node belongs to which part. They add the
+ * parts, and then the nodes of each part in topological order. At the end they call
  * cleave_partition_build_parts(), which makes a graph of each part. */
 
 typedef struct
@@ -45,6 +46,6 @@ cleave_partition_part (const CleavePartition *partition, guint index)
  * g_free(). */
 gboolean *cleave_partition_find_needed (const CleaveGraph *graph);
 /* Returns whether a node belongs to exactly one part. Inputs and nodes that no output needs belong
- * to none. Constants and constant expressions are copied to every part that reads them, unless they
- * are outputs. */
+ * to no part. Constants and constant expressions are copied to every part that reads them, unless
+ * they are outputs. */
 gboolean cleave_partition_has_part (const gboolean *needed, const CleaveNode *node);

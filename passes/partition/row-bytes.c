@@ -10,16 +10,16 @@
 #include "row-measure.h"
 #include "row-refine.h"
 
-/* Limit on the estimates of single nodes in one search for the furthest ends; if more are needed,
- * fewer positions are considered. 2^24 estimates take about a second. */
+/* One search for the furthest ends estimates single nodes at most this many times, which takes
+ * about a second. If more estimates are needed, fewer positions are considered. */
 #define MAX_ESTIMATES (1 << 24)
 
-/* Limit on the searches for a cut. After each search, the parts of its cut are measured. If a part
- * is too large, the next search excludes this part. */
+/* At most this many searches for a cut. After each search, the parts of its cut are measured. If a
+ * part is too large, the next search excludes this part. */
 #define MAX_SEARCHES 32
 
-/* Number of the largest nodes that are measured as parts of their own, to find the smallest limit
- * that can be met. */
+/* If a single node exceeds the limit, at most this many of the largest nodes are measured, each as
+ * a part of its own. The largest of these parts is the smallest possible limit. */
 #define MAX_ALONE 256
 
 /* State of the search for parts that meet the limit of `limit` bytes. */
@@ -27,7 +27,7 @@ typedef struct
 {
   const CleaveRow *row;
   gint64 limit;
-  GHashTable *measured; /* maps both ends of a part to its measured bytes */
+  GHashTable *measured; /* maps a part (begin << 32 | end) to the measured bytes of the part */
   GArray *positions;
   guint *reach; /* indexed by index of a position: index of the furthest position at which a part
                    that begins there may end */
@@ -64,7 +64,7 @@ get_bytes (Search *search, guint begin, guint end)
 }
 
 /* Sets `search->reach` by estimates: the furthest end of a part that begins at each position.
- * Returns the number of estimates; stops when it exceeds `n_most`. */
+ * Returns the number of estimated nodes; stops when this number exceeds `n_most`. */
 static guint64
 estimate_reach (Search *search, guint64 n_most)
 {
@@ -90,9 +90,9 @@ estimate_reach (Search *search, guint64 n_most)
   return n;
 }
 
-/* Corrects `search->reach` where a part cannot even end at the next position, by the estimate:
- * measures that shortest part. Returns the index of the first position whose shortest part exceeds
- * the limit; CLEAVE_NEVER if there is none. */
+/* Measures the shortest part from each position whose estimate says that not even this part meets
+ * the limit. Corrects `search->reach` if the part does meet the limit. Returns the index of the
+ * first position whose shortest part exceeds the limit; CLEAVE_NEVER if there is none. */
 static guint
 measure_steps (Search *search)
 {
@@ -135,8 +135,8 @@ find_reach (Search *search)
   return measure_steps (search);
 }
 
-/* Records that the part between two positions is too large. Parts that contain it are too large as
- * well. */
+/* Records that the part between two positions is too large. Parts that contain this part are too
+ * large as well. */
 static void
 note_too_large (Search *search, guint begin, guint end)
 {
@@ -186,8 +186,8 @@ compare_bytes (gconstpointer a, gconstpointer b)
   return x[0] > y[0] ? -1 : x[0] < y[0];
 }
 
-/* Sets the error. It names the node that needs the most bytes as a part of its own, since these
- * bytes are the smallest limit that can be met. Returns NULL. */
+/* Sets the error and returns NULL. The error names the node that needs the most bytes as a part of
+ * its own, since these bytes are the smallest limit that can be met. */
 static CleavePartition *
 refuse (const Search *search, GError **error)
 {
@@ -247,8 +247,8 @@ find_furthest (Search *search, guint begin)
   return good;
 }
 
-/* Cuts the row so that each part ends as late as possible, by measured parts alone. Returns the
- * ends, or NULL if a single node exceeds the limit. */
+/* Cuts the row so that each part ends as late as possible. Uses only measurements, no estimates.
+ * Returns the ends, or NULL if a single node exceeds the limit. */
 static GArray *
 cut_late (Search *search)
 {

@@ -11,8 +11,8 @@
  * fewer positions (cleave_row_list_positions()). */
 #define MAX_ENTRIES (1 << 24)
 
-/* Number of times that an interval of time is halved, until its ends differ by less time than a
- * step takes. */
+/* An interval of time is halved this many times. Its ends then differ by less time than a step
+ * takes. */
 #define N_HALVINGS 40
 
 static guint
@@ -135,7 +135,7 @@ add_part (EvenCut *cut, guint k, double limit)
 }
 
 /* Finds the cheapest cut whose parts take at most `limit` nanoseconds each. Returns the bytes that
- * cross it; G_MAXINT64 if there is no such cut. */
+ * cross the cut, or G_MAXINT64 if there is no such cut. */
 static gint64
 find_cheapest (EvenCut *cut, double limit)
 {

@@ -5,18 +5,19 @@
 #include "row.h"
 
 /* Finds the cuts of a row that the fewest bytes cross, by dynamic programming over positions. The
- * functions return a GArray of positions (guint): 0, the cuts, and the number of nodes. */
+ * functions return a GArray of positions (guint): 0, the cuts, and the number of nodes. row-parts.c
+ * cuts a row into a number of parts, and row-bytes.c into parts within a limit of memory. */
 
 /* Cuts the row into `n_parts` parts. The estimated time of the largest part is at most 1.25 times
- * its time in the most even cut. Of several cuts that equally few bytes cross, returns the most
- * even one. Returns NULL if the row has fewer nodes than parts. */
+ * its time in the most even cut. If equally few bytes cross several cuts, returns the most even
+ * cut. Returns NULL if the row has fewer nodes than parts. */
 GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
 
 /* Cuts the row at some of `positions`. `reach[i]` is the index of the last position at which a part
- * that begins at position i may end, and never decreases with i. Returns NULL if no cut has such
- * parts. */
+ * that begins at position i may end, and never decreases with i. Returns NULL if no cut satisfies
+ * `reach`. */
 GArray *cleave_row_cut_within (const CleaveRow *row, const GArray *positions, const guint *reach);
 
-/* Makes a partition whose parts lie between the positions `ends`, which one of these functions
- * returned. */
+/* Makes a partition whose parts lie between the positions `ends`, a result of cleave_row_cut_into()
+ * or cleave_row_cut_within(). */
 CleavePartition *cleave_row_build (const CleaveRow *row, const GArray *ends);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures consecutive nodes of a row as a part. */
+/* Measures the memory of a part that consists of consecutive nodes of a row (row.h). */
 
 #include "row-measure.h"
 
 #include "build.h"
 
-/* Returns whether an output or a node at `end` or later reads a value. For constant expressions it
- * is FALSE, since later parts have copies. */
+/* Returns whether an output or a node at `end` or later reads a value. For a constant expression,
+ * only outputs count, since later parts have their own copies. */
 static gboolean
 is_wanted (const CleaveRow *row, const CleaveResult *value, guint end)
 {

@@ -7,7 +7,8 @@
 #include "parts.h"
 #include "row-cuts.h"
 
-/* largest number of parts that a caller may ask for, since the table of the search grows with it */
+/* A caller may ask for at most this many parts, since the table of the search grows with the number
+ * of parts. */
 #define MAX_PARTS 1000
 
 CleavePartition *

@@ -16,19 +16,20 @@
 
 #include "row-measure.h"
 
-/* Limit on the nodes that one minimum cut may move: 20,000 nodes of a random graph take 0.1 s. */
+/* One minimum cut may move at most this many nodes, which take 0.1 s in a random graph. */
 #define MAX_MOVABLE 20000
 
-/* Limit on the edges in all minimum cuts of one refinement; this many take about 2 s. */
+/* All minimum cuts of one refinement have at most this many edges together, which take about 2
+ * s. */
 #define MAX_EDGES (1 << 24)
 
 /* If a part exceeds the limit, at most MAX_STEPS nodes are moved one by one to the other part. Each
- * is chosen from at most MAX_CANDIDATES nodes. */
+ * node is chosen from at most MAX_CANDIDATES nodes. */
 #define MAX_STEPS 12
 #define MAX_CANDIDATES 6
 
-/* Number of passes over all cuts. After a cut has moved, a cheaper cut may be possible next to
- * it. */
+/* Number of passes over all cuts. After a cut has moved, its neighbor cuts may have a cheaper
+ * position, too. */
 #define N_PASSES 2
 
 /* Fractions of the nodes of both parts that may move, in eighths. The largest fraction with which
@@ -81,11 +82,12 @@ find_place (const CleaveRow *row, const CleaveOperand *use)
   return use->node == NULL ? CLEAVE_NEVER : row->place[use->node->id];
 }
 
-/* Adds a vertex for a value, which costs its bytes once however many nodes after the cut read it:
+/* Adds a vertex for a value. A cut costs the bytes of the value once, however many nodes after the
+ * cut read the value:
  *
  *     node ─ bytes ─► value ─ no cut ─► readers
  *
- * An edge from each reader back to the node keeps a reader from running before it. */
+ * An edge from each reader back to the node keeps the reader from running before the node. */
 static void
 add_value (Window *window, const CleaveResult *value, guint node)
 {
@@ -155,7 +157,7 @@ sum_bytes (const Window *window, const gboolean *is_before)
 }
 
 /* Returns the bytes that cross the current cut. Marks a value as after the cut if one of its
- * readers is. */
+ * readers is after the cut. */
 static gint64
 sum_present (const Window *window, gboolean *is_before)
 {
@@ -225,8 +227,8 @@ find_cut (Window *window, gboolean *is_before)
 
 /* Returns the vertices (guint, at most MAX_CANDIDATES) of movable nodes that could move across the
  * cut alone. `forwards`: a node after the cut can move to the part before it if that part has all
- * operands of the node. Otherwise: a node before the cut can move to the part after it if that part
- * has all readers. */
+ * operands of the node. Not `forwards`: a node before the cut can move to the part after it if that
+ * part has all readers of the node. */
 static GArray *
 list_candidates (const Window *window, gboolean forwards, const gboolean *is_before)
 {
@@ -262,8 +264,8 @@ fix (Window *window, guint vertex, gboolean forwards)
     add_edge (window, vertex, CLEAVE_FLOW_SINK, -1);
 }
 
-/* Fixes the candidate next to the cut with which the cheapest cut remains. Returns FALSE if there
- * is no candidate. */
+/* Moves one candidate across the cut for good: the candidate after whose move the cheapest cut has
+ * the fewest bytes. Returns FALSE if there is no candidate. */
 static gboolean
 move_one (Window *window, gboolean forwards, const gboolean *is_before)
 {
@@ -299,8 +301,8 @@ fits (const Window *window, guint begin, guint end)
 }
 
 /* Reorders the nodes by a cut and measures both parts. If a part exceeds the limit, restores the
- * order and returns FALSE. It then sets `forwards` to whether that is the second part, so that the
- * cut must come later. */
+ * order, sets `forwards` and returns FALSE. `forwards` is TRUE if only the second part exceeds the
+ * limit, so that the cut must come later. */
 static gboolean
 meets_limit (Window *window, const gboolean *is_before, gboolean *forwards)
 {
@@ -321,7 +323,7 @@ meets_limit (Window *window, const gboolean *is_before, gboolean *forwards)
 
 /* Cuts between the movable nodes where the fewest bytes cross. As long as a part exceeds the limit,
  * moves nodes to the other part. Returns whether a cut meets the limit and fewer bytes cross it
- * than the current cut. Changes nothing otherwise. */
+ * than the current cut. If not, changes nothing. */
 static gboolean
 try_window (Window *window)
 {

@@ -24,8 +24,8 @@ list_nodes (CleaveRow *row)
     }
 }
 
-/* Returns the index of the last node that reads a value; if no node does, the index of the node
- * that computes it. */
+/* Returns the index of the last node that reads a value. If no node reads the value, returns the
+ * index of the node that computes it. */
 static guint
 find_last_reader (const CleaveRow *row, const CleaveResult *value)
 {
@@ -181,7 +181,8 @@ cleave_row_meter_begin (CleaveRowMeter *meter, guint position)
   meter->weight_bytes = meter->peak = meter->live = 0;
 }
 
-/* Adds to the weights the constants on which a constant expression depends, each once. */
+/* Adds the bytes of the constants that a constant expression depends on to the weights, each
+ * constant once. */
 static void
 add_weights (CleaveRowMeter *meter, const CleaveNode *node)
 {

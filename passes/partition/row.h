@@ -3,8 +3,9 @@
 
 #include "../../lib/memory/buffers.h"
 
-/* The nodes of a graph in the order in which they run, and the cost of cutting between them. A
- * partition into parts in a row cuts this order at a few positions.
+/* A row: the nodes of a graph in the order in which they run, and the cost of a cut between two
+ * nodes. A partition into parts that follow each other cuts the row at a few positions. row-cuts.h
+ * chooses the positions, and row-refine.h then moves nodes between neighboring parts.
  *
  *     position   0      1      2      3         Position 2 lies between Relu and Pool. A cut there
  *                | Conv | Relu | Pool |         costs the bytes of the Relu's result.
@@ -18,8 +19,8 @@ typedef struct
   CleaveStorage *storage; /* buffers of the values in that order */
   GPtrArray *nodes;       /* CleaveNode: the nodes that belong to parts, in that order */
   guint *place;           /* indexed by node id: index in `nodes`; CLEAVE_NEVER: not in `nodes` */
-  gint64 *crossing; /* indexed by position: bytes of the values that a node before it computes and a
-                       node after it reads */
+  gint64 *crossing; /* indexed by position: bytes of the values that a node before the position
+                       computes and a node after it reads */
   guint *first,
       *last; /* indexed by buffer: indices of the first and the last node that use the buffer */
 } CleaveRow;
@@ -29,7 +30,7 @@ CleaveRow *cleave_row_new (const CleaveGraph *graph, GError **error);
 void cleave_row_free (CleaveRow *row);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveRow, cleave_row_free)
 
-/* Returns the positions at which cuts are considered (guint), 0 and the number of nodes included.
+/* Returns the positions (guint) at which the row may be cut, including 0 and the number of nodes.
  * If the row has more than `n_most` + 1 positions, returns the cheapest position of each of
  * `n_most` equal intervals. */
 GArray *cleave_row_list_positions (const CleaveRow *row, guint n_most);
@@ -54,6 +55,6 @@ void cleave_row_meter_init (CleaveRowMeter *meter, const CleaveRow *row);
 void cleave_row_meter_clear (CleaveRowMeter *meter);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRowMeter, cleave_row_meter_clear)
 void cleave_row_meter_begin (CleaveRowMeter *meter, guint position);
-/* Adds node `index` of the row, which follows the last one, to the part. Returns the bytes of the
- * part so far. */
+/* Adds node `index` of the row to the part; the node must follow the node that was added last.
+ * Returns the estimated bytes of the part so far. */
 gint64 cleave_row_meter_add (CleaveRowMeter *meter, guint index);

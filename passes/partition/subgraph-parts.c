@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A part is the nodes of one parallel subgraph (or of none) that have one level.
+/* Partitions a graph into its parallel subgraphs. A part has the nodes of one parallel subgraph (or
+ * of none) that have one level.
  *
  *        x             level 0: [Slice, Slice]  (of no subgraph)
  *      /   \           level 1: [Conv, Relu]    [Conv, Relu]
@@ -14,10 +15,10 @@
  *        |
  *      Gemm
  *
- * A node has the level of its operands in the same subgraph, and one more than that of operands in
- * other subgraphs. Therefore, each part reads only values of parts of lower levels, and parts never
- * wait for each other in a circle, even if bands exchange rows in both directions. Constant
- * expressions are copied to every part that reads them. */
+ * A node has the level of its operands in the same subgraph, and one more than the level of
+ * operands in other subgraphs. Therefore, each part reads only values of parts of lower levels, and
+ * parts never wait for each other in a circle, even if bands exchange rows in both directions.
+ * Constant expressions are copied to every part that reads them. */
 
 #include "../../lib/ir/graph-private.h"
 #include "../../lib/ir/subgraphs.h"
