@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The data of a dynamic part (CleaveOnnxDynamic). The importer fills it with the nodes that cannot
+ * be nodes of a graph, and attaches it to the graph's origin. The exporter writes these nodes
+ * behind the graph, and import/interpret.c runs them. */
+
 #include <cleave/cleave-onnx.h>
 
-/* A constant that nodes of the dynamic part read. */
+/* A constant that nodes of the dynamic part read, with its name in the file. */
 typedef struct
 {
   char *name;
   CleaveTensor *tensor;
 } CleaveOnnxDynamicConstant;
 
-/* The dynamic part of a model (see CleaveOnnxDynamic). It does not change after it is made, so that
- * copies of a graph share it. */
+/* The dynamic part of a model. It does not change after the import, so that copies of a graph share
+ * it. */
 struct _CleaveOnnxDynamic
 {
-  GArray *nodes;  /* CleaveOnnxDynamicNode, whose texts the array owns, in the order of a run */
-  GArray *opsets; /* gint64: opset of each node */
-  GBytes *
-      graph; /* serialized GraphProto: the nodes as they are in the file, and the model's outputs */
-  GArray *constants; /* CleaveOnnxDynamicConstant: the constants that the nodes read */
-  GPtrArray *reads; /* char *: names of the inputs of the model and of the outputs of the graph that
-                       the nodes read */
-  GHashTable *made; /* set of names: results of the dynamic nodes */
-  GHashTable *texts; /* set of names: inputs and outputs of the model that are tensors of strings */
+  GArray *nodes;     /* CleaveOnnxDynamicNode, in the order of a run; the array owns their texts */
+  GArray *opsets;    /* gint64, indexed by node: opset of the node */
+  GBytes *graph;     /* serialized GraphProto: the nodes as in the file, and the model's outputs */
+  GArray *constants; /* CleaveOnnxDynamicConstant: the constants that nodes of the dynamic part
+                      * read */
+  GPtrArray *reads;  /* char *: names of the values that nodes of the dynamic part read: inputs
+                      * of the model and outputs of the graph */
+  GHashTable *made;  /* set of the names of the results of all nodes of the dynamic part */
+  GHashTable *texts; /* set of the names of the model's inputs and outputs that are tensors of
+                      * strings */
   char **outputs;    /* names of the model's outputs, in the order of the file */
 };
 
 CleaveOnnxDynamic *cleave_onnx_dynamic_new (void);
-/* Adds a node, whose texts are copied. */
+/* Adds a node after the nodes so far. Copies the texts of `node`. */
 void cleave_onnx_dynamic_add_node (CleaveOnnxDynamic *dynamic,
                                    const CleaveOnnxDynamicNode *node,
                                    gint64 opset);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads data of tensors from files beside the model. */
+/* Reads the external data of tensors: bytes in files in the model's folder. */
 
 #include "external-data.h"
 
@@ -79,7 +79,8 @@ resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
   return NULL;
 }
 
-/* Returns a file, opened on the first call, since several tensors may lie in one file. */
+/* Returns the file at a location. Keeps each file open, since several tensors may lie in one file.
+ */
 static CleaveExternalFile *
 open_file (CleaveOnnxFolder *folder, const char *location, GError **error)
 {

@@ -5,9 +5,11 @@
  * time per GiB for a file in the page cache, and private memory. But weights can be released after
  * they are packed: a run with 1.5 GiB of weights peaks at 1.6 GiB, not 3.1 GiB.
  *
- * A file of more than 2 GiB is mapped, so that a plan of a large model reads none of it: `info` of
- * a 3 GiB model takes 7 MiB, not 3.1 GiB. Weights that would leave no memory for packed weights and
- * activations are mapped, too. The pages of a part are released with the part. */
+ * Two kinds of data are mapped in spite of this, and their pages are released with each part:
+ *
+ * - a file of more than 2 GiB, so that a plan of a large model reads none of it (`info` of a 3 GiB
+ *   model takes 7 MiB, not 3.1 GiB);
+ * - weights that would leave no memory for packed weights and activations. */
 
 #include "external-file.h"
 
@@ -23,20 +25,20 @@
 #include "../ir/error.h"
 #include "../ir/memory.h"
 
-/* alignment of parts in bytes, since kernels load whole vectors */
+/* alignment of parts in memory, in bytes, since kernels load whole vectors */
 #define ALIGNMENT 64
 
-/* size in bytes from which a file is always mapped */
+/* a file of more than this many bytes is always mapped */
 #define LARGE ((guint64) 1 << 31)
 
-/* A mapped file. The CleaveExternalFile and each part hold a reference. */
+/* A file that is mapped into memory. The CleaveExternalFile and each part hold a reference. */
 typedef struct
 {
   char *data;
   gsize n_bytes;
 } Mapping;
 
-/* A part of a mapped file. It holds a reference to the mapping. */
+/* A part of a mapped file, as a range of byte offsets. Holds a reference to the mapping. */
 typedef struct
 {
   Mapping *mapping;
@@ -48,7 +50,7 @@ struct _CleaveExternalFile
   char *path;
   int file;
   guint64 size;
-  GHashTable *parts; /* maps a text "offset bytes" to the GBytes of the part */
+  GHashTable *parts; /* maps the text "offset bytes" of each part to its GBytes */
   Mapping *mapped;   /* the mapping; NULL: the file is not mapped */
 };
 
@@ -61,10 +63,10 @@ set_error (const CleaveExternalFile *file, GError **error)
                file->path, g_strerror (number));
 }
 
-/* All mappings (Mapping) of the process: a tensor's address determines the mapping whose pages to
- * release. */
+/* The list of all mappings (Mapping) of the process, and its lock. cleave_external_file_forget()
+ * finds the mapping that contains an address. */
 static GMutex lock;
-static GPtrArray *mappings; /* NULL: there was no mapping yet */
+static GPtrArray *mappings; /* NULL: no file has been mapped yet */
 
 static void
 mapping_clear (gpointer data)
@@ -84,8 +86,8 @@ mapping_unref (Mapping *mapping)
   g_atomic_rc_box_release_full (mapping, mapping_clear);
 }
 
-/* Releases the pages that lie completely within a range of a mapping. If the range is read again,
- * the system reads the pages from the file. */
+/* Releases the pages that lie completely within a range of a mapping. A later access reads them
+ * from the file again. */
 static void
 release (char *data, gsize n_bytes)
 {
@@ -140,7 +142,7 @@ cleave_external_file_get_budget (void)
   return (gint64) sysconf (_SC_PHYS_PAGES) / 2 * sysconf (_SC_PAGESIZE);
 }
 
-/* Reads `n` bytes from `offset` on. Fails if the file has become shorter. */
+/* Reads `n` bytes from the offset `offset` of the file. Fails if the file has become shorter. */
 static gboolean
 read_into (const CleaveExternalFile *file, guint64 offset, char *data, gsize n, GError **error)
 {
@@ -174,7 +176,8 @@ read_part (
   return NULL;
 }
 
-/* Maps the bytes that the file has now, since it may have become shorter. */
+/* Maps the whole file with its current size, since the file may have become shorter after it was
+ * opened. */
 static Mapping *
 mapping_new (const CleaveExternalFile *file, GError **error)
 {

@@ -3,21 +3,21 @@
 
 #include <glib.h>
 
-/* A file of external data. Its parts are read into memory as long as all files together stay within
- * a budget of half of the physical memory. Further parts are mapped, and so are all parts of a file
- * of more than 2 GiB. */
+/* A file of external data, which external-data.c reads part by part: one part for each tensor.
+ * Parts are read into memory as long as all files together stay within a budget of half of the
+ * physical memory. Later parts are mapped. All parts of a file of more than 2 GiB are mapped. */
 typedef struct _CleaveExternalFile CleaveExternalFile;
 
 /* Opens a regular file. Returns NULL and the error on failure. */
 CleaveExternalFile *cleave_external_file_new (const char *path, GError **error);
 void cleave_external_file_free (CleaveExternalFile *file);
 guint64 cleave_external_file_get_size (const CleaveExternalFile *file);
-/* Returns a part that lies within the file. Each part is read only once. Lowers `budget`, the bytes
- * that may still be read into memory. Returns NULL and the error on failure. */
+/* Returns a part that lies within the file. Each part is read only once. Subtracts the bytes that
+ * were read into memory from `budget`, which limits them. Returns NULL and the error on failure. */
 GBytes *cleave_external_file_get (
     CleaveExternalFile *file, guint64 offset, gsize n_bytes, gint64 *budget, GError **error);
 /* Returns the initial budget in bytes: half of the physical memory. */
 gint64 cleave_external_file_get_budget (void);
-/* Releases the pages of bytes that lie in a mapped file and will hardly be read again. If they are,
- * the system reads the pages from the file. Does nothing for other bytes. */
+/* Releases the pages of bytes in a mapped file, for bytes that will hardly be read again. A later
+ * access reads them from the file again. Does nothing for bytes that are not in a mapped file. */
 void cleave_external_file_forget (gconstpointer data, gsize n_bytes);

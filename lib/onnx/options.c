@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Import options on the heap that own their names and values, for language bindings that cannot
- * make arrays of structs. */
+/* Import options on the heap that own their names and values. Language bindings use them, since
+ * bindings cannot make arrays of structs. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -15,11 +15,8 @@ grow (gconstpointer list, guint n, gsize size)
 
 /**
  * cleave_onnx_options_new:
- *
- * Makes empty import options. It is meant for bindings; in C, initialize the struct.
- *
+ * Makes empty import options. The function is for language bindings; in C, initialize the struct.
  * Returns: (transfer full): empty options
- *
  * Since: 0.1
  */
 CleaveOnnxOptions *
@@ -62,10 +59,8 @@ cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
  * cleave_onnx_options_set_dynamic:
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
  * @dynamic: whether nodes whose shapes depend on data form a dynamic part
- *
- * Sets whether the import keeps nodes whose shapes depend on data; if not, they are errors. See
- * [func@Cleave.onnx_get_dynamic].
- *
+ * Sets whether the import puts nodes whose shapes depend on data into a dynamic part. If not, such
+ * a node is an error. See [func@Cleave.onnx_get_dynamic].
  * Since: 0.2
  */
 void
@@ -99,11 +94,9 @@ cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, Cle
 /**
  * cleave_onnx_options_add_dim:
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
- * @name: a dimension that the model names
- * @extent: its extent
- *
- * Gives a free dimension its extent, in every input that names it.
- *
+ * @name: the name of a free dimension in the model, such as `batch`
+ * @extent: the extent of the dimension
+ * Gives a free dimension its extent in every input whose shape names the dimension.
  * Since: 0.1
  */
 void

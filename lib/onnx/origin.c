@@ -196,7 +196,7 @@ cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node
   return origin == NULL ? NULL : g_hash_table_lookup (origin->operands, key);
 }
 
-/* Export */
+/* Writing the origin into a model */
 
 void
 cleave_onnx_add_metadata (Onnx__ModelProto *model, const char *key, const char *value)
@@ -216,8 +216,8 @@ write_metadata (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
     cleave_onnx_add_metadata (model, origin->metadata->pdata[i], origin->metadata->pdata[i + 1]);
 }
 
-/* Writes the opsets in the order of their domains, so that the file does not depend on the order of
- * a hash table. */
+/* Writes the opsets sorted by domain, so that the file does not depend on the order of a hash
+ * table. */
 static void
 write_opsets (const CleaveOnnxOrigin *origin, Onnx__ModelProto *model)
 {

@@ -6,47 +6,53 @@
 #include "dynamic.h"
 #include "onnx.pb-c.h"
 
-/* the lowest opset of a written file */
+/* The parts of a model file that do not influence results, such as doc strings and metadata. The
+ * importer fills a CleaveOnnxOrigin and attaches it to the graph. The exporter writes its contents
+ * into the new file, for nodes and values that still have their names. */
+
+/* lowest opset of the files that the exporter writes, and the opset of the op records */
 #define CLEAVE_ONNX_OPSET 17
-/* key and value of the metadata entry of a model whose nodes run in the order in which they are
- * listed */
+/* key and value of the metadata entry which states that a runtime should run the nodes in their
+ * order in the file */
 #define CLEAVE_ONNX_ORDER "cleave.order"
 #define CLEAVE_ONNX_LISTED "listed"
-/* suffix of the name of an inner Concat of an Assemble */
+/* suffix of the name of a Concat that computes a part of an Assemble, if one Concat is not enough
+ */
 #define CLEAVE_ONNX_PART ".part"
-/* suffix of the name of an input after the Reshape that hides its shape until the model runs */
+/* suffix of the name of an input's value after a Reshape whose list hides the shape until the model
+ * runs */
 #define CLEAVE_ONNX_SHAPED ".shaped"
 
-/* The origin of a graph: the parts of a model that do not influence its results, such as doc
- * strings and metadata. They are kept from import to export, by names of nodes and values. Copies
- * of a graph share them. */
+/* The origin of a graph. Copies of a graph share it. */
 typedef struct
 {
   char *producer_name, *producer_version, *domain, *doc, *graph_doc;
   gint64 model_version; /* version of the model; -1: none */
-  GPtrArray *metadata;  /* char *: key, value, key, value … */
-  gboolean has_loops;   /* the export writes repeated nodes as Loops */
+  GPtrArray *metadata;  /* char *: for each entry its key, then its value */
+  gboolean has_loops;   /* whether the export writes repeated nodes as Loops */
   GHashTable
-      *opsets; /* maps a domain that is not the default to its version, stored as a pointer */
+      *opsets; /* maps each domain other than the default one to its version, stored as a pointer */
   GHashTable *node_docs;
   GHashTable *value_docs;
-  GHashTable *value_infos; /* set of the names of inner values whose types the model declares */
-  GHashTable *operands; /* maps "node\nattribute" to the name of the constant operand in the file */
-  GPtrArray *warnings;  /* char *: warnings; the last entry is NULL */
+  GHashTable *value_infos;    /* set of the names of inner values whose types the model declares */
+  GHashTable *operands;       /* for an attribute that is a constant operand in the file: maps
+                               * "node\nattribute" to the name of the constant */
+  GPtrArray *warnings;        /* char *: the importer's warnings; the last entry is NULL */
   CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: all nodes are in the graph */
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);
-/* Copies an origin, the metadata and doc strings of a model. The copy has its own doc strings of
- * nodes, and shares the other fields, which must not change. */
+/* Copies an origin. The copy has doc strings of nodes of its own. It shares all other fields, which
+ * must not change. */
 CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
 /* Adds a warning about the model. Takes ownership of the text. */
 void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);
 /* Adds an entry to the metadata, or replaces the entry with this key. */
 void cleave_onnx_origin_set_metadata (CleaveOnnxOrigin *origin, const char *key, const char *value);
-/* Adds the doc string of a node or a value. Ignores one that is NULL, empty or not UTF-8. */
+/* Adds the doc string of a node or a value. Ignores a doc string that is NULL, empty or not UTF-8.
+ */
 void cleave_onnx_origin_add_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);
-/* Replaces the doc string of a node. `doc` NULL removes it. */
+/* Replaces the doc string of a node. If `doc` is NULL, removes the node's doc string. */
 void cleave_onnx_origin_set_node_doc (CleaveOnnxOrigin *origin, const char *node, const char *doc);
 void
 cleave_onnx_origin_add_value_doc (CleaveOnnxOrigin *origin, const char *value, const char *doc);
@@ -54,8 +60,8 @@ void cleave_onnx_origin_add_operand (CleaveOnnxOrigin *origin,
                                      const char *node,
                                      const char *attr,
                                      const char *name);
-/* Returns the name of the constant operand that was the attribute in the file; NULL if there was
- * none. */
+/* For an attribute that was a constant operand in the file, such as the axes of a Squeeze: returns
+ * the name of the constant. Returns NULL otherwise. */
 const char *
 cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node, const char *attr);
 /* Adds an entry to the metadata of a model. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the file of a model, and does not map it: if another process shortens a mapped file, the
- * system kills this process (SIGBUS). The bytes lie in private pages, which can be released one by
- * one. */
+/* Reads the file of a model into private pages, which can be released one by one. Does not map the
+ * file: if another process shortens a mapped file, the system kills this process (SIGBUS). */
 
 #include "read-file.h"
 
@@ -31,8 +30,8 @@ pages_free (gpointer data)
   g_free (pages);
 }
 
-/* Reads up to `n` bytes into `data`; fewer if the file ends earlier. Returns their number, or -1 on
- * error. */
+/* Reads up to `n` bytes into `data`. Returns the number of bytes that were read, which is less than
+ * `n` if the file ends earlier; -1 on error. */
 static gssize
 read_all (int file, guint8 *data, gsize n)
 {
@@ -70,7 +69,7 @@ read_open (int file)
     }
   if (info.st_size == 0)
     return g_bytes_new (NULL, 0);
-  if (info.st_size > G_MAXINT32) /* protobuf cannot read more than 2 GiB */
+  if (info.st_size > G_MAXINT32) /* limit of protobuf: 2 GiB */
     {
       errno = EFBIG;
       return NULL;

@@ -33,7 +33,8 @@ cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph)
     }
 }
 
-/* Returns the new name of a function's value. Makes one if the value has none yet. */
+/* Returns the name in the model for `name`, a value of the function. Makes the new name on the
+ * first call. */
 static const char *
 rename_value (CleaveOnnxRenaming *renaming, const char *name)
 {
@@ -60,8 +61,8 @@ rename_text (CleaveOnnxRenaming *renaming, char **name)
     cleave_onnx_set_text (name, rename_value (renaming, *name));
 }
 
-/* Renames all values of a graph within a node. The nesting of messages, and thus of these calls, is
- * limited. */
+/* Renames all values of a graph that is an attribute of a node. The recursion is bounded, since
+ * cleave_wire_unpack() limits the nesting of messages. */
 static void
 rename_graph (CleaveOnnxRenaming *renaming, Onnx__GraphProto *graph)
 {

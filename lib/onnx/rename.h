@@ -5,21 +5,22 @@
 
 #include <glib.h>
 
-/* Renames the values in a function's nodes, so that two calls of the function have no values in
- * common. */
+/* Renames values and nodes. When the importer replaces a call of a function by the function's nodes
+ * (import/inline.c), it gives their values new names, so that two calls have no values in common.
+ */
 
 typedef struct
 {
-  const char *prefix;  /* prefix of new names: the name of the calling node */
-  GHashTable *renamed; /* maps a name in the function to the name in the model; owns both */
+  const char *prefix;  /* prefix of each new name: the name of the node that calls the function */
+  GHashTable *renamed; /* maps a value's name in the function to its name in the model; owns both */
   GHashTable *taken;   /* set of the names in use, to which new names are added */
-  gsize n_bytes;       /* bytes of all new names */
+  gsize n_bytes;       /* number of bytes of all new names together */
 } CleaveOnnxRenaming;
 
-/* Replaces a text field of a message by a copy of `to`. */
+/* Replaces the text in a field of a message by a copy of `to`. */
 void cleave_onnx_set_text (char **text, const char *to);
-/* Adds to `names` the names of all values of a graph, and of graphs within it. */
+/* Adds to the set `names` the names of all values of a graph, and of the graphs in its nodes. */
 void cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph);
-/* Renames a node, its operands and results, and the nodes, operands and results of graphs within
- * it. */
+/* Renames a node, its operands and its results. Does the same for the nodes of graphs in its
+ * attributes. */
 void cleave_onnx_rename_node (CleaveOnnxRenaming *renaming, Onnx__NodeProto *node);

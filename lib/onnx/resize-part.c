@@ -8,8 +8,8 @@
 
 #define LINE "cleave: resize "
 
-/* How many numbers the line has: first the settings of the node, then the settings of each
- * dimension. */
+/* Numbers in the line: N_SETTINGS settings of the node, then N_OF_DIM numbers for each dimension.
+ */
 enum { N_SETTINGS = 5, N_OF_DIM = 6 };
 
 static void
@@ -49,8 +49,8 @@ cleave_onnx_dup_doc_without_resize (const char *doc)
   return cleave_doc_line_remove (doc, LINE);
 }
 
-/* Reads the numbers of a line into `numbers`. Returns how many; 0 if there are more than `most`, or
- * if a word is no number. */
+/* Reads the numbers of a line into `numbers`. Returns their count; 0 if there are more than `most`
+ * numbers or if a word is no number. */
 static guint
 read_numbers (const char *text, double *numbers, guint most)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Describes a piece of a Resize by a fractional factor. ONNX has no node for it, so it is written
- * as a matrix product or Gather for each dimension. The doc string of the last node has a line that
- * describes the piece, so that the import can merge the nodes. */
+/* Describes a piece of a Resize by a fractional factor. ONNX has no node for such a piece.
+ * export/resize-part.c writes it as a matrix product or a Gather for each dimension, and describes
+ * it in a line of the last node's doc string. From that line, the import makes the piece again in
+ * place of these nodes. */
 
 #include "../ir/op.h"
 
-/* The first function returns the doc string `doc`, which may be NULL, with the line appended. The
- * second returns it without the line. The caller frees the result. */
+/* Return a copy of the doc string `doc`, which may be NULL: the first function with the line that
+ * describes the piece, the second without it. The caller frees the result. */
 char *cleave_onnx_dup_doc_with_resize (const CleaveResizeAttrs *attrs, const char *doc);
 char *cleave_onnx_dup_doc_without_resize (const char *doc);
-/* Reads the line into `attrs`. Returns FALSE if there is no line, or if it is not valid. */
+/* Reads the line that describes a piece into `attrs`. Returns FALSE if there is no line, or if the
+ * line is not valid. */
 gboolean cleave_onnx_read_resize (const char *doc, CleaveResizeAttrs *attrs);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes models to files. A model of 2 GiB or more keeps the bytes of its initializers in a
+/* Writes ONNX models to files. If a model has 2 GiB or more, the bytes of its initializers go to a
  * second file. */
 
 #include <errno.h>
@@ -16,15 +16,15 @@
 #include "external-file.h"
 #include "wire.h"
 
-/* limit on the bytes of a model file, from protobuf */
+/* A model file has at most this many bytes: the limit of protobuf. */
 #define MAX_FILE G_MAXINT32
-/* size in bytes from which an initializer goes to the second file; smaller ones stay in the
- * model */
+/* If there is a second file, initializers of at least this many bytes go there. Smaller ones stay
+ * in the model. */
 #define MIN_EXTERNAL 1024
-/* alignment in bytes of initializers in the second file, so that they can be mapped */
+/* alignment of initializers in the second file, in bytes: a page, so that each can be mapped */
 #define ALIGNMENT 4096
 
-/* Bytes of an initializer that are written to the second file. */
+/* An initializer for the second file: its bytes, and its offset there. */
 typedef struct
 {
   gconstpointer data;
@@ -59,7 +59,8 @@ write_all (int file, gconstpointer data, gsize n)
   return TRUE;
 }
 
-/* Writes bytes that are not read again, so that their pages need not stay in memory. */
+/* Writes bytes and releases their pages if they are in a mapped file, since nothing reads the bytes
+ * again. */
 static gboolean
 write_last (int file, gconstpointer data, gsize n)
 {
@@ -84,8 +85,7 @@ write_parts (int file, gconstpointer data)
   return TRUE;
 }
 
-/* Collects the bytes of a message and writes them to a file. protobuf-c appends them in small
- * pieces. */
+/* Buffers the bytes that protobuf-c appends in small pieces, and writes them to a file. */
 typedef struct
 {
   ProtobufCBuffer base;
@@ -118,7 +118,7 @@ append (ProtobufCBuffer *buffer, size_t n, const uint8_t *data)
     }
 }
 
-/* Writes a model without a copy of the model in memory. */
+/* Writes a model straight from its messages, without a serialized copy in memory. */
 static gboolean
 write_model (int file, gconstpointer model)
 {
@@ -131,8 +131,7 @@ write_model (int file, gconstpointer model)
   return !writer->failed;
 }
 
-/* Writes a file with the function `write_data`, and syncs it to disk. Removes the file on
- * failure. */
+/* Makes a file with the function `write_data` and syncs it to disk. Removes the file on failure. */
 static gboolean
 write_file (const char *path,
             gboolean (*write_data) (int file, gconstpointer data),
@@ -167,8 +166,8 @@ add_entry (Onnx__TensorProto *proto, const char *key, char *value)
   cleave_wire_append (&proto->external_data, &proto->n_external_data, entry);
 }
 
-/* Moves initializers of at least MIN_EXTERNAL bytes from the model to a list of parts, which it
- * returns. */
+/* Removes the bytes of initializers of at least MIN_EXTERNAL bytes from the model, and refers to
+ * the second file instead. Returns the list of these initializers (Part). */
 static GArray *
 take_parts (const CleaveOnnxExport *export, const char *location)
 {
@@ -251,7 +250,7 @@ cleave_onnx_save_with_data (const CleaveGraph *graph,
   return FALSE;
 }
 
-/* Returns the path of a hidden file in the same folder. */
+/* Returns the path of a temporary hidden file in the same folder. */
 static char *
 make_temporary (const char *path)
 {
@@ -268,7 +267,7 @@ move (const char *from, const char *to, GError **error)
   return g_rename (from, to) == 0 || fail_file (to, error);
 }
 
-/* Replaces the temporary path in an error message by `path`, the path that the caller asked for. */
+/* Replaces the path of the temporary file in an error message by `path`, which the caller knows. */
 static void
 name_path (GError **error, const char *temporary, const char *path)
 {

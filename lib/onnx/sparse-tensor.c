@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads SparseTensorProtos as dense tensors.
+/* Reads sparse tensors (SparseTensorProto) as dense tensors.
  *
  *     dims 2x3, values 5 7, indices 1 5          0 5 0
  *     (or, with one row each, 0,1 and 1,2)  =>   0 0 7 */
@@ -11,7 +11,7 @@
 
 #include "../ir/op.h"
 
-/* limit on the bytes of a dense tensor, since a small file could state any shape */
+/* A dense tensor may have at most this many bytes, since a small file could state any shape. */
 #define MAX_BYTES (G_GINT64_CONSTANT (1) << 30)
 
 static gboolean
@@ -31,7 +31,7 @@ read_type (const Onnx__SparseTensorProto *proto,
 }
 
 /* Checks that there is one index, or one row of indices, for each value. Sets `n_in_row` to the
- * number of indices in a row. */
+ * number of indices per value. */
 static gboolean
 check_indices (const CleaveTensor *values,
                const CleaveTensor *indices,

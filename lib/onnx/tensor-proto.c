@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads TensorProtos: their element types, and the forms in which they store bytes.
+/* Reads TensorProtos: the element type, and the bytes in each of the forms that ONNX allows.
  *
- * Over 400 lines: all these forms. */
+ * Over 400 lines: one function for each form. */
 
 #include "tensor-proto.h"
 
@@ -19,12 +19,14 @@
 #error "ONNX stores tensors little-endian"
 #endif
 
-/* Numbers of element types that the schema of libonnx-dev lacks. */
-#define FLOAT8 17 /* the first of four */
+/* first of the four numbers of 8-bit float types (17 to 20), which the schema of libonnx-dev lacks
+ */
+#define FLOAT8 17
 
 static const struct
 {
-  const char *name; /* name of an element type that Cleave does not support */
+  const char *name; /* name of an element type that Cleave does not support; NULL: Cleave
+                     * supports it as `element` */
   CleaveElement element;
 } elements[] = {
   [ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT] = { .element = CLEAVE_FLOAT32 },
@@ -73,8 +75,8 @@ cleave_onnx_element_number (CleaveElement element)
   g_assert_not_reached ();
 }
 
-/* Makes a tensor of bytes. Copies the bytes if they are not aligned for the element type, as in a
- * mapped file. */
+/* Makes a tensor from bytes. Copies the bytes if their address is not aligned for the element type,
+ * as may happen in a file. */
 static CleaveTensor *
 tensor_of_bytes (const CleaveTensorType *type, GBytes *bytes, GError **error)
 {
@@ -98,14 +100,14 @@ tensor_of_external (const Onnx__TensorProto *proto,
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
 }
 
-/* Data in the file itself */
+/* Data in the model file */
 
-/* A list in which a TensorProto may store its elements. */
+/* A list of a TensorProto that may hold its elements, such as `int32_data`. */
 typedef struct
 {
   void **data;
   size_t *n;
-  gsize size; /* bytes of an entry */
+  gsize size; /* bytes of an entry of the list */
   const char *name;
 } List;
 
@@ -123,7 +125,7 @@ find_list (Onnx__TensorProto *proto, CleaveElement element)
   return (List){ (void **) &proto->int32_data, &proto->n_int32_data, 4, "int32_data" };
 }
 
-/* Moves a block of memory out of the message. */
+/* Moves a block of memory out of a message. The message is then without it. */
 static GBytes *
 steal (void **data, size_t *n, gsize size)
 {
@@ -136,8 +138,8 @@ steal (void **data, size_t *n, gsize size)
                        : g_bytes_new_with_free_func (block, n_bytes, free, block);
 }
 
-/* Converts a list whose entries are larger than the elements. Returns NULL and the error if a value
- * does not fit. */
+/* Converts a list whose entries have more bytes than the elements of the tensor. Returns NULL and
+ * the error if a value does not fit. */
 static GBytes *
 narrow_list (const List *list, CleaveElement element, GError **error)
 {
@@ -229,8 +231,8 @@ read_data (Onnx__TensorProto *proto,
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
 }
 
-/* Elements of 4 bits: two in a byte, the low half first. A deferred tensor converts them to bytes
- * when they are first read. */
+/* Elements of 4 bits, two in a byte: the first element is in the low half. A deferred tensor
+ * converts them to one byte each when it is first read. */
 typedef struct
 {
   CleaveTensor *packed;
@@ -259,7 +261,7 @@ fill_halves (gpointer to, gpointer data)
     }
 }
 
-/* Reads elements of 4 bits as bytes. */
+/* Makes a tensor with one byte for each element of 4 bits. */
 static CleaveTensor *
 read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {
@@ -285,11 +287,12 @@ read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
   return tensor;
 }
 
-/* The types of 8-bit floats, in the order of their numbers. */
+/* The four types of 8-bit floats, indexed by the ONNX number of the type minus FLOAT8. */
 static const struct
 {
   int n_fraction, bias;
-  gboolean is_unsigned_zero; /* fnuz: the bits of -0 are the only NaN, and there is no infinity */
+  gboolean is_unsigned_zero; /* as in the types whose names end in "fnuz": the bits of -0 are the
+                              * only NaN, and there is no infinity */
 } floats8[] = { { 3, 7, FALSE }, { 3, 8, TRUE }, { 2, 15, FALSE }, { 2, 16, TRUE } };
 
 static float
@@ -312,7 +315,7 @@ load_float8 (guint kind, guint8 bits)
   return (bits & 0x80) != 0 ? -value : value;
 }
 
-/* Reads 8-bit floats as 32-bit floats. */
+/* Makes a tensor of 32-bit floats from 8-bit floats. */
 static CleaveTensor *
 read_floats8 (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 {

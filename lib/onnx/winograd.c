@@ -28,7 +28,8 @@ cleave_onnx_find_winograd (const char *doc)
   return cleave_doc_line_find (doc, LINE);
 }
 
-/* Reads phases such as "0 1". Any other text means that Winograd is not used. */
+/* Reads the phases of two dimensions, such as "0 1". For any other text, returns an empty list: the
+ * Conv does not use Winograd's algorithm. */
 static CleaveInts
 read_phases (const char *text)
 {
@@ -62,7 +63,8 @@ cleave_onnx_choose_winograd (const CleaveCall *call,
     a->winograd = (CleaveInts){ 2, { 0, 0 } };
 }
 
-/* Returns whether the importer would choose these phases even without a line in the doc string. */
+/* Returns whether the importer would choose these phases for the node without a line in the doc
+ * string. */
 static gboolean
 is_natural (const CleaveNode *node, const CleaveInts *phases)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Stores in a file which convolutions use Winograd's F(2x2, 3x3), and in which phase; ONNX has no
- * attribute for that. By default, a Conv uses Winograd's algorithm if it is faster and the weights
- * are not quantized. A line in the doc string states any other choice. */
+/* Stores in a file which convolutions use Winograd's algorithm F(2x2, 3x3), for which ONNX has no
+ * attribute. The algorithm computes tiles of 2x2 elements. A piece of a convolution may begin in
+ * the middle of a tile, so the phase (0 or 1) of each dimension is stored, too. Without a line in
+ * the doc string, the importer chooses phases 0 if the algorithm is faster and the weights are not
+ * quantized. The exporter writes a line for every other choice. */
 
 #include "../ir/op.h"
 
-/* Sets `winograd` in the attributes of a call before the node is added. The types of its operands
- * are known. */
+/* Sets the attribute `winograd` of a node that is about to be added. The types of the node's
+ * operands are already known. `has_plain_weights`: the weights are not quantized. */
 void cleave_onnx_choose_winograd (const CleaveCall *call,
                                   gboolean has_plain_weights,
                                   const char *doc,
@@ -16,9 +18,10 @@ void cleave_onnx_choose_winograd (const CleaveCall *call,
 /* Returns the text of the Winograd line up to the end of the doc string; NULL if there is no such
  * line. */
 const char *cleave_onnx_find_winograd (const char *doc);
-/* Returns the doc string with a Winograd line; NULL if the default choice needs no line and there
- * is no doc string. The caller frees it. */
+/* Returns the doc string with a line that states the node's choice. Returns NULL if the node needs
+ * no line: the importer would make the same choice, or the op has no Winograd variant. The caller
+ * frees the result. */
 char *cleave_onnx_dup_doc_with_winograd (const CleaveNode *node, const char *doc);
-/* Returns the doc string without the Winograd line; NULL if nothing is left. The caller frees it.
- */
+/* Returns the doc string without the Winograd line; NULL if no text remains. The caller frees the
+ * result. */
 char *cleave_onnx_dup_doc_without_winograd (const char *doc);

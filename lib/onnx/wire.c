@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* limit on the depth of nested messages; a model without subgraphs needs 7, and each subgraph adds
- * 3 */
+/* Messages may be nested this deep at most. A model without subgraphs needs 7 levels, and each
+ * subgraph adds 3. */
 #define MAX_DEPTH 64
-/* limit on the number of messages; each takes some hundred bytes of memory, but only 2 bytes in the
- * file */
+/* A file may have at most this many messages. A message takes some hundred bytes of memory, but as
+ * few as 2 bytes in a file. */
 #define MAX_MESSAGES (1 << 25)
-/* size in bytes from which the pages of a field are released after the field is copied */
+/* The pages of a field of at least this many bytes are released after the field is copied. */
 #define LARGE (1 << 20)
 
 enum { VARINT, FIXED64, LENGTH, FIXED32 = 5 };
@@ -25,7 +25,7 @@ typedef struct
 {
   const ProtobufCMessageDescriptor *descriptor;
   gsize end;
-  guint64 seen; /* bit mask of the fields seen that are not repeated */
+  guint64 seen; /* bit mask of the non-repeated fields that have occurred */
 } Level;
 
 /* A field of at least LARGE bytes. */
@@ -150,8 +150,8 @@ check (const ProtobufCMessageDescriptor *descriptor,
   return TRUE;
 }
 
-/* State of the allocator: the file's bytes, its large fields in order, and the last large block
- * that was allocated. */
+/* State of the allocator of protobuf-c: the bytes of the file, its large fields in order, and the
+ * latest large block that protobuf-c allocated. */
 typedef struct
 {
   guint8 *data; /* NULL: the bytes belong to the caller and must not be released */
@@ -162,8 +162,8 @@ typedef struct
   gboolean failed;
 } Memory;
 
-/* Releases the pages of a large field after it is copied, so that a model is not in memory
- * twice. */
+/* After protobuf-c has copied a large field into the latest block, releases the pages of the field.
+ * So no large field is in memory twice. */
 static void
 release_copied (Memory *memory)
 {
@@ -236,13 +236,14 @@ cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
   return message;
 }
 
-/* Uses GLib's allocator: it is malloc(), as in protobuf-c. */
+/* Uses GLib's allocator. GLib allocates with malloc(), as protobuf-c does, so protobuf-c may free
+ * the list. */
 void
 cleave_wire_append (gpointer list, size_t *n, gpointer item)
 {
   gpointer **items = list;
 
-  /* doubles the memory whenever the length is a power of two */
+  /* double the memory whenever the length is a power of two */
   if ((*n & (*n - 1)) == 0)
     *items = g_renew (gpointer, *items, MAX (*n * 2, 1));
   (*items)[(*n)++] = item;

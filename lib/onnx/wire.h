@@ -4,16 +4,20 @@
 #include <glib.h>
 #include <protobuf-c/protobuf-c.h>
 
-/* Unpacks a message from untrusted bytes. First checks the nesting depth and duplicate fields,
- * because protobuf-c recurses to the depth of the messages and merges fields that occur twice.
- * `what` names the kind of file in errors, for example "ONNX model". `is_ours`: the bytes come from
- * cleave_onnx_read_file() and are not needed afterwards, so that their pages are released when they
- * are copied. Returns NULL on error. */
+/* The wire format of protobuf: unpacks a message of a file that may be hostile, and appends to
+ * lists of messages. The importer unpacks a model here, after read-file.c has read it. */
+
+/* Unpacks a message from untrusted bytes. Returns NULL on error.
+ *
+ * protobuf-c recurses to the depth of the messages and merges fields that occur twice, so the
+ * function first checks the nesting depth and duplicate fields. `what` names the kind of file in
+ * errors, for example "ONNX model". If `is_ours`, the bytes come from cleave_onnx_read_file() and
+ * the caller no longer needs them: the function releases their pages after it copies them. */
 gpointer cleave_wire_unpack (const ProtobufCMessageDescriptor *descriptor,
                              GBytes *bytes,
                              gboolean is_ours,
                              const char *what,
                              GError **error);
 
-/* Appends an item to a repeated field of a message. */
+/* Appends an item to the repeated field `list`, which has `n` items. */
 void cleave_wire_append (gpointer list, size_t *n, gpointer item);

@@ -259,8 +259,8 @@ write_all (const Saving *s, GVariant *metadata, GOutputStream *stream, GError **
   return g_output_stream_close (stream, NULL, error);
 }
 
-/* Writes the saved program to `path`. Replaces an old file there instead of changing it, since other
- * processes may have mapped it. */
+/* Writes the saved program to `path`. Replaces an old file there instead of changing it, since
+ * other processes may have mapped it. */
 static gboolean
 write_file (const Saving *s, GVariant *metadata, const char *path, GError **error)
 {
