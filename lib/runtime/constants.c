@@ -11,13 +11,14 @@
 typedef struct
 {
   guint n_left;     /* number of steps and folded nodes that have not read the value yet */
-  gboolean is_kept; /* a step reads the constant unpacked, so the program keeps the constant */
+  gboolean is_kept; /* TRUE: a step reads the constant unpacked at run time, so the program keeps
+                       the constant */
   GPtrArray *nodes; /* CleaveNode: the nodes of the graph that hold the constant; NULL: the program
                        does not own the graph */
   CleaveNode *node; /* the folded node; NULL if the value is a constant tensor */
   GPtrArray
       *values; /* CleaveTensor: the results of the folded node; NULL until the node is computed */
-  gboolean shares_no_bytes; /* no result shares memory with operand 0, so the operands can be
+  gboolean shares_no_bytes; /* TRUE: no result shares memory with operand 0, so the operands can be
                                released before the results */
 } Use;
 
@@ -27,9 +28,10 @@ struct _CleaveConstants
   const CleaveGraph *graph;
   CleaveWeights *weights;
   GHashTable *uses; /* maps a base tensor or a folded node to its Use */
-  GPtrArray *ended; /* CleaveNode: work list of nodes whose value a step or folded node has finished
-                       reading; one entry for each such reader */
-  GError *error;    /* the first allocation that failed */
+  GPtrArray *
+      ended; /* CleaveNode: list of finished reads that end_uses() has not counted yet; a node is in
+                it once for each step or folded node that has finished reading the node's value */
+  GError *error; /* the first allocation that failed */
 };
 
 static void
@@ -74,8 +76,8 @@ add_use (CleaveConstants *constants, CleaveNode *node)
   return is_first && use->node != NULL;
 }
 
-/* Counts one more reader, a step, of a value. If this is the first reader of a folded node, also
- * counts that node as a reader of its operands, up to the constants. */
+/* Counts a step as one more reader of a value. If the step is the first reader of a folded node,
+ * also counts that node as a reader of its operands, and so on up to the constants. */
 static void
 add_uses (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 {
@@ -160,10 +162,10 @@ is_there (CleaveNode *node, gpointer data)
   return find_value (data, &node->results[0]) != NULL;
 }
 
-/* Releasing values that no further step reads */
+/* The following functions release values that no further step reads. */
 
-/* Releases a value after its last use. The packed weights release its base tensors. If the program
- * owns the graph, the graph's nodes release the constant. */
+/* Releases a value after its last use. The packed weights drop their references to its base
+ * tensors. If the program owns the graph, the graph's nodes drop the constant. */
 static void
 release_value (CleaveConstants *constants, const CleaveNode *node, Use *use)
 {
@@ -204,7 +206,7 @@ end_uses (CleaveConstants *constants)
     }
 }
 
-/* Values of constants and folded nodes */
+/* The following functions find the values of constants and folded nodes. */
 
 /* Returns whether result 0 of a folded node has another base tensor than operand 0, so that the
  * operand can be released before the result. */
@@ -257,8 +259,8 @@ cleave_constants_check (const CleaveConstants *constants, GError **error)
   return constants->error == NULL;
 }
 
-/* Adds a base tensor to `kept`, unless it is the last entry there. The results of one node may be
- * slices of one tensor. */
+/* Adds a base tensor to `kept`, unless it is the last entry of `kept`. The results of one node may
+ * be slices of one tensor, so the same base can be added several times in a row. */
 static void
 keep_once (GPtrArray *kept, CleaveTensor *base)
 {

@@ -5,15 +5,15 @@
 #include "packed-weights.h"
 
 /* Holds the values of constants, and of nodes whose operands are all constant (constant folding),
- * while a program is made. Decides which values the program keeps: those that a step reads
- * unpacked.
+ * while lower.c makes a program. The values that a step reads unpacked stay in the program; all
+ * others are released.
  *
  * When all readers of a constant have packed it, the constant is released, so that a weight exists
  * only once. A folded node is computed when the first step that reads its result is prepared. */
 typedef struct _CleaveConstants CleaveConstants;
 
-/* Counts the uses of constants by the steps of `storage`. `given`: the program owns `graph`, so
- * constants of the graph are released after their last use, too. */
+/* Counts the uses of constants by the steps of `storage`. `given` TRUE: the program owns `graph`,
+ * so the constants of the graph are released after their last use, too. */
 CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
                                        const CleaveGraph *graph,
                                        CleaveWeights *weights,

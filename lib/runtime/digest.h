@@ -3,8 +3,11 @@
 
 #include <cleave/cleave-tensor.h>
 
-/* Returns the SHA-256 of the constant's elements, in hexadecimal. The key of packed weights
- * contains the digest of each constant that is packed together with the base. The key must not
- * contain an address: saved programs hold the keys, and another constant may have that address
- * later. */
+/* Hashes constants for the keys of packed weights (packed-weights.h). Kernels that pack several
+ * constants into one copy call this function, such as batch-norm.c, which combines four
+ * parameters. */
+
+/* Returns the SHA-256 of the constant's elements, in hexadecimal. The key of a packed copy contains
+ * the digest of each constant that is packed together with the base. A digest is used instead of an
+ * address: saved programs store the keys, and another constant may have that address later. */
 char *cleave_constant_dup_digest (CleaveTensor *constant);

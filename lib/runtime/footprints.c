@@ -4,8 +4,8 @@
 
 #include "program-private.h"
 
-/* Largest total footprint of a program, in bytes, that is not prefetched: the nearest cache holds
- * it from one run to the next. */
+/* Largest total footprint of a program, in bytes, that is not prefetched: the cache nearest to the
+ * core holds it from one run to the next. */
 #define FEW_BYTES (16 << 10)
 
 void
@@ -50,8 +50,9 @@ cleave_memory_lines_unite (GArray *lines, guint first)
   g_array_set_size (lines, n + 1);
 }
 
-/* Adds the addresses of values that a kernel reads, if its call and its state belong to another
- * task. These stay in the cache, and most kernels read the strides from their state. */
+/* Adds the addresses of the values that a kernel reads, if its call and its state belong to the
+ * task of another piece. That call and state stay in the cache, and most kernels read the strides
+ * from their state. */
 static void
 add_addresses (GArray *lines, const CleaveKernelInstance *instance)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lets steps use a bound tensor directly if it has the strides that the program uses for the value.
- * No LOAD or STORE step then copies it. No node may overwrite an input that is used directly, and
- * an output that is used directly must have a buffer of its own. */
+/* Lets steps use a bound tensor directly if the tensor has the strides that the program uses for
+ * the value. Then no LOAD or STORE step copies the value. No node may overwrite an input that is
+ * used directly. An output that is used directly must have a buffer of its own. */
 
 #include "program-private.h"
 
@@ -85,7 +85,8 @@ add_patch (const Finding *f, const CleaveResult *value, gpointer *data)
   g_array_append_val (f->bindings[buffer]->patches, patch);
 }
 
-/* Adds the addresses of a copy of rows from `from` to the result of `node`. */
+/* Adds patches for the two addresses of a row copy, if the task is one: `from` is read, the result
+ * of `node` is written. */
 static void
 add_row_patches (const Finding *f,
                  const CleaveResult *from,
@@ -146,7 +147,7 @@ cleave_program_find_bindings (CleaveProgram *program,
 }
 
 /* Returns whether steps can use the bound tensor instead of the value's memory in the arena: the
- * tensor is aligned to its elements and has the same strides. */
+ * tensor is aligned to its element size and has the value's strides. */
 static gboolean
 is_alike (const CleaveBinding *binding)
 {

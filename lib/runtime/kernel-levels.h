@@ -3,7 +3,10 @@
 
 #include <glib.h>
 
-/* For tests: returns the name of the n-th level among the levels that run on this processor; 0 is
+/* Gives tests access to the levels of the processor, so that they can compare the kernels of all
+ * levels that run on it. kernels.c implements the functions. */
+
+/* For tests: returns the name of a level that runs on this processor. n counts these levels from 0,
  * the lowest. Returns NULL if at most n levels run here. */
 const char *cleave_kernel_nth_level (guint n);
 

@@ -13,8 +13,8 @@
 #include <sys/auxv.h>
 #endif
 
-/* A level of the processor for which kernels were compiled. An entry of `families` that is NULL
- * means that calls use the reference kernel. */
+/* A level of the processor for which kernels were compiled, such as v3 (AVX2) of x86-64. If an
+ * entry of `families` is NULL, calls of that kernel use the reference kernel. */
 typedef struct
 {
   const char *name;

@@ -36,9 +36,11 @@ make_view (const Preparing *p, const CleaveAssignment *assignment)
   CleaveTensor *constant = cleave_constants_get (p->constants, assignment->result);
 
   if (constant != NULL)
-    return cleave_view_tensor (constant); /* the view is used only for reading */
+    return cleave_view_tensor (
+        constant); /* a constant is only read, so its view may refer to the constant itself */
   if (cleave_node_is_fixed (assignment->result->node))
-    return view; /* memory for the constant ran out */
+    return view; /* no memory for the constant: the view has no data, and cleave_constants_check()
+                    reports the error */
   view.data = find_memory (p, assignment->location.root) + assignment->location.offset * size;
   for (guint d = 0; d < view.type.shape.rank; d++)
     view.stride[d] = assignment->location.stride[d];
@@ -57,7 +59,7 @@ view_read (const Preparing *p, const CleaveResult *value)
 }
 
 /* Returns the memory order in which a step needs operand `operand`, if the operand is a constant in
- * another memory order. Returns 0 if the step needs no copy of it. */
+ * another memory order. Returns 0 if the step can read the constant in its own memory order. */
 static CleaveMemoryOrder
 find_order (const Preparing *p, const CleaveNode *node, guint operand)
 {
@@ -169,7 +171,7 @@ prepare_join_copy (Preparing *p, const CleaveStep *step, CleaveTask *task)
   cleave_task_set_copy (task, &from, &to);
 }
 
-/* Returns whether a result of the call has elements. */
+/* Returns whether at least one result of the call has elements. */
 static gboolean
 has_elements (const CleaveCall *call)
 {
@@ -179,9 +181,9 @@ has_elements (const CleaveCall *call)
   return FALSE;
 }
 
-/* Returns the kernel family of a call; NULL: the reference kernel. Empty calls use the reference
- * kernel, since kernels divide by extents. An op without `compute` is a quantized group; the
- * program refuses all others earlier. */
+/* Returns the kernel family of a call; NULL: the reference kernel. Calls whose results are empty
+ * use the reference kernel, since fast kernels divide by extents. An op without `compute` is a
+ * quantized group here; check_kernels() has refused all other ops without `compute`. */
 static const CleaveKernelFamily *
 find_family (const Preparing *p, const CleaveCall *call)
 {
@@ -190,8 +192,8 @@ find_family (const Preparing *p, const CleaveCall *call)
   return p->reference || !has_elements (call) ? NULL : cleave_kernel_find (call);
 }
 
-/* Returns whether the kernel computes the result row by row, and reads the operand in the same
- * order. */
+/* Returns whether the kernel computes the result row by row, and reads the rows of its operand in
+ * the same order. */
 static gboolean
 goes_by_rows (const CleaveTask *task)
 {
@@ -216,15 +218,15 @@ find_kernel (const Preparing *p, const CleaveNode *node, CleaveTask *task, gsize
       family->prepare (&task->instance, p->program->weights, &task->state, n_scratch))
     task->family = family;
   else
-    task->state = NULL; /* the state is freed if `prepare` returned FALSE */
+    task->state = NULL; /* if `prepare` returned FALSE, it has freed the state */
   if (cleave_storage_is_overlaid (p->storage, node) && !goes_by_rows (task))
     cleave_task_go_through_scratch (task, n_scratch);
   if (shares)
     cleave_shared_calls_add (p->shared, node, task, *n_scratch);
 }
 
-/* Makes the program keep the constants that the kernel reads at run time. Operands that the kernel
- * has packed get a NULL data pointer. */
+/* Makes the program keep the constants that the kernel reads at run time. Sets the data pointer of
+ * each operand that the kernel has packed to NULL. */
 static void
 keep_operands (const Preparing *p, const CleaveNode *node, CleaveTask *task)
 {
@@ -252,9 +254,9 @@ count_outputs (const CleaveProgram *program)
   return n_bytes;
 }
 
-/* Returns whether a LOAD, STORE or COPY step uses stores that bypass the cache. A COPY step does if
- * its whole join is large. Other steps do if all outputs together are large, even if the step
- * copies few bytes. */
+/* Returns whether a LOAD, STORE or COPY step uses stores that bypass the cache. A COPY step uses
+ * them if its whole join is large. Other steps use them if all outputs together are large, even if
+ * the step copies few bytes. */
 static gboolean
 is_large (const Preparing *p, const CleaveStep *step)
 {

@@ -9,7 +9,8 @@
 #include "plan/schedule-search.h"
 #include "program-private.h"
 
-/* Returns the memory that a run needs, without making a program. */
+/* Computes the memory that a run needs, and the lifetimes of its buffers, from a memory plan. No
+ * program is made, so no weights are packed and nothing is allocated for a run. */
 
 /* Makes the memory plan of a program of `graph` with `n_threads` threads. If the graph must be
  * lowered first, sets `lowered` to the lowered graph, else to NULL. The plan refers to the lowered

@@ -7,11 +7,11 @@
 
 #include "../ir/memory.h"
 
-/* Alignment of packed weights in bytes. With it, a wide load never crosses a cache line. */
+/* Alignment of packed weights in bytes. With 64 bytes, a wide load never crosses a cache line. */
 #define ALIGNMENT 64
 
-/* The packed copies of one base. It holds a reference to the base, so that no other tensor gets the
- * base's address while that address is a key of `entries`. */
+/* The packed copies of one base. The entry holds a reference to the base, so that no other tensor
+ * gets the base's address while that address is a key of `entries`. */
 typedef struct
 {
   CleaveTensor *base;
@@ -20,7 +20,7 @@ typedef struct
 
 struct _CleaveWeights
 {
-  GHashTable *entries; /* maps a base that is not released to its Entry */
+  GHashTable *entries; /* maps a base to its Entry, until cleave_weights_let_go() drops the base */
   GArray *packed; /* CleavePackedWeight: all copies, in the order in which kernels asked for them */
   const GArray *stored; /* CleavePackedWeight: copies from a saved program, in the order in which
                            kernels ask for them; NULL: none */

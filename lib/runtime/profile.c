@@ -9,7 +9,7 @@
 
 #include <time.h>
 
-/* Counts the bytes that a step reads and writes, each address once. If a step reads a value that it
+/* The bytes that a step reads and writes. Each address counts once: if a step reads a value that it
  * has written, the value is in the cache and does not count again. */
 typedef struct
 {
@@ -49,7 +49,7 @@ touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveSt
   for (guint i = 0; i < n_results; i++)
     touch (touched, touched->written, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
-    touched->n_bytes *= 2; /* the bytes of the bound tensor, from or to which the step copies */
+    touched->n_bytes *= 2; /* the step also reads or writes the bytes of the bound tensor */
 }
 
 static gint64

@@ -75,7 +75,7 @@ program_new (const CleaveGraph *graph, guint n_threads, const GArray *packed)
   return program;
 }
 
-/* Fails if a node has no kernel: nodes of unknown ops that the importer kept unchanged cannot
+/* Fails if a node has no kernel. The importer keeps nodes of unknown ops unchanged; they cannot
  * run. */
 static gboolean
 check_kernels (const CleaveGraph *graph, GError **error)
@@ -123,9 +123,9 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   return g_steal_pointer (&program);
 }
 
-/* Makes a program of the graph. `given`: takes ownership of the graph. Unless the options ask for
- * reference kernels, first joins the nodes between quantized values into quantized groups, each of
- * which is one node. */
+/* Makes a program of the graph. `given`: takes ownership of the graph. First joins the nodes
+ * between quantized values into quantized groups, each of which is one node, unless the options ask
+ * for reference kernels. */
 static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,

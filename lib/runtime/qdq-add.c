@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Largest magnitude of scales and float constants. With it, no sum becomes infinite and no product
- * a NaN. */
+/* Largest magnitude of scales and float constants. With this limit, no sum becomes infinite and no
+ * product a NaN. */
 #define MOST 0x1p100
 
 extern const CleaveOp cleave_op_add, cleave_op_mul, cleave_op_global_average_pool,
@@ -22,7 +22,7 @@ kernel_of_add (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "y", NULL };
 static const char *const result_names[] = { "z", NULL };
 
-/* The record of an op that only kernels use; no graph contains a node of it. */
+/* The record of an op that exists only in kernels: no graph contains a node of it. */
 const CleaveOp cleave_op_qdq_add = { .name = "QdqAdd",
                                      .operands = operand_names,
                                      .results = result_names,
@@ -73,13 +73,14 @@ read_terms (CleaveQdqSearch *s, const CleaveBodyCall *call, CleaveQdqAdd *to)
 
 #define BYTE_MOST 255. /* largest magnitude of an 8-bit value minus its zero point */
 #define SURE_LEAST                                                                                 \
-  0.375 /* smallest useful `sure`: with a smaller one, too many results would be recomputed */
+  0.375 /* smallest useful `sure`: with a smaller one, the fast path would leave too many results  \
+           to the exact computation */
 
 /* Plans the fast path: its factors, its addend and `sure`. If a result before rounding is within
- * `sure` of an integer, the fast path rounds it to the integer of the reference. Each float
- * operation has an error of at most 2^-24 of its result. The reference has a product or quotient
- * for each term, their sum, and the quantization; the fast path has the same number of operations.
- * The sum of all errors is at most 12 times 2^-24 of the largest magnitude. */
+ * `sure` of an integer, the fast path rounds it to the same integer as the reference. Each float
+ * operation has an error of at most 2^-24 of its result. The reference multiplies or divides once
+ * for each of the two terms, adds them, and quantizes the sum; the fast path has the same number of
+ * operations. The sum of all errors is at most 12 times 2^-24 of the largest magnitude. */
 static void
 plan_few_steps (CleaveQdqAdd *add)
 {

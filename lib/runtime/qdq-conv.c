@@ -26,7 +26,7 @@ cleave_is_qdq_conv (const CleaveCall *call)
 static const char *const operand_names[] = { "x", "w", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* The record of an op that only kernels use; no graph contains a node of it. */
+/* The record of an op that exists only in kernels: no graph contains a node of it. */
 const CleaveOp cleave_op_qdq_conv = { .name = "QdqConv",
                                       .operands = operand_names,
                                       .results = result_names,
@@ -47,8 +47,8 @@ cleave_qdq_conv_free (CleaveQdqConv *conv)
   g_free (conv);
 }
 
-/* Reads n elements of the bias as floats into `bias`. The bias must be a dequantized constant or a
- * float constant. */
+/* Reads the bias of n elements as floats into `bias`. Returns FALSE unless the bias is a
+ * dequantized constant or a float constant. */
 static gboolean
 read_bias (CleaveQdqSearch *s, const CleaveBodyCall *conv, gint64 n, float *bias)
 {
@@ -87,8 +87,8 @@ find_columns (const CleaveBodyCall *call)
              : 1;
 }
 
-/* Reads the 8-bit weights and their n scales. Returns FALSE unless the weights are constant with
- * zero point 0 (int8) or 128 (uint8), which packing subtracts. */
+/* Reads the 8-bit weights and their n scales. Returns FALSE unless the weights are constant and
+ * their zero point is 0 (int8) or 128 (uint8). Packing subtracts the 128. */
 static gboolean
 read_weights (const CleaveBodyCall *conv, gint64 n, CleaveQdqConv *to)
 {
@@ -116,14 +116,15 @@ gint32
 cleave_qdq_conv_round (const CleaveQdqConv *conv, float sum)
 {
   const float beyond =
-      1 << 20; /* limit for the conversion to an integer: beyond all 8-bit values, and exact */
+      1 << 20; /* limit on results before the conversion to an integer: 2^20 lies outside the range
+                  of 8 bits for any zero point, and a float holds it exactly */
   float value = MIN (sum / conv->y_scale, beyond);
 
   return CLAMP ((gint32) rintf (MAX (value, -beyond)), conv->least, conv->most);
 }
 
 /* Returns whether a matrix [..., M, K] can be read as M pixels of K channels: all dimensions before
- * the last three have extent 1, so that dimension M counts rows of the same batch. */
+ * the last three have extent 1. */
 static gboolean
 is_of_rows (const CleaveShape *shape)
 {
@@ -151,7 +152,8 @@ cleave_qdq_conv_view (const CleaveQdqConv *conv, const CleaveView *view)
   return pixels;
 }
 
-/* Returns whether a call multiplies a matrix by constant weights, and adds nothing or a bias. */
+/* Returns whether a call multiplies a matrix by constant weights, with a bias or without one, and
+ * adds nothing else. */
 static gboolean
 is_product (const CleaveBodyCall *call)
 {

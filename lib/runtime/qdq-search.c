@@ -75,9 +75,9 @@ cleave_qdq_read_scales (
          cleave_qdq_read_numbers (s, call, ZERO, n, zero);
 }
 
-/* Reads the chain of Relus and Clips that ends at value `from`, and combines their bounds to one
- * pair. Sets `from` to the value before the chain. The search goes backwards, so each op that it
- * finds runs before the ops that it found earlier. */
+/* Reads the chain of Relus and Clips that ends at value `from`, and combines their bounds into
+ * `least` and `most`. Sets `from` to the value before the chain. The search goes backwards: the op
+ * that it finds next runs before the ops that it found earlier. */
 static gboolean
 read_bounds (CleaveQdqSearch *s, guint *from, float *least, float *most)
 {
@@ -119,7 +119,7 @@ cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x)
   return TRUE;
 }
 
-/* Returns the quantized number for the float `value`, minus the zero point. */
+/* Returns the 8-bit number to which `end` quantizes `value`, minus the zero point. */
 static gint32
 quantize (float value, const CleaveQdqEnd *end)
 {

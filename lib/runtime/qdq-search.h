@@ -2,7 +2,9 @@
 #pragma once
 
 /* Matches the calls of a quantized group against a pattern of ops, from the last call backwards.
- * The functions of qdq-conv.h that find a kind of QDQ group use it. */
+ * qdq-add.c, qdq-conv.c and qdq-table.c describe their patterns with these functions. Example:
+ * cleave_qdq_read_end() matches the QuantizeLinear at the end, cleave_qdq_find_call() the Add
+ * before it, and cleave_qdq_read_x() the dequantized operands of the Add. */
 
 #include "qdq-conv.h"
 
@@ -32,9 +34,9 @@ gboolean cleave_qdq_read_numbers (
  * indices of its axis. */
 gboolean cleave_qdq_read_scales (
     const CleaveQdqSearch *s, const CleaveBodyCall *call, gint64 n, double *scale, double *zero);
-/* Matches a value `from` that is an 8-bit operand of the group, dequantized with a single scale.
+/* Matches value `from` with an 8-bit operand of the group that is dequantized with a single scale.
  * Returns FALSE if the value is anything else. */
 gboolean cleave_qdq_read_x (CleaveQdqSearch *s, guint from, CleaveQdqX *x);
-/* Matches the QuantizeLinear that ends the group, and the Clips and Relus before it. Sets `from` to
- * the value that the first of these ops reads. */
+/* Matches the QuantizeLinear that ends the group, and the Clips and Relus right before it. Sets
+ * `from` to the value that the first of the matched ops reads. */
 gboolean cleave_qdq_read_end (CleaveQdqSearch *s, CleaveQdqEnd *end, guint *from);

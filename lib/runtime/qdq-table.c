@@ -22,7 +22,7 @@ kernel (const CleaveCall *call)
 static const char *const operand_names[] = { "x", NULL };
 static const char *const result_names[] = { "y", NULL };
 
-/* The record of an op that only kernels use; no graph contains a node of it. */
+/* The record of an op that exists only in kernels: no graph contains a node of it. */
 const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
                                        .operands = operand_names,
                                        .results = result_names,
@@ -33,14 +33,14 @@ const CleaveOp cleave_op_qdq_table = { .name = "QdqTable",
 
 /* Evaluates a group on all 256 bytes at once. The bytes lie along the largest dimension of the
  * group's result, whose extent must exceed 1. All other dimensions have extent 1. All calls must be
- * element-wise along that dimension. */
+ * element-wise along the largest dimension. */
 typedef struct
 {
   const CleaveKernelInstance *group;
   CleaveBody body;
   CleaveShape shape;
-  const CleaveBodyCall
-      *pool; /* the MaxPool with which the group begins, which this evaluation skips; NULL: none */
+  const CleaveBodyCall *pool; /* the MaxPool with which the group begins, which the evaluation
+                                 skips; NULL: the group begins with no MaxPool */
   guint8 bytes[N_BYTES];
   CleaveView *values; /* indexed by call: the result of the call for all 256 bytes */
 } Evaluation;

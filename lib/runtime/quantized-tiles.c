@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs quantized groups tile by tile, so that intermediate values stay in scratch. */
+/* Runs quantized groups tile by tile, so that intermediate values stay in scratch. A tile is a
+ * range of the group's result; all calls of the group compute the tile before the next tile
+ * begins. */
 
 #include "quantized-tiles.h"
 
 #include "tile-kinds.h"
 
-/* Tables of tiles */
+/* The following functions fill the table of tiles. */
 
 static void
 add_offsets (const CleaveTilePreparation *p, const CleaveTilePart *parts)
@@ -178,7 +180,7 @@ prepare (const CleaveKernelInstance *instance,
   tile = choose (&p);
   if (!add_tiles (&p, &tile))
     {
-      /* use a single tile, the whole result, which is always possible */
+      /* use a single tile, the whole result: a group can always run with one tile */
       tiles_clear (tiles);
       tile = instance->results[0].type.shape;
       add_tiles (&p, &tile);
@@ -190,7 +192,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running the tiles */
+/* The following functions run the tiles. */
 
 static void
 run_piece (const CleaveTiles *tiles,

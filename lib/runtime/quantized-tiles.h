@@ -3,11 +3,12 @@
 
 #include "kernels.h"
 
-/* Runs quantized groups (../memory/quantized-group.h): with one integer kernel if there is one
+/* Runs quantized groups (../memory/quantized-group.h). lower.c uses this family for each step that
+ * is a quantized group. Such a group runs as one integer kernel if there is one for it
  * (quantized-whole.h), else tile by tile. */
 
-/* The kernel family of quantized groups. It serves every instance. */
+/* The kernel family of all quantized groups. */
 extern const CleaveKernelFamily cleave_kernel_quantized_tiles;
-/* Returns whether the tiles are rows of the result in ascending order, and each row is written only
- * after all reads of the group's operands for that row. */
+/* Returns whether the tiles are rows of the result in ascending order. Each row is then written
+ * only after all reads of the rows of the group's operands that it needs. */
 gboolean cleave_quantized_tiles_are_rows (gconstpointer state);

@@ -5,12 +5,13 @@
 #include "kernels/places.h"
 #include "qdq-conv.h"
 
-/* A call and the kernel that is prepared for it. */
+/* A call of one op, and the kernel that is prepared for it. */
 typedef struct
 {
-  const CleaveKernelFamily *family; /* NULL: no call is prepared in this struct */
+  const CleaveKernelFamily *family; /* kernel family of the call; NULL: the struct is unused */
   gpointer state;
-  CleaveKernelInstance instance;  /* each run replaces the pointers to the views */
+  CleaveKernelInstance
+      instance; /* kernel instance; each run uses a copy of it, with views of its own */
   CleaveView operands[2], result; /* views without final data pointers; each run copies the views
                                      and sets their pointers */
   CleaveTensorType types[3];
@@ -71,9 +72,9 @@ step_clear (Step *step)
     step->family->free (step->state);
 }
 
-/* Runs the kernel of a step. `x` has the data pointers of the first `n_x` operands. The other
- * operands are constants, whose views have their pointers. The kernel writes to the result of
- * `group`. */
+/* Runs the kernel of a step. `x` contains the data pointers of the first `n_x` operands. The other
+ * operands are constants, whose views already contain their pointers. The kernel writes to the
+ * result of `group`. */
 static void
 step_run (const Step *step,
           const CleaveKernelInstance *group,

@@ -4,9 +4,11 @@
 #include "kernels.h"
 
 /* Runs a quantized group with a single integer kernel, if such a kernel exists. quantized-tiles.c
- * tries this before it cuts the group into tiles. */
+ * calls cleave_whole_new() before it cuts a group into tiles; if the result is not NULL, there are
+ * no tiles. */
 
-/* A quantized group that runs as one integer kernel, with the bits of the float computation. */
+/* A quantized group that runs as one integer kernel, with the same bits as the float
+ * computation. */
 typedef struct _CleaveWhole CleaveWhole;
 
 /* Prepares the integer kernel of a group, and sets `n_scratch` to its scratch memory in bytes.
@@ -16,6 +18,6 @@ cleave_whole_new (const CleaveKernelInstance *group, CleaveWeights *weights, gsi
 void cleave_whole_free (CleaveWhole *whole);
 void
 cleave_whole_run (const CleaveWhole *whole, const CleaveKernelInstance *group, gpointer scratch);
-/* Adds to `lines` the memory that a run reads besides values. */
+/* Adds to `lines` the memory that a run of the group reads besides values. */
 void cleave_whole_add_memory (const CleaveWhole *whole, GArray *lines);
 gboolean cleave_whole_reads (const CleaveWhole *whole, guint operand);

@@ -78,7 +78,7 @@ get_time (void)
 }
 
 /* Runs a step of the sequence of thread `sequence`. `thread` is the thread that executes the step,
- * which may be another thread; the trace records it. */
+ * which may differ from `sequence`; the trace records it. */
 static void
 run_task (const CleaveProgram *program, guint step, guint sequence, guint thread)
 {
@@ -113,8 +113,8 @@ cleave_program_run_step (const CleaveProgram *program, guint step)
   do_task (program, &program->tasks[step], program->scratch[program->schedule->thread[step]]);
 }
 
-/* Lets the other hardware thread of the core work while this thread waits. Without it, the waiting
- * thread would fill the core's pipelines with loads of the same cache line. */
+/* Lets the other hardware thread of the core work while this thread waits. Without this pause, the
+ * waiting thread would fill the core's pipelines with loads of the same cache line. */
 static inline void
 relax (void)
 {
@@ -160,7 +160,7 @@ is_ready (const CleaveProgram *program, guint step)
   return TRUE;
 }
 
-/* Runs steps of a sequence until a step has to wait. Returns FALSE if it ran no step, or if another
+/* Runs steps of a sequence until a step has to wait. Returns FALSE if no step ran, or if another
  * thread runs the sequence. */
 static gboolean
 advance (CleaveProgram *program, guint sequence, guint thread)
@@ -198,8 +198,8 @@ can_advance (const CleaveProgram *program, guint sequence)
          is_ready (program, schedule->sequence[sequence][i]);
 }
 
-/* Runs steps of the sequence of another thread, whose core may be busy with other processes.
- * Returns FALSE if it ran no step of any other sequence. */
+/* Runs steps of another thread's sequence. (Another process may keep the other thread's core busy.)
+ * Returns FALSE if no step of any other sequence ran. */
 static gboolean
 advance_another (CleaveProgram *program, guint thread)
 {
@@ -216,9 +216,9 @@ advance_another (CleaveProgram *program, guint thread)
 }
 
 /* Runs steps until all sequences are finished. The thread prefers its own sequence, whose memory is
- * in its cache. After `loyalty` tries without a step that is ready, it also runs steps of other
- * sequences. After `patience` tries, it sleeps 20 us between tries to leave the core to other
- * work. */
+ * in its cache. After `loyalty` tries without a step that is ready, the thread also runs steps of
+ * other sequences. After `patience` tries, it sleeps 20 us between tries, to leave the core to
+ * other work. */
 static void
 run_sequences (CleaveProgram *program, guint thread)
 {
@@ -240,7 +240,8 @@ run_sequences (CleaveProgram *program, guint thread)
     }
 }
 
-/* Returns the number of threads that have steps. Only the first threads have steps. */
+/* Returns the number of threads whose sequence has steps. Sequences with steps come before
+ * sequences without steps. */
 static guint
 count_busy (const CleaveSchedule *schedule)
 {
@@ -252,7 +253,7 @@ count_busy (const CleaveSchedule *schedule)
 }
 
 /* Runs all sequences in a parallel region. OpenMP may provide fewer threads than there are
- * sequences, as in a nested region; the threads that it provides run all sequences. */
+ * sequences, as in a nested region; the provided threads then run all sequences. */
 static void
 run_region (CleaveProgram *program)
 {

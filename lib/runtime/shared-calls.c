@@ -13,7 +13,8 @@ typedef struct
 
 struct _CleaveSharedCalls
 {
-  GHashTable *entries; /* set of Entry */
+  GHashTable
+      *entries; /* set of Entry: the tasks whose call and kernel state other tasks may share */
 };
 
 static guint
@@ -50,8 +51,9 @@ is_view_equal (const CleaveView *a, const CleaveView *b)
   return TRUE;
 }
 
-/* Returns whether the memory from the first to the last element of one view overlaps that of the
- * other. Views with negative strides count as overlapping. */
+/* Returns whether two views overlap: the memory from the first to the last element of x, and the
+ * memory from the first to the last element of y. Views with negative strides count as
+ * overlapping. */
 static gboolean
 overlap (const CleaveView *x, const CleaveView *y)
 {

@@ -4,25 +4,26 @@
 #include "program-private.h"
 
 /* Lets the pieces of a node share one call and one kernel state. Most pieces of a segment have the
- * same attributes, types and strides, and differ only in the addresses of their values. The states
- * of the others then stay in the cache, and their kernels need not be prepared. */
+ * same attributes, types and strides, and differ only in the addresses of their values. lower.c
+ * calls cleave_shared_calls_take() for each task: if it finds an equal task, it need not prepare
+ * another kernel, and a run finds the shared state in the cache. */
 typedef struct _CleaveSharedCalls CleaveSharedCalls;
 
 CleaveSharedCalls *cleave_shared_calls_new (void);
 void cleave_shared_calls_free (CleaveSharedCalls *shared);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveSharedCalls, cleave_shared_calls_free)
-/* Returns whether an equal task may share the call and the kernel state of `task`. It may if each
- * operand is disjoint from the results, or begins at the address of result 0: kernels ask for no
- * other property of addresses. The parts of a quantized group have addresses of their own. */
+/* Returns whether equal tasks may share the call and the kernel state of `task`. They may if each
+ * operand is disjoint from the results, or begins at the address of result 0: kernels depend on no
+ * other property of addresses. A quantized group is excluded, since its parts contain addresses. */
 gboolean cleave_shared_calls_serve (const CleaveTask *task);
 /* Makes `task` use the call and the kernel state of an equal task that was added before, and frees
  * the call of `task`. Sets `n_scratch` to the scratch memory of a run, in bytes. Returns FALSE, and
- * changes nothing, if there is no equal task. The views of `task` are complete. */
+ * changes nothing, if there is no equal task. The views of `task` must be filled in. */
 gboolean cleave_shared_calls_take (CleaveSharedCalls *shared,
                                    const CleaveNode *node,
                                    CleaveTask *task,
                                    gsize *n_scratch);
-/* Adds a task whose kernel is prepared. It must not move in memory. */
+/* Adds a task whose kernel is prepared. The task must stay at its address. */
 void cleave_shared_calls_add (CleaveSharedCalls *shared,
                               const CleaveNode *node,
                               const CleaveTask *task,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds the tasks that copy rows. In a program of many pieces, most tasks copy a few carried rows.
- * Such a task is one cache line. */
+ * A task that copies rows reads only the first cache line of its struct (CleaveTask). */
 
 #include "task-copies.h"
 

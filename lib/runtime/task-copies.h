@@ -3,8 +3,11 @@
 
 #include "program-private.h"
 
-/* Makes the views of a COPY step, and its copy of rows if it is one. */
+/* Finds tasks that do nothing but copy rows, which run.c runs without a kernel. lower.c calls these
+ * functions for COPY and COMPUTE steps. */
+
+/* Sets the views of a COPY step. If the step copies rows, also sets its copy of rows. */
 void cleave_task_set_copy (CleaveTask *task, const CleaveView *from, const CleaveView *to);
-/* If a COMPUTE step copies a part of its operand, such as a Slice that is no view, finds the copy
- * of rows that has the same effect. */
+/* Finds the copy of rows that has the same effect as a COMPUTE step, if there is one. The step then
+ * copies a part of its operand, such as a Slice that is no view. */
 void cleave_task_find_rows (CleaveTask *task);

@@ -9,8 +9,8 @@ typedef struct
   const CleaveKernelFamily
       *family; /* kernel family that is wrapped; NULL: the op's reference kernel */
   gpointer state;
-  gsize n_bytes, at; /* size of the result; its byte offset in scratch, behind the scratch of the
-                        wrapped kernel */
+  gsize n_bytes, at; /* size of the result in bytes; byte offset of the result in scratch, after the
+                        scratch of the wrapped kernel */
 } Through;
 
 static void

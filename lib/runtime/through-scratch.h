@@ -3,7 +3,8 @@
 
 #include "program-private.h"
 
-/* Wraps the kernel of a task, so that it computes its dense result in scratch and then copies the
- * result to its address. Adds the result's size in bytes to `n_scratch`. A task needs this if its
- * result overlays an operand and its kernel does not compute row by row. */
+/* Wraps the kernel of a task: the wrapped kernel computes the dense result in scratch, and a copy
+ * then moves the result to its address. Adds the result's size in bytes to `n_scratch`. lower.c
+ * calls this function for a task whose result overlays an operand and whose kernel does not compute
+ * row by row. Without the copy, the kernel would overwrite elements that it still reads. */
 void cleave_task_go_through_scratch (CleaveTask *task, gsize *n_scratch);

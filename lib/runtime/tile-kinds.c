@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prepares the kernels of the calls of a quantized group for one kind of tiles. */
+/* Prepares the kernels of the calls of a quantized group for one kind of tiles. A piece is one call
+ * of the group, prepared for one kind of tiles. */
 
 #include "tile-kinds.h"
 
@@ -56,9 +57,9 @@ is_shape_equal (const CleaveRange *a, const CleaveRange *b)
   return cleave_shape_equal (&x, &y);
 }
 
-/* Returns whether an operand of a call needs the same preparation in two tiles: equal shapes, and
- * equal ranges of the value in scratch. The ranges of a constant must be equal, since `prepare`
- * packs the slice. */
+/* Returns whether an operand of a call needs the same preparation in two tiles: its shapes are
+ * equal, and so are its ranges of an intermediate value. The ranges of a constant must be equal,
+ * since `prepare` packs the slice. */
 static gboolean
 reads_alike (const CleaveTilePreparation *p,
              const CleaveTilePart *a,
@@ -105,7 +106,7 @@ cleave_tile_are_alike (const CleaveTilePreparation *p,
   return TRUE;
 }
 
-/* The pieces of a tile: one call of the group each */
+/* The following functions prepare the pieces of a tile. */
 
 static void
 set_outer_operand (const CleaveTilePreparation *p,
@@ -145,8 +146,8 @@ set_inner_operand (const CleaveTileKind *kind,
   piece->sources[n].at = (char *) piece->instance.operands[n].data - at;
 }
 
-/* Returns the index of a call's first operand among the offsets of a tile, which begin with the
- * offset of the result. */
+/* Returns the index of a call's first operand in the list of offsets of a tile. The list begins
+ * with the offset of the result; the offsets of the operands of call 0, call 1 and so on follow. */
 static guint
 find_first_read (const CleaveBody *body, guint index)
 {
@@ -185,9 +186,9 @@ take_operands (const CleaveTilePreparation *p, const CleaveTileKind *kind, guint
   piece->instance.call.n_operands = n;
 }
 
-/* Returns the view whose memory order an intermediate value gets. This is the value that it
- * overwrites. If it overwrites none, it is operand 0 for an element-wise call, and the group's
- * result for other calls. */
+/* Returns the view whose memory order an intermediate value gets. If the intermediate value
+ * overwrites another value, it is that value's view. Otherwise it is the view of operand 0 for an
+ * element-wise call, and of the group's result for other calls. */
 static const CleaveView *
 find_like (const CleaveTilePreparation *p,
            const CleaveTileKind *kind,
@@ -268,8 +269,8 @@ prepare_piece (CleaveTilePreparation *p,
   g_clear_pointer (&piece->instance.constants, g_free);
 }
 
-/* Returns whether a piece has one operand, which is the result of the piece before it, overwrites
- * all of that result, and is its only reader. */
+/* Returns whether a piece overwrites its only operand completely. The operand must be the result of
+ * the piece before it, and no other piece may read it. */
 static gboolean
 overwrites (const CleaveTiles *tiles, const CleaveTileKind *kind, guint index)
 {

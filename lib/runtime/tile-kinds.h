@@ -5,16 +5,18 @@
 #include "kernels.h"
 #include "quantized-whole.h"
 
-/* Tiles that differ only in their position are of one kind. Kernels are prepared once per
- * kind. The table `CleaveTiles` has, for each tile, its kind and the byte offsets at which the tile
- * begins in the operands and in the result. */
+/* Prepares the kernels of a quantized group that runs tile by tile (quantized-tiles.c). Tiles that
+ * differ only in their position are of one kind, and kernels are prepared once per kind. Example: a
+ * result of 10 rows, cut into tiles of 4 rows, has two kinds: tiles of 4 rows, and the last tile of
+ * 2 rows. The table `CleaveTiles` gives, for each tile, its kind and the byte offsets at which the
+ * tile begins in the operands and in the result. */
 
 /* The source of an operand of a call: an operand of the group, or an intermediate value in
  * scratch. */
 typedef struct
 {
   guint outer; /* index of the group's operand; CLEAVE_BODY_ABSENT for an intermediate value */
-  guint read;  /* group's operand: index of its byte offset among the offsets of a tile */
+  guint read;  /* operand of the group: index of its byte offset among the offsets of a tile */
   gint64 at;   /* intermediate value: byte offset in scratch */
 } CleaveTileSource;
 
@@ -23,19 +25,20 @@ typedef struct
 {
   CleaveKernelInstance instance; /* kernel instance of the call; for each tile, a run sets the data
                                     pointers of the views */
-  const CleaveKernelFamily *family; /* NULL: the op's reference kernel */
+  const CleaveKernelFamily *family; /* kernel family of the call; NULL: the op's reference kernel */
   gpointer state;
   CleaveTensorType *types; /* indexed by operand: its type in a tile */
   CleaveTileSource *sources;
   gint64 to; /* byte offset of the result in scratch; -1: the result is the result of the group */
-  gboolean is_fused;        /* the piece before this one applies this call as an epilogue op */
+  gboolean is_fused; /* TRUE: the piece before this one applies this call as an epilogue op */
   CleaveFusedConsumer next; /* the next piece as a fused consumer, if it is fused */
 } CleaveTilePiece;
 
 typedef struct
 {
   CleaveTilePart *parts;
-  CleaveTilePiece *pieces; /* indexed by call; the op is NULL if the tile does not need the call */
+  CleaveTilePiece
+      *pieces; /* indexed by call: its piece; `op` is NULL if the tile does not need the call */
 } CleaveTileKind;
 
 typedef struct

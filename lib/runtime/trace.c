@@ -39,7 +39,7 @@ add_microseconds (GString *out, const char *key, gint64 nanoseconds)
 }
 
 /* Appends the waits of a step, which show why the step did not begin earlier. Each wait is a pair:
- * a thread, and the number of its steps that had to finish before. */
+ * a thread, and the number of that thread's steps that had to finish before. */
 static void
 add_waits (GString *out, const CleaveWaits *waits, guint step)
 {
