@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prints attributes as text, by the op's attribute table. */
+/* Prints attributes as text, by the op's attribute table (CleaveAttr). */
 
 #include "literal.h"
 #include "op.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Converts attributes to GVariant values, which bindings of other languages can read, by the op's
- * attribute table. */
+ * attribute table (CleaveAttr). */
 
 #include "graph-private.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attribute structs by the op's attribute table: defaults, copies, equality, hash. Only attrs*.c
- * and the ONNX importer and exporter, which translate attributes, switch over the kinds of
- * attributes. */
+/* Functions for the attribute struct of any op, by the op's attribute table (CleaveAttr): defaults,
+ * copies, equality, hash. Only attrs*.c and the ONNX importer and exporter, which translate
+ * attributes, switch over the kinds of attributes. */
 
 #include "attrs.h"
 
@@ -123,7 +123,7 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
   g_free (attrs);
 }
 
-/* Equality and hash. */
+/* Equality and hash of attribute structs */
 
 /* Returns the bytes of a field's value, for kinds that can be compared as bytes. Sets `n` to their
  * number, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a tensor.
@@ -226,7 +226,8 @@ hash_ranges (guint hash, const GArray *ranges)
   return hash;
 }
 
-/* Number of elements of a tensor that are hashed. Equality compares all of them. */
+/* At most this many elements of a tensor are hashed, so that the hash of large weights takes little
+ * time. Equality compares all elements. */
 #define N_HASHED 64
 
 static guint
@@ -248,7 +249,7 @@ hash_elements (guint hash, const CleaveTensor *tensor)
   return hash;
 }
 
-/* Hashes a tensor, and unpacks none whose elements need 4 bits. */
+/* Hashes a tensor. Does not unpack a tensor whose elements need 4 bits. */
 static guint
 hash_tensor (guint hash, const CleaveTensor *tensor)
 {

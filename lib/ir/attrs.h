@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attribute structs, seen through an op's table of attributes. The rest of this interface is at the
- * end of op.h. */
+/* Attribute structs, seen through an op's table of attributes (CleaveAttr). op.h declares most of
+ * these functions, under "Attribute structs". This header has one function more, for
+ * `passes/reduce/rebuild.c`: it tries whether a failure remains if one attribute of a node has its
+ * default value. */
 
 #include "op.h"
 

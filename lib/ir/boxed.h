@@ -2,7 +2,9 @@
 #pragma once
 
 /* Macros that register a public type as a GObject boxed type, so that bindings of other languages
- * can copy and free its values. */
+ * can copy and free its values. The file that defines the struct uses one of the macros once. For
+ * example, CLEAVE_DEFINE_COUNTED (CleaveFitPlan, fit_plan, clear) in `passes/fit/plan.c` defines
+ * cleave_fit_plan_ref() and the GType of CleaveFitPlan. */
 
 #include <cleave/cleave-types.h>
 

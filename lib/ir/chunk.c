@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* In each dimension in which a slice is empty, moves the span to the nearest element of the
- * operand. A negative clip removes that element again, so the piece reads only elements outside of
- * the operand. */
+/* Makes an empty slice of an op with CLEAVE_OP_CROPS legal. In each dimension where the slice is
+ * empty, the slice gets the nearest element of the operand. A negative clip removes that element
+ * again, so the piece still reads only elements outside of the operand. */
 static void
 read_nearest (CleaveSlice *slice, const CleaveShape *operand)
 {
@@ -50,9 +50,10 @@ map_operand (const CleaveCall *call, guint operand, const CleaveRange *chunk)
   return slice;
 }
 
-/* Finds how far a chunk that reads only padding must extend in dimension `map->from` to read an
- * element of the operand. Returns the smallest such end if `grow`, else the largest begin. `extent`
- * is the extent of the operand dimension, `n` that of the result dimension. Binary search. */
+/* Finds how far a chunk that reads only padding must extend in dimension `map->from` of the result
+ * to read an element of the operand. Returns the smallest sufficient end if `grow`, else the
+ * largest sufficient begin. `extent` is the extent of the operand's dimension, `n` the extent of
+ * the result's dimension. Uses binary search. */
 static gint64
 find_reach (
     const CleaveDimMap *map, const CleaveRange *chunk, gint64 extent, gint64 n, gboolean grow)
@@ -116,8 +117,8 @@ refuse_empty (const CleaveCall *call, guint operand, const CleaveRange *chunk, G
                         cleave_op_operand_name (call->op, operand));
 }
 
-/* Check 1: no slice is empty. Exception: a piece of a VARIADIC op lacks the operands whose slices
- * are empty. */
+/* Makes check 1: no slice is empty. Exception: a piece of a VARIADIC op lacks the operands whose
+ * slices are empty. */
 static gboolean
 map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {
@@ -133,7 +134,8 @@ map_operands (CleaveChunk *chunk, const CleaveCall *call, GString *why)
   return TRUE;
 }
 
-/* Returns the call of the piece: the operands that it has, with the shapes of their slices. */
+/* Returns the call of the piece: its attributes, and its operands with the shapes of their slices.
+ * `operands` is the memory for their types. */
 static CleaveCall
 narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorType *operands)
 {
@@ -155,8 +157,8 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   return narrow;
 }
 
-/* Refuses a chunk for which infer gives another shape than the chunk's. The reason names the first
- * dimension that differs. */
+/* Refuses a chunk for which `infer` returns another shape, `got`, than the chunk has, `want`. The
+ * reason names the first dimension that differs. */
 static gboolean
 refuse_shape (const CleaveCall *call,
               guint result,
@@ -181,8 +183,8 @@ refuse_shape (const CleaveCall *call,
   return cleave_refuse (why, "%s would have rank %u, not %u", name, got->rank, want->rank);
 }
 
-/* The third check (the op's `narrow` is the second): `infer` must give result 0 the shape of the
- * chunk, and each further result the shape of its range. */
+/* Makes check 3 (the op's `narrow` is check 2): `infer` must give result 0 the shape of the chunk,
+ * and each further result the shape of the range that the chunk computes of it. */
 static gboolean
 infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
 {
@@ -208,7 +210,8 @@ infer_results (CleaveChunk *chunk, const CleaveCall *call, GString *why)
   return TRUE;
 }
 
-/* Allocates the three arrays as one block, since there are thousands of chunks. */
+/* Allocates the arrays `slices`, `results` and `has` as one block: a search plans thousands of
+ * chunks. */
 static void
 allocate (CleaveChunk *chunk)
 {
@@ -250,6 +253,7 @@ cleave_chunk_init (CleaveChunk *chunk,
 void
 cleave_chunk_clear (CleaveChunk *chunk, const CleaveOp *op)
 {
-  g_clear_pointer (&chunk->slices, g_free); /* the block of all three arrays */
+  g_clear_pointer (&chunk->slices, g_free); /* also frees `results` and `has`, which are in the same
+                                             * block */
   cleave_attrs_free (op, g_steal_pointer (&chunk->attrs));
 }

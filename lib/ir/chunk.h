@@ -2,13 +2,17 @@
 #pragma once
 
 /* Finds the node that computes one chunk of a result: the operand slices that it reads, its
- * attributes and its result types. Splitting asks for every chunk before it changes the graph. */
+ * attributes and its result types. `passes/split` plans every chunk of a split this way before it
+ * changes the graph. `lib/onnx/import/pieces.c` and the passes that move Slices ask for the piece
+ * of a node, too.
+ *
+ *   Conv 3x3, pad 1, 8 rows    chunk: rows [0, 4) of Y -> X [0, 5), pads 1 and 0 */
 
 #include "op.h"
 
 /* Plans a node that computes `range` of result 0 alone. If no such node exists, returns FALSE and
- * appends the reason to `why`, unless `why` is NULL; the chunk then needs no cleave_chunk_clear().
- */
+ * appends the reason to `why`, unless `why` is NULL. After FALSE, the chunk needs no
+ * cleave_chunk_clear(). */
 gboolean cleave_chunk_init (CleaveChunk *chunk,
                             const CleaveCall *call,
                             const CleaveRange *range,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The loops of a copy: adds, sorts, merges and moves them (copy.h). */
+/* Makes the nest of loops of a copy (CleaveCopyLoops): adds, sorts, merges and moves loops. */
 
 #include "copy.h"
 #include "row-copy.h"
@@ -24,8 +24,8 @@ cleave_copy_loops_move (CleaveCopyLoops *loops, guint from, guint to)
     }
 }
 
-/* Keeps the loops sorted by their step in `to`, the largest first, so that memory is written from
- * begin to end, whatever the order of dimensions. */
+/* Keeps the loops sorted by their step in `to`, the largest step first. So the copy writes memory
+ * from begin to end, whatever the order of dimensions. */
 void
 cleave_copy_loops_add (CleaveCopyLoops *loops, gint64 n, gint64 to_step, gint64 from_step)
 {

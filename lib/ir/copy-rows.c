@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The inner loops of copies that do not transpose: rows that are contiguous on both sides, and
- * lines of single elements (copy.h). */
+/* Runs the two innermost loops of a copy (copy.h) that does not transpose. A row is an inner loop
+ * that is contiguous on both sides. A line is an inner loop over single elements at equal
+ * distances. */
 
 #include "copy.h"
 #include "row-copy.h"
@@ -12,9 +13,10 @@
 #include <emmintrin.h>
 #endif
 
-/* Rows: runs that are contiguous on both sides. */
+/* Rows */
 
-/* Copies a cache line (64 bytes) at a time and prefetches `ahead` bytes further. */
+/* Copies a row one cache line (64 bytes) at a time. Prefetches the bytes that lie `ahead` bytes
+ * after the cache line. */
 void
 cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead)
 {
@@ -44,8 +46,8 @@ cleave_stream_end (void)
 #endif
 }
 
-/* Copies a row of 33 to 512 bytes without a call of memcpy(): 16 bytes at a time, the last 16
- * overlapping those before. */
+/* Copies a row of 33 to 512 bytes without a call of memcpy(): 16 bytes at a time. The last 16 bytes
+ * may overlap the bytes before them. */
 static inline void
 copy_short (char *to, const char *from, gint64 n)
 {
@@ -54,8 +56,8 @@ copy_short (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Copies rows of `part` to 2 * `part` bytes with two moves of `part` bytes each, which may overlap.
- */
+/* Copies rows of `part` to 2 * `part` bytes. Each row takes two moves of `part` bytes, which may
+ * overlap. */
 static inline __attribute__ ((always_inline)) void
 copy_pairs (char *to,
             gint64 to_step,
@@ -108,11 +110,11 @@ cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint
     cleave_row_copy_run (&(CleaveRowCopy){ to, from, to_step, from_step, n_bytes, n_rows });
 }
 
-/* A line has single elements at equal distances. There are fast paths for a line that repeats one
- * element, and for a line that takes every second element. */
+/* Lines. There are fast paths for a line that repeats one element, and for a line that takes every
+ * second element. */
 
 /* A line of at least FILLED_BYTES that repeats one element is filled by copies of its first
- * FILLED_FIRST bytes. OneHot of 1,000 floats: 52 -> 77 GB/s. */
+ * FILLED_FIRST bytes. This raises OneHot of 1,000 floats from 52 to 77 GB/s. */
 #define FILLED_BYTES 1024
 #define FILLED_FIRST 256
 
@@ -131,9 +133,9 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
 #define EVENS_8 0, 2, 4, 6, 8, 10, 12, 14
 #define EVENS_4 0, 2, 4, 6
 #define EVENS_2 0, 2
-/* Copies every second element, a vector at a time, and returns the number of elements copied. It
- * loads the elements between as well and drops them. Another thread may be writing the dropped
- * elements, which changes no result; so the thread sanitizer is off here. */
+/* Copies every second element, a vector at a time, and returns the number of elements copied. Also
+ * loads the elements between them and drops these. Another thread may be writing the dropped
+ * elements, which changes no result, so the thread sanitizer is off here. */
 #define DEFINE_EACH_SECOND(type, N)                                                                \
   __attribute__ ((no_sanitize ("thread"))) static gint64                                           \
   each_second_##type (char *to, const char *from, gint64 n)                                        \
@@ -142,7 +144,7 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
     gint64 i = 0;                                                                                  \
     Vector low, high;                                                                              \
                                                                                                    \
-    for (; i + N < n; i += N) /* does not load beyond the last element */                          \
+    for (; i + N < n; i += N) /* the loads must not pass the end of the line */                    \
       {                                                                                            \
         memcpy (&low, from + 2 * i * (gint64) sizeof (type), 16);                                  \
         memcpy (&high, from + 2 * i * (gint64) sizeof (type) + 16, 16);                            \
@@ -189,8 +191,9 @@ copy_line (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 
     COPY_LINE (guint8)
 }
 
-/* If the inner loop is short (less than 8) and the loop around it is longer, lines run along the
- * outer loop. They have LINE_PART iterations at most, so that they stay in the cache. */
+/* If the inner loop is short (less than 8 iterations) and the loop around it is longer, a line runs
+ * along the outer loop. A line then has at most LINE_PART iterations, so that its cache lines are
+ * still in the cache for the next line. */
 #define LINE_PART 512
 
 static void

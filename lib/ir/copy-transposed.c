@@ -43,9 +43,9 @@
 
 #define INLINED inline __attribute__ ((always_inline)) void
 
-/* Returns whether the cache lines of three squares fit into an L1 cache of 32 KiB with 8 ways. If
- * the step between rows is a multiple of a large power of two, the rows of a square share few
- * sets. */
+/* Returns whether the cache lines of three squares (`side` by `side` elements) fit into an L1 cache
+ * of 32 KiB with 8 ways. If the step between rows is a multiple of a large power of two, the rows
+ * of a square share few sets of the cache. */
 static inline gboolean
 can_prefetch (gint64 from_step, gint64 side)
 {
@@ -54,8 +54,8 @@ can_prefetch (gint64 from_step, gint64 side)
   return 4096 / alike * 8 >= 3 * side;
 }
 
-/* Prefetches the next square. Its rows are far apart, so the hardware prefetcher does not find
- * them. NCHW to NHWC of 96 x 56 x 56: 37 -> 56 GB/s. */
+/* Prefetches the next square. The hardware prefetcher does not find its rows, which are far apart.
+ * This raises NCHW to NHWC of 96 x 56 x 56 from 37 to 56 GB/s. */
 static inline void
 prefetch_next (const char *from,
                gint64 from_step,
@@ -73,7 +73,7 @@ prefetch_next (const char *from,
       __builtin_prefetch (from + i * from_step + j * size);
 }
 
-/* Copies n bytes, fewer than a vector has. */
+/* Copies n bytes, fewer than a vector holds. */
 static inline void
 copy_partial (char *to, const char *from, gint64 n)
 {
@@ -285,7 +285,8 @@ copy_partial (char *to, const char *from, gint64 n)
       unweave_any_##type (to, to_step, from, n, m);                                                \
   }
 
-/* Columns shorter than a block, with bytes between them that must not be overwritten. */
+/* Copies columns shorter than a block into `to`. The bytes between the columns must not be
+ * overwritten. */
 #define DEFINE_NARROW(type, N)                                                                     \
   static void                                                                                      \
   transpose_narrow_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
@@ -328,8 +329,8 @@ DEFINE_NARROW (guint8, 16)
 DEFINE_NARROW (guint16, 8)
 DEFINE_NARROW (guint32, 4)
 
-/* 8-byte elements are excluded: cleave_copy_can_transpose() rejects them if a side is shorter than
- * a block. */
+/* Calls `function` for elements of `size` bytes. 8-byte elements are excluded:
+ * cleave_copy_can_transpose() rejects them if a side is shorter than a block. */
 #define BY_SMALL_SIZE(size, function, ...)                                                         \
   do                                                                                               \
     if ((size) == 4)                                                                               \
@@ -348,15 +349,16 @@ DEFINE_NARROW (guint32, 4)
   while (0)
 /* clang-format on */
 
-/* Large transpositions, past the cache. A tile is transposed into a buffer, then streamed, so that
+/* Large transpositions bypass the cache. A tile is transposed into a buffer, then streamed, so that
  * both sides are accessed in long runs and each cache line once. Without the buffer, strides that
- * are powers of two would evict lines before they are complete. */
+ * are powers of two would evict cache lines before they are complete. */
 
 #define TILE_BYTES (16 << 10)
-/* Largest number of elements along one side; half of it for elements of 8 bytes. */
+/* A tile has at most this many elements along one side, or half as many if elements have 8 bytes.
+ */
 #define TILE 64
 
-/* Prefetches the next tile. Its runs are too short for the hardware prefetcher. */
+/* Prefetches the next tile. The hardware prefetcher does not find its runs, which are too short. */
 static inline void
 prefetch_tile (const char *from, gint64 from_step, gint64 n, gint64 n_bytes)
 {

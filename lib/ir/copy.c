@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies views at the speed of memory. A copy is a nest of loops. Its two innermost loops decide
- * how it is done: as rows that are contiguous on both sides, as a transposition, or element by
- * element. */
+/* Copies views at the speed of memory. A copy is a nest of loops (copy.h). Its two innermost loops
+ * decide how bytes are moved: as rows that are contiguous on both sides, as a transposition, or
+ * element by element. */
 
 #include "copy.h"
 
 #include <string.h>
 
-/* Makes another loop the second innermost one if it has this many times as many iterations as the
- * present second innermost loop. */
+/* An outer loop is made the second innermost one if it has at least this many times the iterations
+ * of the present second innermost loop. */
 #define MUCH_LONGER 4
 
-/* Returns the loop that forms a transposition together with the innermost loop; the innermost loop
- * if there is none. */
+/* Returns the index of the loop that forms a transposition together with the innermost loop, or the
+ * index of the innermost loop if there is no such loop. */
 static guint
 find_transposed (const CleaveCopyLoops *loops)
 {
@@ -25,8 +25,8 @@ find_transposed (const CleaveCopyLoops *loops)
   return inner;
 }
 
-/* Makes the longest outer loop the second innermost if it is MUCH_LONGER: iterations of the two
- * innermost loops need no call each. */
+/* Makes the longest outer loop the second innermost if it is MUCH_LONGER times longer. One call
+ * runs all iterations of the two innermost loops, so this saves calls. */
 static void
 lengthen_outer (CleaveCopyLoops *loops)
 {
@@ -58,7 +58,7 @@ choose (CleaveCopyLoops *loops)
   return cleave_copy_rows;
 }
 
-/* Runs all loops but the two innermost, which `copy` runs. */
+/* Runs all loops except the two innermost, and calls `copy` for these two. */
 static void
 copy_nest (const CleaveCopyLoops *loops, CleaveCopyInner copy, char *t, const char *f)
 {
@@ -123,10 +123,10 @@ cleave_view_stream (const CleaveView *to, const CleaveView *from)
   copy_view (to, from, TRUE);
 }
 
-/* Copies that change the shape. */
+/* Copies between two shapes */
 
-/* One side of a copy between two shapes: its dimensions, merged where they continue each other in
- * memory. Loops are taken off from the innermost dimension. */
+/* One side of a copy between two shapes: its dimensions. Dimensions that continue each other in
+ * memory are merged into one. Loops are split off from the innermost dimension. */
 typedef struct
 {
   guint rank;
@@ -152,7 +152,7 @@ make_side (const CleaveView *view)
   return side;
 }
 
-/* Takes a loop of n iterations off the innermost dimension. */
+/* Splits a loop of n iterations off the innermost dimension of a side. */
 static void
 take (Side *side, gint64 n)
 {
@@ -177,7 +177,7 @@ common_divisor (gint64 a, gint64 b)
   return a;
 }
 
-/* Takes off loops that both sides have in common, innermost first: [6, 4] and [3, 8] are both
+/* Splits off the loops that both sides have in common, innermost first: [6, 4] and [3, 8] are both
  * 3 × 2 × 4. Stops when the innermost dimensions have no common divisor. */
 static void
 take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
@@ -195,7 +195,8 @@ take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
     }
 }
 
-/* Returns the offset of the next element of a side in row-major order. */
+/* Moves `index` of a side to the next element in row-major order. Returns the offset of that
+ * element; `at` is the offset of the present one. */
 static gint64
 step_side (const Side *side, gint64 *index, gint64 at)
 {
@@ -272,7 +273,8 @@ find_rows (const CleaveView *to, const CleaveView *from, Rows *rows, gint64 *n_r
   return cleave_can_stream (rows->to, rows->to_step, rows->n_bytes);
 }
 
-/* Copies row i of each part before row i + 1 of any, since rows i are neighbors in memory. */
+/* Copies row i of each part before row i + 1 of any part: the rows i of all parts are neighbors in
+ * memory. */
 static void
 stream_parts (const Rows *rows, guint n, gint64 n_rows)
 {
@@ -283,7 +285,8 @@ stream_parts (const Rows *rows, guint n, gint64 n_rows)
   cleave_stream_end ();
 }
 
-/* Largest number of parts that are copied together. */
+/* At most this many parts are copied together, since an array on the stack holds their rows.
+ * Further parts are copied after them. */
 #define MAX_PARTS 64
 
 static gboolean

@@ -4,7 +4,7 @@
 
 #include "range.h"
 
-/* A range that may be uncovered. ranges[0] … ranges[next - 1] contain none of its elements. */
+/* A range that may be uncovered. No element of it is in ranges[0] … ranges[next - 1]. */
 typedef struct
 {
   CleaveRange range;
@@ -54,8 +54,8 @@ cover_by_subtracting (const CleaveRange *ranges,
   return TRUE;
 }
 
-/* Returns the different spans of dimension `d` in order, if each begins where the one before ends
- * and together they cover `whole`; else NULL. */
+/* Returns the different spans of dimension `d` in order. Each must begin where the span before it
+ * ends, and together they must cover `whole`; otherwise returns NULL. */
 static GArray *
 find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange *whole)
 {
@@ -82,8 +82,8 @@ find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange
   return g_steal_pointer (&spans);
 }
 
-/* Returns whether the ranges are the cells of a grid, each once. O(n log n), where subtracting
- * ranges would be quadratic. */
+/* Returns whether the ranges are the cells of a grid, each cell once. Takes O(n log n); to subtract
+ * the ranges one by one would be quadratic. */
 static gboolean
 is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Switches for debugging, which the environment sets, such as CLEAVE_DEBUG=validate,print. */
+/* Switches for debugging, which the environment variable CLEAVE_DEBUG sets:
+ * CLEAVE_DEBUG=validate,print turns two of them on. cleave_program_new() asks for
+ * CLEAVE_DEBUG_REFERENCE, and the writer of ONNX files (lib/onnx/save.c) for CLEAVE_DEBUG_EXTERNAL.
+ * The pass runner (passes/pass.c) reads `validate` and `print` itself. */
 
 #include <glib.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Inputs that have a default value in the model's file. In the graph they are constants, so that
- * memory plans count them as weights. A written file has them as inputs again. If a default value
- * is open, a caller of that file may replace it, so no pass may compute with it. Slicing is
- * allowed: a slice shares the tensor, and the file gets a Slice of the input in its place. */
+/* Keeps the default values of inputs. An input that has a default value in the model's file is a
+ * constant of the graph, so that memory plans count it as a weight. A written file has it as an
+ * input again. If a default value is open, a caller of that file may replace it, so no pass may
+ * compute with it. Slicing is allowed: a slice shares the tensor, and the file gets a Slice of the
+ * input in its place. */
 
 #include "defaults.h"
 

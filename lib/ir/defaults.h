@@ -2,7 +2,9 @@
 #pragma once
 
 /* Inputs that have a default value in the model's file (an initializer with the name of an input).
- * defaults.c says what passes may do with them. */
+ * The importer lists them (lib/onnx/import/inputs.c), and the exporter writes them as inputs again.
+ * Passes that compute with constants, such as fold-constants, must take them from
+ * cleave_node_get_final_constant(). defaults.c says why. */
 
 #include <cleave/cleave-graph.h>
 
@@ -28,7 +30,8 @@ void cleave_graph_set_defaults (CleaveGraph *graph, GArray *defaults);
 /* Copies to `to`, a part of the graph `from`, the default values of `from` that constants of `to`
  * use. */
 void cleave_graph_copy_used_defaults (CleaveGraph *to, const CleaveGraph *from);
-/* Returns the name of the open default value that the tensor is or is a slice of, or NULL. */
+/* Returns the name of the input whose open default value is `tensor`, or the base of the slice
+ * `tensor`. NULL if there is no such input. */
 const char *cleave_graph_find_default (const CleaveGraph *graph, CleaveTensor *tensor);
 /* Returns the value of a constant, or NULL if the node is no constant or if a caller of a written
  * file may replace the value. A rewrite that computes with a value must get it from here. */

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* A deferred tensor: its elements are computed when they are first read. Until then it takes
+ * addresses, but no memory. The importer unpacks weights of 4 bits into such tensors
+ * (lib/onnx/tensor-proto.c), so that a plan of a model does not unpack them. The exporter writes
+ * the packed bytes again (lib/onnx/export/packed.c). */
 #include <cleave/cleave-tensor.h>
 
-/* A tensor whose elements are computed when they are first read. Until then it takes addresses, but
- * no memory. Weights that the importer unpacks are such tensors, so that a plan of a model does not
- * unpack them. */
-
-/* Computes the elements: writes all bytes of the tensor to `to`, which holds zeros. */
+/* Computes the elements of a deferred tensor: writes all bytes of the tensor to `to`, which holds
+ * zeros. */
 typedef void (*CleaveTensorFill) (gpointer to, gpointer data);
 
-/* Makes a dense tensor. Calls `fill` at most once, in any thread, and then `free_data`; or
- * `free_data` alone if no element is read. Fails as cleave_tensor_new() does. */
+/* Makes a dense deferred tensor. Calls `fill` at most once, in any thread, and then `free_data`. If
+ * no element is ever read, calls only `free_data`. Fails as cleave_tensor_new() does. */
 CleaveTensor *cleave_tensor_new_deferred (const CleaveTensorType *type,
                                           CleaveTensorFill fill,
                                           gpointer data,
                                           GDestroyNotify free_data,
                                           GError **error);
 
-/* How many bits the elements of a tensor of bytes need. */
+/* The number of bits that each element of a tensor of bytes needs. */
 typedef enum {
   CLEAVE_BITS_8,
   CLEAVE_BITS_UINT4, /* 0 to 15 */
   CLEAVE_BITS_INT4   /* -8 to 7 */
 } CleaveBits;
 
-/* Notes that the elements of a deferred tensor need 4 bits. `packed` has two of them per byte, the
- * first one in the low half; NULL: there is no tensor like this. Call it before others see the
- * tensor. */
+/* Notes that the elements of a deferred tensor need 4 bits. `packed` is the tensor of the same
+ * elements, two per byte, the first one in the low half; NULL: there is none. Call this function
+ * before another function can see the tensor. */
 void cleave_tensor_set_bits (CleaveTensor *tensor, CleaveBits bits, CleaveTensor *packed);
-/* Returns CLEAVE_BITS_8 for a slice, and for a tensor that is not deferred. */
+/* Returns the number of bits that each element needs. CLEAVE_BITS_8 for a slice, and for a tensor
+ * that is not deferred. */
 CleaveBits cleave_tensor_get_bits (const CleaveTensor *tensor);
 /* Returns the elements of a tensor that need 4 bits, two per byte. */
 CleaveTensor *cleave_tensor_dup_packed (const CleaveTensor *tensor);

@@ -4,8 +4,8 @@
 
 #include "range.h"
 
-/* C's division rounds towards 0, not down. The division takes half the time of mapping a range, so
- * a divisor of 1 has a fast path. */
+/* Returns a / b, rounded down; C's division rounds towards 0. A divisor of 1 has a fast path,
+ * because the division takes half the time of mapping a range. */
 gint64
 cleave_floor_div (gint64 a, gint64 b)
 {
@@ -35,7 +35,8 @@ clip (const CleaveSpan *span, gint64 extent)
   return (CleaveSpan){ begin, CLAMP (span->end, begin, extent) };
 }
 
-/* Only this function and the functions below it apply maps. */
+/* Maps a chunk to the slice of an operand. Only this function and the functions below it apply
+ * maps. */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand)
 {

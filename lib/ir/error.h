@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sets a GError and returns the failure value in one expression: return cleave_fail (error, …). */
+/* Sets a GError and returns the failure value in one expression: return cleave_fail (error, …).
+ * Every function of the library that can fail uses it, for mistakes that a user can make. The
+ * message names the node or option, the value found and the value expected. */
 
 #include <cleave/cleave-error.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Evaluates one node with constant operands: shares the bytes of an operand if possible, and
- * runs the reference kernel otherwise. */
+/* Evaluates one node with constant operands. If possible, the results share the bytes of operand 0;
+ * otherwise the reference kernel computes them. */
 
 #include "evaluate.h"
 
@@ -10,10 +10,10 @@
 #include "graph-private.h"
 #include "node-queries.h"
 
-/* Bytes that folding one node may add: about the size of a node in a file. */
+/* Folding a node may add this many bytes to a file: about the size of the node in the file. */
 #define LITTLE 1024
 
-/* Sharing */
+/* Results that share the bytes of operand 0 */
 
 /* Returns whether a result of a VIEW op is a range of operand 0, with its dimensions in the same
  * order, and sets `range` to it. */
@@ -64,8 +64,8 @@ is_same_bytes (const CleaveCall *call, CleaveTensor *operand)
   return (call->op->flags & CLEAVE_OP_ROW_MAJOR) != 0 && cleave_tensor_is_dense (operand);
 }
 
-/* Returns a result that shares the bytes of operand 0, or NULL if the op does not allow it. NULL
- * and the error if there is no memory. */
+/* Returns a result that shares the bytes of operand 0. Returns NULL without an error if the op does
+ * not allow that, and NULL with an error if there is no memory. */
 static CleaveTensor *
 share (const CleaveCall *call, CleaveTensor *operand, guint result, GError **error)
 {
@@ -95,7 +95,7 @@ shares_all (const CleaveCall *call, CleaveTensor *const *operands)
   return TRUE;
 }
 
-/* Computing */
+/* Results that the reference kernel computes */
 
 static CleaveView
 view_operand (const CleaveCall *call, CleaveTensor *const *operands, guint operand)
@@ -160,8 +160,8 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
   return shares_all (call, operands) ? 0 : cleave_call_work (call);
 }
 
-/* Returns whether the node only slices operand 0. Its results share the tensor, so they stay valid
- * if a caller replaces a default value. */
+/* Returns whether the node only slices operand 0. The results then share the tensor of operand 0,
+ * so they stay valid if a caller replaces that default value. */
 static gboolean
 is_cut (const CleaveNode *node)
 {
@@ -205,7 +205,7 @@ cleave_evaluate_saves (const CleaveCall *call, gint64 freed)
          (stored <= MAX (freed, LITTLE) || (call->op->flags & CLEAVE_OP_VIEW) != 0);
 }
 
-/* Returns the values of a node's operands that are constants, and NULL for the others. */
+/* Returns the value of each operand of a node; NULL for an operand that is not a constant. */
 static CleaveTensor **
 list_operands (const CleaveNode *node)
 {

@@ -1,34 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Constant folding of one node: whether a node can be evaluated, whether that saves memory, its
- * values, and the work. The importer and the pass fold-constants use it. */
+/* Constant folding of one node: whether a node can be evaluated, whether that saves memory, the
+ * values of its results, and the work. The importer (lib/onnx/import/fold.c) and the pass
+ * fold-constants ask the questions in this order and put a Constant in place of the node. A program
+ * evaluates fixed nodes when it is made (lib/runtime/constants.c). */
 
 #include "op.h"
 
-/* The work that constant folding may do in total for a graph with `n_bytes` of constants: 2^24
- * steps, a fraction of a second, plus 4 steps for each byte. The unit is a step of
- * cleave_evaluate_work(). */
+/* The work that constant folding may do in total for a graph with `n_bytes` of constants. It is
+ * 2^24 steps, a fraction of a second, plus 4 steps for each byte. cleave_evaluate_work() counts
+ * steps. */
 #define CLEAVE_EVALUATE_BUDGET(n_bytes) (0x1p24 + 4 * (double) (n_bytes))
 
 /* Returns whether a node can be evaluated now: each operand is a constant that no caller can
- * replace, or the op reads only the types of its operands. A node that only slices may also read a
- * default value that a caller can replace. FALSE for Constants and Inputs. */
+ * replace, or the op reads only the types of its operands. Operand 0 of a node that only slices may
+ * also be a default value that a caller can replace. FALSE for Constants and Inputs. */
 gboolean cleave_evaluate_can (const CleaveNode *node);
-/* Returns whether replacing a call by its results saves memory. `freed` is the number of bytes of
- * the call's operands that no other node reads. TRUE if the results have at most this many bytes,
- * if they are small (1 KiB), or if they are views. FALSE for ops that decode stored weights, such
- * as DequantizeLinear. */
+/* Returns whether it saves memory to replace a call by its results. `freed` is the number of bytes
+ * of operands that no other node reads. TRUE if the results have at most `freed` bytes, if they
+ * have at most 1 KiB, or if they are views. FALSE for ops that decode stored weights, such as
+ * DequantizeLinear. */
 gboolean cleave_evaluate_saves (const CleaveCall *call, gint64 freed);
 /* Computes the results of a node for which cleave_evaluate_can() holds. The results share the bytes
  * of operand 0 if they are slices or reshapes of it; otherwise the reference kernel computes them.
  * Returns an array of CleaveTensor (transfer full), or NULL and the error if there is no memory. */
 GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
-/* Returns the estimated number of steps of cleave_evaluate(); 0 if the results share bytes. */
+/* Returns the estimated work of cleave_evaluate() in steps; 0 if all results are slices or reshapes
+ * of operand 0, which need no computation. */
 double cleave_evaluate_work (const CleaveNode *node);
 /* Evaluate a call, and estimate its work, as the functions above do for a node. The attributes of
- * the call are in normal form and its result types are known. `operands` has NULL for an operand
- * that is absent or of which the op reads only the type. */
+ * the call are in normal form, and its result types are known. `operands` has NULL for an absent
+ * operand, and for an operand of which the op reads only the type. */
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);

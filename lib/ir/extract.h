@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Copies nodes of a graph into another graph. cleave_graph_copy() copies all nodes.
+ * lib/memory/quantized-lowering.c builds a graph with a node for each quantized group, and
+ * passes/ranks/build.c builds the graph of one rank. A map (CleaveMapValue) gives the value of the
+ * new graph that an operand reads. */
 #include <cleave/cleave-graph.h>
 
-/* Copies parts of a graph into another graph. */
-
-/* Maps a value of one graph, `value`, to the value of another graph that takes its place. `data` is
- * the argument of the function that calls the map. */
+/* Returns the value of the new graph that takes the place of `value` of the old graph. `data` is
+ * the `data` that the caller of the functions below passes. */
 typedef CleaveResult *(*CleaveMapValue) (gpointer data, CleaveResult *value);
 
-/* Adds to `graph` a copy of `node` of another graph, with the names of its results. `map` returns
- * the value of `graph` for each operand of `node`; the copy lacks operands that `node` lacks. */
+/* Adds to `graph` a copy of `node`, a node of another graph, with the names of its results. Calls
+ * `map` for each operand of `node`. The copy lacks the operands that `node` lacks. */
 CleaveNode *
 cleave_extract_node (CleaveGraph *graph, const CleaveNode *node, CleaveMapValue map, gpointer data);
-/* Gives `graph` the inputs, the outputs and the order of `from`. `map` returns the value of `graph`
- * for a value of `from`. */
+/* Gives `graph` the inputs, the outputs and the flag keeps_order of `from`. `map` returns the value
+ * of `graph` for a value of `from`. */
 void cleave_extract_ends (CleaveGraph *graph,
                           const CleaveGraph *from,
                           CleaveMapValue map,
                           gpointer data);
-/* A map for the functions above. `nodes` is an array of CleaveNode: entry i is the copy of the node
- * with the id i. */
+/* Is a CleaveMapValue for the functions above. `nodes` is an array of CleaveNode: entry i is the
+ * copy of the node with the id i. */
 CleaveResult *cleave_extract_map_by_id (gpointer nodes, CleaveResult *value);

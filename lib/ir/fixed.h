@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Walks and copies fixed nodes: those whose results depend on constants alone, see
- * cleave_node_is_fixed(). */
+/* Walks and copies fixed nodes: nodes whose results depend on constants alone
+ * (cleave_node_is_fixed()). A program computes them once, when it is made
+ * (lib/runtime/constants.c), and the graph of each rank gets a copy of the fixed nodes that it
+ * needs (passes/ranks/build.c). */
 
 #include "graph-private.h"
 
@@ -17,5 +19,6 @@ gboolean cleave_fixed_walk (CleaveNode *node,
                             gpointer data);
 
 /* Copies a fixed value to another graph, with the constants and nodes that compute it, and returns
- * the copy. `copies` maps each node to its copy; nodes that `copies` has are not copied again. */
+ * the copy. `copies` maps each copied node to its copy. A node that is a key of `copies` is not
+ * copied again. */
 CleaveResult *cleave_fixed_copy (CleaveGraph *graph, const CleaveResult *value, GHashTable *copies);

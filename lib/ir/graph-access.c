@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads graphs: nodes, inputs, outputs, counts and the topological order. */
+/* Reads graphs: their nodes, inputs, outputs, counts and topological order. */
 
 #include "graph-private.h"
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The structs of a graph, for the library and its passes.
+/* The structs of a graph, for the library and its passes. Only graph.c and node.c change the links
+ * between the structs; passes and planners follow them. Programs use the functions of
+ * cleave-graph.h instead.
  *
  *   graph: first -> node <-> node <-> node <- last       in the order of building
+ *
  *   node:  [ node | results ... | operands ... ]         one block of memory
+ *
  *   result: first_use -> operand <-> operand             all operands that read the result
  *
  * An output of the graph is an operand without a node. */
@@ -14,9 +18,9 @@
 
 struct _CleaveOperand
 {
-  CleaveNode *node; /* the node that reads; NULL for an output of the graph */
+  CleaveNode *node; /* the node that has the operand; NULL for an output of the graph */
   guint index;
-  CleaveResult *result; /* the value that it reads; NULL if the operand is absent */
+  CleaveResult *result; /* the value that the operand reads; NULL if the operand is absent */
   CleaveOperand *prev_use, *next_use;
 };
 
@@ -26,13 +30,13 @@ struct _CleaveResult
   guint index;
   guint n_uses;
   CleaveTensorType type;
-  char *name; /* own name; NULL: the name is derived from the node's name */
+  char *name; /* name of the result; NULL: the name is derived from the node's name */
   CleaveOperand *first_use, *last_use;
 };
 
 struct _CleaveNode
 {
-  CleaveGraph *graph; /* NULL if the node was removed and only references keep it alive */
+  CleaveGraph *graph; /* NULL if the node was removed from its graph but is still referenced */
   CleaveGraph *owner; /* the graph that has or had the node; a reference to the node holds a
                        * reference to this graph */
   gint n_holds;       /* number of references to the node, atomic; the graph has one of them */
@@ -42,9 +46,10 @@ struct _CleaveNode
   gpointer attrs;
   guint n_operands, n_results;
   guint n_variable; /* number of operands that depend on more than constants */
-  guint id; /* index for arrays of graph->n_ids entries, larger than that of any node built before;
-               removing a node or arranging the graph may change it, reading the graph does not */
-  CleaveOperand *operands; /* in the node's block of memory, as `results` is */
+  guint id; /* index for arrays of graph->n_ids entries. Larger than the id of each node built
+             * before. Removing a node or arranging the graph may change ids; reading the graph does
+             * not */
+  CleaveOperand *operands; /* array in the node's block of memory; so is `results` */
   CleaveResult *results;
 };
 
@@ -57,21 +62,23 @@ struct _CleaveGraph
   GPtrArray *inputs;        /* CleaveResult: value of each input */
   GPtrArray *outputs;       /* CleaveOutput: the outputs, in order */
   GHashTable *output_names; /* set of the names of the outputs */
-  GHashTable *nodes;        /* node of each name */
-  GHashTable *values;       /* value of each name, for results that have a name of their own */
-  GHashTable *suffixes; /* for each name that was taken: the last number that was appended to make a
-                         * name unique */
-  gboolean keeps_order; /* the list has the nodes in the order in which they shall run; adding a
-                           node resets it */
-  gboolean exclude_inputs; /* when memory is estimated, do not count the inputs */
-  gpointer origin;         /* more contents of the file that the graph came from, an atomic rc box;
-                              NULL: none */
+  GHashTable *nodes;        /* maps the name of a node to the node */
+  GHashTable *values;       /* maps a name to the value, for values with a name of their own */
+  GHashTable *suffixes; /* maps a name that was taken to the last number that was appended to it to
+                         * make a name unique */
+  gboolean keeps_order; /* whether the nodes must run in the order of the list `first` … `last`;
+                         * adding a node resets it */
+  gboolean exclude_inputs; /* whether estimates of memory leave out the inputs */
+  gpointer origin;         /* the origin: other contents of the model's file, an atomic rc box;
+                            * NULL: none */
   GDestroyNotify origin_clear;
   GPtrArray *files;          /* paths of the files of the model, the model file first; NULL: none */
   GArray *defaults;          /* CleaveDefault: inputs that have values in the file; NULL: none */
-  GHashTable *open_defaults; /* input names by tensor, of default values that may be replaced */
-  GHashTable *shared_names;  /* names that several nodes of the file have, each with the names of
-                                their first results (GPtrArray); NULL: none. Copies share it */
+  GHashTable *open_defaults; /* maps the tensor of an open default value (defaults.h) to the name of
+                              * its input */
+  GHashTable *shared_names;  /* maps a name that several nodes of the model's file share to the
+                              * names of their first results (GPtrArray); NULL: none. Copies of the
+                              * graph share the table */
 };
 
 typedef struct
@@ -80,14 +87,15 @@ typedef struct
   char *name;
 } CleaveOutput;
 
-/* Sets the other contents of the file, an atomic rc box, and takes ownership. */
+/* Sets the origin of a graph, an atomic rc box, and takes ownership. */
 void cleave_graph_set_origin (CleaveGraph *graph, gpointer origin, GDestroyNotify clear);
-/* Sets the table of names that several nodes of the file have, and takes ownership. */
+/* Sets the table `shared_names` of a graph, and takes ownership. */
 void cleave_graph_set_shared_names (CleaveGraph *graph, GHashTable *names);
 /* Adds the path of a file that the graph was read from. */
 void cleave_graph_add_file (CleaveGraph *graph, const char *path);
 
-/* The CleaveCall of a node, which functions of its op take. Small calls need no allocation. */
+/* The arguments that functions of an op's record take (CleaveCall), made from a node. A node with
+ * few operands and results needs no allocation. */
 typedef struct
 {
   CleaveCall call;
@@ -111,11 +119,11 @@ CleaveNode *cleave_graph_add_checked (CleaveGraph *graph,
                                       guint n_results,
                                       gpointer attrs);
 
-/* Reorders all nodes, as if they had been built in this order. */
+/* Reorders the list of all nodes, as if they had been built in this order. */
 void cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order);
 
-/* Adds a node with the op, attributes and types of `node`, which may be in another graph. The
- * operands must have the types of the node's own. Cannot fail. */
+/* Adds a node with the op, attributes and result types of `node`, which may be in another graph.
+ * The operands must have the types of the operands of `node`. Cannot fail. */
 CleaveNode *cleave_graph_add_like (CleaveGraph *graph,
                                    const CleaveNode *node,
                                    const char *name,
@@ -139,9 +147,9 @@ cleave_node_is_fixed (const CleaveNode *node)
   return node->op != &cleave_op_input && node->n_variable == 0;
 }
 
-/* For a node that converts between a type for storage and a type for computing, such as
- * DequantizeLinear: returns the bytes of an element of the result minus those of operand 0, which
- * is negative for QuantizeLinear. Returns 0 for all other nodes. */
+/* For a node that converts between a type for storage and a type for computing, returns by how many
+ * bytes an element grows. Example: 3 for DequantizeLinear from int8 to float32, -3 for
+ * QuantizeLinear back. Returns 0 for all other nodes. */
 gint cleave_node_widens (const CleaveNode *node);
 
 static inline gboolean
@@ -153,9 +161,10 @@ cleave_node_is_used (const CleaveNode *node)
   return FALSE;
 }
 
-/* Between graph.c and node.c */
+/* Functions that graph.c and node.c share */
 
-/* Returns a name that no node and no value has, made from `base`, in the graph's slab. */
+/* Returns a name, made from `base`, that no node and no value of the graph has. Its memory is in
+ * the graph's slab. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 /* Copies a name to the graph's slab. cleave_graph_free_name() gives it back to the slab. */
 char *cleave_graph_dup_name (CleaveGraph *graph, const char *name);
@@ -169,6 +178,6 @@ void cleave_node_free (CleaveNode *node, CleaveSlab *slab);
 void cleave_node_release (CleaveNode *node, CleaveSlab *slab);
 /* Drops the tensor of a Constant. Afterwards the node may only be freed. */
 void cleave_node_drop_constant (CleaveNode *node);
-/* Add an operand to the uses of a result, and remove it. */
+/* Add an operand to the list of uses of a result, and remove it from the list. */
 void cleave_operand_attach (CleaveOperand *operand, CleaveResult *result);
 void cleave_operand_detach (CleaveOperand *operand);

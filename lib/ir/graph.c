@@ -2,7 +2,7 @@
 
 /* Graphs: building and editing.
  *
- * Over 400 lines: a quarter of them documents the API. */
+ * Over 400 lines: a quarter of the lines documents the API. */
 
 #include "graph-private.h"
 
@@ -77,7 +77,7 @@ graph_clear (gpointer data)
   for (CleaveNode *node = graph->first; node != NULL; node = next)
     {
       next = node->next;
-      cleave_node_free (node, NULL); /* cleave_slab_free() frees the node's memory */
+      cleave_node_free (node, NULL); /* cleave_slab_free() frees the memory of the node */
     }
   cleave_slab_free (graph->slab);
   g_clear_pointer (&graph->files, g_ptr_array_unref);
@@ -144,8 +144,9 @@ cleave_graph_free_name (CleaveSlab *slab, char *name)
     cleave_slab_give_back (slab, name, strlen (name) + 1);
 }
 
-/* Returns a name that no node and no value has: `base`, or `base_1`, `base_2` … The graph remembers
- * the last number of each base, so that many nodes with the same base do not cost a search each. */
+/* Returns a name that no node and no value of the graph has: `base`, or `base_1`, `base_2` … The
+ * graph remembers the last number of each base, so a node whose base is taken often does not cost a
+ * search. */
 char *
 cleave_graph_unique_name (CleaveGraph *graph, const char *base)
 {

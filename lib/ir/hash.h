@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A hash function for pairs of numbers. */
+/* A hash function for pairs of numbers, such as an edge between two components or two ranks. The
+ * hash tables of lib/ir/subgraphs.c, lib/dot/frames.c and passes/ranks use it, with
+ * g_int64_equal(). */
 
 #include <glib.h>
 
-/* Returns the hash of a guint64 that holds two guint. g_int64_hash() of GLib 2.74 reads only the
+/* Returns the hash of a guint64 that packs two guint. g_int64_hash() of GLib 2.74 reads only the
  * lower half, so that all pairs with the same lower half collide. */
 static inline guint
 cleave_hash_pair (gconstpointer key)

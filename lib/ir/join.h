@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Joins: ops such as Concat and Assemble, each operand of which fills a range of the result. */
+/* Joins: ops such as Concat and Assemble, each operand of which fills a range of the result.
+ * lib/memory reads these ranges to place the parts of a join in its buffer, and lib/dot writes them
+ * into drawings.
+ *
+ *   Assemble (a [1, 8, 8, 16], b [1, 8, 8, 16])   range of b: [0, 1) x [0, 8) x [8, 16) x [0, 16)
+ */
 
 #include "op.h"
 

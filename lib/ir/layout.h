@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The positions and names of the dimensions of image-like values. */
+/* The positions and names of the dimensions of image-like values. An op whose attributes have a
+ * layout (NCHW or NHWC) asks here for the index of N, C, H and W; cleave_call_dims() of op.h does
+ * so for operand 0. */
 
 #include <cleave/cleave-ops.h>
 
-/* The positions of batch, channels and the first spatial dimension, and the number of spatial
- * dimensions, which follow each other. NHWC with rank 4: n 0, h 1, c 3, n_spatial 2. */
+/* The indices of the batch dimension, the channels and the first spatial dimension, and the number
+ * of spatial dimensions. Spatial dimensions follow each other. NHWC with rank 4: n 0, h 1, c 3,
+ * n_spatial 2. */
 typedef struct
 {
   guint n, c, h, n_spatial;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prints and parses elements, real attributes and names, bit for bit. */
+/* Prints and parses elements, real attributes and names. Parsing a printed text gives the same
+ * bits. */
 
 #include "literal.h"
 
@@ -21,7 +22,8 @@ is_in (CleaveElement element, guint elements)
   return (elements >> element & 1) != 0;
 }
 
-/* load() and store() convert between an element of `size` bytes and the lower bytes of a word. */
+/* load() reads an element of `size` bytes into the lower bytes of a word; store() writes it back.
+ */
 
 static guint64
 load (gconstpointer data, gsize size)
@@ -90,7 +92,8 @@ sign_extended (guint64 bits, gsize size)
   return (gint64) (bits << shift) >> shift;
 }
 
-/* Prints the shortest decimal number that is parsed to the same bits, or else the bits. */
+/* Prints the shortest decimal number that is parsed to the same bits, or the bits if no short
+ * number is. */
 static void
 print_float (CleaveElement element, guint64 bits, GString *out)
 {
@@ -171,7 +174,7 @@ parse_whole (CleaveElement element, const char *text, char **end, guint64 *bits)
   return *text != '-' && (size == 8 || *bits >> 8 * size == 0);
 }
 
-/* Parses the element at the start of a text, and moves `text` behind it. */
+/* Parses the element at the start of a text, and moves `text` to the end of the element. */
 static gboolean
 parse_element (CleaveElement element, const char **text, guint64 *bits)
 {
@@ -293,7 +296,7 @@ cleave_literal_print_name (const char *name, const char *special, GString *out)
       g_string_append (out, name);
       return;
     }
-  for (guint i = 0; i < 128; i++) /* do not escape the bytes of UTF-8 */
+  for (guint i = 0; i < 128; i++) /* escape only ASCII characters, not the bytes of UTF-8 */
     others[i] = (char) (128 + i);
   others[128] = '\0';
   escaped = g_strescape (name, others);

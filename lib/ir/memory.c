@@ -30,7 +30,8 @@ cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **e
   return fail (n_bytes, what, error);
 }
 
-/* The alignment of pages is enough for any request, so mmap() needs no `alignment`. */
+/* mmap() returns whole pages, whose alignment is enough for any request, so `alignment` is not
+ * used. */
 gpointer
 cleave_memory_try_shared (
     gint64 n_bytes, gsize alignment, const char *what, int *fd, GError **error)
@@ -66,14 +67,15 @@ cleave_memory_free_shared (gpointer memory, gint64 n_bytes, int fd)
   close (fd);
 }
 
-/* The advice that populates pages; without it, cleave_memory_populate() has no effect. */
+/* The advice of madvise() that populates pages. If the system does not define it,
+ * cleave_memory_populate() does nothing. */
 #ifdef MADV_POPULATE_WRITE
 #define POPULATE MADV_POPULATE_WRITE
 #else
 #define POPULATE MADV_NORMAL
 #endif
 
-/* Smallest block to populate, in bytes. For less, the system call costs as much as the page faults
+/* Smaller blocks, in bytes, are not populated: the system call costs as much as the page faults
  * that it saves. */
 #define LARGE (128 << 10)
 

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Minimum cuts of directed graphs, by igraph (topology.c). The partition into models
+ * (passes/partition/row-refine.c) uses them to move nodes from one part to the next so that fewer
+ * bytes cross between the two parts. Example: with edges source -> a of 8 bytes, a -> b of 2 and b
+ * -> sink of 8, the cut is between a and b. */
 #include <glib.h>
 
-/* Minimum cuts of directed graphs, by igraph. */
-
-/* The vertices between which a graph is cut. */
+/* The numbers of the two vertices that a cut must separate. */
 #define CLEAVE_FLOW_SOURCE 0
 #define CLEAVE_FLOW_SINK 1
 
 typedef struct
 {
-  guint from, to; /* source and target vertex */
-  gint64 n_bytes; /* cost of a cut through the edge, in bytes; -1: no cut may pass it */
+  guint from, to; /* numbers of the source and target vertices */
+  gint64 n_bytes; /* cost in bytes if the cut passes the edge; -1: no cut may pass it */
 } CleaveFlowEdge;
 
-/* Divides the vertices into those before a cut, the source among them, and those after it. The sum
- * of the edges (CleaveFlowEdge) from a vertex before the cut to one after it is the least possible.
- * Sets is_before[vertex]. */
+/* Finds a minimum cut: divides the vertices into those before the cut, such as the source, and
+ * those after the cut, such as the sink. The cut has the least sum of the costs of edges
+ * (CleaveFlowEdge) from a vertex before it to a vertex after it. Sets is_before[vertex]. */
 void cleave_min_cut (const GArray *edges, guint n_vertices, gboolean *is_before);

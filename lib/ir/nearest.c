@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Suggests names for misspelled ones, and finds the node that a user named. */
+/* Suggests names for misspelled ones, and finds the node that a user named. Names are near if their
+ * edit distance is small. */
 
 #include <cleave/cleave-languages.h>
 
@@ -9,11 +10,12 @@
 #include "error.h"
 #include "graph-private.h"
 
-/* Longer names are not compared, since the time is quadratic in the length. */
+/* Longer names, in bytes, are not compared: the time is quadratic in the length. */
 #define MAX_LENGTH 255
 
-/* Returns the edit distance of two names: insertions, deletions, replacements, and swaps of
- * neighboring letters, without regard to case. Returns `most` + 1 if it is more than `most`. */
+/* Returns the edit distance of two names: the number of insertions, deletions, replacements, and
+ * swaps of neighboring letters, without regard to case. Returns `most` + 1 if the distance is more
+ * than `most`. */
 static guint
 count_edits (const char *a, const char *b, guint most)
 {
@@ -43,8 +45,8 @@ count_edits (const char *a, const char *b, guint most)
   return MIN (last[m], most + 1);
 }
 
-/* Returns the largest edit distance at which a name is suggested: one for each three letters, but
- * at least one. A word that differs more was probably not meant. */
+/* Returns the largest edit distance at which a name is suggested for `text`: one for each three
+ * letters, but at least one. A user probably did not mean a name that differs more. */
 static guint
 get_most (const char *text)
 {
@@ -118,11 +120,11 @@ cleave_graph_find_nearest_name (const CleaveGraph *graph, const char *name)
   return nearest;
 }
 
-/* Largest number of names that a message lists. */
+/* A message lists at most this many names. */
 #define MAX_LISTED 5
 
-/* Returns a list for a message: the first results of the nodes that had the same name in the file.
- * NULL if the graph has fewer than two of these nodes. */
+/* Returns a list for a message: the first results of the nodes whose name in the model's file is
+ * `name`. Returns NULL if the graph has fewer than two of them. */
 static char *
 list_nodes (const CleaveGraph *graph, const char *name)
 {

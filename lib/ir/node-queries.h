@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Questions about a node that several modules ask. */
+/* Questions about a node that lib/memory, the passes and this folder ask. graph-private.h has the
+ * structs behind them. */
 
 #include "graph-private.h"
 
-/* Returns whether the value of a node exists from the start, wherever an order has the node: it is
- * an input of the graph, or it depends on constants alone. */
+/* Returns whether the value of a node exists before the first node runs, wherever an order lists
+ * the node. TRUE for an input of the graph, and for a node that depends on constants alone. */
 static inline gboolean
 cleave_node_is_source (const CleaveNode *node)
 {
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
-/* Returns the node that computes an operand, or NULL if the operand is absent. */
+/* Returns the node that computes operand number `operand`, or NULL if the operand is absent. */
 static inline CleaveNode *
 cleave_node_get_producer (const CleaveNode *node, guint operand)
 {

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* A node, its results and its operands are one block: allocation is cheaper, and memory that is
- * read together is close together. */
+/* Returns the size of the one block that holds a node, its results and its operands. One block is
+ * cheaper to allocate than three, and memory that is read together is close together. */
 static gsize
 n_bytes_of_node (guint n_operands, guint n_results)
 {
@@ -45,7 +45,7 @@ cleave_node_release (CleaveNode *node, CleaveSlab *slab)
     cleave_node_free (node, slab);
 }
 
-/* Updates n_variable of all nodes that depend on a node that has become fixed, or is no longer
+/* Updates n_variable of all nodes that depend on `node`, which has become fixed or is no longer
  * fixed. Each node changes at most once, so the walk also ends in a graph with a cycle. */
 static void
 update_fixed_users (CleaveNode *node)
@@ -73,7 +73,8 @@ update_fixed_users (CleaveNode *node)
     }
 }
 
-/* Appends an operand to the uses of a result, which are in the order in which they were added. */
+/* Appends an operand to the list of uses of a result. The list is in the order in which uses were
+ * added. */
 static void
 link_use (CleaveOperand *operand, CleaveResult *result, gboolean is_variable)
 {
@@ -151,8 +152,8 @@ cleave_operand_set (CleaveOperand *operand, CleaveResult *result)
 
   if (operand->result == result)
     return;
-  /* Read both before the operand is detached: without the operand, the node and values that depend
-   * on it may count as fixed for a moment. */
+  /* Read both flags before the operand is detached: without the operand, nodes that depend on it
+   * may be fixed for a moment. */
   is_variable = !cleave_node_is_fixed (result->node);
   was_fixed = operand->node != NULL && cleave_node_is_fixed (operand->node);
   cleave_operand_detach (operand);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Helpers for op records, and questions about a call: shapes, slices, views, work. */
+/* Helpers for op records, and questions about a call (CleaveCall): shapes, slices, views, work. */
 
 #include "op.h"
 
@@ -182,8 +182,8 @@ cleave_call_slice (const CleaveCall *call, guint operand, const CleaveRange *chu
   return cleave_slice_map (map, chunk, &call->operands[operand].shape);
 }
 
-/* Returns whether each dimension of operand 0 is a dimension of the result, perhaps with a positive
- * step, or has extent 1. */
+/* Returns whether strides can express the result as a view. Each dimension of operand 0 must have
+ * extent 1, or be a dimension of the result, perhaps with a positive step. */
 static gboolean
 is_by_strides (const CleaveCall *call)
 {
@@ -228,7 +228,7 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
   return range;
 }
 
-/* Work: numbers of steps. They are doubles, which do not overflow. */
+/* Work: estimated numbers of steps. They are doubles, which do not overflow. */
 
 static double
 count_elements (const CleaveShape *shape)
@@ -240,8 +240,8 @@ count_elements (const CleaveShape *shape)
   return n;
 }
 
-/* Returns how many elements of an operand an element of result 0 needs. An op without maps may need
- * all of them. */
+/* Returns how many elements of an operand one element of result 0 needs. An op without maps may
+ * need all elements. */
 static double
 count_read (const CleaveCall *call, guint operand)
 {
@@ -283,7 +283,8 @@ cleave_call_work (const CleaveCall *call)
   return work + each * count_elements (&call->results[0].shape);
 }
 
-/* Check the numbers of results and operands, and that all required operands are present. */
+/* Check the number of results, the number of operands, and that all required operands are present.
+ */
 static gboolean
 check_results (const CleaveCall *call, GError **error)
 {

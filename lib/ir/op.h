@@ -19,58 +19,62 @@
 #include "saturate.h"
 #include "view.h"
 
-/* Attributes. Each op has a table that describes the fields of its attribute struct. */
+/* Attributes. Each op has a table (CleaveAttr) that describes the fields of its attribute struct.
+ * The kinds of fields: */
 
 typedef enum {
   CLEAVE_ATTR_END,     /* ends the table of attributes */
-  CLEAVE_ATTR_INT,     /* gint64; if the minimum is above 0, 0 stands for the default */
+  CLEAVE_ATTR_INT,     /* gint64; if the smallest legal value is above 0, a 0 stands for the default
+                        */
   CLEAVE_ATTR_BOOL,    /* gboolean; an int in ONNX */
-  CLEAVE_ATTR_ENUM,    /* an enum; its values have the names in `names` */
+  CLEAVE_ATTR_ENUM,    /* an enum; CleaveAttr.names has the names of its values */
   CLEAVE_ATTR_ENUMS,   /* CleaveInts: a list of values of an enum */
   CLEAVE_ATTR_DOUBLE,  /* double; a float in ONNX */
   CLEAVE_ATTR_INTS,    /* CleaveInts; a list of only default values is stored as an empty list */
   CLEAVE_ATTR_DOUBLES, /* CleaveDoubles: a list of doubles */
-  CLEAVE_ATTR_ARRAY,   /* GArray of gint64, reference-counted; never changes once it is set */
+  CLEAVE_ATTR_ARRAY,   /* GArray of gint64, reference-counted; never changes once the attribute is
+                        * set */
   CLEAVE_ATTR_RANGES,  /* GArray of CleaveRange, reference-counted; not in ONNX */
   CLEAVE_ATTR_STRING,  /* char *, a text that the attribute struct owns */
-  CLEAVE_ATTR_ELEMENT, /* CleaveElement; the number of a type in ONNX */
+  CLEAVE_ATTR_ELEMENT, /* CleaveElement; in ONNX the number of a type */
   CLEAVE_ATTR_TYPE,    /* CleaveTensorType; not in ONNX */
   CLEAVE_ATTR_TENSOR   /* CleaveTensor, reference-counted */
 } CleaveAttrKind;
 
 typedef enum {
-  CLEAVE_ATTR_AXIS = 1 << 0,     /* INT, INTS: dimensions of operand 0; negative values, which count
-                                  * from the end, are stored as 0 … rank - 1 */
-  CLEAVE_ATTR_NOT_ONNX = 1 << 1, /* not in ONNX: neither imported nor exported */
-  CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list does not stand for defaults; ENUM: ONNX
-                                    * has no default, so the exporter always writes it */
-  CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* in ONNX a constant operand with the index 0 */
-  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: if ONNX has it as an operand, it is a scalar there, not a
-                                    * list of one */
-  CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal and the default */
-  CLEAVE_ATTR_NOT_BELOW_0 = 1 << 6 /* INTS: negative entries are not legal in ONNX */
+  CLEAVE_ATTR_AXIS = 1 << 0,       /* INT, INTS: dimensions of operand 0. Negative values count from
+                                    * the end; nodes store 0 … rank - 1 */
+  CLEAVE_ATTR_NOT_ONNX = 1 << 1,   /* not in ONNX: neither imported nor exported */
+  CLEAVE_ATTR_NO_DEFAULT = 1 << 2, /* INTS: an empty list does not stand for defaults. ENUM: ONNX
+                                    * has no default, so the exporter always writes the attribute */
+  CLEAVE_ATTR_OPERAND_0 = 1 << 3,  /* ONNX has operand 0, a constant, in place of this attribute */
+  CLEAVE_ATTR_SCALAR = 1 << 4,     /* INT: if ONNX has an operand in place of this attribute, it is
+                                    * a scalar, not a list of one number */
+  CLEAVE_ATTR_OPTIONAL = 1 << 5,   /* ELEMENT: CLEAVE_NONE is legal, and is the default */
+  CLEAVE_ATTR_NOT_BELOW_0 = 1 << 6 /* INTS: ONNX allows no negative entries */
 } CleaveAttrFlags;
 
 typedef struct
 {
   const char *name; /* name of the attribute in ONNX */
   CleaveAttrKind kind;
-  gsize offset;    /* offset of the field in the struct, in bytes */
+  gsize offset;    /* offset of the field in the attribute struct, in bytes */
   double fallback; /* default value of INT, BOOL, ENUM, DOUBLE, and of each entry of INTS */
   gint64 minimum; /* if `has_minimum`: the smallest legal value of an INT, or of an entry of INTS or
                      ARRAY */
   gboolean has_minimum;
-  const char *const *names; /* ENUM: the names of the values, as in ONNX; ends with NULL */
-  guint onnx_operand; /* index of the constant operand that ONNX has instead of an attribute; 0: it
-                       * is an attribute in ONNX, too */
+  const char *const *names; /* ENUM: the names of the values in ONNX; ends with NULL */
+  guint onnx_operand; /* index of the constant operand that ONNX has in place of this attribute; 0:
+                       * ONNX has an attribute, too */
   CleaveAttrFlags flags;
 } CleaveAttr;
 
-/* Largest number of results of a node. A hostile file can ask for more than memory has. */
+/* A node has at most this many results. A hostile file could otherwise ask for more results than
+ * fit into memory. */
 #define CLEAVE_MAX_RESULTS (1 << 20)
 
-/* Remembers where an operand of a Concat begins. The begin of operand i + 1 is computed from that
- * of operand i, so the maps of all operands in order take linear time. */
+/* Remembers where one operand of a Concat begins in the result. The begin of operand i + 1 follows
+ * from the begin of operand i, so the maps of all operands in order take linear time. */
 typedef struct
 {
   guint operand;
@@ -82,22 +86,25 @@ typedef struct
 {
   const CleaveOp *op;
   gconstpointer attrs;
-  guint n_operands, n_results;      /* the numbers of operands and results of this node */
+  guint n_operands, n_results;      /* numbers of operands and results of the node */
   const CleaveTensorType *operands; /* an absent operand has the element type CLEAVE_NONE */
-  const CleaveTensorType *results;  /* NULL in normalize and infer, where they are not yet known */
-  guint result;         /* the result whose maps are asked for; not 0 only for VIEW ops */
-  CleaveCursor *cursor; /* cache for these operands; NULL: none */
+  const CleaveTensorType *results;  /* NULL in normalize and infer, which are called before the
+                                     * types are known */
+  guint result;         /* index of the result for which maps are computed; 0 unless the op is a
+                         * VIEW */
+  CleaveCursor *cursor; /* cache for the maps of `operands`; NULL: none */
 } CleaveCall;
 
 /* The node that computes one chunk of result 0; see chunk.h. */
 typedef struct
 {
   CleaveRange range;
-  guint n_operands, n_results; /* the numbers of the whole node, not those of the piece */
-  CleaveSlice *slices;         /* for each operand, the range that the chunk reads; empty if it is
-                                * absent */
-  gboolean *has; /* for each operand, whether the chunk has it. FALSE if it is absent, or if the op
-                  * is VARIADIC and the slice is empty */
+  guint n_operands, n_results; /* numbers of operands and results of the whole node, of which a
+                                * piece may lack some */
+  CleaveSlice *slices;         /* for each operand, the range that the chunk reads; all zeros if the
+                                * operand is absent */
+  gboolean *has; /* for each operand, whether the piece has the operand. FALSE if the operand is
+                  * absent, or if the op is VARIADIC and the slice is empty */
   CleaveTensorType *results;
   gpointer attrs;
 } CleaveChunk;
@@ -107,44 +114,51 @@ typedef enum {
                                 * slices are not empty */
   CLEAVE_OP_VIEW = 1 << 1, /* each result is a part or permutation of operand 0 and can share its
                             * memory, if cleave_call_is_view() holds */
-  CLEAVE_OP_JOIN = 1 << 2, /* the operands are parts of the result; their maps say where */
-  CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the result has the bytes of operand 0 if both are row-major */
-  CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may overwrite an operand that dies, if
+  CLEAVE_OP_JOIN = 1 << 2, /* each operand is a part of the result; the maps give the range of the
+                            * result that an operand fills */
+  CLEAVE_OP_ROW_MAJOR = 1 << 3, /* the bytes of the result are the bytes of operand 0 if both are
+                                 * row-major */
+  CLEAVE_OP_IN_PLACE = 1 << 4,  /* the result may overwrite an operand that no later node reads, if
                                  * cleave_view_type_fits() holds */
-  CLEAVE_OP_NOT_ONNX = 1 << 5,  /* not in ONNX: importer and exporter treat it specially */
+  CLEAVE_OP_NOT_ONNX = 1 << 5,  /* ONNX does not have the op: importer and exporter treat it
+                                 * specially */
   CLEAVE_OP_OF_TYPES = 1 << 6, /* the results depend only on the types of the operands, not on their
                                 * values */
-  CLEAVE_OP_ALL_RESULTS = 1 << 7, /* a node has all named results, even if nothing reads them */
-  CLEAVE_OP_STORAGE = 1 << 8, /* decodes or encodes stored weights, such as DequantizeLinear. Not
-                               * folded, so that files keep the small form; a slice of the result is
-                               * computed from slices of the constants */
-  CLEAVE_OP_COMMUTATIVE = 1 << 9, /* two operands that may be swapped; the result has the same bits
-                                   * except for those of NaNs. Not Max and Min, because of -0 */
+  CLEAVE_OP_ALL_RESULTS = 1 << 7, /* a node must have all results that `results` names, even if
+                                   * nothing reads them */
+  CLEAVE_OP_STORAGE = 1 << 8, /* the op decodes or encodes stored weights, such as DequantizeLinear.
+                               * Its constants are not folded, so that files keep the small form; a
+                               * slice of the result is computed from slices of the constants */
+  CLEAVE_OP_COMMUTATIVE = 1 << 9, /* the two operands may be swapped: the result has the same bits,
+                                   * except for the bits of NaNs. Max and Min do not have this flag,
+                                   * because they may return -0 or 0 */
   CLEAVE_OP_NOT_NEGATIVE = 1 << 10, /* no element of the result is below 0, except -0 and NaN */
-  CLEAVE_OP_IN_ORDER = 1 << 11,     /* other processes wait for it: a graph with such a node runs in
-                                     * the order in which it was built */
-  CLEAVE_OP_BROADCAST = 1 << 12,    /* repeats operand 0. The result can be a view of operand 0 with
-                                     * strides of 0, if cleave_call_is_broadcast() holds and its
-                                     * readers are BY_STRIDES */
-  CLEAVE_OP_BY_STRIDES = 1 << 13,   /* kernels read operands with any strides, also 0, as fast as
-                                     * dense ones */
-  CLEAVE_OP_CROPS = 1 << 14         /* clips may be negative: they remove elements that a piece
-                                     * reads */
+  CLEAVE_OP_IN_ORDER = 1 << 11,     /* other processes wait for the node, such as for a message: a
+                                     * graph with the node runs in the order in which it was built
+                                     */
+  CLEAVE_OP_BROADCAST = 1 << 12,    /* the op repeats operand 0. The result can be a view of operand
+                                     * 0 with strides of 0, if cleave_call_is_broadcast() holds and
+                                     * all readers of the result are BY_STRIDES */
+  CLEAVE_OP_BY_STRIDES = 1 << 13,   /* the kernels read operands of any strides, also 0, as fast as
+                                     * dense operands */
+  CLEAVE_OP_CROPS = 1 << 14         /* clips of a slice may be negative: a negative clip removes
+                                     * elements that the piece reads */
 } CleaveOpFlags;
 
-/* Families of fast kernels: the code that the runtime chooses for a node. A family that cannot
- * serve a node leaves it to the reference kernel. */
+/* Families of fast kernels: the code that the runtime chooses for a node. If a family cannot
+ * compute a node, the reference kernel does. */
 typedef enum {
   CLEAVE_KERNEL_REFERENCE,
   CLEAVE_KERNEL_CONV,
   CLEAVE_KERNEL_CONV_TRANSPOSE,
   CLEAVE_KERNEL_MATMUL,
   CLEAVE_KERNEL_GEMM,
-  CLEAVE_KERNEL_PRODUCTS_MATMUL, /* products that the GEMM kernels do not serve */
+  CLEAVE_KERNEL_PRODUCTS_MATMUL, /* products that the GEMM kernels cannot compute */
   CLEAVE_KERNEL_PRODUCTS_GEMM,
   CLEAVE_KERNEL_DEPTHWISE,
   CLEAVE_KERNEL_NARROW_CONV,  /* depthwise convolution with few channels */
-  CLEAVE_KERNEL_GROUPED_CONV, /* groups with few channels; the result has as many channels as X */
+  CLEAVE_KERNEL_GROUPED_CONV, /* convolution whose groups have few channels each; the result has as
+                               * many channels as X */
   CLEAVE_KERNEL_BATCH_NORM,
   CLEAVE_KERNEL_POOL,
   CLEAVE_KERNEL_RECURRENT,
@@ -158,15 +172,15 @@ typedef enum {
   CLEAVE_KERNEL_NEAREST, /* Resize by the nearest element */
   CLEAVE_KERNEL_REDUCE,
   CLEAVE_KERNEL_ARG,
-  CLEAVE_KERNEL_CHOOSE, /* Where, and comparisons, which return bools */
+  CLEAVE_KERNEL_CHOOSE, /* Where, and comparisons, whose results are bools */
   CLEAVE_KERNEL_ELEMENTWISE,
   CLEAVE_KERNEL_COPY,
   CLEAVE_KERNEL_CONVERT,
-  CLEAVE_KERNEL_INTEGER_CONV, /* 8-bit operands, 32-bit integer sums */
+  CLEAVE_KERNEL_INTEGER_CONV, /* convolution with 8-bit operands and 32-bit integer sums */
   CLEAVE_KERNEL_INTEGER_DEPTHWISE,
   CLEAVE_KERNEL_INTEGER_MATMUL,
   CLEAVE_KERNEL_BYTE_MEAN,
-  CLEAVE_KERNEL_UPCAST_CONV, /* float16 and bfloat16 operands, float32 sums */
+  CLEAVE_KERNEL_UPCAST_CONV, /* convolution with float16 or bfloat16 operands and float32 sums */
   CLEAVE_KERNEL_UPCAST_DEPTHWISE,
   CLEAVE_KERNEL_UPCAST_MATMUL,
   CLEAVE_KERNEL_UPCAST_GEMM,
@@ -185,7 +199,7 @@ typedef enum {
 #define CLEAVE_MAX_TAKEN 3
 #define CLEAVE_MAX_AHEAD 2
 
-/* How to cut an op whose chunks depend on each other, such as an LSTM along time: each chunk
+/* How to cut an op into chunks that depend on each other, such as an LSTM along time: each chunk
  * continues from the state of the chunk before it.
  *
  *   X [0, 5) -> LSTM -> Y [0, 5)
@@ -193,15 +207,15 @@ typedef enum {
  *   X [5, 9) -> LSTM -> Y [5, 9) */
 typedef struct
 {
-  guint dim, operand_dim;        /* the dimension that is cut, of result 0 and of operand 0 */
-  gboolean is_backwards;         /* the chunks run from the last to the first */
+  guint dim, operand_dim;        /* indices of the cut dimension in result 0 and in operand 0 */
+  gboolean is_backwards;         /* whether the chunks run from the last one to the first one */
   guint takes[CLEAVE_MAX_TAKEN]; /* takes[r]: index of the operand of the next chunk that reads
-                                    result r */
-  /* The op for the work that does not depend on the state, such as the product of X and W. A node
-   * of this op can run earlier, on another thread. It has the attributes of the recurrent node, and
-   * reads its operand 0 and its `ahead_operands`. The recurrent node then reads the result of that
-   * node in place of operand 0, and lacks the first of `ahead_operands`. NULL: there is no such op.
-   */
+                                  * result r of this chunk */
+  /* The op that computes the part of the work that does not depend on the state, such as the
+   * product of X and W. A node of this op can run earlier, on another thread. It has the attributes
+   * of the recurrent node, and reads operand 0 and the `ahead_operands` of that node. The recurrent
+   * node then reads the result of the new node in place of operand 0, and lacks the first of
+   * `ahead_operands`. NULL: there is no such op. */
   const CleaveOp *ahead;
   guint ahead_operands[CLEAVE_MAX_AHEAD];
 } CleaveSequence;
@@ -217,47 +231,50 @@ struct _CleaveOp
   gsize attrs_size;
   const CleaveAttr *attrs; /* the table of attributes; its last entry has no name. NULL: none */
 
-  /* Brings `attrs`, a copy, to the normal form that nodes store, before infer: for example, writes
-   * a default perm out, or clips a slice. The table has already been applied (defaults, axes).
-   * NULL: there is nothing more to do. */
+  /* Brings `attrs`, a copy that the function may change, to the normal form that nodes store. For
+   * example, writes a default perm out, or clips a slice. The caller has already applied the table
+   * of attributes (defaults, axes), and calls `infer` afterwards. NULL: the table is enough. */
   gboolean (*normalize) (const CleaveCall *call, gpointer attrs, GError **error);
   /* Sets element types and shapes of the results, or fails if the operands do not match. */
   gboolean (*infer) (const CleaveCall *call, CleaveTensorType *results, GError **error);
-  /* Sets a map for each dimension of `operand`: which part of it a part of the result needs. NULL:
-   * the op cannot be split. */
+  /* Sets map[d] for each dimension d of `operand`: which span of the operand a span of the result
+   * needs. NULL: the op cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
-  /* Sets a map for each dimension of `result` (1, 2 …). The maps give the part of that result that
-   * a node computes together with a part of result 0. NULL: the same part. */
+  /* Sets map[d] for each dimension d of `result` (1, 2 …): which span of `result` a node computes
+   * together with a span of result 0. NULL: the same span. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
-  /* Changes `attrs`, a copy, to those of a node that computes only the chunk: for example, sets the
-   * pads of a Conv to the clips of its slice. Returns FALSE if there is no such node, and appends
-   * to `why`, unless it is NULL, what would be needed. NULL: a piece has the same attributes. */
+  /* Changes `attrs`, a copy, to the attributes of a node that computes only the chunk: for example,
+   * sets the pads of a Conv to the clips of its slice. If there is no such node, returns FALSE and
+   * appends to `why`, unless it is NULL, which chunk would be possible. NULL: a piece has the same
+   * attributes. */
   gboolean (*narrow) (const CleaveCall *call,
                       const CleaveChunk *chunk,
                       gpointer attrs,
                       GString *why);
-  /* Sets how to cut the op into chunks that continue each other. Returns FALSE if this call cannot
-   * be cut so. NULL: no call can. */
+  /* Sets how to cut the op into chunks that depend on each other. Returns FALSE if this call cannot
+   * be cut this way. NULL: no call of the op can. */
   gboolean (*sequence) (const CleaveCall *call, CleaveSequence *sequence);
-  /* Returns the names of the dimensions of result 0, such as "NCHW". NULL: they have no names. */
+  /* Returns the names of the dimensions of result 0, such as "NCHW". NULL: the dimensions have no
+   * names. */
   const char *(*layout) (const CleaveCall *call);
-  /* Returns the number of multiply-accumulates. NULL: 0. */
+  /* Returns the number of multiply-accumulates of the call. NULL: 0. */
   gint64 (*macs) (const CleaveCall *call);
   /* Returns the number of steps of the reference kernel, not counting one step for each element of
-   * operands and results. NULL: the MACs; if there are none, the number of elements that the maps
-   * say are read for all elements of the result. */
+   * operands and results. NULL: the number is that of `macs` or, if there are no MACs, the number
+   * of elements that the result needs by the maps. */
   double (*work) (const CleaveCall *call);
-  /* Prints a space and the attributes, in place of the table's form. NULL: the table's form. */
+  /* Prints a space and the attributes. NULL: they are printed by the table of attributes. */
   void (*print) (gconstpointer attrs, GString *out);
-  /* Parses the text of `print`, without the space, into `attrs`, which have their defaults. */
+  /* Parses the text that `print` wrote, without the space, into `attrs`, which hold their defaults.
+   */
   gboolean (*parse) (const char *text, gpointer attrs, GError **error);
   /* Returns the family of fast kernels that serves this call. NULL: the reference kernel. */
   CleaveKernel (*kernel) (const CleaveCall *call);
   /* The reference kernel, which defines the op: fast kernels compute the same bits. */
   void (*compute) (const CleaveCall *call, const CleaveView *operands, const CleaveView *results);
-  /* Returns the first ONNX opset that allows these types and attributes if it is later than 17,
-   * else 0. The results may be unknown, and the attributes may be those of a file, not in normal
-   * form. NULL: 0. */
+  /* Returns the first ONNX opset that allows the types and attributes of the call, if that opset is
+   * later than 17, else 0. The types of results may be unknown, and the attributes may be as in a
+   * file, not in normal form. NULL: 0. */
   guint (*since) (const CleaveCall *call);
 };
 
@@ -265,14 +282,14 @@ struct _CleaveOp
 
 #define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
 #define CLEAVE_AT_LEAST(least) .minimum = least, .has_minimum = TRUE
-/* The first attribute of an op that has a layout. */
+/* The entry for the layout, which is the first entry of each attribute table that has one. */
 #define CLEAVE_LAYOUT_ATTR(type)                                                                   \
   {                                                                                                \
     "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (type, layout), .names = cleave_layout_names,         \
                                                              .flags = CLEAVE_ATTR_NOT_ONNX         \
   }
 
-/* Returns the layout attribute of a call, or NCHW if the op has none. */
+/* Returns the layout attribute of a call, or NCHW if the op has no layout. */
 CleaveLayout cleave_call_layout (const CleaveCall *call);
 /* Return the positions and the names of the dimensions of operand 0. */
 CleaveDims cleave_call_dims (const CleaveCall *call);
@@ -284,7 +301,7 @@ cleave_call_has (const CleaveCall *call, guint operand)
   return operand < call->n_operands && call->operands[operand].element != CLEAVE_NONE;
 }
 
-/* Returns entry i, or `fallback` if the list is empty. */
+/* Returns entry i of a list, or `fallback` if the list is empty. */
 static inline gint64
 cleave_ints_at (const CleaveInts *ints, guint i, gint64 fallback)
 {
@@ -318,8 +335,8 @@ gboolean cleave_call_check_rank (
 gboolean cleave_shape_broadcast (const CleaveShape *a, const CleaveShape *b, CleaveShape *both);
 void
 cleave_maps_broadcast (const CleaveShape *operand, const CleaveShape *result, CleaveDimMap *map);
-/* For ops whose result has the ranges and the type of an operand: cleave_maps_same() sets the maps,
- * cleave_infer_same() sets the type of the result to that of operand 0. */
+/* For an op whose result has the shape of each operand and the type of operand 0:
+ * cleave_maps_same() sets the maps, cleave_infer_same() sets the type of the result. */
 void cleave_maps_same (const CleaveCall *call, guint operand, CleaveDimMap *map);
 gboolean cleave_infer_same (const CleaveCall *call, CleaveTensorType *results, GError **error);
 /* Returns the slice of `operand` that a chunk of result 0 reads. */
@@ -330,7 +347,8 @@ gboolean cleave_call_is_view (const CleaveCall *call);
 /* Returns whether the result can be a view of operand 0 with strides of 0: the op is a BROADCAST
  * and repeats only dimensions of extent 1. */
 gboolean cleave_call_is_broadcast (const CleaveCall *call);
-/* Returns the range of result `result` that a node computes if it computes `chunk` of result 0. */
+/* Returns the range of result number `result` that a node computes if it computes `chunk` of result
+ * 0. */
 CleaveRange
 cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRange *chunk);
 /* Checks the numbers of operands and results, brings the attributes of the call, `attrs`, to normal
@@ -341,25 +359,27 @@ gboolean cleave_call_infer (const CleaveCall *call,
                             GError **error);
 /* Returns the estimated number of steps of the reference kernel. */
 double cleave_call_work (const CleaveCall *call);
-/* The `work` of ops that read each element of their operands once, although the maps say that each
+/* Is the `work` of ops that read each element of their operands once, although by the maps each
  * element of the result needs many: returns 0. */
 double cleave_work_once (const CleaveCall *call);
-/* Returns `kernel` if all operands are float32, the family that converts operands to float32 if
- * some are 16-bit floats, and else the reference kernel. */
+/* Returns `kernel` if all operands are float32. Returns the family that converts operands to
+ * float32 if some operands are 16-bit floats. Otherwise returns the family of the reference kernel.
+ */
 CleaveKernel cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kernel);
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 
-/* Attribute structs, by the op's table */
+/* Functions for attribute structs, by the op's table */
 
-void cleave_attrs_init (const CleaveOp *op, gpointer attrs);          /* sets the defaults */
-gpointer cleave_attrs_copy (const CleaveOp *op, gconstpointer attrs); /* NULL if the op has none */
+void cleave_attrs_init (const CleaveOp *op, gpointer attrs); /* sets the defaults */
+gpointer cleave_attrs_copy (const CleaveOp *op,
+                            gconstpointer attrs); /* returns NULL if the op has no attributes */
 void cleave_attrs_free (const CleaveOp *op, gpointer attrs);
 gboolean cleave_attrs_equal (const CleaveOp *op, gconstpointer a, gconstpointer b);
 guint cleave_attrs_hash (const CleaveOp *op, gconstpointer attrs);
 void cleave_attrs_print (const CleaveOp *op, gconstpointer attrs, GString *out);
-/* Brings `attrs`, a copy, to normal form: defaults, axes and minima by the table, then the op's own
- * normalize. */
+/* Brings `attrs`, a copy, to normal form: applies the table (defaults, axes, minima), then calls
+ * the op's `normalize`. */
 gboolean cleave_attrs_normalize (const CleaveCall *call, gpointer attrs, GError **error);
 gboolean cleave_attr_is_default (const CleaveAttr *attr, gconstpointer attrs);
 static inline gpointer

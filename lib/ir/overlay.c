@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Decides whether a result can be an overlay of its operand, and computes the distance (overlay.h).
+ * Both follow from the order in which the kernel writes rows. */
 #include "overlay.h"
 
 #include <string.h>
 
-/* When a kernel writes a row of the result: in no fixed order, while it reads the operand rows that
- * the row needs, or after it has read them. */
+/* The order in which a kernel reads the operand and writes the rows of the result. */
 typedef enum {
-  ROW_ORDER_NONE,          /* the kernel reads and writes rows in no fixed order */
-  ROW_ORDER_WHILE_READING, /* the kernel writes a row while it reads the rows for it */
-  ROW_ORDER_AFTER_READING  /* the kernel reads all operand rows of a row, then writes the row */
+  ROW_ORDER_NONE,          /* no fixed order */
+  ROW_ORDER_WHILE_READING, /* row by row; the kernel writes a row while it reads the operand rows
+                            * that the row needs */
+  ROW_ORDER_AFTER_READING  /* row by row; the kernel first reads all operand rows that a row needs,
+                            * then writes the row */
 } RowOrder;
 
-/* Returns how the kernel of a call writes rows. The kernels of bytes and of 16-bit floats read rows
- * to scratch first. So does a group of nodes, which has no kernel of its own (compute is NULL). If
- * the runtime runs another kernel instead of this one, it makes sure that the result is the same.
- */
+/* Returns the order in which the kernel of a call reads and writes rows. The kernels for bytes and
+ * for 16-bit floats copy operand rows to scratch before they write. A group of nodes, which has no
+ * kernel of its own (compute is NULL), does the same. If the runtime chooses another kernel, it
+ * makes sure that the result is the same. */
 static RowOrder
 find_row_order (const CleaveCall *call)
 {
@@ -31,9 +34,10 @@ find_row_order (const CleaveCall *call)
     }
 }
 
-/* Finds the dimension of the rows of an image, or of the planes of a volume: the first that is
- * neither N nor C. There must be one image. Pixels of a row are written in any order, so a kernel
- * that writes while it reads needs a further spatial dimension. */
+/* Sets `rows` to the dimension of the rows of an image, or of the planes of a volume: the first
+ * dimension that is neither N nor C. Returns FALSE if there are several images. A kernel writes the
+ * pixels of one row in any order, so a kernel that writes while it reads needs a second spatial
+ * dimension. */
 static gboolean
 find_rows (const CleaveCall *call, guint operand, RowOrder order, guint *rows)
 {
@@ -50,7 +54,8 @@ find_rows (const CleaveCall *call, guint operand, RowOrder order, guint *rows)
   return FALSE;
 }
 
-/* Returns the first row of the operand that row `i` of the result needs. */
+/* Returns the first row of the operand that row `i` of the result needs; `rows` is the dimension.
+ */
 static gint64
 first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)
 {
@@ -60,8 +65,8 @@ first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)
   return cleave_call_slice (call, operand, &chunk).range.dim[rows].begin;
 }
 
-/* Returns the last row of the result that begins to read at the same row of the operand as row `i`
- * does. Binary search, since windows only move forward. */
+/* Returns the last row of the result whose first operand row is the same as that of row `i`. Uses
+ * binary search: windows only move forward. */
 static gint64
 find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
 {
@@ -79,11 +84,12 @@ find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
   return i;
 }
 
-/* The shift must be at least the lead of each row: the end of the bytes written so far, minus the
- * begin of the operand rows that it reads. The first windows begin at the border, further ones
- * advance by the stride, the last ones may begin beyond the other border. So the lead is largest at
- * the last row that begins at the border, at the row after it, or at the last row. Only these three
- * are tested, since a value in a small file can have 10^11 rows. */
+/* The shift must be at least the lead of each row of the result. The lead is the end of the bytes
+ * written so far, minus the begin of the operand rows that the row reads. The first windows begin
+ * at the border, further windows advance by the stride, and the last windows may begin beyond the
+ * other border. So the lead is largest at the last row that begins at the border, at the row after
+ * it, or at the last row. Only these three rows are tested, since a value in a small file can have
+ * 10^11 rows. */
 gboolean
 cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift)
 {

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Overlays: a result that is written row by row over its operand, which dies. This is possible if a
- * kernel writes rows in order and no row of the result overwrites rows of the operand that are
- * still to be read. A depthwise convolution is of this kind, since its windows only move forward.
+/* Overlays: a result that is written row by row over its operand, which no later node reads. This
+ * is possible if the kernel writes rows in order, and no row of the result overwrites operand rows
+ * that are still to be read. A depthwise convolution is an example: its windows only move forward.
+ * lib/memory/overlays.c lets buffers overlap by this distance, and a search bounds memory by it
+ * (passes/split/bound.c).
  *
  *   operand           |..rrrrrrrr|      r: still to be read
  *   result         |yyyyy........|      y: written
- *                  |--| shift: the operand begins this far after the result */
+ *                  |--|
+ *                  shift: the operand begins this far after the result */
 
 #include "op.h"
 

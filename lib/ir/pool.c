@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Size of a block, in bytes: small enough for small uses, large enough to make calls of malloc()
- * rare. With a million nodes, 4 KiB and 1 MiB take the same time. */
+ * rare. With a million nodes, blocks of 4 KiB and of 1 MiB take the same time. */
 #define BLOCK_BYTES (64 << 10)
 
 struct _CleavePool
@@ -27,9 +27,9 @@ cleave_pool_new (void)
   return pool;
 }
 
-/* A pool of at least this many blocks (64 MiB) is returned to the system, not only to malloc():
- * later allocations are large blocks, which do not fit into the gaps. For a chain of a million
- * Relus this saves a third of the peak. */
+/* The memory of a pool of at least this many blocks (64 MiB) is returned to the system, not only to
+ * malloc(). Later allocations are large blocks, which do not fit into the gaps. For a chain of a
+ * million Relus this saves a third of the peak. */
 #define MANY_BLOCKS 1024
 
 void
@@ -86,7 +86,8 @@ cleave_pool_strdup (CleavePool *pool, const char *text)
   return memcpy (take (pool, n_bytes, 1), text, n_bytes);
 }
 
-/* The capacity is the next power of two, so the array is full at 0, 1, 2, 4 … items. */
+/* The capacity of an array is the number of items, rounded up to a power of two. So the array is
+ * full at 0, 1, 2, 4 … items. */
 gpointer
 cleave_pool_grow (CleavePool *pool, gpointer items, guint n, gsize item_size)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* An arena allocator for many small objects that are freed together, with the pool. */
+/* An arena allocator for many small objects that are freed together, with the pool. The ONNX
+ * importer and exporter, lib/memory and the reports of passes/split allocate names and small arrays
+ * from a pool. slab.h is for objects that are freed one by one. */
 
 #include <glib.h>
 
@@ -11,7 +13,7 @@ CleavePool *cleave_pool_new (void);
 void cleave_pool_free (CleavePool *pool);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleavePool, cleave_pool_free)
 
-/* Allocates zeroed memory, aligned for pointers and 64-bit numbers. */
+/* Allocates memory that holds zeros and is aligned for pointers and 64-bit numbers. */
 gpointer cleave_pool_alloc (CleavePool *pool, gsize n_bytes);
 gpointer cleave_pool_copy (CleavePool *pool, gconstpointer from, gsize n_bytes);
 /* Copies a string, without alignment. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Prints a graph as text. */
+/* Prints a graph as text, one line for each node. */
 
 #include "print.h"
 
 #include "literal.h"
 #include "topology.h"
 
-/* Returns all nodes in topological order, or in the order of building if there is a cycle, so that
- * a broken graph can be printed, too. */
+/* Returns all nodes in topological order. If there is a cycle, returns them in the order of
+ * building, so that a broken graph can be printed, too. */
 static GPtrArray *
 list_nodes (const CleaveGraph *graph)
 {
@@ -40,8 +40,8 @@ print_attrs (const CleaveNode *node, const CleavePrintMore *more, GString *out)
     cleave_attrs_print (node->op, node->attrs, out);
 }
 
-/* Prints "  # node". With `more`, also prints the names of values that have names of their own:
- * "  # node -> value, , value"; an empty place stands for a value without a name. */
+/* Prints "  # node". If `more` is not NULL and values have names of their own, also prints them: "
+ * # node -> value, , value". An empty entry stands for a value without a name of its own. */
 static void
 print_names (const CleaveNode *node, const CleavePrintMore *more, GString *out)
 {

@@ -2,11 +2,12 @@
 #pragma once
 
 /* Prints a graph as text, one line for each node. cleave_graph_print() leaves out the values of
- * constants; files have them, so that a graph can be read again. */
+ * constants. The writer of text files (lib/text/write.c) and the identity of a saved program's
+ * model (lib/saved/save.c) print the values and names, too. */
 
 #include "graph-private.h"
 
-/* How to print the values of constants. */
+/* The function that prints the values of constants. */
 typedef struct
 {
   void (*print_constant) (CleaveTensor *value,

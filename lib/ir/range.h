@@ -2,7 +2,8 @@
 #pragma once
 
 /* Dimension maps, the formula of all splitting: which range of an operand a range of the result
- * needs. Also arithmetic of ranges. */
+ * needs. Also has arithmetic of ranges. The `maps` function of an op's record (op.h) makes the
+ * maps; chunk.c, passes/split, passes/views and lib/memory apply them to chunks. */
 
 #include <cleave/cleave-types.h>
 
@@ -11,14 +12,13 @@
  *   begin = floor ((b * times       + shift) / block) * stride + offset
  *   end   = floor (((e - 1) * times + shift) / block) * stride + offset + window
  *
- * Example: the rows of a 3x3 convolution with stride 2 and pad 1 have stride 2, offset -1 and
- * window 3, and else shift 0, block 1, times 1. Rows [2, 4) of the result need rows [3, 8) of the
- * operand.
+ * Example: the rows of a 3x3 convolution with stride 2 and pad 1 have stride 2, offset -1, window
+ * 3, shift 0, block 1 and times 1. Rows [2, 4) of the result need rows [3, 8) of the operand.
  *
- * `block` elements of the result go with `times` * `stride` elements of the operand, such as 3 with
- * 2 in a Resize by 1.5. If `block` is 1, so is `times`. A negative stride reads the operand
- * backwards: b and e - 1 then change places. With stride 0 the map gives [offset, offset +
- * window), such as the whole dimension, and `from` is not used. */
+ * `times` * `stride` elements of the operand correspond to `block` elements of the result: 2 to 3
+ * in a Resize by 1.5. If `block` is 1, so is `times`. A negative stride reads the operand
+ * backwards: in the formula, b and e - 1 then change places. With stride 0 the map gives [offset,
+ * offset + window), such as the whole dimension, and `from` is not used. */
 typedef struct
 {
   guint from;
@@ -26,9 +26,9 @@ typedef struct
 } CleaveDimMap;
 
 /* The range of an operand that a chunk needs. Mapped spans may reach outside the operand, into the
- * padding: `range` is clipped to the operand, and the clips are the numbers of elements that were
- * cut off. They become the pads of the piece. If a span lies outside completely, the range is
- * empty. */
+ * padding: `range` is clipped to the operand. The clips are the numbers of elements that were cut
+ * off at each side, and become the pads of the piece. If a span lies completely outside, the range
+ * is empty. */
 typedef struct
 {
   CleaveRange range;
@@ -50,8 +50,8 @@ cleave_range_is_legal (const CleaveRange *range)
   return range != NULL && range->rank <= CLEAVE_MAX_RANK;
 }
 
-/* cleave_range_is_empty() and cleave_range_n_elements() without a check of the argument. Searches
- * call them some ten million times. */
+/* Do the same as cleave_range_is_empty() and cleave_range_n_elements(), without a check of the
+ * argument. Searches call these functions some ten million times. */
 static inline gboolean
 cleave_range_holds_none (const CleaveRange *range)
 {
@@ -84,23 +84,23 @@ cleave_tensor_type_is_legal (const CleaveTensorType *type)
          cleave_shape_is_legal (&type->shape);
 }
 
-/* Maps for common cases */
+/* Maps for common ops */
 
-/* Returns a map that needs the same span as the result's dimension `from`. */
+/* Returns a map to the span of dimension `from` of the result. */
 static inline CleaveDimMap
 cleave_dim_map_same (guint from)
 {
   return (CleaveDimMap){ .from = from, .block = 1, .stride = 1, .window = 1, .times = 1 };
 }
 
-/* Returns a map that needs the whole dimension. */
+/* Returns a map to the whole dimension. */
 static inline CleaveDimMap
 cleave_dim_map_whole (gint64 extent)
 {
   return (CleaveDimMap){ .block = 1, .window = extent, .times = 1 };
 }
 
-/* Returns a map that needs the span of the result, moved by `offset`. */
+/* Returns a map to the span of dimension `from` of the result, moved by `offset`. */
 static inline CleaveDimMap
 cleave_dim_map_offset (guint from, gint64 offset)
 {
@@ -109,7 +109,7 @@ cleave_dim_map_offset (guint from, gint64 offset)
   };
 }
 
-/* Returns a map that needs sliding windows, as a convolution or pooling does. */
+/* Returns a map to sliding windows, as a convolution or pooling needs. */
 static inline CleaveDimMap
 cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
 {
@@ -118,8 +118,8 @@ cleave_dim_map_window (guint from, gint64 stride, gint64 pad, gint64 window)
   };
 }
 
-/* Returns a map for groups: each group of `block` elements of the result needs the group of
- * `window` elements of the operand with the same index. */
+/* Returns a map for groups: `block` consecutive elements of the result need the group of `window`
+ * elements of the operand with the same group index. */
 static inline CleaveDimMap
 cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 {
@@ -129,9 +129,10 @@ cleave_dim_map_groups (guint from, gint64 block, gint64 window)
 
 /* Returns a / b, rounded down. */
 gint64 cleave_floor_div (gint64 a, gint64 b);
-/* Applies a map to the spans of a chunk of the result, without clipping. */
+/* Applies a map to `spans`, the spans of a chunk of the result, without clipping. */
 CleaveSpan cleave_dim_map_apply (const CleaveDimMap *map, const CleaveSpan *spans);
-/* Applies the maps of all dimensions of an operand to a chunk of the result. */
+/* Applies the maps of all dimensions of an operand to a chunk of the result, and clips the result.
+ */
 CleaveSlice
 cleave_slice_map (const CleaveDimMap *map, const CleaveRange *chunk, const CleaveShape *operand);
 /* Applies the maps to n chunks of the same rank, and returns only the clipped ranges. */
@@ -151,15 +152,15 @@ void cleave_range_subtract (const CleaveRange *range, const CleaveRange *without
 /* Returns `range` minus all `others`, as disjoint ranges. */
 GArray *
 cleave_range_subtract_all (const CleaveRange *range, const CleaveRange *others, guint n_others);
-/* Convert a range between indices of the whole value and indices relative to the begin of `frame`,
- * another range of the value. */
+/* Convert a range between indices in the whole value and indices relative to the begin of `frame`,
+ * a range of the value. */
 CleaveRange cleave_range_relative (const CleaveRange *range, const CleaveRange *frame);
 CleaveRange cleave_range_absolute (const CleaveRange *range, const CleaveRange *frame);
 
-/* Sets `both` to the smallest range that contains two disjoint ranges. Returns whether the two fill
- * `both`. */
+/* Sets `both` to the smallest range that contains two disjoint ranges. Returns whether the two
+ * ranges fill `both`. */
 gboolean cleave_range_join (const CleaveRange *a, const CleaveRange *b, CleaveRange *both);
-/* Compare two ranges by the first dimension that differs: by begin, then by end. For
+/* Compare two spans, or two ranges by the first dimension that differs: by begin, then by end. For
  * g_array_sort(). */
 int cleave_span_compare (gconstpointer a, gconstpointer b);
 int cleave_range_compare (const CleaveRange *a, const CleaveRange *b);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* A copy of rows as a small struct, for programs. A program with thousands of copies, such as the
+ * strips of a fit, reads less memory than with two views and a nest of loops for each copy.
+ * lib/runtime stores the struct in the task of a COPY step; copy-rows.c runs it. */
 #include "view.h"
 
-/* A copy of `n_rows` rows of `n_bytes` bytes each. It is much smaller than two views and a nest of
- * loops, so a program of thousands of copies reads less memory. */
+/* A copy of `n_rows` rows of `n_bytes` bytes each. */
 typedef struct
 {
   char *to;
   const char *from;
   gint64 to_step, from_step; /* distances of adjacent rows, in bytes */
-  gint64 n_bytes, n_rows;    /* n_rows 0: there is no copy */
+  gint64 n_bytes, n_rows;    /* n_rows 0: there is nothing to copy */
 } CleaveRowCopy;
 
-/* Describes the copy between two views as a copy of rows. Returns FALSE if it is none, or if rows
- * are so short or so long that cleave_view_copy() has faster code. */
+/* Describes the copy between two views as a copy of rows. Returns FALSE if the views do not consist
+ * of rows, or if rows are so short or so long that cleave_view_copy() has faster code. */
 gboolean cleave_row_copy_init (CleaveRowCopy *rows, const CleaveView *to, const CleaveView *from);
 void cleave_row_copy_run (const CleaveRowCopy *rows);

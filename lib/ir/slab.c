@@ -4,26 +4,26 @@
 
 #include <stdlib.h>
 
-/* Size and alignment of blocks, in bytes. The alignment gives the block of an item by its address.
- * A block uses 64 bytes less, which malloc() needs for its own header. With 64 KiB, malloc() would
- * map each block separately: building and freeing a graph of a few nodes takes up to ten times
- * longer, splitting a chain of 200,000 nodes 10 % less. */
+/* Size and alignment of blocks, in bytes. The alignment makes it possible to compute the block of
+ * an item from its address. A block uses 64 bytes less, which malloc() needs for its own header.
+ * With 64 KiB, malloc() would map each block separately. Building and freeing a graph of a few
+ * nodes would then take up to ten times longer, splitting a chain of 200,000 nodes 10 % less. */
 #define BLOCK_BYTES (8 << 10)
 #define BLOCK_USED (BLOCK_BYTES - 64)
 
-/* Sizes of items are rounded up to units of this many bytes. Items of more than MAX_UNITS are
+/* Sizes of items are rounded up to units of UNIT bytes. Items of more than MAX_UNITS units are
  * allocated with malloc(). */
 #define UNIT 16
 #define MAX_UNITS 32
-/* Items of up to this many units, mostly names, have blocks of their own, so that a walk over all
+/* Items of at most this many units, mostly names, have blocks of their own, so that a walk over all
  * nodes does not load names into the cache. */
 #define NAME_UNITS 4
 /* Offset of the first item of a block, aligned to a cache line of 64 bytes. Most nodes take 256
  * bytes, so they are aligned to cache lines, too. */
 #define FIRST_BYTE ((sizeof (Block) + 63) / 64 * 64)
 
-/* With the address sanitizer, allocate all items with malloc(), so that it finds uses after free.
- */
+/* With the address sanitizer, all items are allocated with malloc(), so that the sanitizer finds
+ * uses after free. */
 #ifdef __SANITIZE_ADDRESS__
 #define IS_LARGE(units) TRUE
 #else
@@ -38,13 +38,13 @@ typedef struct
   guint16 free[MAX_UNITS + 1]; /* for each number of units: offset of the first free item, or 0 */
 } Block;
 
-/* A free item. The free items of a size in a block are a list. The blocks that have free items of a
- * size are a list, too; its links are in the first free item of each block. */
+/* A free item. The free items of one size in one block form a list. The blocks that have free items
+ * of one size form a list, too; the links of that list are in the first free item of each block. */
 typedef struct
 {
-  guint next;   /* offset of the next free item of the size in the block, or 0 */
-  guint before; /* in the first item: index of the previous block, or NO_BLOCK */
-  guint after;  /* in the first item: index of the next block, or NO_BLOCK */
+  guint next;   /* offset of the next free item of the same size in the block; 0: none */
+  guint before; /* in the first free item: index of the previous block of the list, or NO_BLOCK */
+  guint after;  /* in the first free item: index of the next block of the list, or NO_BLOCK */
 } Free;
 
 G_STATIC_ASSERT (sizeof (Free) <= UNIT);
@@ -53,8 +53,8 @@ G_STATIC_ASSERT (sizeof (Free) <= UNIT);
 
 struct _CleaveSlab
 {
-  GPtrArray *blocks; /* Block; NULL for a block that was freed */
-  GArray *unused;    /* guint: the indices of freed blocks */
+  GPtrArray *blocks; /* Block; an entry is NULL if its block was freed */
+  GArray *unused;    /* guint: the indices of freed blocks in `blocks` */
   Block *filling[2]; /* the blocks from which new items are taken: [0] for names, [1] for nodes */
   guint first[MAX_UNITS + 1]; /* for each number of units: a block with free items, or NO_BLOCK */
 };
@@ -100,7 +100,7 @@ add_block (CleaveSlab *slab)
   return block;
 }
 
-/* Lists */
+/* Lists of free items */
 
 static Free *
 get_free (Block *block, gsize units)

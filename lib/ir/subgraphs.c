@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds parallel subgraphs. subgraphs.h defines them; the steps here are in the order of that
- * definition, find() runs them.
+/* Finds parallel subgraphs. subgraphs.h defines them and the words *work* and *alone*; the
+ * functions of this file are in the order of that definition.
  *
  * Over 400 lines: one analysis over arrays that all of its steps share. */
 
@@ -15,24 +15,26 @@
 
 #define NONE (-1)
 
-/* The state of the analysis. Arrays are indexed by node id, or by position: the index of a node in
- * the topological order of the work. */
+/* The state of the analysis. Arrays are indexed by node id, by component, or by position. The
+ * position of a node is its index in `work`, which is in topological order. */
 typedef struct
 {
   const CleaveGraph *graph;
   GPtrArray *order;
   GPtrArray *work;  /* CleaveNode: nodes of the work, indexed by position */
-  gboolean *in_use; /* whether a node depends on an input, and an output depends on it */
-  gint *position; /* indexed by node: its position among the nodes that compute; NONE if it computes
-                   * nothing */
-  gint *next;     /* smallest position among the work after a node; G_MAXINT: none */
-  gint *prev;     /* largest position among the work before a node; NONE: none */
+  gboolean *in_use; /* indexed by node id: whether the node depends on an input, and an output
+                     * depends on the node */
+  gint *position;   /* indexed by node id: the position of the node; NONE if it is not in `work` */
+  gint *next; /* indexed by node id: smallest position of the work that reads the node, directly
+               * or through views and joins; G_MAXINT: none */
+  gint *prev; /* indexed by node id: largest position of the work that the node reads, directly
+               * or through views and joins; NONE: none */
   gboolean *alone; /* indexed by position: whether the node is alone */
-  gboolean *out;   /* whether a node is removed before components are found */
+  gboolean *out;   /* indexed by node id: whether the node is removed before components are found */
   guint *component;
   guint n_components;
-  guint *parent; /* indexed by component: parent in a union-find forest of components that are one
-                    subgraph */
+  guint *parent; /* indexed by component: its parent in a union-find forest; components of one tree
+                  * are one subgraph */
 } Analysis;
 
 static void
@@ -111,8 +113,8 @@ find_work (Analysis *a)
     }
 }
 
-/* Returns the smallest position of the work that reads the results of a node, directly or through
- * views and joins. */
+/* Returns the smallest position of the nodes of the work that read a node, directly or through
+ * views and joins; G_MAXINT: none. */
 static gint
 find_next (const Analysis *a, const CleaveNode *node)
 {
@@ -129,8 +131,8 @@ find_next (const Analysis *a, const CleaveNode *node)
   return next;
 }
 
-/* Returns the largest position of the work that a node reads, directly or through views and joins.
- */
+/* Returns the largest position of the nodes of the work that a node reads, directly or through
+ * views and joins; NONE: none. */
 static gint
 find_prev (const Analysis *a, const CleaveNode *node)
 {
@@ -164,9 +166,9 @@ find_neighbors (Analysis *a)
     }
 }
 
-/* A position k is alone if no edge of the work leads past it. The successors of work before k are
- * then at k or before, so that all paths lead to k. The predecessors of work after k are at k or
- * after, so that all paths come from k. */
+/* Finds the positions that are alone: no edge of the work leads past them. The successors of work
+ * before position k are then at k or before, so that all paths lead to k. The predecessors of work
+ * after k are at k or after, so that all paths come from k. */
 static void
 find_alone (Analysis *a)
 {
@@ -184,8 +186,8 @@ find_alone (Analysis *a)
     }
 }
 
-/* Returns the only operand of a join that is not a view. The join then adds rows of neighbors,
- * which are views, to this piece. Returns NULL if several operands are not views. */
+/* Returns the only operand of a join that is not a view. This operand is a piece, to which the join
+ * adds rows of neighbors, which are views. Returns NULL if several operands are not views. */
 static CleaveNode *
 find_own_operand (const CleaveNode *join)
 {
@@ -240,7 +242,7 @@ find_components (Analysis *a)
     a->parent[i] = i;
 }
 
-/* Pieces that hand rows to other pieces */
+/* Joins that hand rows of one piece to another piece */
 
 static guint
 find_root (Analysis *a, guint component)
@@ -272,9 +274,10 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Returns the new piece among the operands of a join: the one that no earlier work reads. The other
- * operands are rows that were handed over. If earlier work reads all operands, returns the last one
- * and sets `is_new` to FALSE. Returns NULL if several are new, as when a whole value is joined. */
+/* Returns the piece to which a join adds rows: the operand that no earlier work reads. The other
+ * operands are rows of neighboring pieces. If earlier work reads all operands, returns the last of
+ * them in the order of work and sets `is_new` to FALSE. Returns NULL if several operands are new,
+ * as in the join of a whole value. */
 static const CleaveNode *
 find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
 {
@@ -300,8 +303,8 @@ find_new_operand (const Analysis *a, const CleaveNode *join, gboolean *is_new)
   return latest;
 }
 
-/* Returns the component that a join adds rows to, or G_MAXUINT if there is none. For a join that
- * was removed, this is the component of the first work that reads it. */
+/* Returns the component that a join adds rows to; G_MAXUINT: none. If the join was removed, this is
+ * the component of the first node of the work that reads the join. */
 static guint
 find_joined (const Analysis *a, const CleaveNode *join)
 {
@@ -312,8 +315,9 @@ find_joined (const Analysis *a, const CleaveNode *join)
   return next == G_MAXINT ? G_MAXUINT : a->component[((CleaveNode *) a->work->pdata[next])->id];
 }
 
-/* Unites joins with their new pieces. If a strip is no wider than the rows that the next strip
- * needs of it, the join reads whole pieces instead of views. It belongs to the new piece. */
+/* Unites the component that a removed join adds rows to with the component of the piece that the
+ * join extends. Such a join reads whole pieces instead of views, if a strip is no wider than the
+ * rows that the next strip needs of it. */
 static void
 unite_joined (Analysis *a)
 {
@@ -350,8 +354,8 @@ is_handover (const Analysis *a, const CleaveNode *join)
   return has_piece && find_new_operand (a, join, &is_new) != NULL && is_new;
 }
 
-/* Returns pairs of components (packed into guint64) of which the first hands rows to the second,
- * through a join. */
+/* Returns pairs of components, each packed into a guint64: a join hands rows of the first component
+ * to the second one. */
 static GArray *
 list_handovers (Analysis *a)
 {
@@ -404,8 +408,8 @@ unite_successors (Analysis *a)
 
 /* Components that can run at the same time */
 
-/* Marks the components that have another component beside them in a layer: the work between two
- * lone nodes. */
+/* Marks each component that has another component in its layer. A layer is the work between two
+ * nodes that are alone. */
 static gboolean *
 find_parallel (Analysis *a)
 {
@@ -444,7 +448,8 @@ number_components (Analysis *a, gboolean all, guint *number)
   return n;
 }
 
-/* Returns the subgraph that all users of a node are in, or G_MAXUINT if they are in several. */
+/* Returns the subgraph that contains all users of a node, or G_MAXUINT if they are in several or
+ * none. */
 static guint
 find_common_user (const CleaveNode *node, const guint *subgraph)
 {
@@ -462,7 +467,7 @@ find_common_user (const CleaveNode *node, const guint *subgraph)
   return common;
 }
 
-/* Assigns a view or join that was removed to the subgraph of its users. */
+/* Assigns each view or join that was removed to the subgraph that contains all its users. */
 static void
 place_views (const Analysis *a, guint *subgraph)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tensors: dense copies, copies as bytes, and copies whose NaNs have the same bits. */
+/* Copies tensors: to dense tensors, to bytes, and to tensors whose NaNs all have the same bits. */
 
 #include "nan.h"
 #include "view.h"

@@ -6,7 +6,7 @@
 #include "deferred-tensor.h"
 #include "nan.h"
 
-/* Compares two views, one run at a time that is contiguous in both. */
+/* Compares two views of the same shape. Each memcmp() compares a run that is contiguous in both. */
 static gboolean
 are_equal (const CleaveView *a, const CleaveView *b)
 {
@@ -39,7 +39,8 @@ are_equal (const CleaveView *a, const CleaveView *b)
   return TRUE;
 }
 
-/* Compares tensors whose elements need 4 bits, without unpacking them. Their number is even. */
+/* Compares tensors whose elements need 4 bits, without unpacking them. The number of elements must
+ * be even. */
 static gboolean
 are_packed_equal (const CleaveTensor *a, const CleaveTensor *b)
 {

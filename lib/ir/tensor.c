@@ -2,7 +2,7 @@
 
 /* Tensors: creation, slices, and access to elements.
  *
- * Over 400 lines: all ways in which a tensor holds its elements, which only this file knows. */
+ * Over 400 lines: only this file knows all ways in which a tensor holds its elements. */
 
 #include "deferred-tensor.h"
 
@@ -15,21 +15,22 @@
 #include "range.h"
 #include "view.h"
 
-/* Elements that are computed when they are first read. */
+/* The elements of a deferred tensor (deferred-tensor.h), which are computed when they are first
+ * read. */
 typedef struct
 {
-  gsize is_filled; /* set once the elements are computed; for g_once_init_enter() */
-  gpointer memory; /* the elements; pages of zeros until they are computed */
+  gsize is_filled; /* nonzero once the elements are computed; for g_once_init_enter() */
+  gpointer memory; /* the elements; zeros until they are computed */
   gsize n_bytes;
   CleaveTensorFill fill;
   gpointer data; /* argument of `fill`; NULL once the elements are computed */
   GDestroyNotify free_data;
   CleaveBits bits;
-  CleaveTensor *packed; /* the elements, two per byte; NULL: unknown */
+  CleaveTensor *packed; /* the same elements, two per byte; NULL: there is no packed form */
 } Deferred;
 
-/* A tensor has its elements in `owned`, `bytes`, `deferred` or `base`; the others are NULL. A slice
- * shares the elements of its base, the tensor that it was cut from. */
+/* A tensor holds its elements in one of `owned`, `bytes`, `deferred` or `base`; the other three are
+ * NULL. A slice shares the elements of its base, the tensor that it was cut from. */
 struct _CleaveTensor
 {
   CleaveTensorType type;
@@ -38,11 +39,12 @@ struct _CleaveTensor
   gpointer owned; /* aligned memory that the tensor owns */
   GBytes *bytes;  /* bytes that other tensors may share */
   Deferred *deferred;
-  CleaveTensor *base; /* the tensor of which this one is a slice; no slice itself */
-  CleaveRange range;  /* the range of the base that this tensor is */
+  CleaveTensor *base; /* the tensor of which this one is a slice; the base itself is not a slice */
+  CleaveRange range;  /* the range of the base that this tensor holds */
 };
 
-/* Alignment of elements, in bytes: a cache line, so that aligned vector loads never cross one. */
+/* Alignment of elements, in bytes: the size of a cache line, so that an aligned vector load never
+ * crosses a line. */
 #define ALIGNMENT 64
 
 static CleaveTensor *
@@ -276,7 +278,7 @@ fill (Deferred *deferred)
   g_once_init_leave (&deferred->is_filled, 1);
 }
 
-/* Returns a view of the elements, which may not have been computed yet. */
+/* Returns a view of the elements without computing those of a deferred tensor. */
 static CleaveView
 view_unread (const CleaveTensor *tensor)
 {

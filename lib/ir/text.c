@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Parses numbers, sizes, shapes and lists of options. */
+/* Parses numbers, sizes, shapes and lists of command lines and pipelines. */
 
 #include "text.h"
 
@@ -12,7 +12,7 @@
 
 #include "error.h"
 
-/* Parses the number at the start of a text, and moves `text` behind it. */
+/* Parses the number at the start of a text, and moves `text` to the end of the number. */
 static gboolean
 take_int (const char **text, gint64 *value)
 {
@@ -28,8 +28,8 @@ take_int (const char **text, gint64 *value)
   return TRUE;
 }
 
-/* Parses "." and one to six decimals as millionths, and moves `text` behind them. Without ".",
- * returns TRUE and 0. */
+/* Parses "." and one to six decimals as millionths, and moves `text` to the end of the decimals. If
+ * there is no ".", sets `value` to 0 and returns TRUE. */
 static gboolean
 take_millionths (const char **text, gint64 *value)
 {
@@ -77,8 +77,8 @@ cleave_text_to_int (
   return TRUE;
 }
 
-/* Returns whether `text` is the unit `unit`. The case matters only for units without an `i`: kB is
- * 1,000 bytes, but KB has two meanings. */
+/* Returns whether `text` is the unit `unit`. The case matters only for units without an `i`: `kB`
+ * is 1,000 bytes, but `KB` could mean 1,000 or 1,024. */
 static gboolean
 is_unit (const char *text, const char *unit)
 {
@@ -257,7 +257,7 @@ cleave_text_to_doubles (const char *option, const char *text, GError **error)
     }
 }
 
-/* Parses one range, up to the next '/' or the end, and moves `text` behind it. */
+/* Parses one range, up to the next '/' or the end, and moves `text` to the end of the range. */
 static gboolean
 take_range (const char **text, CleaveRange *range)
 {

@@ -15,7 +15,7 @@
 #include <igraph/igraph.h>
 #include <pthread.h>
 
-/* Largest number of nodes of a cycle that a message names. */
+/* A message about a cycle names at most this many of its nodes. */
 #define MAX_NAMES 12
 
 /* A graph in igraph: a vertex for each node id, an edge for each operand. */
@@ -29,7 +29,8 @@ typedef struct
  * the thread sanitizer does not understand GMutex. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* Aborts if a call of igraph failed: it can fail only for lack of memory, when GLib aborts, too. */
+/* Aborts if a call of igraph failed. igraph fails only if there is no memory, for which GLib
+ * aborts, too. */
 static void
 must (igraph_error_t code)
 {
@@ -50,7 +51,7 @@ lock (Analysis *analysis)
   analysis->handler = igraph_set_error_handler (igraph_error_handler_ignore);
 }
 
-/* Makes the igraph graph from pairs of vertices, and frees the pairs. */
+/* Makes the igraph graph from `edges`, a list of pairs of vertices, and frees the list. */
 static void
 make (Analysis *analysis, igraph_vector_int_t *edges, guint n_vertices)
 {
@@ -65,7 +66,7 @@ push_edge (igraph_vector_int_t *edges, guint from, guint to)
   must (igraph_vector_int_push_back (edges, (igraph_integer_t) to));
 }
 
-/* Builds the igraph graph. Nodes with `without[id]` keep their vertex, but have no edges. */
+/* Builds the igraph graph. A node whose `without[id]` is set has a vertex, but no edges. */
 static void
 begin (Analysis *analysis, const CleaveGraph *graph, const gboolean *without)
 {
@@ -94,7 +95,7 @@ end (Analysis *analysis)
   pthread_mutex_unlock (&mutex);
 }
 
-/* Returns the nodes by id; NULL for ids that no node has. */
+/* Returns an array of the nodes, indexed by id; NULL for an id that no node has. */
 static CleaveNode **
 index_nodes (const CleaveGraph *graph)
 {
@@ -105,10 +106,10 @@ index_nodes (const CleaveGraph *graph)
   return nodes;
 }
 
-/* Order */
+/* Topological order */
 
-/* Returns the nodes in the order of building if that is a topological order, as it is for graphs
- * that were not edited; else NULL. */
+/* Returns the nodes in the order of building if this order is topological, as in graphs that were
+ * not edited; otherwise NULL. */
 static GPtrArray *
 list_as_built (const CleaveGraph *graph)
 {
@@ -128,8 +129,8 @@ list_as_built (const CleaveGraph *graph)
   return g_steal_pointer (&nodes);
 }
 
-/* Returns an array with the number of operands of each node that are not yet in the order, by node
- * id. Fills `ready` with the ids of the nodes without operands. */
+/* Returns, indexed by node id, the number of operands of each node whose producers are not yet in
+ * the order. Fills `ready` with the ids of the nodes without operands. */
 static guint *
 count_operands (const CleaveGraph *graph, GArray *ready)
 {
@@ -156,8 +157,8 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
 
 /* Cycles */
 
-/* Returns a producer of the node that is not in the order, since it is in a cycle or depends on a
- * cycle. */
+/* Returns a producer of the node that the order lacks: the producer is in a cycle or depends on
+ * one. */
 static CleaveNode *
 step_back (const CleaveNode *node, const guint *missing)
 {
@@ -209,8 +210,8 @@ find_first_built (const GPtrArray *nodes)
   return first;
 }
 
-/* Sets the error "cycle: 'a' → 'b' → 'a'". Arrows lead from producer to consumer, and the node that
- * was built first comes first. */
+/* Sets the error "cycle: 'a' → 'b' → 'a'". Arrows lead from producer to consumer. The message
+ * begins with the node that was built first. */
 static void
 set_cycle_error (const CleaveGraph *graph, const guint *missing, GError **error)
 {
@@ -227,8 +228,8 @@ set_cycle_error (const CleaveGraph *graph, const guint *missing, GError **error)
                ((CleaveNode *) cycle->pdata[first])->name);
 }
 
-/* Kahn's algorithm with a heap. igraph's own sort is not used, because it breaks ties by the order
- * in which nodes become ready: a rewrite in one place would change the order in another. */
+/* Sorts by Kahn's algorithm with a heap. igraph's own sort breaks ties by the order in which nodes
+ * become ready, so a rewrite in one place would change the order in another. */
 static GPtrArray *
 sort_by_heap (const CleaveGraph *graph, GError **error)
 {
@@ -258,7 +259,7 @@ cleave_topology_sort (const CleaveGraph *graph, GError **error)
   return order != NULL ? order : sort_by_heap (graph, error);
 }
 
-/* Components, reachability */
+/* Components and reachability */
 
 guint
 cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component)
@@ -297,7 +298,7 @@ reach_one (CleaveNode *node, GPtrArray *stack, gboolean *reached)
   g_ptr_array_add (stack, node);
 }
 
-/* This does not use igraph, which would need all edges first. */
+/* Walks the graph itself, because igraph would first need a list of all edges. */
 void
 cleave_topology_reach (const CleaveGraph *graph,
                        CleaveNode *const *nodes,
@@ -325,7 +326,8 @@ cleave_topology_reach (const CleaveGraph *graph,
 
 /* Minimum cut */
 
-/* Sets the capacities. An unlimited edge gets more than all limited edges together. */
+/* Sets the capacities of the edges. An edge that no cut may pass gets more than the sum of all
+ * other edges. */
 static void
 set_capacities (igraph_vector_t *capacities, const GArray *edges)
 {

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Graph algorithms: topological order, connected components, reachability. igraph finds the
- * components. It was measured for the other questions on 200,001 nodes with 299,000 operands, and
- * is not used where it is slower or gives another answer. It first needs all edges, in 18 ms.
+/* Graph algorithms: topological order, connected components, reachability. The order is what
+ * passes, planners and the printer walk; components give the parallel subgraphs (subgraphs.c), and
+ * reachability gives the nodes that a part needs (passes/partition). igraph finds the components.
+ * For the other questions, igraph was measured on 200,001 nodes with 299,000 operands, and is not
+ * used where it is slower or gives another answer. It first needs a list of all edges, which takes
+ * 18 ms.
  *
- *   question             here                     igraph, after its edges
+ *   question             here                     igraph, after its list of edges
  *   order                7 ms as built, 44 edited 13 ms; ties in another order
  *   cycle                part of the order        8 ms; names no nodes
  *   reachability         13 ms                    14 ms
@@ -22,12 +25,12 @@ GPtrArray *cleave_topology_sort (const CleaveGraph *graph, GError **error);
  * that no node has are meaningless. */
 
 /* Finds the weakly connected components of the graph without the nodes whose `without[id]` is set.
- * Sets component[id] to the number of each node's component, or to G_MAXUINT for nodes left out.
- * Returns the number of components. */
+ * Sets component[id] to the number of each node's component, or to G_MAXUINT for a node that is
+ * left out. Returns the number of components. */
 guint
 cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component);
-/* Sets reached[id] of all nodes that can be reached from `nodes`, including `nodes`: forwards along
- * uses, or backwards along operands. */
+/* Sets reached[id] of `nodes` and of all nodes that can be reached from them: forwards along uses,
+ * or backwards along operands. */
 void cleave_topology_reach (const CleaveGraph *graph,
                             CleaveNode *const *nodes,
                             guint n_nodes,

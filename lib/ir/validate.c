@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks the invariants of a graph. Each has one small function, and a test that breaks it. */
+/* Checks the invariants of a graph. Each invariant has one small function, and a test that breaks
+ * the invariant. */
 
 #include "graph-private.h"
 
@@ -32,8 +33,8 @@ check_operands (const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* The uses of each result are linked in both directions, read this result, and their number is
- * n_uses. */
+/* Checks that the uses of each result are linked in both directions and read this result, and that
+ * n_uses is their number. */
 static gboolean
 check_uses (const CleaveNode *node, GError **error)
 {
@@ -58,7 +59,8 @@ check_uses (const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* Attributes are in their normal form and the stored types are the inferred ones. */
+/* Checks that attributes are in their normal form, and that the stored types are the types that
+ * `infer` returns. */
 static gboolean
 check_types (const CleaveNode *node, GError **error)
 {
@@ -142,9 +144,9 @@ check_borders (const CleaveGraph *graph, GError **error)
   return TRUE;
 }
 
-/* Each operand is in the list of uses of the result that it reads, once. check_uses() has shown
- * that each listed use reads that result, so it is enough to compare the numbers of operands and
- * uses. */
+/* Checks that each operand is in the list of uses of the result that it reads, once. check_uses()
+ * has shown that each listed use reads that result, so it is enough to compare the numbers of
+ * operands and uses. */
 static gboolean
 check_all_listed (const CleaveGraph *graph, GError **error)
 {
@@ -163,7 +165,8 @@ check_all_listed (const CleaveGraph *graph, GError **error)
                  n_operands, n_uses);
 }
 
-/* n_variable of each node is the number of its operands that depend on more than constants. */
+/* Checks that n_variable of each node is the number of its operands that depend on more than
+ * constants. */
 static gboolean
 check_fixed (const CleaveGraph *graph, GError **error)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Strided views: how kernels see their operands and results in memory. */
+/* Strided views: how kernels see their operands and results in memory. lib/runtime makes the views
+ * of a step when it lowers the step to a task; the reference kernels in lib/ops and the fast
+ * kernels take them as arguments. Example: columns [2, 4) of a row-major 8 x 8 value are a view of
+ * shape 8 x 2 with strides 8 and 1. */
 
 #include <cleave/cleave-tensor.h>
 
@@ -20,18 +23,19 @@ gboolean cleave_view_type_fits (const CleaveTensorType *a, const CleaveTensorTyp
 /* Returns a view of row-major memory. */
 CleaveView cleave_view_dense (const CleaveTensorType *type, gpointer data);
 CleaveView cleave_view_tensor (const CleaveTensor *tensor);
-/* Returns the view of a range of a view. */
+/* Returns the view of a range of `view`. */
 CleaveView cleave_view_slice (const CleaveView *view, const CleaveRange *range);
 gboolean cleave_view_is_dense (const CleaveView *view);
 /* Copies between views of the same type, which must not overlap. */
 void cleave_view_copy (const CleaveView *to, const CleaveView *from);
 /* Copies with non-temporal stores, which bypass the cache, for values that are not read again soon:
- * the processor then need not read the cache lines that it overwrites. cleave_view_copy() does so
- * for values of at least CLEAVE_STREAM_BYTES, since they leave the cache before they are read. */
+ * the processor then need not read the cache lines that it overwrites. cleave_view_copy() uses such
+ * stores for values of at least CLEAVE_STREAM_BYTES, which would leave the cache before a reader
+ * reads them. */
 #define CLEAVE_STREAM_BYTES (4 << 20)
 void cleave_view_stream (const CleaveView *to, const CleaveView *from);
-/* Copies n parts of one value with non-temporal stores. If all parts consist of rows, copies row
- * 0 of each part, then row 1 of each part and so on, so that memory is written in order. */
+/* Copies n parts of one value with non-temporal stores. If all parts consist of rows, copies row 0
+ * of each part, then row 1 of each part and so on, so that memory is written in order. */
 void cleave_view_stream_parts (const CleaveView *const *to, const CleaveView *const *from, guint n);
 /* Sets row-major strides, in elements. */
 void cleave_shape_strides (const CleaveShape *shape, gint64 *stride);
