@@ -10,7 +10,7 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* Flags of ops whose results are views, with few exceptions. */
+/* Flags of ops whose results are views of operand 0, except in few cases. */
 #define LIES_IN_OPERAND (CLEAVE_OP_VIEW | CLEAVE_OP_BROADCAST)
 
 /* Sets a location, with a copy of its strides. Consecutive locations with equal strides share one
@@ -30,8 +30,8 @@ lie (CleaveStorage *storage, CleaveAssignment *assignment, const CleaveLocation 
   assignment->location = (CleaveLocation){ location->root, location->offset, storage->stride };
 }
 
-/* Returns whether a result is the memory of its operand, read under another shape. Sets `location`
- * and `stride`. */
+/* Returns whether a result is a view of operand 0 with another shape, such as a Reshape. Sets
+ * `location` and `stride`. */
 static gboolean
 find_alias (const CleaveStorage *storage,
             const CleaveNode *node,
@@ -54,8 +54,8 @@ find_alias (const CleaveStorage *storage,
          cleave_memory_order_fits (order, &type->shape, stride);
 }
 
-/* Sets the location of a result of a VIEW or BROADCAST op. Returns FALSE if it is no view after all
- * (a Slice that runs backwards). */
+/* Sets the location of a result of a VIEW or BROADCAST op. Returns FALSE if the result cannot be a
+ * view, as for a Slice that runs backwards. */
 static gboolean
 lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assignment)
 {
@@ -75,9 +75,9 @@ lie_in_operand (CleaveStorage *storage, CleaveNode *node, CleaveAssignment *assi
   return TRUE;
 }
 
-/* Returns whether a join takes no memory of its own: its operands are views of one value, and each
- * lies in that value where the join needs it. Sets `location`. An example is a Reshape that was cut
- * and is also read whole. */
+/* Returns whether a join needs no copy and no memory: its operands are views of one value, and each
+ * view is at the offset where the join needs it. Sets `location`. An example is a Reshape that was
+ * cut into pieces and whose result is also read whole. */
 static gboolean
 find_joined (const CleaveStorage *storage,
              const CleaveNode *node,
@@ -110,7 +110,7 @@ find_joined (const CleaveStorage *storage,
   return cleave_memory_order_fits (order, shape, location->stride);
 }
 
-/* Returns the flags of the results of a node that have buffers of their own. */
+/* Returns the flags of the results of a node that are not views. */
 static CleaveAssignmentFlags
 find_flags (const CleaveStorage *storage, CleaveNode *node)
 {
@@ -178,7 +178,7 @@ note_uses (CleaveStorage *storage, const CleaveNode *node)
       }
 }
 
-/* Moves a view along with its base, if the base was moved. */
+/* Moves a view to its operand's new location, if its base was moved. */
 static void
 follow (CleaveStorage *storage, CleaveAssignment *assignment)
 {
@@ -215,9 +215,9 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Does the first walk, or copies the result of the first walk of another storage of the same
- * order. Saves the result for later storages only if the graph has joins, since a graph without
- * joins needs few storages. */
+/* Does the first walk. If another storage of the same order has done it, copies the result. Saves
+ * the result for later storages only if the graph has joins, since buffers.c makes few storages of
+ * a graph without joins. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

@@ -3,14 +3,19 @@
 
 #include "buffers.h"
 
-/* Finds the location of every value, as the first part of making a CleaveStorage, in three walks:
- * 1. forwards: a view shares its operand's buffer, every other value has a buffer of its own;
- * 2. backwards, from results to operands (move-operands.c): an operand of a join moves into the
- * join's buffer. An operand that dies moves to where the result that overwrites it will be;
- * 3. forwards: views follow their operands. */
+/* Assigns a location to every value, as the first part of making a CleaveStorage (buffers.c calls
+ * it). steps.c then lists the steps of the run from these locations. Three walks over the nodes:
+ *
+ *   1. forwards: a view shares its operand's buffer; every other value gets its own buffer;
+ *   2. backwards (move-operands.c): an operand of a join moves into the join's buffer, and an
+ *      operand that dies moves into the buffer of the result that overwrites it;
+ *   3. forwards: views follow their moved operands.
+ *
+ * Example: in Concat (Relu (a), c), the values a, Relu (a) and c are all stored in the Concat's
+ * buffer. */
 
 void cleave_storage_find_assignments (CleaveStorage *storage, const CleaveGraph *graph);
 
-/* move-operands.c: does the second walk's work at one node: moves the node's operands into the
- * buffers of its results. */
+/* Moves the operands of one node into the buffers of the node's results (second walk,
+ * move-operands.c). */
 void cleave_storage_move_operands (CleaveStorage *storage, CleaveNode *node);

@@ -2,11 +2,12 @@
 
 #include "broadcasts.h"
 
-/* Limit on the readers that are examined in each call, so that the total cost stays linear. */
+/* Examine at most this many readers of a value, so that the total cost stays linear. A value with
+ * more readers is not read by strides. */
 #define MAX_READERS 256
 
-/* Returns whether all readers of a value read it by strides. With `through_views`, the readers of a
- * view count in place of the view. */
+/* Returns whether all readers of a value read it by strides. If `through_views`, a reader that is a
+ * view is replaced by the readers of the view. */
 static gboolean
 is_read_by_strides (const CleaveResult *result, gboolean through_views)
 {

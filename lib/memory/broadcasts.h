@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Broadcasts that take no memory. An Expand whose readers all read by strides is no copy: a bias
+ * [64, 1, 1] that is expanded to [64, 56, 56] keeps its 64 elements, and readers use strides 1, 0,
+ * 0. facts.c treats these results as views during buffer assignment, and the cost model skips their
+ * bytes. */
+
 #include "../ir/graph-private.h"
 
-/* Returns whether the result of a node that broadcasts takes no memory of its own: readers read the
- * operand with strides of 0. Such nodes are an Expand, and a Tile of dimensions of extent 1. All
- * their readers must read by strides. */
+/* Returns whether the result of `node` is a broadcast that takes no memory: readers read the
+ * operand with strides of 0. The node is an Expand, or a Tile of dimensions of extent 1, and all
+ * its readers read by strides. */
 gboolean cleave_node_is_broadcast (const CleaveNode *node);
-/* Returns the value whose elements are read in place of `result`: the operand of the broadcast, or
- * `result` itself. */
+/* Returns the value that readers of `result` read in memory: the operand if `result` is a broadcast
+ * without memory, else `result`. */
 const CleaveResult *cleave_result_without_broadcast (const CleaveResult *result);

@@ -10,13 +10,14 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* Staging must lower the peak to at most this fraction, or it is undone. */
+/* Staging must lower the peak to at most this fraction of it; otherwise the search undoes the
+ * staging. */
 #define WORTH_COPIES 0.95
-/* Limit on rounds of staging. Without the first round, 11 of 480 random graphs take up to 15 %
- * more memory. A second round lowered the peak of no graph. */
+/* At most this many rounds of staging. Without the first round, 11 of 480 random graphs take up to
+ * 15 % more memory. A second round lowered the peak of no graph. */
 #define MAX_ROUNDS 3
-/* Limit on rounds of overlays. Each round must lower the peak, or the search ends. Networks for
- * microcontrollers have two peaks that overlays lower. */
+/* At most this many rounds of overlays. The search ends at the first round that does not lower the
+ * peak. Networks for microcontrollers have two peaks that overlays lower. */
 #define MAX_OVERLAYS 8
 
 /* The values that are staged, and the nodes whose results overlay operands; NULL: none. */
@@ -78,7 +79,8 @@ has_materialized (const CleaveStorage *storage)
   return FALSE;
 }
 
-/* Assigns buffers with all views as views, or with some as copies if that lowers the peak. */
+/* Assigns buffers twice, with all views as views, and with some views as copies. Returns the second
+ * assignment if its peak is lower. Skips it if the first peak exceeds `cutoff` bytes. */
 static CleaveStorage *
 choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 cutoff)
 {
@@ -93,8 +95,8 @@ choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 cutoff)
   return g_steal_pointer (&views);
 }
 
-/* The choices that can lower a peak: staged operands of joins near the peak, staged operands
- * that several windows share, and results that overlay operands. */
+/* The means that can lower a peak: stage operands of joins near the peak, stage operands that
+ * several windows share, or let results overlay operands. */
 typedef enum { STAGE_PARTS, STAGE_WINDOWS, OVERLAY } Means;
 
 static gboolean
@@ -112,9 +114,9 @@ find_choices_at_peak (const CleaveStorage *storage, Means means, Choices *choice
   return FALSE;
 }
 
-/* Sets `enough` to the peak, in bytes, that an assignment with further staged operands or
- * overlays must reach. Returns FALSE if a lower bound shows that no assignment can reach this
- * peak. That saves three of four assignments that would gain nothing. */
+/* Sets `enough` to the peak in bytes that makes an assignment with more staged operands or overlays
+ * worthwhile. Returns FALSE if a lower bound shows that the assignment cannot reach this peak. The
+ * bound avoids three of four useless assignments. */
 static gboolean
 is_worth (const CleaveStorage *best,
           Means means,
@@ -129,8 +131,8 @@ is_worth (const CleaveStorage *best,
          (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
 }
 
-/* Adds staged operands or overlays, as `means` says, if they lower the peak to at most `enough`
- * bytes. Otherwise returns FALSE. */
+/* Adds staged operands or overlays, according to `means`. Keeps the new assignment and returns TRUE
+ * if its peak is low enough; otherwise returns FALSE. */
 static gboolean
 improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph *graph)
 {
@@ -152,7 +154,7 @@ improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph 
   return TRUE;
 }
 
-/* Stages operands and overlays results as long as that lowers the peak. */
+/* Stages operands, then overlays results, as long as each round lowers the peak. */
 static CleaveStorage *
 lower_peak (CleaveStorage *storage, const CleaveGraph *graph)
 {
@@ -168,7 +170,6 @@ lower_peak (CleaveStorage *storage, const CleaveGraph *graph)
   return g_steal_pointer (&best);
 }
 
-/* Assigns buffers. Also makes copies that only save memory, if they lower the peak. */
 CleaveStorage *
 cleave_storage_new_within (const CleaveGraph *graph,
                            CleaveGraphFacts *of_graph,

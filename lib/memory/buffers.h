@@ -21,12 +21,12 @@
 typedef enum {
   CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
   CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
-  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* another value is these elements under another shape, so
-                                       * the strides must not change */
+  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* another value is a view of these elements with another
+                                       * shape, so the strides must not change */
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_INNER_JOIN =
-      1 << 4, /* a join inside a later join, whose operands already lie in the
-               * buffer of the later join: the inner join needs no work */
+      1 << 4, /* a join whose operands all lie in the buffer of a later join, at the same relative
+               * positions; the inner join copies nothing */
   CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
@@ -40,23 +40,24 @@ typedef struct
   CleaveResult *result;
   CleaveLocation location;
   CleaveAssignmentFlags flags;
-  guint base; /* index of the value that this value is a view of, or of this value; a view moves
-                 with its base */
-  guint last; /* for a base: last position at which a node reads it or a view of it; n_nodes for an
-                 output */
+  guint base; /* index of the value of which this value is a view; its own index if it is no view. A
+               * view moves together with its base */
+  guint last; /* for a base: last position of a node that reads the base or a view of it; n_nodes
+               * for an output */
   guint deadline;    /* for a base: position of the node that overwrites it, or CLEAVE_NEVER */
-  guint whole, part; /* if the value was moved into a join, or is staged and copied into a join: the
-                      * index of the join's value, and of the operand */
+  guint whole, part; /* if the value was moved into a join, or is staged and copied into a join:
+                      * index of the join's value, and index of the operand */
   guint copied;      /* the step that copies a staged operand, or CLEAVE_NEVER */
-  guint ready;       /* the step that completes the value; CLEAVE_NEVER: complete from the start */
+  guint ready;       /* index of the step that completes the value; CLEAVE_NEVER: complete before
+                      * the run */
 } CleaveAssignment;
 
 typedef enum {
-  CLEAVE_STEP_LOAD,    /* reads an input of the graph, or the part of it in a box */
+  CLEAVE_STEP_LOAD,    /* reads an input of the graph, or one box of it */
   CLEAVE_STEP_COMPUTE, /* runs a node */
-  CLEAVE_STEP_COPY,    /* copies an operand into its join */
-  CLEAVE_STEP_JOIN,    /* takes no time: all parts of a join or of an input are complete; their COPY
-                          and LOAD steps come right before it */
+  CLEAVE_STEP_COPY,    /* copies an operand, or one box of it, into its join */
+  CLEAVE_STEP_JOIN,    /* marks that all parts of a join or of an input are complete; takes no time;
+                        * their COPY and LOAD steps come right before it */
   CLEAVE_STEP_STORE    /* delivers an output of the graph */
 } CleaveStepKind;
 
@@ -64,20 +65,22 @@ typedef struct
 {
   CleaveStepKind kind;
   CleaveNode *node; /* the node of the step; NULL for STORE */
-  guint index;      /* LOAD: index of the input; COPY: of the operand; STORE: of the output */
-  guint box;        /* LOAD, COPY: index in `boxes` of the box of the result that is written */
+  guint index;      /* LOAD: index of the input; COPY: index of the operand; STORE: index of the
+                     * output */
+  guint box;        /* LOAD, COPY: index in `boxes` of the box that the step writes */
 } CleaveStep;
 
 typedef struct
 {
-  guint value;       /* index of the root: the value for which the buffer was made */
+  guint value;       /* index of the root, the value for which the buffer was made */
   gint64 n_bytes;    /* size, rounded up to a multiple of CLEAVE_BUFFER_ALIGNMENT */
-  guint first, last; /* first and last step that reads or writes the buffer */
+  guint first, last; /* indices of the first and the last step that reads or writes the buffer */
 } CleaveBuffer;
 
 #define CLEAVE_BUFFER_ALIGNMENT 64
 
-/* Step `after` overwrites memory that step `before` touches, and so must run later. */
+/* An order of two steps that laps need: step `after` overwrites memory that step `before` reads or
+ * writes, so `after` must run later. */
 typedef struct
 {
   guint before, after;
@@ -90,12 +93,13 @@ typedef struct
   gint64 offset;
 } CleaveLapMove;
 
-typedef struct _CleaveOrderFacts CleaveOrderFacts; /* order-facts.h */
+typedef struct _CleaveOrderFacts CleaveOrderFacts; /* properties of one order of nodes
+                                                    * (order-facts.h) */
 
 typedef struct
 {
-  CleaveOrderFacts *facts;    /* a reference to the facts of the order, which own the fields from
-                               * `n_nodes` to `orders` */
+  CleaveOrderFacts *facts;    /* reference to the properties of the order; owns the arrays `nodes`,
+                               * `position`, `done`, `first_value`, `joins` and `orders` */
   CleaveGraphFacts *of_graph; /* facts of the graph; borrowed, and valid only while the storage
                                * is made */
   guint n_nodes, n_values;
@@ -109,8 +113,8 @@ typedef struct
   const CleaveMemoryOrder *orders; /* indexed by value: preferred memory order; 0: any */
   CleaveAssignment *assignments;
   CleavePool *strides;  /* strides of all locations that `facts` does not hold */
-  const gint64 *stride; /* strides that were added last; the next location shares them if its
-                           strides are equal */
+  const gint64 *stride; /* strides of the location that was added last; the next location shares
+                         * them if its strides are equal */
   guint rank;           /* number of dimensions of `stride` */
   GArray *steps;        /* CleaveStep: loads, nodes, copies and stores, in the order of a run */
   GArray *boxes;        /* CleaveRange: the boxes that LOAD and COPY steps write */
@@ -122,8 +126,8 @@ typedef struct
   gint64 *live;             /* indexed by step: bytes of all buffers in use */
   gint64 *live_before_laps; /* `live` before laps; NULL without laps */
   gint64 copied_bytes, peak;
-  gboolean materializes;    /* whether views that would keep a whole value alive for a few rows are
-                               copied */
+  gboolean materializes;    /* whether views are copied that would keep a whole value in memory for
+                             * a few rows */
   const gboolean *staged;   /* indexed by value: whether it is staged, that is, stored outside of
                              * its join until it is copied; NULL: no value is */
   const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL: no
@@ -133,8 +137,8 @@ typedef struct
 /* Assigns buffers for `order`, which has every node of the graph. Lowers the peak by materialized
  * views, staged parts and overlays. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
-/* Assigns buffers as cleave_storage_new() does, but does not try to lower a peak of more than
- * `cutoff` bytes. */
+/* Assigns buffers as cleave_storage_new() does. If the peak with views alone exceeds `cutoff`
+ * bytes, returns that assignment without trying to lower its peak. */
 CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,
@@ -145,9 +149,9 @@ CleaveStorage *cleave_storage_new_like (const CleaveGraph *graph,
                                         CleaveGraphFacts *facts,
                                         const GPtrArray *order,
                                         const CleaveStorage *like);
-/* Assigns buffers for the order of `like`, but stages every operand that would keep the buffer of a
- * much larger join in use for a long time. That may raise the peak. Returns NULL if there is no
- * such operand. */
+/* Assigns buffers for `order`, the order of `like`. Stages every operand that would keep the buffer
+ * of a much larger join in use for a long time, even if staging raises the peak. Returns NULL if
+ * there is no such operand. */
 CleaveStorage *cleave_storage_new_staged (const CleaveGraph *graph,
                                           const GPtrArray *order,
                                           const CleaveStorage *like);
@@ -162,8 +166,8 @@ cleave_storage_get_peak (const CleaveStorage *storage)
   return storage->peak;
 }
 
-/* Returns, by position, the bytes of all buffers in use while each node runs; 0 for nodes without a
- * step. The caller frees it. */
+/* Returns an array indexed by position: bytes of all buffers in use while the node runs; 0 for
+ * nodes without a step. The caller frees it. */
 gint64 *cleave_storage_get_live (const CleaveStorage *storage);
 
 static inline guint
@@ -185,15 +189,16 @@ cleave_storage_assignment (const CleaveStorage *storage, const CleaveResult *res
   return &storage->assignments[cleave_storage_first_value (storage, result->node) + result->index];
 }
 
-/* Returns the ranges that the operands of a join fill. Valid only while the storage is made. */
+/* Returns the ranges of a join's result that its operands fill. Valid only while the storage is
+ * made. */
 static inline const CleaveJoinFacts *
 cleave_storage_join_facts (const CleaveStorage *storage, const CleaveNode *join)
 {
   return cleave_graph_facts_of_join (storage->of_graph, join);
 }
 
-/* Returns whether a value fills less than half of its buffer, so that it is a waste to keep the
- * buffer alive for this value alone. */
+/* Returns whether a value fills less than half of its buffer. Keeping the buffer for this value
+ * alone would waste memory. */
 static inline gboolean
 cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -203,8 +208,8 @@ cleave_storage_is_small_part (const CleaveStorage *storage, const CleaveAssignme
          2 * cleave_tensor_type_n_bytes (&assignment->result->type);
 }
 
-/* Is called for each value that a step reads, and for each result that it writes.
- * cleave_storage_visit() calls it. */
+/* Callback of cleave_storage_visit(), called for each value that a step reads and for each result
+ * that it writes. */
 typedef void (*CleaveStepVisit) (const CleaveAssignment *assignment,
                                  gboolean writes,
                                  gpointer data);
@@ -214,35 +219,36 @@ void cleave_storage_visit (const CleaveStorage *storage,
                            CleaveStepVisit visit,
                            gpointer data);
 
-/* deferred-copies.c: marks in `staged` the operands that occupy the buffer of a much larger join
- * while memory use is near its peak. Allocates `staged` if it is NULL. Returns FALSE if nothing new
- * is marked or the gain is too small. */
+/* Marks in `staged` the operands that occupy the buffer of a much larger join while memory use is
+ * near its peak (deferred-copies.c). Allocates `staged` if it is NULL. Returns FALSE if no further
+ * operand is marked or the gain is too small. */
 gboolean cleave_storage_find_staged (const CleaveStorage *storage, gboolean **staged);
-/* Marks operands as cleave_storage_find_staged() does, but at any time of the run, not only near
- * the peak. */
+/* Marks operands as cleave_storage_find_staged() does, but examines the whole run, not only the
+ * steps near the peak. */
 gboolean cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged);
-/* Marks in `staged` the operands that several joins share, as overlapping (sliding) windows do.
+/* Marks in `staged` the operands that several joins share, as overlapping windows of an image do.
  * Returns FALSE if no further operand is marked. */
 gboolean cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged);
 
-/* Returns a lower bound in bytes for the peak after staging. It ignores the buffers of all operands
- * that are in `staged` but not in `before`. `before` may be NULL. */
+/* Returns a lower bound in bytes for the peak after staging: the peak without the buffers of
+ * operands that are in `staged` and not in `before`. `before` may be NULL. */
 gint64 cleave_storage_bound_staged (const CleaveStorage *storage,
                                     const gboolean *before,
                                     const gboolean *staged);
 
-/* overlays.c: marks in `overlaid` the nodes that run at the peak and whose results can overlay an
- * operand. Allocates `overlaid` if it is NULL. Returns FALSE if at some step of the peak no result
- * can overlay an operand. */
+/* Marks in `overlaid` the nodes that run at the peak and whose results can overlay an operand
+ * (overlays.c). Allocates `overlaid` if it is NULL. Returns FALSE if some step of the peak has no
+ * result that can overlay an operand. */
 gboolean cleave_storage_find_overlays (const CleaveStorage *storage, gboolean **overlaid);
-/* Overlays the result of a node on one of its operands, if that is possible. */
+/* Moves one operand of a node into the buffer of the node's result, if the result can overlay
+ * it. */
 void cleave_storage_overlay (CleaveStorage *storage, const CleaveNode *node);
 /* Returns whether a node's result overlays an operand. */
 gboolean cleave_storage_is_overlaid (const CleaveStorage *storage, const CleaveNode *node);
 
-/* laps.c: lets a value that is computed strip by strip share memory with a value that dies
- * meanwhile, where memory use is high. Call it at most once, before anything depends on `buffers`.
- */
+/* Lets a value that is computed strip by strip share memory with a value that dies meanwhile, where
+ * memory use is high (laps.c). Call it at most once, and before other code uses the array
+ * `buffers`. */
 void cleave_storage_lap (CleaveStorage *storage, const CleaveGraph *graph);
 /* Undoes cleave_storage_lap(). */
 void cleave_storage_unlap (CleaveStorage *storage, const CleaveGraph *graph);
@@ -253,7 +259,8 @@ cleave_storage_is_lapped (const CleaveStorage *storage)
   return storage->lap_edges != NULL;
 }
 
-/* steps.c: fills steps, boxes, buffers and the peak from the final assignments. */
+/* Fills the arrays of steps, boxes and buffers, and the peak, from the final assignments
+ * (steps.c). */
 void cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph);
 /* Recomputes the buffers and the peak after values have moved. */
 void cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph);

@@ -9,18 +9,18 @@
 
 #define MACS_PER_NS 45
 #define MACS_PER_NS_IN_STRIPS 30
-/* Size of the caches, in bytes. */
+/* Size of the caches of one thread, in bytes. */
 #define CACHED (512 << 10)
 /* Bytes that a step reads per ns from the caches. */
 #define CACHED_PER_NS 24
 /* Bytes that a step reads per ns from memory. */
 #define FAR_PER_NS 8
-/* Bytes that a step reads per ns if the step before has just written them. */
+/* Bytes that a step reads per ns if the previous step has just written them. */
 #define HOT_PER_NS 64
 /* Bytes that a step reads per ns of weights that an earlier piece has read. The measured times of
  * networks with 50 layers in 64 tiles correspond to 40 to 80. */
 #define AGAIN_PER_NS 40
-/* Elements of 4 bytes per ns that are read and written. */
+/* Elements of 4 bytes that an element-wise step reads and writes per ns. */
 #define ELEMENTS_PER_NS 3.75
 
 double
@@ -77,8 +77,8 @@ cleave_cost_is_by_winograd (const CleaveNode *node)
   return FALSE;
 }
 
-/* Ratio of the speed of 8-bit multiply-adds to that of floats; with VNNI it is 2.5 to 4. With a
- * ratio of 1, a thread with 8-bit work was estimated busy while it was idle. */
+/* Speed of 8-bit multiply-adds divided by the speed of float multiply-adds. Measured with VNNI: 2.5
+ * to 4. With a ratio of 1, threads with 8-bit work were estimated busy while they were idle. */
 #define BYTES_GAIN 3
 
 static gboolean
@@ -118,9 +118,9 @@ cleave_cost_is_in_bytes (const CleaveNode *node)
   return cleave_node_is_fixed (node->operands[1].result->node);
 }
 
-/* Returns the time in which a sequence rereads its weights in each step, as a number of
- * multiply-adds: reading a weight takes as long as one multiply-add. An LSTM of 256 units reaches
- * 48 GFLOP/s with one sequence, 78 with two, 98 with four. */
+/* Returns the time in which a sequence rereads its weights in every step, as a number of
+ * multiply-adds: reading one weight takes as long as one multiply-add. An LSTM of 256 units reaches
+ * 48 GFLOP/s with a batch of one, 78 with two, 98 with four. */
 static double
 count_idle_macs (const CleaveNode *node)
 {
@@ -134,7 +134,8 @@ count_idle_macs (const CleaveNode *node)
   for (guint i = 1; i < node->n_operands; i++)
     {
       const CleaveResult *w = node->operands[i].result;
-      gboolean is_ahead = FALSE; /* the initial sums read the weights once for many steps */
+      gboolean is_ahead = FALSE; /* the sums that do not depend on the state read these weights once
+                                  * for many steps */
 
       for (guint k = 0; k < CLEAVE_MAX_AHEAD; k++)
         is_ahead |= sequence.ahead_operands[k] == i;
@@ -161,8 +162,8 @@ count_macs (const CleaveNode *node)
                                              : macs + count_idle_macs (node);
 }
 
-/* Counts multiply-adds of whole Winograd tiles, which have two rows and two columns. A piece that
- * ends inside a tile computes the whole tile. */
+/* Counts multiply-adds of whole Winograd tiles of two rows and two columns. A piece that ends
+ * inside a tile computes the whole tile. */
 static double
 count_macs_of_tiles (const CleaveNode *node)
 {
@@ -209,8 +210,8 @@ cleave_cost_in_strips (const CleaveGraph *graph)
   return cost;
 }
 
-/* Counts the elements that a step without multiply-adds visits: the elements of its result, or of a
- * larger operand (pooling). */
+/* Counts the elements that a step without multiply-adds reads or writes: the elements of its
+ * result, or of a larger operand (as in pooling). */
 static double
 count_elements (const CleaveNode *node)
 {
@@ -222,7 +223,7 @@ count_elements (const CleaveNode *node)
   return n;
 }
 
-/* Returns whether each element of a group's result depends only on elements at the same index. */
+/* Returns whether all calls of a group are element-wise. */
 static gboolean
 goes_by_elements (const CleaveBody *body)
 {

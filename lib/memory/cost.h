@@ -3,12 +3,13 @@
 
 #include "../ir/graph-private.h"
 
-/* The cost model: estimates the time of a run in nanoseconds of one thread. Schedule search,
- * segment cutting and splitting for threads all use it. Its ratios matter more than its absolute
- * values.
+/* The cost model: estimates the time of a run in nanoseconds of one thread. The schedule search,
+ * segment cutting and splitting for threads compare candidates by these estimates, so ratios matter
+ * more than absolute values. Example: 1 million float multiply-adds take 22,000 ns; starting a step
+ * takes 100 ns.
  *
- * The constants are fitted to the measured steps of the models in bench/results at level v3.
- * They are the same at every level, so that a split does not depend on the processor. */
+ * The constants are fitted to the measured steps of the models in bench/results at level v3. They
+ * are the same at every level, so that a split does not depend on the processor. */
 
 /* Nanoseconds to start a step. */
 #define CLEAVE_COST_OF_STEP 100
@@ -16,16 +17,17 @@
 #define CLEAVE_COST_OF_HANDOVER 300
 
 double cleave_cost_of_macs (double macs);
-/* Returns the cost of multiply-adds in strips, which have few rows and halos that cross vectors. */
+/* Returns the cost of multiply-adds in strips. Strips are slower than whole values: they have few
+ * rows, and their halos do not fill vectors. */
 double cleave_cost_of_macs_in_strips (double macs);
-/* Returns the cost of a graph that is, or may be, cut into strips. It counts multiply-adds, steps,
- * and weights that do not stay in the caches from one strip to the next. */
+/* Returns the cost of a graph that is, or may be, cut into strips. The cost counts multiply-adds,
+ * starts of steps, and weights that leave the caches between two strips. */
 double cleave_cost_in_strips (const CleaveGraph *graph);
-/* Returns the cost of bytes that a step reads or writes. The first 512 KiB are in the caches, all
- * other bytes are not. */
+/* Returns the cost of bytes that a step reads or writes. The first 512 KiB are assumed to be in the
+ * caches, and all other bytes in memory. */
 double cleave_cost_of_bytes (double n_bytes);
-/* Returns the cost of n_bytes of which the first 512 KiB are read at `near_per_ns` bytes per ns,
- * and all others at `far_per_ns` bytes per ns. */
+/* Returns the cost of `n_bytes`. The first 512 KiB are read at `near_per_ns` bytes per ns, and all
+ * other bytes at `far_per_ns` bytes per ns. */
 double cleave_cost_of_bytes_at (double n_bytes, double near_per_ns, double far_per_ns);
 /* Returns the cost of bytes that are not in the thread's caches. */
 double cleave_cost_of_far_bytes (double n_bytes);
@@ -33,45 +35,44 @@ double cleave_cost_of_far_bytes (double n_bytes);
 double cleave_cost_of_hot_bytes (double n_bytes);
 /* Returns the cost of copying `n_bytes` in many copies of a few rows each. */
 double cleave_cost_of_rows (double n_bytes);
-/* Returns the cost of a node's work other than multiply-adds and memory traffic. Nodes with such
- * work do not go element by element: a Softmax, or a group that dequantizes and quantizes. 0 for
- * all other nodes. 8-bit values take as long as floats: a Softmax of bytes takes 0.6 ns for an
- * element. */
+/* Returns the cost of a node's work besides multiply-adds and memory traffic. Only nodes that are
+ * not element-wise have such work: a Softmax, or a group that dequantizes and quantizes. 0 for all
+ * other nodes. 8-bit values take as long as floats: a Softmax of bytes takes 0.6 ns per element. */
 double cleave_cost_of_elements (const CleaveNode *node);
 /* Returns the cost of a step that computes the node. */
 double cleave_cost_of_node (const CleaveNode *node);
 /* Returns whether a node multiplies 8-bit values: operand 0 is 8-bit, or operands 0 and 1 are
  * dequantized from 8 bits and operand 1 is constant. A group whose weights are not constant
- * multiplies floats. */
+ * multiplies floats, so the function returns FALSE. */
 gboolean cleave_cost_is_in_bytes (const CleaveNode *node);
 gboolean cleave_cost_is_by_winograd (const CleaveNode *node);
 /* Returns the cost of rereading the weights in each step of a sequence (LSTM, GRU); 0 for other
  * nodes. */
 double cleave_cost_of_idle_macs (const CleaveNode *node);
-/* Returns the cost that each piece but the first adds by rereading all weights of the node. */
+/* Returns the cost of rereading all weights of the node. Each piece except the first adds this
+ * cost. */
 double cleave_cost_of_weights_again (const CleaveNode *node);
-/* Returns the part of the node's cost that its pieces divide among them. This is the cost of
- * multiply-adds. If there are none, it is the cost of the elements of the result or of the largest
- * operand. */
+/* Returns the part of the node's cost that its pieces share between them: the cost of its
+ * multiply-adds. For a node without multiply-adds, the cost of the elements of its result or of its
+ * largest operand. */
 double cleave_cost_of_shared (const CleaveNode *node);
 
-/* The functions below estimate steps that may be pieces, on one thread, more precisely than the
- * functions above. A fit compares plans with each other and with the unsplit graph by these
- * estimates. */
+/* The functions below (piece-cost.c) estimate one step on one thread, whole or piece, more
+ * precisely than the functions above. `fit` uses them to compare plans with each other and with the
+ * unsplit graph. */
 
 /* Returns the fixed cost of a step, before it computes anything. */
 double cleave_cost_to_begin (const CleaveNode *node);
-/* Returns the cost of one piece. Weights in `read` (CleaveResult) were read by an earlier piece and
- * cost less; other weights are added to `read`. An operand that a product packs is read for each
- * piece. */
+/* Returns the cost of one piece. Weights in `read` (a set of CleaveResult) were read by an earlier
+ * piece and cost less; adds the other weights to `read`. An operand that a product packs is read
+ * for each piece. */
 double cleave_cost_of_piece (const CleaveNode *node, GHashTable *read);
-/* Returns the cost of a node that is fused with the step before it. */
+/* Returns the cost of a node that runs fused with the step before it. */
 double cleave_cost_along (const CleaveNode *node);
 double cleave_cost_of_copy (double n_bytes);
-/* Returns the dimension of result 0 along which the weights of a product differ, or -1 if the node
- * has no multiply-accumulates. */
+/* Returns the dimension of result 0 that selects the weights of a product, such as the output
+ * channels; -1 if the node has no multiply-adds. */
 gint cleave_cost_find_channels (const CleaveNode *node);
-/* Returns the cost that a product adds if each piece computes only the channels in `made`: vectors
- * that are not full, and Winograd tiles that each piece transforms again. 0 if no channel is cut.
- */
+/* Returns the cost that a product adds if each piece computes only the channels in `made`. Vectors
+ * are then not full, and each piece transforms Winograd tiles again. 0 if no channel is cut. */
 double cleave_cost_of_channels (const CleaveNode *node, const CleaveRange *made);

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the operands of joins that are staged: stored outside of the join and copied into it
- * late. buffers.c stages them if that lowers the peak. */
+/* Chooses the operands of joins that are staged: stored in a separate buffer, and copied into the
+ * join later. buffers.c stages them if that lowers the peak. */
 
 #include "buffers.h"
 
 #include "../ir/memory.h"
 
-/* Staging. An operand of a join is written straight into the join's buffer, which is allocated from
+/* Staging. An operand of a join is written straight into the join's buffer, which must exist from
  * then on. If the other operands are computed much later, most of that buffer is unused while
  * memory use is at its peak:
  *
  *    part ── peak ── join (much larger)
  *
- * Such an operand is staged: it has a buffer of its own, and is copied into the join when the other
- * operands come. */
+ * A staged operand has a small buffer of its own. It is copied into the join when the other
+ * operands are computed. */
 
-/* A join at least this many times larger than an operand is much larger. Without staging, and with
- * staging of every operand, U-nets split for 2 threads need a third more memory and
- * super-resolution in strips a sixth more. */
+/* A join is much larger than an operand if it has at least this many times the bytes. Without
+ * staging, and also with staging of every operand, U-nets split for 2 threads need a third more
+ * memory and super-resolution in strips a sixth more. */
 #define MUCH_LARGER 2
 
-/* A step is near the peak if at least this fraction of the peak is in use. The strips of a band
- * need about the same memory, so the steps near the peak are in all strips. */
+/* A step is near the peak if its bytes in use are at least this fraction of the peak. The strips of
+ * a band need about the same memory, so every strip has steps near the peak. */
 #define NEAR_PEAK 0.95
 
-/* Fraction of the peak that staging must save in total. */
+/* Staging must save at least this fraction of the peak in total. */
 #define MIN_GAIN 0.05
-/* Fraction of the peak that staging the operands of one join must save. It is small because
- * tiles have many small operands that save little each: together 35 % in two blocks of
- * MobileNetV2. */
+/* Staging the operands of one join must save at least this fraction of the peak. The fraction is
+ * small because tiles have many small operands that save little each: together 35 % in two blocks
+ * of MobileNetV2. */
 #define MIN_GAIN_OF_ONE 0.002
 
 static gint64
@@ -50,9 +50,9 @@ find_near_peak (const CleaveStorage *storage, double part)
   return next_near_peak;
 }
 
-/* Returns the first consumer whose result shares the value's buffer: a join, or an op that
- * overwrites it. Skips boxes (joins inside a later join), which have no memory of their own. NULL
- * if there is none. */
+/* Returns the result of the first consumer that shares the value's buffer: a join, or an op that
+ * overwrites the value. Skips joins inside a later join, which only are a part of that join's
+ * buffer. NULL if there is none. */
 static const CleaveAssignment *
 find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -74,8 +74,8 @@ find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return first;
 }
 
-/* Follows a value through the ops that overwrite it until after step `peak`, while the results are
- * small. Returns the index of the last value. */
+/* Follows a value through the ops that overwrite it, until step `peak` has run or a result is no
+ * longer small. Returns the index of the last small value, which is the value to stage. */
 static guint
 find_latest (const CleaveStorage *storage, guint value, guint peak)
 {
@@ -93,15 +93,16 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The longest wait of a join for its next operand. */
+/* The longest wait of a join: the longest time between two steps that complete operands of the
+ * join. */
 typedef struct
 {
-  guint last;          /* last step so far that completes an operand */
-  guint before, after; /* the steps at which the wait begins and ends */
+  guint last;          /* last step, of the operands visited so far, that completes an operand */
+  guint before, after; /* the steps that complete the operands before and after the wait */
   guint peak;  /* a step between `before` and `after` with at least NEAR_PEAK of the peak in use, or
                 * CLEAVE_NEVER */
-  gint64 gain; /* bytes that the wait saves so far: the bytes of the join's buffer minus the
-                * bytes of its operands */
+  gint64 gain; /* bytes that staging saves during the wait: the bytes of the join's buffer minus the
+                * bytes of the staged operands visited so far */
 } Wait;
 
 typedef struct
@@ -109,9 +110,10 @@ typedef struct
   const CleaveStorage *storage;
   guint *next_near_peak; /* indexed by step: this step or the next step with at least NEAR_PEAK of
                           * the peak in use, or CLEAVE_NEVER */
-  Wait *waits;           /* indexed by buffer: longest wait of the join in the buffer */
-  guint *latest; /* indexed by value: the value that has overwritten it by the end of the wait, or
-                    CLEAVE_NEVER */
+  Wait *waits;           /* indexed by buffer: longest wait of the join that is stored in the
+                          * buffer */
+  guint *latest; /* indexed by value: value to stage in its place (find_latest()); CLEAVE_NEVER:
+                  * staging it saves nothing */
 } Waiting;
 
 static void
@@ -143,8 +145,7 @@ is_part (const CleaveStorage *storage, guint value)
          storage->assignments[assignment->location.root].ready != CLEAVE_NEVER;
 }
 
-/* Finds the longest wait of each join for its next operand, by buffer. Visits values in the order
- * in which they are computed. */
+/* Finds the longest wait of each buffer. Visits values in the order in which they are computed. */
 static void
 find_longest (Waiting *waiting)
 {
@@ -166,9 +167,10 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Returns a step near the memory peak while the join of a buffer waits longest for its next
- * operand, or CLEAVE_NEVER. Also returns CLEAVE_NEVER if staging cannot help: filling the join
- * takes longer than the wait, and happens near the peak, when staged operands would exist twice. */
+/* Returns a step near the memory peak in the longest wait of the join in a buffer; CLEAVE_NEVER if
+ * there is none or staging cannot help. Staging cannot help if the operands after the wait take
+ * longer than the wait and are computed near the peak: the staged operands would then exist
+ * twice. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -184,8 +186,8 @@ find_peak (const Waiting *waiting, guint buffer)
              : CLEAVE_NEVER;
 }
 
-/* For each join's buffer, finds a step near the memory peak during the longest time in which the
- * join waits for its next operand. Returns FALSE if no buffer has such a step. */
+/* Sets the `peak` of each buffer's wait. Returns FALSE if no wait contains a step near the memory
+ * peak. */
 static gboolean
 find_peaks (Waiting *waiting)
 {
@@ -199,7 +201,6 @@ find_peaks (Waiting *waiting)
   return found;
 }
 
-/* Returns whether a value is stored in a much larger join. */
 static gboolean
 is_small_part (const CleaveStorage *storage, guint value)
 {
@@ -245,7 +246,7 @@ find_gains (Waiting *waiting)
     }
 }
 
-/* Returns whether staging the operands of one join saves enough. */
+/* Returns whether staging the operands of one join saves at least `min_gain` bytes. */
 static gboolean
 is_worth (const Wait *wait, double min_gain)
 {
@@ -297,11 +298,11 @@ cleave_storage_find_waiting (const CleaveStorage *storage, gboolean **staged)
   return find_staged (storage, 0, staged);
 }
 
-/* Sliding windows. Windows that slide along an image share operands. An operand is stored in the
- * last window that reads it. The buffer of that window exists from its first operand on, and so do
- * the buffers of the windows between: four buffers if a window is four strips long. If all operands
- * are staged, each operand exists once, and only one window exists whole. Each operand is copied
- * once more. */
+/* Sliding windows: joins of consecutive strips of an image, which share operands with their
+ * neighbors. An operand is stored in the last window that reads it, so the buffer of that window
+ * exists from the first such operand on. If a window is four strips long, four buffers exist at the
+ * same time. If all operands are staged, each operand exists once and only one window exists whole,
+ * at the cost of one more copy of each operand. */
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -339,7 +340,8 @@ note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboole
   return TRUE;
 }
 
-/* Marks all shared operands: a single window that is kept whole would set the peak. */
+/* Marks all operands that windows share. A single operand that is not staged would keep its
+ * window's buffer, and thereby the peak. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {
@@ -362,7 +364,7 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
   return found;
 }
 
-/* Subtracts the buffer of a value from the live bytes, once for each buffer. */
+/* Subtracts a value's buffer from the live bytes (`change`, by step), once for each buffer. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
 {

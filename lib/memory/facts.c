@@ -8,10 +8,10 @@
 struct _CleaveGraphFacts
 {
   CleavePool *pool;
-  CleaveJoinFacts **joins; /* facts of each join, indexed by node id; NULL: not computed yet */
-  CleaveViewFacts **views; /* facts of each result of a view, indexed by node id, then by result;
-                            * NULL: not computed yet */
-  guint *position;         /* indexed by node id: position in the graph's list */
+  CleaveJoinFacts **joins; /* indexed by node id: facts of a join; NULL: not computed yet */
+  CleaveViewFacts **views; /* indexed by node id, then by result: facts of a view; NULL: not
+                            * computed yet */
+  guint *position;         /* indexed by node id: position in the graph's list of nodes */
   guint *first_value;      /* indexed by position: index of the node's first result */
   CleaveMemoryOrder *orders;
 };

@@ -7,21 +7,23 @@
 #include "placement.h"
 
 /* Caches the properties of a graph that buffer assignment needs and that do not depend on the order
- * of nodes. A search assigns buffers some ten times in each of some ten orders; the cache computes
- * these properties once. */
+ * of nodes: ranges of joins, strides of views, preferred memory orders. The search in ordering.c
+ * assigns buffers about ten times in each of about ten orders. With the cache, it computes these
+ * properties once. */
 
-/* The range of the join's result that each operand fills. */
+/* The ranges of a join's result that its operands fill. */
 typedef struct
 {
-  gboolean overlap; /* operands overlap or leave gaps: the sum of their numbers of elements is not
-                       that of the join */
+  gboolean overlap; /* operands overlap or leave gaps: the numbers of their elements do not add up
+                     * to that of the result */
   CleaveRange ranges[];
 } CleaveJoinFacts;
 
-/* How a result of a view is read from operand 0, by dimensions of that operand. */
+/* How a result of a VIEW or BROADCAST op is read from operand 0, for each dimension of operand
+ * 0. */
 typedef struct
 {
-  gboolean is_view; /* whether strides can express the result; FALSE: it must be copied */
+  gboolean is_view; /* whether strides can express the result; FALSE: the result is a copy */
   const CleaveViewDim *dims;
 } CleaveViewFacts;
 
@@ -33,9 +35,9 @@ void cleave_graph_facts_free (CleaveGraphFacts *facts);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveGraphFacts, cleave_graph_facts_free)
 
 const CleaveJoinFacts *cleave_graph_facts_of_join (CleaveGraphFacts *facts, const CleaveNode *join);
-/* Returns the preferred memory order of each of the node's results. */
+/* Returns the preferred memory order of each result of the node. */
 const CleaveMemoryOrder *cleave_graph_facts_of_orders (const CleaveGraphFacts *facts,
                                                        const CleaveNode *node);
-/* Describes a result of an op that is a VIEW or a BROADCAST. */
+/* Returns the view facts of a result of a VIEW or BROADCAST op. */
 const CleaveViewFacts *
 cleave_graph_facts_of_view (CleaveGraphFacts *facts, const CleaveNode *view, guint result);

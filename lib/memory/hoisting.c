@@ -7,7 +7,8 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* A node, and the position after which it should run; its own position if it does not move. */
+/* A node, and the position after which it should run. For a node that does not move, this is its
+ * own position. */
 typedef struct
 {
   CleaveNode *node;
@@ -22,8 +23,8 @@ compare_slots (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns the nodes in the order of their slots. The sort is stable: a moved node still follows its
- * operands. */
+/* Returns the nodes sorted by the positions of their slots. The sort is stable: a moved node still
+ * follows its operands. */
 static GPtrArray *
 sort (GArray *slots)
 {
@@ -35,7 +36,7 @@ sort (GArray *slots)
   return order;
 }
 
-/* Returns the slot of a node. `slots` has the order of `storage`. */
+/* Returns the slot of a node. `slots` is indexed by the node's position in `storage`. */
 static Slot *
 slot_of (const GArray *slots, const CleaveStorage *storage, const CleaveNode *node)
 {
@@ -51,8 +52,9 @@ is_read_by (const CleaveNode *node, const CleaveNode *reader)
   return FALSE;
 }
 
-/* Returns, for each position, the last position of the chain of nodes that follow right after it
- * and overwrite its result. A chain runs as one kernel, so no node may be moved into it. */
+/* Returns an array indexed by position: last position of the chain of nodes that run right after
+ * the node and overwrite its result. A chain runs as one kernel, so no node may be moved into
+ * it. */
 static guint *
 find_in_place_ends (const GPtrArray *order)
 {
@@ -94,11 +96,12 @@ cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order)
   return changed ? sort (slots) : NULL;
 }
 
-/* The positions of nodes at which buffers begin or end. */
+/* The lifetimes of buffers, as positions of nodes. */
 typedef struct
 {
-  gboolean *begins, *ends; /* indexed by position: whether a buffer begins, or ends, at the node */
-  guint *from, *to;        /* indexed by buffer: position at which it begins, and ends */
+  gboolean *begins, *ends; /* indexed by position: whether a buffer's lifetime begins, or ends, at
+                            * the node */
+  guint *from, *to;        /* indexed by buffer: positions at which its lifetime begins and ends */
 } Lives;
 
 static void
@@ -112,7 +115,7 @@ lives_clear (Lives *lives)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lives, lives_clear)
 
-/* Returns the position of a step's node. Returns the number of nodes if the step delivers an
+/* Returns the position of the node of a step, or the number of nodes if the step delivers an
  * output. */
 static guint
 get_position (const CleaveStorage *storage, guint step)
@@ -140,8 +143,8 @@ lives_init (Lives *lives, const CleaveStorage *storage)
     }
 }
 
-/* Returns the position after which all operands of a node and the buffers that it writes to exist.
- * Takes earlier moves into account. */
+/* Returns the position after which all operands of a node, and the buffers to which it writes,
+ * exist. Takes earlier moves into account. */
 static guint
 find_earliest (const CleaveNode *node,
                const CleaveStorage *storage,
@@ -188,8 +191,8 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
   return changed ? sort (slots) : NULL;
 }
 
-/* Returns the last position at which a node may run: before every reader of its results, and no
- * later than the last other reader of each operand's buffer. */
+/* Returns the last position at which a node may run. The node must run before every reader of its
+ * results, and no later than the last other reader of the buffer of each operand. */
 static guint
 find_latest (const CleaveNode *node,
              const CleaveStorage *storage,
@@ -241,10 +244,11 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
   return changed ? sort (slots) : NULL;
 }
 
-/* Limit on the number of nodes by which copies are delayed. */
+/* Delay copies by at most this many nodes. */
 #define MAX_DELAY 8
 
-/* Bytes in use at each position: while its node runs, and between its node and the next node. */
+/* Bytes in use, indexed by position: while the node runs, and between this node and the next
+ * node. */
 typedef struct
 {
   gint64 *during, *after;
@@ -275,11 +279,12 @@ levels_init (Levels *levels, const CleaveStorage *storage, const Lives *lives)
     levels->after[i] += levels->after[i - 1];
 }
 
-/* Adjacent nodes that copy rows of one value before it is freed. */
+/* A group: adjacent nodes that copy carried rows of one value, which is freed after the last
+ * copy. */
 typedef struct
 {
-  guint begin, end; /* positions [begin, end) of the copies; no other node runs in between */
-  guint limit;      /* position of the first reader of a copy */
+  guint begin, end; /* positions [begin, end) of the copies */
+  guint limit;      /* position of the first node that reads a copy */
   gint64 n_whole, n_carried;
 } CarriedGroup;
 
@@ -292,8 +297,8 @@ is_carried_from (const CleaveStorage *storage, const CleaveNode *node, guint bas
          cleave_storage_assignment (storage, node->operands[0].result)->base == base;
 }
 
-/* Finds the group of copies that begins at `begin`. Returns FALSE if that node is no copy, or if
- * the copied value is not freed after the group. */
+/* Finds the group of copies that begins at `begin`. Returns FALSE if that node is no copy of
+ * carried rows, or if the copied value is not freed right after the group. */
 static gboolean
 find_group (const CleaveStorage *storage, const Lives *lives, guint begin, CarriedGroup *group)
 {
@@ -324,8 +329,8 @@ find_group (const CleaveStorage *storage, const Lives *lives, guint begin, Carri
   return TRUE;
 }
 
-/* Returns the position after which the group should run: the one with the lowest peak, once values
- * computed in the meantime are freed. */
+/* Returns the position after which the group should run to give the lowest peak. A later position
+ * helps if values that are computed in the meantime are freed there. */
 static guint
 find_delay (const CarriedGroup *group, const Levels *levels)
 {
@@ -376,7 +381,7 @@ cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage
       at = find_delay (&group, &levels);
       for (; i < group.end; i++)
         g_array_index (slots, Slot, i).at =
-            MAX (2 * at + 1, 2 * i); /* the slot right after node `at` */
+            MAX (2 * at + 1, 2 * i); /* the position right after node `at` */
       for (; i <= at; i++)
         {
           levels.during[i] += group.n_whole - group.n_carried;

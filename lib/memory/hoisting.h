@@ -3,19 +3,21 @@
 
 #include "buffers.h"
 
-/* Moves nodes in an order to lower the peak. Each function returns an order in which some nodes run
- * earlier or later, or NULL if it would move none. */
+/* Moves nodes in an order to lower the peak. ordering.c calls these functions on its best order so
+ * far, and measures each new order. Each function returns an order in which some nodes run earlier
+ * or later, or NULL if no node moves. Example: the order x, strip 1, copy of 2 rows of x becomes x,
+ * copy, strip 1, and x is freed before strip 1 runs. */
 
-/* Moves the copies of rows that later strips need (carried rows) to right after the last other
- * reader, so that the buffer they come from can be freed. */
+/* Moves the copies of carried rows (rows that later strips need) earlier: to right after the last
+ * other reader of the buffer they come from. The buffer can then be freed. */
 GPtrArray *cleave_order_hoist_carried (const CleaveGraph *graph, const GPtrArray *order);
-/* Runs nodes that free a buffer and allocate none as early as possible. `storage` belongs to
- * `order`. */
+/* Moves nodes that free a buffer and allocate none to their earliest possible position. `storage`
+ * is the buffer assignment of `order`. */
 GPtrArray *cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage);
-/* Runs nodes that compute a small part of a join and free no buffer as late as possible, so that
- * the join's buffer is allocated later. */
+/* Moves nodes that compute a small part of a join and free no buffer to their latest possible
+ * position. The join's buffer is then allocated later. */
 GPtrArray *cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage);
 
-/* Delays the copies of rows that later strips need, until the result that is computed just before
- * such a copy is freed. Does so only where that lowers the peak. */
+/* Moves copies of carried rows later, until the value that is computed right before the copies is
+ * freed. Moves a copy only if that lowers the peak. */
 GPtrArray *cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Chooses laps: overlays a value that is computed strip by strip over a value that dies meanwhile,
- * if that lowers the peak.
+ * if that lowers the peak. ordering.c calls cleave_storage_lap() on the best order.
  *
  * Over 400 lines: one decision, from the bytes that each step touches to the values that move. */
 
@@ -10,25 +10,26 @@
 #include "../ir/align.h"
 
 /* Laps: a value that is computed strip by strip may share memory with a value that dies meanwhile.
- * Each strip is written where no later step reads.
+ * Each strip is written to bytes that no later step reads. Here y is computed from x; each digit is
+ * a row that belongs to this strip (y), or that this strip still reads (x):
  *
- *   before strip 3:   x  |    333344445555|       rows that strips 3, 4 and 5 still read
+ *   before strip 3:   x  |    333344445555|
  *                     y  |11112222........|
- *   after it:         x  |        44445555|
+ *   after strip 3:    x  |        44445555|
  *                     y  |111122223333....|
  *
- * x and y then are one buffer, larger than either by the rows that strips read ahead. This buffer
- * exists as long as x or y, so laps are made only where memory use is high. A lap is valid if steps
- * run one after the other, so only programs of one thread have laps. */
+ * x and y then are one buffer, larger than x or y alone by the rows that strips read ahead. This
+ * buffer exists as long as x or y, so laps are made only where memory use is high. A lap is valid
+ * if steps run one after the other, so only programs of one thread have laps. */
 
-/* Buffers below 1/MIN_PART of the peak get no laps: with 1/8 or 1/256 in place of 1/32, the arenas
- * of five fitted networks are the same within 5 %. */
+/* Buffers smaller than 1/MIN_PART of the peak take no part in laps. With 1/8 or 1/256 in place of
+ * 1/32, the arenas of five fitted networks are the same within 5 %. */
 #define MIN_PART 32
 /* Laps are made only where more than 1/BUSY of the peak is in use. With 1 in place of 2, a
  * fitted residual network takes 790,784 bytes instead of 580,352. */
 #define BUSY 2
 
-/* Bytes of a buffer that a step reads or writes. */
+/* The bytes [begin, end) of a buffer that one step reads or writes. */
 typedef struct
 {
   gint64 begin, end;
@@ -36,33 +37,34 @@ typedef struct
   gboolean writes;
 } Access;
 
-/* A buffer, or a chain of buffers that laps overlay, at the location of the last buffer. */
+/* A place: the memory of one buffer that may take part in laps. After a lap moves place x into
+ * place y, y also contains the bytes and the accesses of x. */
 typedef struct
 {
   guint buffer;
-  GArray *accesses; /* Access: the bytes of the buffer that each step reads or writes, sorted by
+  GArray *accesses; /* Access: the bytes of the place that each step reads or writes, sorted by
                      * step */
   gint64 n_bytes;
   guint first, last;
-  gboolean is_fixed; /* the buffer may be in the caller's memory, so it cannot move */
-  guint over;   /* index of the place into whose memory a lap moved this place; CLEAVE_NEVER: it
-                 * has memory of its own */
+  gboolean is_fixed; /* the buffer may be in the caller's memory (input or output of the graph), so
+                      * it cannot move */
+  guint over;   /* index of the place into which a lap moved this place; CLEAVE_NEVER: not moved */
   gint64 shift; /* offset of this place in the place `over`, in bytes */
 } Place;
 
-/* The state of one search for laps. In a chain, each lap enlarges the buffer that the next lap
- * shares. An aggressive search assumes that a later lap makes up for that; its result is used only
- * if the peak falls. */
+/* The state of one search for laps. In a chain of laps, each lap enlarges the buffer that the next
+ * lap shares. A conservative search makes a lap only if no peak rises. An aggressive search assumes
+ * that a later lap saves what this lap adds; its result is used only if the peak falls. */
 typedef struct
 {
   CleaveStorage *storage;
-  gint64 min_ratio; /* a lap must save this many times the bytes by which it enlarges a buffer; 0:
-                     * conservative */
+  gint64 min_ratio; /* 0: conservative search; else a lap must save this many times the bytes by
+                     * which it enlarges a buffer */
   gint64 *live;     /* indexed by step: bytes in use */
-  GArray *edges;    /* CleaveLapEdge: steps that must run later because of laps */
+  GArray *edges;    /* CleaveLapEdge: orders of steps that the laps need */
   GArray *places;   /* Place: all buffers that may take part in laps, sorted by their first step */
   guint *place_of;  /* indexed by buffer: index of its place, or CLEAVE_NEVER */
-  GArray *alive;    /* guint: indices of places in use that were moved into no other */
+  GArray *alive;    /* guint: indices of places that are in use and were not moved */
   const CleaveStep *step;
   guint at;
 } LapSearch;
@@ -73,7 +75,7 @@ get_place (const LapSearch *l, guint i)
   return &g_array_index (l->places, Place, i);
 }
 
-/* Appends the bytes that a step reads or writes. */
+/* Appends the bytes of a value that a step reads or writes. `size`: bytes of an element. */
 
 static void
 add_access (GArray *accesses,
@@ -175,10 +177,11 @@ find_places (LapSearch *l, const CleaveGraph *graph)
     }
 }
 
-/* In the functions below, strips of y are written over x, which dies meanwhile. */
+/* In the functions below, strips of the place y are written over the place x, which dies
+ * meanwhile. */
 
 /* Returns an offset of x from the beginning of y, in bytes. With this offset, no write to y
- * destroys bytes of x that the same step or a later step touches. */
+ * destroys bytes of x that the same step or a later step reads or writes. */
 static gint64
 find_shift (const Place *x, const Place *y)
 {
@@ -214,8 +217,8 @@ count_both (const Place *x, const Place *y, gint64 shift)
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
 
-/* Returns whether the lap lowers memory use where it is highest. While only x or only y exists, the
- * shared buffer is larger than x or y; that must not make a peak as high. */
+/* Returns whether the lap lowers memory use while both x and y exist. While only one of them
+ * exists, the shared buffer is larger than that one; this must not create an equally high peak. */
 static gboolean
 is_gain (const LapSearch *l, const Place *x, const Place *y, gint64 shift)
 {
@@ -341,7 +344,7 @@ overlay_best (LapSearch *l, guint over)
   g_array_append_val (l->alive, over);
 }
 
-/* Moves each value of a buffer that was moved into another buffer. */
+/* Updates the location of each value whose buffer was moved into another buffer. */
 static void
 move_values (const LapSearch *l)
 {
@@ -382,7 +385,7 @@ lapping_clear (LapSearch *l)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (LapSearch, lapping_clear)
 
-/* Finds all laps. Returns the peak that they lead to, in bytes. */
+/* Finds all laps. Returns the peak with these laps, in bytes. */
 static gint64
 lap_all (LapSearch *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 min_ratio)
 {

@@ -4,19 +4,19 @@
 
 #include "../ir/memory.h"
 
-/* Limit on the readers of a join that are examined for each operand, so that the total cost stays
+/* Examine at most this many readers of a join for each operand, so that the total cost stays
  * linear. */
 #define MAX_READERS 16
 
-/* Views of a value are not copied if the copies would take more than this many times the bytes of
- * the value. Tiles copy some rows more than once: with 1, a video network needs 6 % more memory.
- * Without a limit, a U-net needs 5 % more, and the cost volume of stereo matching is copied ten
- * times. */
+/* The copies of views of one value may take at most this many times the bytes of the value;
+ * otherwise no view is copied. Tiles copy some rows more than once: with 1, a video network needs 6
+ * % more memory. Without a limit, a U-net needs 5 % more, and the cost volume of stereo matching is
+ * copied ten times. */
 #define MAX_COPIED 2
 
-/* Returns the position of the last node that reads a value through `node`. This is `node` itself
- * or, if `node` is a join, the join's last reader, since the value may be stored in the join.
- * CLEAVE_NEVER if there are more than MAX_READERS readers. */
+/* Returns the position of the last node that reads a value through its reader `node`. If `node` is
+ * a join, in which the value may be stored, that is the join's last reader. Otherwise it is `node`.
+ * CLEAVE_NEVER if the join has more than MAX_READERS readers. */
 static guint
 last_reader (const guint *position, const CleaveNode *node)
 {
@@ -42,7 +42,7 @@ cleave_storage_is_for_joins (const CleaveNode *view)
   return view->results[0].n_uses > 0;
 }
 
-/* Returns the position after which only joins read a value, through views.  CLEAVE_NEVER if copies
+/* Returns the position after which only joins read a value, through views. CLEAVE_NEVER if copies
  * of all these views would take too many bytes. */
 static guint
 find_joins_only (const guint *position, const CleaveResult *x)

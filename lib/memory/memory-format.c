@@ -70,8 +70,9 @@ typedef struct
 {
   const guint *position, *first_value;
   CleaveMemoryOrder *orders;
-  GPtrArray *queue; /* CleaveResult: values whose order is known and must be passed on */
-  GPtrArray *uses;  /* CleaveOperand: uses of the current result */
+  GPtrArray *queue; /* CleaveResult: values with a known order that must still be passed to their
+                     * neighbors */
+  GPtrArray *uses;  /* CleaveOperand: uses of the value that is passed on now */
 } Spread;
 
 static CleaveMemoryOrder *
@@ -110,7 +111,7 @@ seed (Spread *spread, CleaveNode *node)
 }
 
 /* Returns whether each dimension of the operand corresponds to a dimension of the result. Writes
- * the dimensions of the result to `dims`. */
+ * the corresponding dimensions of the result to `dims`. */
 static gboolean
 relate (const CleaveCall *call, guint operand, guint *dims)
 {
@@ -129,8 +130,9 @@ relate (const CleaveCall *call, guint operand, guint *dims)
   return seen == (1u << x->rank) - 1;
 }
 
-/* Returns whether a preferred order passes through the node. It does not pass a product
- * without a layout, nor a Reshape, which needs row-major order. */
+/* Returns whether a preferred order passes through the node, from operand to result or back. No
+ * order passes through a product without a layout, nor through a Reshape, which needs row-major
+ * order. */
 static gboolean
 passes_through (const CleaveNode *node)
 {
@@ -180,9 +182,9 @@ keeps_dims (const CleaveShape *x, const CleaveShape *y)
   return i == y->rank;
 }
 
-/* Returns the memory order of a Reshape's value of shape `to`, given the order of its value of
- * shape `from`. Dimensions of extent 1 are outermost, so that values stacked along them stay
- * contiguous. */
+/* Returns the memory order of a Reshape's value of shape `to`, if its value of shape `from` has the
+ * memory order `order`. Dimensions of extent 1 become outermost, so that values stacked along them
+ * stay contiguous. */
 static CleaveMemoryOrder
 past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShape *to)
 {
@@ -207,8 +209,8 @@ past_reshape (CleaveMemoryOrder order, const CleaveShape *from, const CleaveShap
   return make_order (dims, to->rank);
 }
 
-/* Passes the memory order of `from`, the operand or the result of a Reshape, to the other of the
- * two. */
+/* Passes the memory order of `from` to `to`. One of them is the operand of a Reshape, the other its
+ * result. */
 static void
 pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, CleaveResult *to)
 {
@@ -218,8 +220,8 @@ pass_reshape (Spread *spread, const CleaveNode *node, CleaveResult *from, Cleave
                past_reshape (*order_of (spread, from), &from->type.shape, &to->type.shape));
 }
 
-/* Returns whether x is repeated to fill y. A result takes its order only from operands that are not
- * repeated. */
+/* Returns whether the elements of x are repeated to fill y. A result takes its order only from
+ * operands that are not repeated. */
 static gboolean
 is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
 {
@@ -230,7 +232,7 @@ is_broadcast (const CleaveResult *x, const CleaveResult *y, const guint *dims)
 }
 
 /* Passes the memory order of the operand to the result (`forwards`), or of the result to the
- * operand. Does nothing if the receiver has an order or the ranks differ. */
+ * operand. Does nothing if the receiving value has an order or the ranks differ. */
 static void
 pass_on (Spread *spread, const CleaveCall *call, CleaveNode *node, guint operand, gboolean forwards)
 {
@@ -283,8 +285,8 @@ is_product (const CleaveResult *x)
   return node->op->macs != NULL && node->op->layout == NULL && x->n_uses == 1;
 }
 
-/* Returns whether a value is a product, or a join of products, with a single reader: the kernel can
- * write its rows anywhere. */
+/* Returns whether a value is a product, or a join of products, with a single reader. The kernel of
+ * such a product can write its rows with any strides. */
 static gboolean
 has_free_rows (const CleaveResult *x)
 {
@@ -298,11 +300,11 @@ has_free_rows (const CleaveResult *x)
   return node->n_operands > 0;
 }
 
-/* Limit on the views between a product and its row-major reader. */
+/* Follow at most this many views between a product and its row-major reader. */
 #define MAX_VIEWS 4
 
-/* If `node` reads a transposed product in row-major order, makes the product's kernel write it so
- * that the transposed value is row-major:
+/* If `node` reads a transposed product in row-major order, sets the memory order of the product so
+ * that its kernel writes the transposed value row-major:
  *
  *   MatMul ── Transpose ── Reshape        heads of attention become one row again */
 static void

@@ -3,9 +3,10 @@
 
 #include "../ir/graph-private.h"
 
-/* The memory format of values. A CleaveMemoryOrder has 4 bits for each place in memory, the
- * outermost place in the lowest bits. They name the dimension that is stored there: 0x…1320 is NHWC
- * for a value [N, C, H, W]. 0 is any order. */
+/* The memory format of values: the order of dimensions in memory, from outermost to innermost. A
+ * CleaveMemoryOrder has 4 bits for each level of nesting, the outermost level in the lowest bits.
+ * The 4 bits are the index of a dimension: 0x…1320 is NHWC for a value [N, C, H, W]. 0 means any
+ * order. Buffer assignment (assignments.c) stores each value in its preferred order. */
 typedef guint32 CleaveMemoryOrder;
 
 #define CLEAVE_ROW_MAJOR ((CleaveMemoryOrder) 0x76543210)
@@ -19,7 +20,8 @@ cleave_memory_order_at (CleaveMemoryOrder order, guint place)
 /* Writes the strides of a dense value in this order to `stride`. */
 void
 cleave_memory_order_strides (CleaveMemoryOrder order, const CleaveShape *shape, gint64 *stride);
-/* Returns whether strides have this order. Gaps are allowed, extents of 1 are ignored. */
+/* Returns whether strides have this order. Gaps between rows are allowed; dimensions of extent 1
+ * are ignored. */
 gboolean
 cleave_memory_order_fits (CleaveMemoryOrder order, const CleaveShape *shape, const gint64 *stride);
 
@@ -31,6 +33,6 @@ CleaveMemoryOrder *cleave_memory_orders (CleaveNode *const *nodes,
                                          guint n_nodes,
                                          const guint *position,
                                          const guint *first_value);
-/* Returns whether a node computes faster if the operand has the memory order of its result. FALSE
- * for weights, which are packed. */
+/* Returns whether a node computes faster if this operand has the memory order of the node's result.
+ * FALSE for weights, which are packed. */
 gboolean cleave_memory_order_matters (const CleaveNode *node, guint operand);

@@ -5,7 +5,7 @@
 
 #include "assignments.h"
 
-/* Limit on the element-wise nodes that are followed from one value to another. */
+/* Follow at most this many element-wise nodes from one value to another. */
 #define MAX_CHAIN 8
 
 static guint
@@ -20,8 +20,8 @@ is_staged (const CleaveStorage *storage, const CleaveAssignment *assignment)
   return storage->staged != NULL && storage->staged[assignment - storage->assignments];
 }
 
-/* Returns whether `assignment` can move to `location`: it has not moved yet, and the node that
- * computes its value and all readers can use the strides. */
+/* Returns whether a value can move to `location`: it has not moved yet, and the node that computes
+ * it and all its readers can use the strides. */
 static gboolean
 can_move (const CleaveStorage *storage,
           const CleaveAssignment *assignment,
@@ -45,8 +45,8 @@ move (CleaveAssignment *assignment, const CleaveLocation *location, guint deadli
   assignment->deadline = deadline;
 }
 
-/* Returns whether an operand may be written in place although other operands overlap it: only one
- * of the overlapping operands may. */
+/* Returns whether operand `part` of a join may be computed in the join's buffer. Operands may
+ * overlap; only one of overlapping operands may be computed there. */
 static gboolean
 is_free (const CleaveStorage *storage,
          const CleaveAssignment *whole,
@@ -67,8 +67,8 @@ is_free (const CleaveStorage *storage,
   return TRUE;
 }
 
-/* Notes the join that an operand is stored in or copied to. A staged operand is copied once, into
- * the last of its joins; earlier joins are boxes of that last join. */
+/* Notes the join in which an operand is stored, or into which it is copied. A staged operand is
+ * copied once, into the last of its joins; earlier joins are boxes of that last join. */
 static void
 join_to (CleaveAssignment *assignment, guint whole, guint part)
 {
@@ -76,11 +76,10 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
   assignment->part = part;
 }
 
-/* Returns the value that an operand of a join is another shape of, if that value can be stored
- * where the operand belongs. With the strides of the value, its elements are then where the join
- * has them. NULL if there is none, or if the value is a small part of the join. To copy a small
- * part costs less than to allocate the join that much earlier, which takes 1.5 times the memory in
- * a fitted stereo network.
+/* Returns the value of which an operand of a join is a view with another shape, if that value can
+ * be stored in the join's buffer. NULL if there is no such value, or if it is a small part of the
+ * join. To copy a small part costs less than to allocate the join that much earlier, which takes
+ * 1.5 times the memory in a fitted stereo network.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -105,7 +104,8 @@ find_reshaped (const CleaveStorage *storage,
              : NULL;
 }
 
-/* Moves a value to where a join reads it under another shape. */
+/* Moves a value into a join's buffer. The join reads the value through `operand`, a view with
+ * another shape. */
 static void
 move_reshaped (const CleaveAssignment *whole,
                CleaveAssignment *base,
@@ -148,8 +148,9 @@ move_parts (CleaveStorage *storage, CleaveAssignment *whole, const CleaveJoinFac
     }
 }
 
-/* Returns whether all operands of a join belong to one later join, at the same relative positions.
- * The earlier join then is a box of the later join. Sets `box` to its range there. */
+/* Returns whether all operands of a join also belong to one later join, at the same relative
+ * positions. The earlier join then is a box of the later join. Sets `box` to its range in the later
+ * join. */
 static gboolean
 find_place (const CleaveStorage *storage,
             const CleaveAssignment *whole,
@@ -188,7 +189,8 @@ move_into_join (CleaveStorage *storage, CleaveNode *node)
   const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
   CleaveRange box;
 
-  if (whole->base != value_index (storage, whole->result)) /* operands already lie in place */
+  if (whole->base != value_index (storage, whole->result)) /* the join is a view: its operands
+                                                            * already are in their places */
     return;
   if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
       find_place (storage, whole, facts->ranges, &box))
@@ -208,7 +210,8 @@ move_into_join (CleaveStorage *storage, CleaveNode *node)
   move_parts (storage, whole, facts);
 }
 
-/* Returns whether another operand is a view of x: it would be overwritten while it is read. */
+/* Returns whether another operand of `node` is a view of x. A result written over x would overwrite
+ * that operand while it is read. */
 static gboolean
 is_read_through_view (const CleaveStorage *storage,
                       const CleaveNode *node,
@@ -223,7 +226,7 @@ is_read_through_view (const CleaveStorage *storage,
 
 /* Returns whether x is a join that `node` cannot overwrite without a copy of one of the join's
  * operands. A copy is needed if the operand is read later, or if all operands belong to a later
- * join. */
+ * join, too. */
 static gboolean
 has_parts_that_stay (const CleaveStorage *storage,
                      const CleaveNode *node,
@@ -248,7 +251,7 @@ has_parts_that_stay (const CleaveStorage *storage,
   return find_place (storage, x, ranges, &box);
 }
 
-/* Returns whether a join reads x. Then x should move into the join instead of being overwritten,
+/* Returns whether a join reads x. Then x should move into the join's buffer and not be overwritten,
  * since the join would otherwise copy x. */
 static gboolean
 is_read_by_join (const CleaveAssignment *x)
@@ -274,8 +277,8 @@ leads_to (const CleaveNode *other, const CleaveNode *node)
   return other == node;
 }
 
-/* Returns whether x, which other nodes read as well, would keep a much larger buffer alive until
- * `node` overwrites it. */
+/* Returns whether moving x into the result's buffer would allocate a much larger buffer earlier.
+ * This is so if the result is a small part of its buffer and x has other readers before `node`. */
 static gboolean
 holds_more (const CleaveStorage *storage, const CleaveNode *node, const CleaveAssignment *x)
 {
@@ -302,7 +305,7 @@ can_overwrite (const CleaveStorage *storage, const CleaveNode *node, guint opera
          !has_parts_that_stay (storage, node, assignment) && !is_read_by_join (assignment);
 }
 
-/* Returns whether t is computed from x element by element, as clip (x + 3) is. */
+/* Returns whether t is computed from x by a chain of element-wise nodes, as clip (x + 3) is. */
 static gboolean
 is_computed_from (const CleaveResult *t, const CleaveResult *x)
 {
@@ -325,9 +328,9 @@ is_computed_from (const CleaveResult *t, const CleaveResult *x)
   return t == x;
 }
 
-/* Lets the result take the buffer of an operand that dies. If one candidate was computed from
- * another, takes the candidate that was computed earlier: its kernel can then fuse all nodes up to
- * `node`. */
+/* Moves an operand that dies into the buffer of the result. If several operands can move and one
+ * was computed from another, chooses the one that was computed first: its kernel can then fuse all
+ * nodes up to `node`. */
 static void
 move_in_place (CleaveStorage *storage, CleaveNode *node)
 {

@@ -8,11 +8,12 @@
 #include "buffers.h"
 #include "materialized.h"
 
-/* The result of a node. It has 0 bytes if it may share memory with another value. */
+/* The result of a node. `n_bytes` is 0 if the result may share memory with another value. */
 typedef struct
 {
   gint64 n_bytes;
-  guint base; /* id of the node that this node is a view of, or of this node */
+  guint base; /* id of the node whose result this value is a view of; the node's own id if it is no
+               * view */
   guint last; /* for a base: last position of a node that reads this value or a view of it */
 } Value;
 
@@ -36,8 +37,8 @@ count_bytes (const CleaveNode *node)
   return cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns the id of the node that `node` is a view of, or of `node`. A view that may be copied does
- * not keep its base alive, and counts as its own base. */
+/* Returns the id of the node whose result `node` is a view of; the id of `node` if it is no view. A
+ * view that may be copied is treated as no view, since it need not keep its base in memory. */
 static guint
 find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
 {
@@ -48,8 +49,8 @@ find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
              : node->id;
 }
 
-/* Returns whether a join needs all its operands. An operand without elements is not needed, and an
- * operand that overlaps others may not be needed. */
+/* Returns whether a join needs all its operands. It does not need an operand without elements, and
+ * perhaps not an operand that overlaps others. */
 static gboolean
 needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
 {
@@ -71,7 +72,8 @@ is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
   return cleave_node_is_used (node) || cleave_node_is_input (node);
 }
 
-/* Returns the values by node id; NULL if some value is not needed: the bound does not hold then. */
+/* Returns the values, indexed by node id; NULL if some value is not needed, since the bound does
+ * not hold then. */
 static Value *
 find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray *order)
 {
@@ -97,8 +99,8 @@ find_values (const CleaveGraph *graph, CleaveGraphFacts *facts, const GPtrArray 
   return g_steal_pointer (&values);
 }
 
-/* Returns the bytes of the largest operand that dies at this node: the result may take its memory.
- */
+/* Returns the bytes of the largest operand that dies at this node. The result may take its
+ * memory. */
 static gint64
 find_largest_dying (const CleaveNode *node, const Value *values, guint position)
 {

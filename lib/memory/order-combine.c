@@ -13,18 +13,19 @@ add_sources (const GPtrArray *from, GPtrArray *to)
       g_ptr_array_add (to, from->pdata[i]);
 }
 
-/* The part of an order that has run. `next` is the next position in the order, `n` the number of
- * nodes so far without sources, and `furthest` the highest rank of these nodes plus 1. */
+/* The part of an order that has run. `next` is the next position in the order, `begin` the position
+ * of the last cut, and `n` the number of nodes that have run, without sources. `furthest` is 1 plus
+ * the highest position in the first order (`rank`) of these nodes. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;
-  const guint *rank; /* indexed by node id: position in the first order, not counting sources */
+  const guint *rank; /* indexed by node id: position in the first order, without counting sources */
   guint begin, next, n, furthest;
   gint64 peak; /* largest number of bytes in use since position `begin` */
 } Walker;
 
-/* Advances until the nodes that have run are exactly the first nodes of the first order, and at
- * least n. */
+/* Advances until at least `n` nodes have run, and these nodes are exactly the first nodes of the
+ * first order. */
 static void
 walk_on (Walker *walker, guint n)
 {
@@ -43,7 +44,8 @@ walk_on (Walker *walker, guint n)
     }
 }
 
-/* Advances all walkers until they have run the same set of nodes. Returns the number of nodes. */
+/* Advances all walkers to their next common cut, where they have run the same set of nodes. Returns
+ * the number of these nodes. */
 static guint
 advance_to_common_cut (Walker *walkers, guint n_walkers)
 {
@@ -90,7 +92,8 @@ is_same_section (const Walker *a, const Walker *b)
   return TRUE;
 }
 
-/* Returns the walker with the lowest peak among the measured candidates; the first of several. */
+/* Returns the walker with the lowest peak among the measured candidates; the first one if several
+ * have the same peak. */
 static const Walker *
 find_best (const Walker *walkers, guint n_walkers)
 {
@@ -102,8 +105,8 @@ find_best (const Walker *walkers, guint n_walkers)
   return best;
 }
 
-/* Returns a candidate that was not measured, whose nodes between the last two cuts differ from
- * those of `best`, and whose peak there may be lower; NULL if there is none. */
+/* Returns a candidate that was not measured, whose nodes between the last two cuts have another
+ * order than those of `best`, and whose peak there may be lower; NULL if there is none. */
 static CleaveOrderCandidate *
 find_unknown (const Walker *walkers, guint n_walkers, const Walker *best)
 {

@@ -3,23 +3,25 @@
 
 #include "buffers.h"
 
-/* The data of one order of nodes, computed once. The search in buffers.c makes several
- * CleaveStorage of one order, which differ in their choices and share this data. */
+/* The properties of one order of nodes, computed once. The search in buffers.c makes several
+ * CleaveStorage of one order, which differ in staged operands, copied views and overlays. They
+ * share these properties. */
 
-/* Returns, by node id, the position of each node in an order that has every node of the graph. */
+/* Returns an array indexed by node id: position of the node in `order`, which has every node of the
+ * graph. */
 guint *cleave_order_positions (const CleaveGraph *graph, const GPtrArray *order);
 
 /* Caches the properties of one order that every CleaveStorage of that order uses. */
 struct _CleaveOrderFacts
 {
-  CleaveGraphFacts *graph; /* facts of the graph; NULL once all storages are made */
+  CleaveGraphFacts *graph; /* facts of the graph; NULL after cleave_order_facts_finish() */
   CleaveNode *const *nodes;
   guint n_nodes, n_values;
   guint *position, *done, *first_value;
   GPtrArray *joins;
   CleaveMemoryOrder *orders;
-  CleaveAssignment *first[2]; /* assignments after the first walk, without and with materialized
-                                 views; NULL: not computed yet */
+  CleaveAssignment *first[2]; /* assignments after the first walk (assignments.h): [0] without, [1]
+                               * with materialized views; NULL: not computed yet */
   CleavePool *strides;        /* strides of the locations in `first` */
 };
 

@@ -20,8 +20,7 @@
 
 #include <string.h>
 
-/* Returns a lower bound in bytes for every order: the largest computed value needs a buffer of its
- * size. */
+/* Returns a lower bound in bytes for every peak: the size of the largest computed value. */
 static gint64
 find_bound (const CleaveGraph *graph)
 {
@@ -53,7 +52,7 @@ typedef struct
   const CleaveGraph *graph;
   GPtrArray *file; /* CleaveNode: the order in which the file of the graph lists the nodes */
   CleaveGraphFacts *facts;
-  gint64 bound; /* bytes that every order needs at least */
+  gint64 bound; /* lower bound in bytes for the peak of every order */
   GPtrArray *candidates;
   const CleaveOrderCandidate *best; /* the first candidate with the lowest peak */
   CleaveStorage *storage;           /* storage of the order `best` */
@@ -70,12 +69,12 @@ finding_clear (Finding *f)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
-/* Do not optimize an order whose peak is more than this many times the lowest peak: the combination
- * of orders takes at most some consecutive nodes from that order. */
+/* Orders whose peak is more than this many times the lowest peak are measured without lowering
+ * their peak. */
 #define CUTOFF 2
 
-/* Returns whether nodes have the order in which they were added. The author of the graph, or `fit`,
- * probably chose this order, so it may be the best one. */
+/* Returns whether an order is the one in which the nodes were added to the graph. The author of the
+ * graph, or `fit`, probably chose this order, so it may be the best one. */
 static gboolean
 is_as_built (const GPtrArray *order)
 {
@@ -85,10 +84,10 @@ is_as_built (const GPtrArray *order)
   return TRUE;
 }
 
-/* Returns the peak in bytes above which an order is not optimized. There is no limit for the first
- * order, and for the order in which nodes were added. If the graph keeps its order, only few orders
- * are tried, and no order has a limit: with a limit, a temporal convolution in 86 strips needs 14 %
- * more. */
+/* Returns the peak in bytes above which buffer assignment does not try to lower the peak of an
+ * order. The first order, and the order in which nodes were added, have no limit. A graph that
+ * keeps its order has few candidates, and these have no limit: with a limit, a temporal convolution
+ * in 86 strips needs 14 % more memory. */
 static gint64
 find_cutoff (const Finding *f, const GPtrArray *order)
 {
@@ -140,8 +139,8 @@ add_candidate (Finding *f, GPtrArray *order)
   return candidate;
 }
 
-/* Adds an order without measuring it, if a lower bound shows that its peak is not below that of the
- * best order so far. The bound takes at most a fifth of the time of a measurement. */
+/* If a lower bound shows that an order has no lower peak than the best one, adds it without a
+ * measurement and returns TRUE. The bound takes at most a fifth of the time of a measurement. */
 static gboolean
 add_bound (Finding *f, GPtrArray *order)
 {
@@ -196,8 +195,8 @@ is_done (const Finding *f)
   return f->best != NULL && f->best->peak <= f->bound;
 }
 
-/* Adds an order and measures it if its peak may be the lowest. Returns FALSE if the variants of the
- * order need not be tried. */
+/* Adds an order, and measures it if its peak may be the lowest. Returns FALSE if the search need
+ * not try variants of the order. */
 static gboolean
 add_unless_bound (Finding *f, GPtrArray *order)
 {
@@ -208,7 +207,7 @@ add_unless_bound (Finding *f, GPtrArray *order)
   return candidate->peak <= candidate->cutoff && !is_done (f);
 }
 
-/* Adds an order, and its variant in which rows for later strips are copied earlier. */
+/* Adds an order, and its variant in which copies of carried rows run earlier. */
 static void
 add_both (Finding *f, GPtrArray *order)
 {
@@ -221,7 +220,7 @@ add_both (Finding *f, GPtrArray *order)
     add_unless_bound (f, hoisted);
 }
 
-/* Combines the candidates, and measures each one whose peak the combination must know. */
+/* Combines the candidates. Measures each candidate whose peak the combination must know. */
 static GPtrArray *
 combine (Finding *f)
 {
@@ -334,11 +333,11 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
     combined = combine (&f);
   if (combined != NULL)
     add_candidate (&f, combined);
-  g_assert (f.best != NULL); /* there is at least one order */
+  g_assert (f.best != NULL); /* `orders` is not empty */
   return g_ptr_array_ref (f.best->order);
 }
 
-/* Returns whether the order of the file is not the best one but may have the same peak. */
+/* Returns whether the file's order is not the best candidate but may have the same peak. */
 static gboolean
 may_keep_file (const Finding *f)
 {
@@ -354,8 +353,9 @@ may_keep_file (const Finding *f)
   return TRUE;
 }
 
-/* A fitted file has its nodes in the order in which they run. Another order with the same peak may
- * have fewer laps or leave gaps in the arena, so the order of the file is preferred. */
+/* Prefers the order of the file if its peak with laps is not higher. A fitted file has its nodes in
+ * the order in which they run; another order with the same peak may have fewer laps or leave gaps
+ * in the arena. */
 GPtrArray *
 cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                 gint64 n_bytes,

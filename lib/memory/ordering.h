@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The search for the order in which a graph runs with the least memory. It measures candidate
+ * orders by buffer assignment (buffers.h) and keeps the best one. Programs
+ * (lib/runtime/plan/memory-plan.c) use the order and its buffers; the fit and the partition use its
+ * peak. */
+
 #include "buffers.h"
 
-/* Returns the order in which a graph runs: depth first, subgraph by subgraph. Its peak is never
- * above the peak of the file's order, in which the nodes were added. `*storage` receives the buffer
- * assignment of the returned order, and refers to the order: keep both. Returns NULL and sets the
- * error on a cycle. */
+/* Returns the order with the lowest peak found: depth first, subgraph by subgraph. Its peak is
+ * never above the peak of the order in which the nodes were added (the file's order). `*storage`
+ * receives the buffer assignment of the order and refers to the order: keep both. Returns NULL and
+ * sets the error on a cycle. */
 GPtrArray *
 cleave_order_with_storage (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
 
-/* Returns the order with the lowest peak, either one of `orders` or a combination of them
+/* Returns the order with the lowest peak: one of `orders` or a combination of them
  * (order-combine.h). Each of `orders` must have all nodes. */
 GPtrArray *cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders);
 /* Returns the order as cleave_order_with_storage() does, for a program of one thread: values that
  * are computed strip by strip may share memory with values that die meanwhile (laps.c). */
 GPtrArray *
 cleave_order_with_laps (const CleaveGraph *graph, CleaveStorage **storage, GError **error);
-/* Works as cleave_order_with_laps(), but stops at the first order whose peak before laps is
+/* Works as cleave_order_with_laps() does, but stops at the first order whose peak before laps is
  * `n_bytes`. The caller knows that some order has this peak. */
 GPtrArray *cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                            gint64 n_bytes,
                                            CleaveStorage **storage,
                                            GError **error);
 
-/* Returns the peak in bytes of the best order for the graph as a program runs it, with nodes
- * between quantized values grouped (quantized-group.h); -1 on a cycle. */
+/* Returns the peak in bytes of the best order of the graph that a program runs, in which nodes
+ * between quantized values are grouped (quantized-group.h). Returns -1 on a cycle. */
 gint64 cleave_order_least_peak (const CleaveGraph *graph, GError **error);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses results that overlay an operand at the peak, and moves the operand into the buffer of
- * the result. buffers.c makes overlays if that lowers the peak. */
+/* Chooses results that overlay an operand at the peak, and moves the operand into the buffer of the
+ * result. buffers.c keeps overlays only if they lower the peak. */
 
 #include "../ir/overlay.h"
 #include "buffers.h"
 
 /* Row overlays: a result that is computed row by row may be written over its operand, at the offset
- * that cleave_call_overlay() returns. Operand and result then are one buffer, as large as both
- * need, which exists as long as either. So overlays are made only at the peak, and undone if the
- * peak does not fall. */
+ * that cleave_call_overlay() returns. Operand and result then share one buffer. It is as large as
+ * operand and result need together, and exists as long as one of them. So overlays are made only at
+ * the peak, and undone if the peak does not fall. */
 
 typedef struct
 {
@@ -17,7 +17,7 @@ typedef struct
   gint64 shift;
 } Overlay;
 
-/* Returns whether a value can move: it is in a buffer of its own, has no later reader and is no
+/* Returns whether a value can move: it has its own buffer, has no reader after `node`, and is no
  * view or join. */
 static gboolean
 is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const CleaveNode *node)
@@ -31,9 +31,9 @@ is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const
          (maker->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Returns whether a value's buffer holds only this value and values that overwrite it. That
- * excludes joins, whose other operands come earlier, and outputs, which may be in the caller's
- * memory. */
+/* Returns whether a value's buffer holds only this value and values that overwrite it. The buffer
+ * of a join also holds the join's other operands, and an output may be in the caller's memory:
+ * FALSE for both. */
 static gboolean
 is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -61,7 +61,7 @@ lies_in_rows (const CleaveAssignment *assignment, guint rows)
          (shape->dim[rows] == 1 || assignment->location.stride[rows] * shape->dim[rows] == end);
 }
 
-/* Returns whether another operand is the same value or a view of it. */
+/* Returns whether another operand of the node is the same value or a view of it. */
 static gboolean
 is_read_twice (const CleaveStorage *storage, const CleaveNode *node, guint operand)
 {
@@ -89,7 +89,8 @@ find_shift (const CleaveNode *node, guint operand, Overlay *overlay)
              cleave_tensor_type_n_bytes (&overlay->y->result->type);
 }
 
-/* Finds the overlay over one operand. Returns FALSE if it is impossible or saves nothing. */
+/* Finds the overlay of the result over one operand. Returns FALSE if it is impossible or saves no
+ * memory. */
 static gboolean
 find_overlay (const CleaveStorage *storage, const CleaveNode *node, guint operand, Overlay *overlay)
 {

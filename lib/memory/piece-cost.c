@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The cost of pieces. Fitted to 84,000 steps of the models and networks in bench/results,
- * unsplit and cut into pieces of down to one pixel, at level v4, where pieces cost most. The mean
- * error in the slowdown of a split graph is 10 % over 52 networks; with the model in cost.c it is
- * 24 %. */
+/* The cost of pieces (functions declared at the end of cost.h). The constants are fitted to 84,000
+ * steps of the models and networks in bench/results, unsplit and cut into pieces of down to one
+ * pixel. The steps were measured at level v4, where pieces cost most. The mean error in the
+ * slowdown of a split graph is 10 % over 52 networks; with the model in cost.c it is 24 %. */
 
 #include "broadcasts.h"
 #include "cost.h"
@@ -15,36 +15,36 @@
 #define BYTES_PER_NS 200
 /* Multiply-adds of floats per ns by Winograd's algorithm. */
 #define WINOGRAD_PER_NS 115
-/* Elements per ns that Winograd's algorithm reads and copies into several tiles. */
+/* Elements per ns that Winograd's algorithm reads and copies into its tiles. Overlapping tiles copy
+ * an element several times. */
 #define TILED_PER_NS 1.5
-/* Results of products of floats per ns. Includes depthwise convolutions: 9 taps give 33 MACs per
- * ns. */
+/* Result elements of float products that a step writes per ns. Includes depthwise convolutions: 9
+ * taps give 33 MACs per ns. */
 #define RESULTS_PER_NS 8
-/* Results of products of 8-bit values per ns. */
+/* Result elements of products of 8-bit values that a step writes per ns. */
 #define RESULTS_OF_BYTES_PER_NS 7
 /* MACs of depthwise convolutions of 8-bit values per ns. */
 #define DEPTHWISE_BYTES_PER_NS 45
-/* Results of depthwise convolutions of 8-bit values per ns. */
+/* Result elements of depthwise convolutions of 8-bit values that a step writes per ns. */
 #define DEPTHWISE_RESULTS_PER_NS 10
 /* Time to start a product of floats, in ns. */
 #define BEGIN_PRODUCT 300
 /* Time to start a product with 8-bit values, in ns. */
 #define BEGIN_BYTES 1000
-/* Time to start a group, in ns. */
+/* Time to start a quantized group, in ns. */
 #define BEGIN_GROUP 400
 /* Time to start any other step, in ns. */
 #define BEGIN 130
-/* Bytes that a piece reads per ns from the nearer caches. */
+/* Bytes that a piece reads per ns if the nearer caches hold them. */
 #define NEAR_PER_NS 64
-/* Bytes that a piece reads per ns from elsewhere. */
+/* Bytes that a piece reads per ns if the nearer caches do not hold them. */
 #define FAR_PER_NS 40
-/* Speed of reading weights that an earlier piece has read, in bytes per ns. */
+/* Bytes per ns that a piece reads of weights that an earlier piece has read. */
 #define AGAIN_PER_NS 80
-/* Ops that do not go element by element are this many times faster than the model in cost.c
- * estimates. */
+/* Ops that are not element-wise are this many times faster than the model in cost.c estimates. */
 #define ELEMENTS_GAIN 1.6
-/* Indices per ns that a Gather or Scatter looks up. Each piece of the channels looks up all
- * indices. */
+/* Indices per ns that a Gather or Scatter looks up. If the channels are cut, each piece looks up
+ * all indices. */
 #define PLACES_PER_NS 0.29
 /* Bytes per ns that a Gather or Scatter moves. */
 #define MOVED_PER_NS 200
@@ -115,7 +115,8 @@ is_depthwise (const CleaveNode *node)
   return FALSE;
 }
 
-/* Returns the cost of multiply-adds and results, as if each vector were full. */
+/* Returns the cost of the multiply-adds and of the result elements of a product, as if each vector
+ * were full. */
 static double
 cost_of_sums (const CleaveNode *node)
 {
@@ -181,7 +182,8 @@ cleave_cost_to_begin (const CleaveNode *node)
                                                       : BEGIN;
 }
 
-/* Returns whether an operand has indices at which another operand or the result is accessed. */
+/* Returns whether an operand holds indices into another operand or into the result, as in Gather
+ * and Scatter. */
 static gboolean
 has_places (const CleaveNode *node, guint operand)
 {

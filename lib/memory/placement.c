@@ -82,7 +82,8 @@ spread_run (const CleaveShape *shape,
     }
 }
 
-/* Gives dimensions of extent 1 the strides that they would have in a dense value. */
+/* Sets the strides of dimensions of extent 1 to the strides that they would have in a dense
+ * value. */
 static void
 stride_ones (const CleaveShape *shape, gint64 *stride)
 {
@@ -114,8 +115,8 @@ cleave_location_reshape (const CleaveShape *from,
       guint f_end = f + 1, t_end = t + 1;
       gint64 n_f = from->dim[from_dims[f]], n_t = to->dim[to_dims[t]];
 
-      while (n_f != n_t) /* find the shortest runs of dimensions that have the same number of
-                          * elements in `from` and `to` */
+      while (n_f != n_t) /* find the shortest groups of consecutive dimensions of `from` and of `to`
+                          * with equal numbers of elements */
         if (n_f < n_t)
           n_f *= from->dim[from_dims[f_end++]];
         else

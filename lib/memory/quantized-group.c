@@ -50,8 +50,8 @@ cleave_group_get_body (const CleaveCall *call)
   return (CleaveBody){ a->calls, call->n_operands };
 }
 
-/* Finds the main call, which determines maps and layout of the group. Returns FALSE if all calls go
- * element by element. */
+/* Finds the main call, which determines maps and layout of the group. Returns FALSE if all calls
+ * are element-wise. */
 static gboolean
 find_main (const CleaveBody *body, guint *index)
 {
@@ -67,8 +67,8 @@ find_main (const CleaveBody *body, guint *index)
   return found;
 }
 
-/* Finds the only call that reads a value, and the index of the operand. Returns FALSE if there is
- * not exactly one. */
+/* Finds the only call that reads value `from`, and the index of the operand. Returns FALSE if there
+ * is no reader or more than one. */
 static gboolean
 find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
 {
@@ -85,9 +85,9 @@ find_reader (const CleaveBody *body, guint from, guint *index, guint *operand)
   return n_readers == 1;
 }
 
-/* Follows an operand of the group through element-wise calls to the main call, or to the last
- * call if there is no main call. Returns FALSE if several calls read one of the values between
- * them, or if a call changes the shape of the value. */
+/* Follows an operand of the group through element-wise calls to the main call, or to the last call
+ * if there is no main call. Returns FALSE if a value on the way has several readers, or if a call
+ * changes the shape of the value. */
 static gboolean
 follow (const CleaveBody *body, guint outer, guint *index, guint *operand)
 {
@@ -172,8 +172,8 @@ macs (const CleaveCall *call)
   return sum;
 }
 
-/* Returns the kernel of the main call. The kernel family of groups computes rows in the order of
- * that kernel. */
+/* Returns the kernel of the main call. The group's own kernel computes rows in the order of that
+ * kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

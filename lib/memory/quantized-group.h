@@ -4,18 +4,19 @@
 #include "../ir/chunk.h"
 #include "../ir/graph-private.h"
 
-/* A quantized group: the nodes between values stored in fewer bits, merged into one node.
+/* A quantized group: the nodes between values stored in few bits, merged into one node.
  *
  *      int8 ── DequantizeLinear ── Conv ── Relu ── QuantizeLinear ── int8
  *
- * The runtime computes a group tile by tile, so that its intermediate float values never exist
- * whole. */
+ * cleave_lower() (sequence-lowering.h) merges groups before buffers are assigned. The runtime
+ * computes a group tile by tile, so that its intermediate float values never exist whole. */
 
 #define CLEAVE_BODY_ABSENT G_MAXUINT
 
-/* One of the ops of a group. The calls are sorted so that each call comes after the calls it reads;
- * the last call makes the result. `from` numbers the operands: first the operands of the group,
- * then the results of earlier calls; CLEAVE_BODY_ABSENT for an absent operand. */
+/* One op (call) of a group. The calls are sorted so that each call comes after the calls that it
+ * reads; the last call computes the result of the group. `from` numbers the operands of the call:
+ * first the operands of the group, then the results of earlier calls; CLEAVE_BODY_ABSENT: no
+ * operand. */
 typedef struct
 {
   const CleaveOp *op;
@@ -24,13 +25,13 @@ typedef struct
   guint *from;
   CleaveTensorType *operands;
   CleaveTensorType result;
-  gboolean by_elements; /* each element of the result depends only on the elements of the operands
-                           at the same index */
-  gboolean is_main;     /* the main call: it does not go element by element, and does more than
-                           move data */
-  guint n_readers;      /* number of operands of later calls that read the result */
-  CleaveTensor *w_bytes, *w_scale, *w_zero; /* if operand 1 was dequantized from constants: these
-                                             * constants, along w_axis; any of them may be NULL */
+  gboolean by_elements; /* the call is element-wise: each element of the result depends only on the
+                         * elements of the operands at the same index */
+  gboolean is_main;     /* the call is the main call: not element-wise, and more than a data
+                         * movement */
+  guint n_readers;      /* number of operands of later calls that read this call's result */
+  CleaveTensor *w_bytes, *w_scale, *w_zero; /* constants from which operand 1 was dequantized, along
+                                             * w_axis; any of them may be NULL */
   gint64 w_axis;
 } CleaveBodyCall;
 
@@ -61,8 +62,8 @@ cleave_body_makes (const CleaveBody *body, guint from, guint *call)
   return from != CLEAVE_BODY_ABSENT && from >= body->n_outer;
 }
 
-/* The ops of a node that stands for a quantized group. They have no compute function. A node of the
- * second op may overwrite an operand. */
+/* The ops of a node that is a quantized group. They have no compute function. A node of
+ * cleave_op_quantized_group_in_place may overwrite an operand. */
 extern const CleaveOp cleave_op_quantized_group, cleave_op_quantized_group_in_place;
 gboolean cleave_node_is_group (const CleaveNode *node);
 /* Adds a group node and takes ownership of `calls`. */
@@ -74,7 +75,8 @@ CleaveNode *cleave_group_add (CleaveGraph *graph,
 CleaveBody cleave_group_get_body (const CleaveCall *call);
 GArray *cleave_body_calls_new (void);
 
-/* The range of a call's result that one tile needs, and the piece of the call that computes it. */
+/* The range of a call's result that one tile of the group needs, and the piece of the call that
+ * computes it. */
 typedef struct
 {
   gboolean is_needed;
@@ -82,41 +84,42 @@ typedef struct
   CleaveChunk chunk;
 } CleaveTilePart;
 
-/* Returns the parts of the tile `range` of the group's result, one for each call; NULL if the range
- * cannot be computed alone. */
+/* Returns the parts of the tile `range` of the group's result, one for each call; NULL if `range`
+ * cannot be computed separately. */
 CleaveTilePart *cleave_tile_new (const CleaveBody *body, const CleaveRange *range);
 void cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body);
-/* Returns the bytes of scratch memory that intermediate values of a tile need, and writes the
- * offset of each to `offsets`. */
+/* Returns the bytes of scratch memory for the intermediate values of a tile, and writes the offset
+ * of each value to `offsets`. */
 gint64 cleave_tile_place (const CleaveTilePart *parts, const CleaveBody *body, gint64 *offsets);
-/* Writes the tile at `index` to `range`. Returns FALSE if there are fewer tiles. */
+/* Writes the range of tile number `index` to `range`. Returns FALSE if there are fewer tiles. */
 gboolean cleave_tile_range (const CleaveShape *whole,
                             const CleaveShape *tile,
                             gint64 index,
                             CleaveRange *range);
 
 /* Chooses the extents of tiles whose intermediate values stay in the cache. Cuts the dimensions in
- * the order of `dims`. `weights` has the bytes of each constant operand, 0 for others. Returns
- * FALSE if even small tiles take too much. */
+ * the order of `dims`. `weights`, indexed by operand of the group: bytes of a constant operand, 0
+ * for other operands. Returns FALSE if even small tiles do not fit into the cache. */
 gboolean cleave_tile_choose (const CleaveBody *body,
                              const gint64 *weights,
                              const guint *dims,
                              CleaveShape *tile);
 
-/* Returns whether each element of the node's result depends only on elements at the same index of
- * its operands. */
+/* Returns whether the node is element-wise: each element of its result depends only on elements at
+ * the same index of its operands. */
 gboolean cleave_node_goes_by_elements (const CleaveNode *node);
-/* Returns, by node id, the 8-bit value of which the node's result is an element-wise function, as
- * far back in the graph as possible; NULL if there is none. The caller frees the array. */
+/* Returns an array indexed by node id: the 8-bit value of which the node's result is an
+ * element-wise function, as far back in the graph as possible; NULL: none. The caller frees the
+ * array. */
 CleaveResult **cleave_byte_functions_find (const CleaveGraph *graph, const GPtrArray *order);
 
 /* Returns the graph with its groups merged into nodes; NULL if it has none or has a cycle. */
 CleaveGraph *cleave_group_quantized (const CleaveGraph *graph);
-/* Merges groups as cleave_group_quantized() does. Sets `*nodes` to an array, by the id of a node of
- * `graph`, of the new node that does its work. */
+/* Merges groups as cleave_group_quantized() does. Sets `*nodes` to an array indexed by the id of a
+ * node of `graph`: the node of the new graph that replaces it. */
 CleaveGraph *cleave_group_quantized_nodes (const CleaveGraph *graph, CleaveNode ***nodes);
-/* Returns the graph in which data movement (views, joins, reshapes) before sums is done on 8-bit
- * values, with dequantization after it. `order` is an order of the graph. `*nodes` is as in
- * cleave_group_quantized_nodes(). Returns NULL if nothing moves. */
+/* Returns the graph with data movement (views, joins, reshapes) before sums done on 8-bit values,
+ * and dequantization after the movement. `order` is an order of the graph. Sets `*nodes` as
+ * cleave_group_quantized_nodes() does. Returns NULL if no node moves. */
 CleaveGraph *
 cleave_sink_dequantize (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes);

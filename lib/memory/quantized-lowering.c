@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Finds groups: the nodes between DequantizeLinears and one QuantizeLinear, if no other node reads
- * them. A node that dequantizes or moves values is cheap: it is part of every group that reads it,
- * and runs again where tiles overlap. At most one of the other nodes of a group does not go element
- * by element, so that no expensive node is recomputed.
+ * their results. A node that dequantizes or moves values is cheap: each group that reads it
+ * includes a copy of it, and tiles that overlap run it again. At most one of the other nodes of a
+ * group is not element-wise, so that no expensive node is recomputed.
  *
  * Over 400 lines: groups are found and made into nodes by the same lists. */
 
@@ -12,8 +12,8 @@
 #include "../ir/topology.h"
 #include "quantized-group.h"
 
-/* Limit on the calls of a group: readers are searched for linearly. No group of 60 networks is
- * longer. */
+/* A group has at most this many calls, since the search for readers is linear. No group of 60
+ * networks is longer. */
 #define MAX_CALLS 64
 
 typedef struct
@@ -26,14 +26,14 @@ typedef struct
 
 typedef struct
 {
-  const guint *position; /* position of each node, indexed by node id, as all arrays below */
-  guint *n_seen;         /* number of uses of a node by the current group */
+  const guint *position; /* indexed by node id, as all arrays below: position of the node */
+  guint *n_seen;         /* number of uses of a node by members of the current group */
   gboolean *cheap;
-  guint *number;          /* indexed by node id: index of its call in the group */
+  guint *number;          /* index of the node's call in the group */
   Group **groups;         /* the group that ends with the node, or NULL */
-  GPtrArray *touched;     /* CleaveNode: nodes with n_seen > 0 */
-  GPtrArray *members;     /* CleaveNode: nodes of the current group */
-  CleaveNode *main;       /* the member that does not go element by element, or NULL */
+  GPtrArray *touched;     /* CleaveNode: nodes whose n_seen is not 0 */
+  GPtrArray *members;     /* CleaveNode: members of the current group, that is, its nodes */
+  CleaveNode *main;       /* the member that is not element-wise, or NULL */
   CleaveResult **origins; /* result of cleave_byte_functions_find() */
   guint n_groups;
 } Lowering;
@@ -63,8 +63,8 @@ may_join (const Lowering *l, const CleaveNode *node)
          (l->main == NULL || cleave_node_goes_by_elements (node));
 }
 
-/* Returns whether a node dequantizes, or only moves dequantized values. The nodes before it in the
- * order must be classified already. */
+/* Returns whether a node dequantizes, or only moves dequantized values. `cheap` must be known for
+ * its operands. */
 static gboolean
 is_cheap (const Lowering *l, const CleaveNode *node)
 {
@@ -85,8 +85,8 @@ is_cheap (const Lowering *l, const CleaveNode *node)
   return cheap;
 }
 
-/* Counts a use of a node by a member of the group. Makes the node a member once all its uses are by
- * members. */
+/* Counts a use of a node by a member of the group. Makes the node a member once members are all its
+ * readers. */
 static void
 count_use_by_member (Lowering *l, CleaveNode *node)
 {
@@ -111,9 +111,9 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Collects all nodes between an 8-bit value and `end`, if `end` is a function of that value.
- * Includes nodes with other readers: a table evaluates them only 256 times. Returns FALSE if `end`
- * is no function of an 8-bit value, or there are too many nodes. */
+/* Collects all nodes between an 8-bit value and `end`, if `end` is an element-wise function of that
+ * value. Includes nodes with other readers: a table evaluates them only 256 times. Returns FALSE if
+ * `end` is no such function, or there are too many nodes. */
 static gboolean
 collect_function (Lowering *l, CleaveNode *end)
 {
@@ -141,8 +141,8 @@ collect_function (Lowering *l, CleaveNode *end)
   return l->members->len <= MAX_CALLS;
 }
 
-/* Collects the members of the group that ends with `end`. Returns FALSE if no member dequantizes.
- */
+/* Collects the members of the group whose last node is `end`. Returns FALSE if no member
+ * dequantizes. */
 static gboolean
 collect (Lowering *l, CleaveNode *end)
 {
@@ -185,8 +185,8 @@ find_outer (Group *group, CleaveResult *result)
   return index;
 }
 
-/* Lists the operands of the group. The operand of the main op is first, since layouts refer to it.
- */
+/* Lists the operands of the group. The operand of the main op is first, since layouts name the
+ * dimensions of operand 0. */
 static void
 find_operands (const Lowering *l, Group *group)
 {
@@ -219,7 +219,7 @@ ref_constant (const CleaveNode *node, guint operand)
 }
 
 /* Notes the 8-bit values of constant weights. The node that dequantizes them is no member, since it
- * runs once, but a kernel may use the 8-bit values. */
+ * runs once when the program is made, but a kernel may use the 8-bit values. */
 static void
 find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
 {
@@ -228,8 +228,7 @@ find_stored_weights (CleaveBodyCall *call, const CleaveNode *node)
                                : NULL;
 
   if (from == NULL || !cleave_node_is_fixed (from) || (from->op->flags & CLEAVE_OP_STORAGE) == 0 ||
-      from->n_operands < 2 /* a Cast dequantizes without a scale */ ||
-      from->operands[0].result == NULL ||
+      from->n_operands < 2 /* a Cast has no scale operand */ || from->operands[0].result == NULL ||
       cleave_element_size (from->operands[0].result->type.element) != 1)
     return;
   call->w_bytes = ref_constant (from, 0);
@@ -274,7 +273,7 @@ add_call (const Lowering *l, Group *group, const CleaveNode *node)
   g_array_append_val (group->calls, call);
 }
 
-/* Returns whether there are tiles small enough for the cache. */
+/* Returns whether the group has tiles whose intermediate values fit into the cache. */
 static gboolean
 has_tiles (const Group *group)
 {
@@ -322,8 +321,8 @@ find_group (Lowering *l, CleaveNode *end)
   g_ptr_array_set_size (l->touched, 0);
 }
 
-/* Adds the node of a group. Maps each member of the group to this node, unless it has a node
- * already. */
+/* Adds the node of a group to the lowered graph. Sets `nodes` of each member that has no entry yet
+ * to this node. */
 static void
 add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
 {
@@ -342,8 +341,8 @@ add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
     }
 }
 
-/* Returns, by node id, the nodes that the lowered graph needs: they end a group, are read outside
- * groups, or have no reader at all. */
+/* Returns an array indexed by node id: whether the lowered graph needs the node. It needs nodes
+ * that end a group, nodes that are read outside groups, and nodes without readers. */
 static gboolean *
 find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
 {
@@ -368,8 +367,8 @@ find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l
   return wanted;
 }
 
-/* Makes the lowered graph. `nodes`, by node id, is all NULL before. Sets each entry to the node of
- * the lowered graph that computes the same results. */
+/* Makes the lowered graph. `nodes` is indexed by node id and all NULL before. Sets each entry to
+ * the node of the lowered graph that computes the same results. */
 static CleaveGraph *
 make_graph (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l, CleaveNode **nodes)
 {
@@ -406,7 +405,7 @@ cleave_group_quantized (const CleaveGraph *graph)
   return cleave_group_quantized_nodes (graph, &nodes);
 }
 
-/* Groups the nodes of a graph, and visits them in `order`. */
+/* Groups the nodes of a graph. Visits them in `order`. */
 static CleaveGraph *
 group_nodes (const CleaveGraph *graph, const GPtrArray *order, CleaveNode ***nodes)
 {

@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Moves dequantization behind data movement, so that kernels find 8-bit values even where a split
- * has cut or joined them:
+ * has cut or joined the values:
  *
  *     DequantizeLinear ── Slice ── Conv      =>      Slice ── DequantizeLinear ── Conv
  *
- * Does so for convolutions and matrix products, and for values that are quantized again, where a
- * table of bytes can replace both conversions. */
+ * Does so for values that convolutions and matrix products read, and for values that are quantized
+ * again, where a table of bytes can replace both conversions. */
 
 #include "../ir/extract.h"
 #include "quantized-group.h"
 
-/* The kind of reader that wants a value as bytes. If there are several kinds, the lowest counts. */
+/* The kind of readers that want a value as bytes: none, tables of 256 bytes, or sums (is_sum()).
+ * For several kinds of readers, the lowest applies. */
 typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct
 {
   CleaveGraph *to;
-  CleaveNode **nodes; /* indexed by node id, as all arrays below: the node in `to` that computes the
-                       * same, or NULL */
-  CleaveResult **bytes;  /* the 8-bit value in `to` of a value that is dequantized later */
+  CleaveNode **nodes; /* indexed by node id, as all arrays below: the node in `to` that replaces it,
+                       * or NULL */
+  CleaveResult **bytes;  /* in `to`: the 8-bit value that stands for the node's result until a
+                          * reader needs floats */
   const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: none */
   Wanted *wanted; /* the kind of readers of the node's result, also through data movement; BY_NONE
-                   * if a reader wants floats */
+                   * if a reader needs floats */
   guint n_moved;
 } DequantizeSink;
 
@@ -51,7 +53,7 @@ is_sum (const CleaveNode *node)
 enum { SCALE = 1 };
 
 /* Returns whether a node quantizes to 8 bits with one scale for all elements. A table of bytes can
- * do that together with the dequantization before it. */
+ * then replace this node and the dequantization before it. */
 static gboolean
 quantizes_by_one_scale (const CleaveNode *node)
 {
@@ -60,9 +62,9 @@ quantizes_by_one_scale (const CleaveNode *node)
          cleave_element_size (node->results[0].type.element) == 1;
 }
 
-/* Returns for which kind of reader a node's result must be bytes. Called for the last node first. A
- * join moves bytes if a sum reads it, even if other nodes read it too, since no kernel joins bytes
- * and sums them. A join does not move bytes for a QuantizeLinear: the operands of the join are
+/* Returns the kind of readers for which a node should move bytes. Called for the last node first. A
+ * join moves bytes if a sum reads it, even if other nodes read it too, since no kernel both joins
+ * and sums bytes. A join does not move bytes for a QuantizeLinear: the operands of the join are
  * quantized in place, and a table is slow on short separate rows. */
 static Wanted
 find_whether_wanted (const DequantizeSink *s, const CleaveNode *node)
@@ -111,8 +113,8 @@ is_same (const CleaveNode *a, const CleaveNode *b)
          a->operands[0].result->type.element == b->operands[0].result->type.element;
 }
 
-/* Returns a DequantizeLinear with the parameters that all moved operands share; NULL if they
- * differ. */
+/* Returns a DequantizeLinear whose parameters all moved operands of a node share; NULL if the
+ * parameters differ. */
 static const CleaveNode *
 find_dequantize (const DequantizeSink *s, const CleaveNode *node)
 {
@@ -132,8 +134,8 @@ find_dequantize (const DequantizeSink *s, const CleaveNode *node)
   return by;
 }
 
-/* Returns the value of the new graph for a value of the old graph. If a value was moved as bytes,
- * adds a node that dequantizes it when it is first read as floats. */
+/* Returns the value of the new graph for a value of the old graph. If the value was moved as bytes,
+ * the first call adds a node that dequantizes them. */
 static CleaveResult *
 find_value (gpointer data, CleaveResult *value)
 {
@@ -180,7 +182,8 @@ add_moved (DequantizeSink *s, const CleaveNode *node, const CleaveNode *by)
       CleaveNode **before =
           node->operands[i].result == NULL ? NULL : &s->nodes[node->operands[i].result->node->id];
 
-      if (before != NULL && *before == NULL) /* perhaps no node reads the value as floats */
+      if (before != NULL && *before == NULL) /* no float value exists yet, and perhaps no node needs
+                                              * one */
         *before = moved;
     }
 }

@@ -7,26 +7,26 @@
 
 #include "../ir/align.h"
 
-/* Lower limit, in bytes, on the limit of a tile's intermediate values: the size of the nearest
- * cache. */
+/* Limit on the bytes of a tile's intermediate values: at least LEAST_BYTES (the nearest cache), at
+ * most MOST_BYTES. Between them, the bytes of the weights or half of all bytes that the group reads
+ * and writes, since each tile rereads weights and halos. With the weights alone, two networks of
+ * inverted bottlenecks take 5 to 11 % longer. */
 #define LEAST_BYTES (32 << 10)
-/* Upper limit, in bytes, on that limit: the size of the second cache. In between, the limit is
- * the bytes of the weights or half of all bytes that the group reads and writes, since each tile
- * rereads weights and halos. With the weights alone, two networks of inverted bottlenecks take 5
- * to 11 % longer. */
+/* Upper bound of that limit, in bytes: the size of the second cache. */
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
-/* A tile of at most AGAIN_BYTES is not cut if the cut computes MUCH_AGAIN times the elements. For
- * example, each half of a product of two dequantized matrices dequantizes one of them completely.
- * Four heads of 64 x 128 by 128 x 64 would take 71 us instead of 44. */
+/* A tile whose intermediate values take at most AGAIN_BYTES is not cut if the cut computes
+ * MUCH_AGAIN times the elements. For example, each half of a product of two dequantized matrices
+ * dequantizes one of them completely. Four heads of 64 x 128 by 128 x 64 would take 71 us instead
+ * of 44. */
 #define AGAIN_BYTES (96 << 10)
 #define MUCH_AGAIN 1.25
-/* A cut that leaves at most this fraction of the bytes is taken at once, before later dimensions
- * are tried. With this rule, rows of 14 to 112 pixels stay whole; without it, they are cut to 7 x
+/* A cut of a dimension that reduces the bytes to at most this fraction is made without trying later
+ * dimensions. With this rule, rows of 14 to 112 pixels stay whole; without it, they are cut to 7 x
  * 7. */
 #define MUCH_SMALLER 0.75
-/* A constant of more bytes is packed, and is not cut. */
+/* Constants of more bytes than this are packed, so tiles must not cut them. */
 #define SMALL_BYTES 1024
 
 static void
@@ -66,7 +66,8 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
         {
           parts[i].is_needed = FALSE;
           for (guint k = 0; k < i; k++)
-            parts[k].is_needed = FALSE; /* calls that are not planned yet have no chunk to clear */
+            parts[k].is_needed = FALSE; /* calls before call i have no chunk yet, so none must be
+                                         * cleared */
           cleave_tile_free (parts, body);
           return NULL;
         }
@@ -83,8 +84,8 @@ cleave_tile_free (CleaveTilePart *parts, const CleaveBody *body)
   g_free (parts);
 }
 
-/* Finds the value whose memory a call may take: an element-wise call overwrites a value that no
- * other call reads. */
+/* Finds the intermediate value whose memory the result of a call may take: an element-wise call
+ * overwrites an operand that no other call reads. */
 static gboolean
 find_overwritten (const CleaveTilePart *parts, const CleaveBody *body, guint index, guint *made)
 {
@@ -163,7 +164,7 @@ count_tiles (const CleaveShape *whole, const CleaveShape *tile)
 typedef struct
 {
   gint64 n_bytes;
-  double n_elements; /* number of elements of all tiles together */
+  double n_elements; /* number of computed elements, sum over all tiles */
 } Measure;
 
 static gboolean
@@ -182,8 +183,8 @@ cuts_weights (const CleaveTilePart *parts, const CleaveBody *body, const gint64 
   return FALSE;
 }
 
-/* Measures a tile in the middle of the result, which has neighbors in all directions. Returns
- * FALSE if there is no such tile or it cuts a packed constant. */
+/* Measures a tile in the middle of the result, which has neighbors on all sides. Returns FALSE if
+ * this tile cannot be computed separately or cuts a packed constant. */
 static gboolean
 measure (const CleaveBody *body, const gint64 *weights, const CleaveShape *tile, Measure *m)
 {

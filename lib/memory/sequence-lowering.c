@@ -4,8 +4,8 @@
 
 #include "quantized-group.h"
 
-/* Returns whether a node is one of several chunks of a sequence. The node then takes the state of
- * another node of the same op, or passes its own state to one. */
+/* Returns whether a node is one of several chunks of a sequence: it takes the state of another node
+ * of the same op, or passes its own state to one. */
 static gboolean
 is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
 {
@@ -23,7 +23,8 @@ is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
   return FALSE;
 }
 
-/* Finds the work of a node that does not depend on its state. Returns FALSE if there is none. */
+/* Describes the work of a node that does not depend on its state. Returns FALSE if there is
+ * none. */
 static gboolean
 find_independent_work (const CleaveNode *node, CleaveSequence *sequence)
 {
@@ -62,7 +63,8 @@ add_independent_work (const CleaveNode *node, const CleaveSequence *sequence)
                                    G_N_ELEMENTS (operands), &type, 1, attrs);
 }
 
-/* Replaces the node by a node that continues from the work done ahead. */
+/* Replaces the node by two nodes: one computes the work that does not depend on the state, the
+ * other continues from its result. */
 static void
 replace (CleaveNode *node, const CleaveSequence *sequence)
 {

@@ -9,8 +9,8 @@
 #include "../ir/memory.h"
 #include "../ir/node-queries.h"
 
-/* An input of more than LOAD_BYTES is loaded in up to MAX_LOADS parts, so that all threads can take
- * some. */
+/* An input of more than LOAD_BYTES is loaded in up to MAX_LOADS parts, which different threads can
+ * load. */
 #define LOAD_BYTES (128 << 10)
 #define MAX_LOADS 8
 
@@ -58,7 +58,8 @@ is_in_place (const CleaveStorage *storage, const CleaveNode *node, guint operand
          assignment->part == operand;
 }
 
-/* Copies the parts of `box` outside the `taken` ranges, so that no byte is written twice. */
+/* Copies the parts of `box` that are outside the ranges in `taken`, so that no byte is written
+ * twice. */
 static void
 add_copies_of_rest (
     CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *box, GArray *taken)
@@ -70,8 +71,8 @@ add_copies_of_rest (
     add_copy (storage, node, operand, &g_array_index (rest, CleaveRange, i));
 }
 
-/* Copies a staged operand into its join's buffer, if no join has copied it. Returns TRUE if the
- * operand is in place. */
+/* Copies a staged operand into its join's buffer, unless an earlier join has copied it. Returns
+ * FALSE if the operand is not staged for this join. */
 static gboolean
 copy_once (CleaveStorage *storage, CleaveNode *node, guint operand, const CleaveRange *range)
 {
@@ -116,7 +117,8 @@ add_join (CleaveStorage *storage, CleaveNode *node)
       }
 }
 
-/* Copies the staged operands of a box. All other operands are in place. */
+/* Copies the staged operands of a join that is a box of a later join. All other operands are in
+ * place. */
 static void
 add_box (CleaveStorage *storage, CleaveNode *node)
 {
@@ -213,8 +215,8 @@ typedef struct
   guint step;
 } Touch;
 
-/* Returns whether an input stays in the caller's memory, as the caller asked, and nothing
- * overwrites it. */
+/* Returns whether a value is an input that stays in the caller's memory: the graph excludes inputs,
+ * and no node overwrites the input. */
 static gboolean
 is_staged (const CleaveAssignment *assignment)
 {
@@ -224,7 +226,7 @@ is_staged (const CleaveAssignment *assignment)
          assignment->deadline == CLEAVE_NEVER;
 }
 
-/* Returns the end of a dense value, in bytes from the beginning of its buffer. */
+/* Returns the end of a dense value, in bytes from the begin of its buffer. */
 static gint64
 find_end (const CleaveAssignment *assignment)
 {
@@ -233,7 +235,7 @@ find_end (const CleaveAssignment *assignment)
              (gint64) cleave_element_size (assignment->result->type.element);
 }
 
-/* Returns the end of a value with any strides, in bytes from the beginning of its buffer. */
+/* Returns the end of a value with any strides, in bytes from the begin of its buffer. */
 static gint64
 find_reach (const CleaveAssignment *assignment)
 {
@@ -294,7 +296,7 @@ find_buffers (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Returns the outermost dimension of at least `extent` elements, or 0. */
+/* Returns the outermost dimension with at least `extent` elements; 0 if there is none. */
 static guint
 find_outermost (const CleaveShape *shape, gint64 extent)
 {
@@ -304,7 +306,7 @@ find_outermost (const CleaveShape *shape, gint64 extent)
   return 0;
 }
 
-/* Adds the steps that load an input. Returns the step after which it is complete. */
+/* Adds the steps that load an input. Returns the index of the step that completes the input. */
 static guint
 add_loads (CleaveStorage *storage, const CleaveResult *input, guint index)
 {
@@ -354,8 +356,8 @@ cleave_storage_measure (CleaveStorage *storage, const CleaveGraph *graph)
   find_live (storage);
 }
 
-/* Inputs are loaded first and outputs stored last, so that their buffers count for the whole time
- * in which they may be needed. */
+/* Loads inputs first and stores outputs last, so that their buffers are in use for the whole time
+ * in which the caller may access them. */
 void
 cleave_storage_add_steps (CleaveStorage *storage, const CleaveGraph *graph)
 {

@@ -67,7 +67,7 @@ layout (const CleaveCall *call)
   return ((const TransferAttrs *) call->attrs)->letters;
 }
 
-/* Finds the order in which dimensions are sent, the innermost first. */
+/* Finds the order in which dimensions are sent, innermost first. */
 static void
 find_dims (const TransferAttrs *a, guint *dims)
 {
@@ -152,8 +152,8 @@ compute_expect (const CleaveCall *call, const CleaveView *operands, const Cleave
   *(guint8 *) results[1].data = 0;
 }
 
-/* Clears a value that did not arrive: readers may use it as indices, which must not be arbitrary.
- */
+/* Clears a value that did not arrive: readers may use it as indices, so it must not hold arbitrary
+ * bytes. */
 static void
 compute_receive (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -220,7 +220,7 @@ TRANSFER_OP (op_receive,
              infer_value,
              layout,
              compute_receive);
-/* The transport of a graph that never runs and is made only to find an order. */
+/* The op of a received value in a graph that never runs and is only made to find an order. */
 TRANSFER_OP (op_arrive, "Arrive", "begin", TWO ("value", "token"), 1, 0, infer_value, layout, NULL);
 
 static CleaveNode *

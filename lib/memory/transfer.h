@@ -5,29 +5,32 @@
 
 #include "../ir/graph-private.h"
 
-/* Transfers between ranks: nodes that send a value to another rank or receive one from it. They are
- * steps of a program like all others, so that arena, order and threads take them into account. Each
- * transfer takes two nodes; between them the message is in flight and its memory is in use.
+/* Transfers between ranks: nodes that send a value to another rank or receive one from it.
+ * passes/ranks adds them to the graph of one rank. They are steps of a program as other nodes are,
+ * so that arena, order and threads take them into account. Each transfer takes two nodes; between
+ * the two nodes the message is in flight and its memory is in use.
  *
  *    node ── Send ── Finish           the value stays in place until it has been sent
  *    Expect ── Receive ── node        the value arrives where its readers expect it
  *
- * Each node also passes a token to the node that was added after it. No other node reads the token:
- * it makes the nodes run one by one, in the order in which they were added. */
+ * Each transfer node also passes a token to the transfer node that was added next. No other node
+ * reads the token: it makes the transfer nodes run one by one, in the order in which they were
+ * added. */
 
-/* The element type and shape of the token, which orders the transfers. */
+/* Element type and shape of the token, a value without content that keeps transfer nodes in
+ * order. */
 extern const CleaveTensorType cleave_transfer_token;
 
-/* The graph that transfers are added to, with the last token. */
+/* The graph to which transfers are added, and the token of the last transfer node. */
 typedef struct
 {
   CleaveGraph *graph;
-  GArray *transport; /* one CleaveTransport, which the nodes reference */
+  GArray *transport; /* one CleaveTransport, to which the transfer nodes refer */
   CleaveResult *token;
 } CleaveTransfers;
 
-/* A message: its number, and the dimension names of its value if C must be innermost in the bytes
- * that are sent, or NULL. */
+/* A message: its number, and the dimension names of its value (for example "NCHW") if the sent
+ * bytes must have C innermost; NULL: the order of the dimensions is unchanged. */
 typedef struct
 {
   guint number;
@@ -42,7 +45,8 @@ void cleave_transfers_add_finish (CleaveTransfers *transfers,
                                   const char *name,
                                   const CleaveTransferMessage *message,
                                   CleaveResult *value);
-/* Returns the memory for the message, the operand of Receive. */
+/* Adds an Expect. Returns its result: the memory into which the message arrives, and the operand of
+ * the Receive. */
 CleaveResult *cleave_transfers_add_expect (CleaveTransfers *transfers,
                                            const char *name,
                                            const CleaveTransferMessage *message,
@@ -51,8 +55,8 @@ CleaveResult *cleave_transfers_add_receive (CleaveTransfers *transfers,
                                             const char *name,
                                             const CleaveTransferMessage *message,
                                             CleaveResult *expected);
-/* Adds a value that arrives whenever a node reads it. For graphs that are only analyzed and never
- * run. */
+/* Adds a node that stands for a received value, in a graph that is only analyzed and never runs.
+ * The value arrives when a node reads it. */
 CleaveResult *cleave_transfers_add_arrival (CleaveTransfers *transfers,
                                             const char *name,
                                             const CleaveTransferMessage *message,

@@ -3,7 +3,8 @@
 
 #include "../ir/graph-private.h"
 
-/* Fills `uses` with the operands that read a result, by id of the reader and operand index. The
- * result's own list has them in the order in which they were made, which edits change. Sorted uses
- * make a copy of the graph, or the graph read back from a file, run in the same order. */
+/* Fills `uses` with the operands that read a result, sorted by the id of the reader and then by
+ * operand index. The result's own list is in the order in which the operands were set, which edits
+ * change. With sorted uses, a copy of a graph, or the graph read from a file, runs in the same
+ * order. The candidate orders (walks.c) and memory orders (memory-format.c) use this list. */
 void cleave_uses_list (GPtrArray *uses, const CleaveResult *result);

@@ -6,7 +6,7 @@
 #include "../ir/node-queries.h"
 #include "uses.h"
 
-/* A node on the stack of the walk. The walk enters the node at first, and leaves it when all its
+/* A node on the stack of the walk. The walk enters the node first, and leaves it when all its
  * operands are in the order. */
 typedef struct
 {
@@ -16,11 +16,11 @@ typedef struct
 
 typedef struct
 {
-  GArray *stack; /* Visit: nodes that are entered, or must be visited */
+  GArray *stack; /* Visit: nodes that the walk has entered, and operands that it must still enter */
   GPtrArray *order;
   gboolean *seen;       /* indexed by node id: whether the walk has entered the node */
-  const gint64 *weight; /* weight of each node, indexed by node id; the walk visits the heaviest
-                         * operand first; NULL: the walk visits operands in their own order */
+  const gint64 *weight; /* indexed by node id: weight; the walk visits the heaviest operand first;
+                         * NULL: it visits operands in their own order */
 } Walk;
 
 static void
@@ -40,7 +40,7 @@ compare_weights (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Pushes the operands of a node. The last one pushed is visited first. */
+/* Pushes the operands of a node. The walk visits the operand that is pushed last first. */
 static void
 push_operands (Walk *walk, CleaveNode *node)
 {
@@ -119,8 +119,8 @@ compare_subtrees (gconstpointer a, gconstpointer b)
 }
 
 /* Returns the bytes needed to compute a node's value if its operands are computed one after the
- * other. Operands that need most memory beyond their own size come first (Sethi and Ullman's rule,
- * optimal for trees). */
+ * other. Operands whose computation needs most memory beyond their own size come first (Sethi and
+ * Ullman's rule, optimal for trees). */
 static gint64
 estimate (const CleaveNode *node, const Subtree *subtrees, GArray *operands)
 {
@@ -195,20 +195,21 @@ cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
   return is_heavier_later (graph, weight) ? cleave_walk_depth_first (graph, weight) : NULL;
 }
 
-/* The walk from the inputs down: a node runs as soon as its operands exist. */
+/* The walk from the inputs down. It runs a node as soon as its operands exist. */
 
-/* A value with more readers than this is cut into many strips, which begin in the given order; a
- * tile has fewer readers. With 4, a ShuffleNet and a detector take 7 % more memory. */
+/* If a value has more readers than this, the readers run in the given order, not as soon as
+ * possible: they are many strips. A value that is cut into tiles has fewer readers. With 4, a
+ * ShuffleNet and a detector take 7 % more memory. */
 #define MAX_READERS_AT_ONCE 8
 
 typedef struct
 {
   GPtrArray *order;   /* CleaveNode: nodes that have run */
   gboolean *seen;     /* indexed by node id: whether the node is in `order` */
-  CleaveNode **base;  /* indexed by node id: the node that a view reads from in the end, or the node
-                         itself */
-  guint *n_missing;   /* indexed by node id: number of operands whose base has not run */
-  GPtrArray *ready;   /* CleaveNode: runnable; the last runs next */
+  CleaveNode **base;  /* indexed by node id: the node whose memory a view reads, through all views
+                       * between them; the node itself if it is no view */
+  guint *n_missing;   /* indexed by node id: number of operands whose base has not run yet */
+  GPtrArray *ready;   /* CleaveNode: nodes that can run; the last one runs next */
   GPtrArray *pending; /* CleaveNode: views whose readers have not been visited yet */
   GPtrArray *uses;    /* CleaveOperand: uses of the current result */
 } Eager;
@@ -226,8 +227,8 @@ eager_clear (Eager *eager)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Eager, eager_clear)
 
-/* Returns whether a node is a view. A view runs when it is first read: if it becomes a copy, it
- * must come after all other readers of its operand. */
+/* Returns whether a node is a view. The walk runs a view when a node first reads it: if the view
+ * becomes a copy, it must come after all other readers of its operand. */
 static gboolean
 is_view (const CleaveNode *node)
 {
@@ -260,7 +261,7 @@ add (Eager *eager, CleaveNode *node)
   g_ptr_array_add (eager->order, node);
 }
 
-/* Runs the views that a node reads through, then the node. */
+/* Runs the views through which a node reads, then the node. */
 static void
 run (Eager *eager, CleaveNode *node)
 {
@@ -297,8 +298,8 @@ count_uses (const CleaveNode *node)
   return n;
 }
 
-/* Notes in all readers, also through views, that an operand exists. Readers that wait for no other
- * operand become ready. */
+/* Notes in all readers of a node, also through views, that this operand exists. Adds readers that
+ * wait for no other operand to `ready`. */
 static void
 note_operand_ready (Eager *eager, CleaveNode *node)
 {
@@ -318,8 +319,9 @@ note_operand_ready (Eager *eager, CleaveNode *node)
             note_read (eager, ((const CleaveOperand *) eager->uses->pdata[i])->node, is_whole);
         }
     }
-  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse the new entries, so that
-                                                                * the first reader runs first */
+  for (guint i = begin, k = eager->ready->len; i + 1 < k; i++) /* reverse the new entries: the last
+                                                                * entry runs next, which must be the
+                                                                * first reader */
     {
       gpointer swapped = eager->ready->pdata[i];
 

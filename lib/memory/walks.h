@@ -3,19 +3,19 @@
 
 #include "../ir/graph-private.h"
 
-/* Candidate orders for the search in ordering.c, which measures the peak memory of each. */
-
-/* Orders of all nodes, found by walks from the outputs up or from the inputs down. */
+/* Candidate orders of all nodes, found by walks from the outputs up or from the inputs down. The
+ * search in ordering.c measures the peak memory of each candidate. Example: for two branches of a
+ * graph, the depth-first walk runs one branch to its end before the other. */
 
 /* Returns a depth-first order, which visits the operands of a node one after the other. The values
- * for one chunk are then computed, used and freed before the next chunk begins. `weight`, by node
- * id: the heaviest operand of a node comes first; NULL: operands in their own order. */
+ * of one chunk are then computed, used and freed before the next chunk begins. `weight`, indexed by
+ * node id: the heaviest operand of a node is visited first; NULL: operands in their own order. */
 GPtrArray *cleave_walk_depth_first (const CleaveGraph *graph, const gint64 *weight);
-/* Returns the depth-first order in which the operand that needs most memory beyond its own result
- * comes first. `order` is any order of the nodes. Returns NULL if that is the order of
+/* Returns the depth-first order that visits first the operand with the largest need of memory
+ * beyond its own result. `order` is any order of the nodes. Returns NULL if the result equals
  * cleave_walk_depth_first() without weights. */
 GPtrArray *cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
-/* Returns an order from the inputs down: the nodes of `order`, but each runs as soon as its
- * operands are computed. If strips end in several values, a strip is finished in all of them before
- * the next one begins. */
+/* Returns an order from the inputs down: walks through `order`, but runs each node as soon as its
+ * operands are computed. If strips end in several values, each strip is finished in all of these
+ * values before the next strip begins. */
 GPtrArray *cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order);
