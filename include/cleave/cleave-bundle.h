@@ -38,7 +38,8 @@ typedef enum {
 
 /**
  * CleaveBundleIo:
- * @name: name of an input or an output of the graph; %NULL: all that no other entry names
+ * @name: name of an input or an output of the graph; %NULL: all inputs, or all outputs, that no
+ * other entry names
  * @where: the place of the input or output
  *
  * The place of one input or output.
@@ -51,8 +52,7 @@ typedef struct
 
 /**
  * CleaveBundleKernels:
- * @CLEAVE_BUNDLE_KERNELS_ANY: C; the compiler takes DSP instructions of ARM if the processor has
- * them
+ * @CLEAVE_BUNDLE_KERNELS_ANY: C, and DSP instructions of ARM if the compiler's target has them
  * @CLEAVE_BUNDLE_KERNELS_C: C without DSP instructions
  * @CLEAVE_BUNDLE_KERNELS_DSP: DSP instructions of ARM; a compiler for other processors stops with
  * an error
@@ -70,9 +70,9 @@ typedef enum {
 /**
  * CleaveBundleIoType:
  * @CLEAVE_BUNDLE_IO_OF_MODEL: the types of the model
- * @CLEAVE_BUNDLE_IO_INT8: bytes. The caller quantizes inputs and dequantizes outputs, and the
- * bundle has no layers that do so. The header has the scales and zero points.
- * @CLEAVE_BUNDLE_IO_FLOAT: floats
+ * @CLEAVE_BUNDLE_IO_INT8: int8. The caller quantizes inputs and dequantizes outputs; the bundle has
+ * no layers for that. The header has the scales and zero points.
+ * @CLEAVE_BUNDLE_IO_FLOAT: float32. The bundle quantizes inputs and dequantizes outputs
  *
  * The element types of the inputs and outputs of a bundle.
  */
@@ -115,7 +115,7 @@ typedef struct
  * name
  * @max_memory: limit of the arena, in bytes; 0: the smallest arena that is found
  * @max_added_macs: limit of the multiply-accumulates that recomputed columns add, as a fraction of
- * those of the graph: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
+ * the multiply-accumulates of the graph: 0.1 is 10 %; 0: no limit, %CLEAVE_NOTHING_ADDED: none
  * @align: alignment of the arena and of each value in it, in bytes: 4, 8 or 16; 0: 4
  * @inputs: (array length=n_inputs): places of inputs; other inputs lie in the arena
  * @n_inputs: number of @inputs
@@ -124,7 +124,8 @@ typedef struct
  * @memories: (array length=n_memories): the memories of the device, the fastest first. The
  * arena is divided among them, and @max_memory must be 0. The default is one arena.
  * @n_memories: number of memories
- * @states: (array length=n_states): values that are kept from run to run, in memory of their own
+ * @states: (array length=n_states): values that are kept from run to run, in memory outside the
+ * arena
  * @n_states: number of @states
  * @kernels: which kernels the bundle calls: plain C, DSP or CMSIS-NN; all give the same bits
  * @io_type: the element types of inputs and outputs

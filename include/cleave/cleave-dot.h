@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Drawings of graphs, as DOT text or rendered by Graphviz. An overview draws one box for each
- * frame: a group of nodes, such as a strip or a parallel subgraph. A viewer with its own renderer
- * can use the frames (CleaveFrames) and the layout of boxes (CleaveDotLayout). */
+/* Drawings of graphs, as DOT text or rendered by Graphviz. The command draws the graph before and
+ * after a split this way. An overview draws one box for each frame: a group of nodes, such as a
+ * strip or a parallel subgraph. A viewer with its own renderer can use the frames (CleaveFrames)
+ * and the layout of boxes (CleaveDotLayout). */
 
 #include <cleave/cleave-graph.h>
 
@@ -74,7 +75,7 @@ CLEAVE_API gboolean cleave_dot_save (const CleaveGraph *graph,
                                      const char *path,
                                      GError **error);
 
-/* Frames: groups of nodes, each one box of an overview */
+/* Frames: groups of nodes. An overview draws each frame as one box. */
 
 /**
  * CleaveFrameKind:
@@ -102,7 +103,7 @@ CLEAVE_API CleaveFrameKind cleave_frames_get_kind (const CleaveFrames *frames, g
 CLEAVE_API const char *cleave_frames_get_title (const CleaveFrames *frames, guint index);
 CLEAVE_API guint cleave_frames_find (const CleaveFrames *frames, const CleaveNode *node);
 
-/* Layout */
+/* Layout of an overview: the positions of its boxes, for viewers with their own renderer */
 
 /**
  * CleaveDotLayout:

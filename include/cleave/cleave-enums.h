@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Registers each public enumeration as a GType, for bindings of other languages. */
+/* Registers each public enumeration as a GType, so that bindings of other languages, such as the
+ * Python package, see names instead of numbers. The functions are generated from the headers
+ * (lib/ir/enums.c.in). Programs in C do not need them. */
 
 #include <cleave/cleave-types.h>
 

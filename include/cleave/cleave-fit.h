@@ -22,7 +22,7 @@ typedef struct _CleaveFitPlan CleaveFitPlan;
 /**
  * CleaveFitFunc:
  * @part: the fraction of the search that is done, from 0 to 1
- * @data: (closure): the data of the options
+ * @data: (closure): the `watch_data` of the options
  *
  * Reports the progress of a search.
  */
@@ -73,7 +73,8 @@ typedef struct
  * @n_columns: number of tiles that each strip is cut into; 1: strips are not cut
  * @halo: halo policy between strips
  * @column_halo: halo policy between tiles of the same strip. If it differs from @halo, tiles run
- * column by column: those of one column from the first strip to the last, then the next column
+ * column by column: all tiles of one column from the first strip to the last, then the tiles of the
+ * next column
  * @n_bytes: estimated number of live bytes while the segment runs
  * @added_macs: estimated number of MACs that halos add
  *

@@ -2,8 +2,9 @@
 #pragma once
 
 /* Converts Split, Slice and Join operators of other frameworks to the attributes of Cleave's ops.
- * Each struct has the arguments of one framework's operator, under that framework's names. An
- * optional number is a pointer; NULL means that it is absent. */
+ * An importer of that framework fills such a struct, converts it, and passes the attributes to
+ * cleave_graph_add(). Each struct has the arguments of one framework's operator, under that
+ * framework's names. An optional number is a pointer; NULL means that the number is absent. */
 
 #include <cleave/cleave-ops.h>
 
@@ -65,7 +66,7 @@ typedef struct
 
 /**
  * CleaveSplitOnnx:
- * @opset: the opset
+ * @opset: the opset of the model
  * @n_outputs: number of outputs
  * @n_split: number of @split
  * @axis: (nullable): the dimension

@@ -61,13 +61,13 @@ typedef struct _CleaveResult CleaveResult;
  */
 typedef struct _CleaveOp CleaveOp;
 
-/* Ops */
+/* Find an op by its name, and list all ops. */
 CLEAVE_API GType cleave_op_get_gtype (void);
 CLEAVE_API const CleaveOp *cleave_op_lookup (const char *name);
 CLEAVE_API const char *cleave_op_get_name (const CleaveOp *op);
 CLEAVE_API const CleaveOp *const *cleave_op_list (guint *n_ops);
 
-/* Build */
+/* Build a graph: add nodes, inputs, constants and outputs. */
 CLEAVE_API GType cleave_graph_get_gtype (void);
 CLEAVE_API CleaveGraph *cleave_graph_new (const char *name);
 CLEAVE_API CleaveGraph *cleave_graph_ref (CleaveGraph *graph);
@@ -93,7 +93,7 @@ CLEAVE_API gboolean cleave_graph_add_output (CleaveGraph *graph,
                                              GError **error);
 CLEAVE_API void cleave_graph_remove (CleaveGraph *graph, CleaveNode *node);
 
-/* Walk */
+/* Walk a graph: from the graph to nodes, operands, results and uses. */
 CLEAVE_API const char *cleave_graph_get_name (const CleaveGraph *graph);
 CLEAVE_API guint cleave_graph_get_n_nodes (const CleaveGraph *graph);
 CLEAVE_API guint cleave_graph_count_operators (const CleaveGraph *graph);
@@ -143,13 +143,13 @@ CLEAVE_API char *cleave_result_dup_name (const CleaveResult *result);
 CLEAVE_API guint cleave_result_get_n_uses (const CleaveResult *result);
 CLEAVE_API CleaveOperand *cleave_result_get_first_use (const CleaveResult *result);
 
-/* Edit */
+/* Edit a graph: change what operands read, rename values and nodes. */
 CLEAVE_API void cleave_operand_set (CleaveOperand *operand, CleaveResult *result);
 CLEAVE_API void cleave_result_replace_uses (CleaveResult *result, CleaveResult *with);
 CLEAVE_API void cleave_result_set_name (CleaveResult *result, const char *name);
 CLEAVE_API void cleave_node_take_names (CleaveNode *node, CleaveNode *from);
 
-/* Check, print */
+/* Check and print a graph. */
 CLEAVE_API gboolean cleave_graph_validate (const CleaveGraph *graph, GError **error);
 CLEAVE_API char *cleave_graph_print (const CleaveGraph *graph);
 

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Functions for bindings of other languages and for tools: tensors over memory that the caller
- * owns, attributes as GVariant, and suggestions for misspelled names. */
+ * owns, attributes as GVariant, and suggestions for misspelled names. The Python package uses the
+ * tensors and attributes; error messages of the command and of passes use the suggestions. */
 
 #include <cleave/cleave-graph.h>
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Loads a model of any format that Cleave reads. */
+/* Loads a model of any format that Cleave reads: ONNX, TensorFlow Lite, or a graph as text. An
+ * identifier in the file marks a TensorFlow Lite model, and a file name that ends in .cleave marks
+ * a text; any other file is read as ONNX. The command loads its argument this way. The result is
+ * the graph that passes edit and programs run. */
 
 #include <cleave/cleave-onnx.h>
 

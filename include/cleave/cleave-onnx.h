@@ -14,9 +14,9 @@ G_BEGIN_DECLS
  * @name: (nullable): the name of the input; %NULL for the only input of the model
  * @shape: the shape of the input
  *
- * Gives an input a shape, which replaces the free dimensions that the model has. If no input has
- * the name, but a dimension does, and @shape has one dimension, its extent is given to the
- * dimension of that name in all inputs.
+ * Gives an input a shape, which replaces the free dimensions that the model has. If @name is the
+ * name of a dimension and not of an input, and @shape has one dimension, its extent becomes the
+ * extent of that dimension in all inputs.
  */
 typedef struct
 {
@@ -42,8 +42,8 @@ typedef struct
  * @name: a dimension that the model names, such as `batch`, or an input that holds one integer
  * @extent: the extent of the dimension, or the value of the input
  *
- * Gives a free dimension an extent, in all inputs that have it. If no dimension but an input of one
- * integer has this name, gives the input this value.
+ * Gives a free dimension an extent, in all inputs that have it. If @name is the name of an input of
+ * one integer and not of a dimension, gives the input this value.
  */
 typedef struct
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes and constructors of element-wise ops. cleave-ops.h says how to
- * read the fields. */
+/* Attributes and constructors of element-wise ops. cleave_graph_add() takes such a struct, and each
+ * node stores one. cleave-ops.h says which values stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 
@@ -37,7 +37,8 @@ typedef struct
 /**
  * CleaveShrinkAttrs:
  * @lambd: threshold, 0.5 by default
- * @bias: subtracted from elements above the threshold, and added to those below its negative
+ * @bias: subtracted from elements above the threshold, and added to elements below the negative
+ * threshold
  *
  * Attributes of Shrink.
  */
@@ -80,8 +81,8 @@ typedef struct
   CleaveShiftDirection direction;
 } CleaveBitShiftAttrs;
 
-/* Add an element-wise op by its ONNX name: unary ones such as Relu and Sqrt, and binary ones such
- * as Add, Mul and Less, which broadcast their operands. */
+/* Add an element-wise op by its ONNX name: a unary op such as Relu or Sqrt, or a binary op such as
+ * Add, Mul or Less, which broadcasts its operands. */
 CLEAVE_API CleaveResult *cleave_graph_add_unary (CleaveGraph *graph,
                                                  const char *op,
                                                  const char *name,

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Attributes of ops that sample images at positions: grids, regions of interest, and Resize.
- * cleave-ops.h says how to read the fields. */
+ * cleave_graph_add() takes such a struct, and each node stores one. cleave-ops.h says which values
+ * stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 
@@ -82,7 +83,8 @@ typedef enum {
  * @coordinate_transformation_mode: how to map coordinates
  * @output_height: rows of the result
  * @output_width: columns of the result
- * @sampling_ratio: number of samples of a bin in each dimension; 0 for one per element of X
+ * @sampling_ratio: number of samples of an element of the result in each dimension; 0 for one
+ * sample per element of X
  * @spatial_scale: factor from coordinates of regions to those of X, 1 by default
  *
  * Attributes of RoiAlign.
@@ -169,10 +171,10 @@ typedef enum {
  * @roi: starts, then ends of the region, for %CLEAVE_RESIZE_TF_CROP_AND_RESIZE
  * @scales: factor of each dimension; empty if @sizes has entries
  * @sizes: extents of the result; empty if @scales has entries
- * @phase: for each dimension, the index in the whole result of the piece's first element
- * @begin: for each dimension, the index in the whole operand of the piece's first operand element
- * @extents: for each dimension, the extent of the whole operand; 0 if the factor is an integer,
- * since the extent is not needed then
+ * @phase: for each dimension, the index of the piece's first element in the whole result
+ * @begin: for each dimension, the index of the first element of the piece's X in the whole X
+ * @extents: for each dimension, the extent of the whole X; 0 if the factor is an integer, for which
+ * the extent is not needed
  * @lengths: for each dimension, the extent of the whole result; 0 if the factor is an integer
  *
  * Attributes of Resize. Only pieces have the last four fields: with them, each piece computes

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Attributes and constructors of layers: convolutions, poolings, products, normalizations and
- * recurrent networks. cleave-ops.h says how to read the fields. */
+ * recurrent networks. cleave_graph_add() takes such a struct, and each node stores one.
+ * cleave-ops.h says which values stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 
@@ -117,8 +118,8 @@ typedef struct
  * @p: LpPool: the exponent, 2 by default
  * @whole: for a piece of a MaxPool with indices: extents of the whole value that X is a part of;
  * the indices count in the whole value. Empty if X is the whole value
- * @begin: MaxPool of a piece with indices: the first index of X in the whole value, for each
- * dimension
+ * @begin: for a piece of a MaxPool with indices: for each dimension, the index of the first element
+ * of X in the whole value
  *
  * Attributes of MaxPool, AveragePool and LpPool.
  */
@@ -224,7 +225,7 @@ typedef struct
 
 /**
  * CleaveLayerNormAttrs:
- * @axis: the first of the dimensions to normalize, -1 by default; those after it are normalized,
+ * @axis: the first dimension to normalize, -1 by default; all dimensions after it are normalized,
  * too
  * @epsilon: added to the variance, 1e-5 by default
  * @stash_type: element type of Mean and InvStdDev, as an ONNX number; must be 1, which is float32
@@ -286,11 +287,11 @@ typedef enum {
  * CleaveRecurrentAttrs:
  * @direction: the direction
  * @activations: a [enum@Activation] for each gate of a step, for each direction
- * @activation_alpha: alpha of each activation that has one, in their order
- * @activation_beta: beta of each activation that has one, in their order
+ * @activation_alpha: alpha of each activation that has an alpha, in the order of @activations
+ * @activation_beta: beta of each activation that has a beta, in the order of @activations
  * @clip: bound of the absolute value of the sums of the gates; 0 for none
  * @hidden_size: size of the state; 0 to take it from R
- * @layout: 0 if steps are the first dimension, 1 if the batch is
+ * @layout: 0 if the steps are the first dimension of X and Y, 1 if the batch is the first dimension
  * @linear_before_reset: GRU: multiply by R before the reset gate is applied
  * @input_forget: LSTM: couple the input and forget gates
  *

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes and constructors of ops that move elements, and of inputs and constants. cleave-ops.h
- * says how to read the fields. */
+/* Attributes and constructors of ops that move elements, and of inputs and constants.
+ * cleave_graph_add() takes such a struct, and each node stores one. cleave-ops.h says which values
+ * stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 
@@ -281,7 +282,7 @@ typedef struct
 
 /**
  * CleaveEyeAttrs:
- * @dtype: element type of the result, by default that of the operand
+ * @dtype: element type of the result, by default the element type of the operand
  * @k: the diagonal that holds ones; 0 is the main diagonal, positive values are above it
  *
  * Attributes of EyeLike.
@@ -295,8 +296,8 @@ typedef struct
 /**
  * CleaveTriluAttrs:
  * @k: the diagonal that bounds the triangle; 0 is the main diagonal, positive values are above it
- * @upper: retain the elements on and above the diagonal, otherwise those on and below it; %TRUE by
- * default
+ * @upper: %TRUE, the default: retain the elements on and above the diagonal; %FALSE: retain the
+ * elements on and below the diagonal
  *
  * Attributes of Trilu.
  */
@@ -312,7 +313,8 @@ typedef struct
  * @limit: the bound, which is not included
  * @delta: the step
  *
- * Attributes of Range, which has no operand. The three are scalars with the same element type.
+ * Attributes of Range, which has no operand. The three fields are scalars with the same element
+ * type.
  */
 typedef struct
 {

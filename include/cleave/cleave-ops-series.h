@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes of reductions, and of ops on signals and texts. cleave-ops.h says how to
- * read the fields. */
+/* Attributes of reductions, and of ops on signals and texts. cleave_graph_add() takes such a
+ * struct, and each node stores one. cleave-ops.h says which values stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 
@@ -45,7 +45,7 @@ typedef struct
  * CleaveDftAttrs:
  * @dft_length: number of points; 0 for the extent of the operand
  * @axis: the dimension, 1 by default
- * @inverse: compute the inverse transform
+ * @inverse: whether to compute the inverse transform
  * @onesided: return the first half of the spectrum
  *
  * Attributes of DFT.

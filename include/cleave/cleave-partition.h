@@ -2,7 +2,8 @@
 #pragma once
 
 /* Divides a split graph into smaller graphs that another runtime can run: in a fixed order, or all
- * graphs of one level at the same time. Each graph lists the graphs that must run before it. */
+ * graphs of one level at the same time. Each graph lists the graphs that must run before it.
+ * `cleave partition` writes each graph as an ONNX model of its own. */
 
 #include <cleave/cleave-graph.h>
 

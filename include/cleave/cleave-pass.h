@@ -56,7 +56,7 @@ CLEAVE_API gboolean cleave_passes_run_to_end (CleaveGraph *graph,
                                               GError **error);
 CLEAVE_API gboolean cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error);
 
-/* Passes by name */
+/* Passes by name, with their options, for help texts and pipelines */
 
 /**
  * CleavePassOption:
@@ -160,7 +160,7 @@ CLEAVE_API gboolean cleave_pipeline_run (const CleavePipeline *pipeline,
 CLEAVE_API CleavePipeline *cleave_pipeline_ref (CleavePipeline *pipeline);
 CLEAVE_API void cleave_pipeline_unref (CleavePipeline *pipeline);
 
-/* Reduce */
+/* Reduction of a graph and a pipeline that show a failure */
 
 /**
  * CleaveReduceTest:
@@ -181,7 +181,7 @@ CLEAVE_API CleaveGraph *cleave_graph_reduce (const CleaveGraph *graph,
                                              char **reduced_passes,
                                              GError **error);
 
-/* The passes of the library, for C */
+/* The passes of the library as functions of C */
 
 CLEAVE_API gboolean cleave_pass_forward_slices (CleaveGraph *graph,
                                                 gconstpointer options,

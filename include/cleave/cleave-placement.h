@@ -4,7 +4,8 @@
 /* Placements of the nodes of a graph on ranks: processes that run a graph together, each with
  * memory of its own. cleave_placement_new() decides which rank runs which node, for a given
  * network. cleave_placement_build() makes the graph of one rank, in which a node sends or receives
- * each message. A CleaveTransport carries the messages. <cleave/cleave-mpi.h> has one over MPI. */
+ * each message. A CleaveTransport carries the messages. <cleave/cleave-mpi.h> has a transport over
+ * MPI. */
 
 #include <cleave/cleave-program.h>
 #include <cleave/cleave-split.h>
@@ -39,7 +40,7 @@ typedef struct
   double bandwidth, latency;
 } CleaveNetwork;
 
-/* Largest number of ranks of a placement, and of threads of each rank. */
+/* A placement has at most this many ranks, and each rank at most this many threads. */
 #define CLEAVE_MAX_RANKS 4096
 #define CLEAVE_MAX_RANK_THREADS 1024
 
@@ -91,9 +92,9 @@ typedef struct
  * @counts: number of iterations of each loop, the innermost loop first
  * @strides: bytes from one iteration of a loop to the next
  *
- * Describes where the bytes of a message are in memory: nested loops over runs of contiguous bytes.
- * Bytes are sent in the order of the loops. Both ranks have the same bytes in the same order, but
- * may have other strides.
+ * Describes the memory of a message: nested loops over runs of contiguous bytes. Bytes are sent in
+ * the order of the loops. Sender and receiver have the same bytes in the same order, but may have
+ * different strides.
  */
 typedef struct
 {

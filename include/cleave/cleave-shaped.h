@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Runs a model for inputs of several shapes. Memory is planned for the largest shapes; a program
- * for smaller ones is compiled when they first occur, unless a larger program computes the same
- * bits.
+/* Runs a model for inputs of several shapes. Memory is planned for the largest shapes. A program
+ * for smaller shapes is compiled when they first occur, unless a program for larger shapes computes
+ * the same bits.
  *
  *   path, largest shapes -> cleave_shaped_program_new() -> cleave_shaped_program_run() ...
  *
- * The dynamic part of a model has shapes that each run decides; its programs are kept as well.
+ * In the dynamic part of a model, each run decides the shapes. A dynamic program compiles a program
+ * for each node and shape when they first occur, and keeps the programs for later runs.
  *
  *   dynamic part -> cleave_dynamic_program_new() -> cleave_dynamic_program_run() ... */
 
@@ -36,7 +37,7 @@ typedef struct _CleaveShapedProgram CleaveShapedProgram;
 /**
  * CleaveShapedStats:
  * @n_programs: number of programs in memory
- * @n_compiled: number of programs that were compiled since the beginning
+ * @n_compiled: number of programs that were compiled since the object was made
  * @n_shapes: number of different shapes that are remembered
  * @n_padded: number of runs in which a program for larger shapes computed the outputs
  *

@@ -67,7 +67,7 @@ CLEAVE_API GArray *cleave_tiling_get_ranges (const CleaveTiling *tiling,
                                              const char *letters,
                                              GError **error);
 
-/* Plans */
+/* Plans, which a predicate judges */
 
 /**
  * CleavePlan:
@@ -150,7 +150,7 @@ typedef struct
   GCancellable *cancellable;
 } CleaveConstraint;
 
-/* Reports */
+/* Reports of a split */
 
 /**
  * CleaveNotSplit:
@@ -303,7 +303,7 @@ typedef struct
 CLEAVE_API const CleaveSplitTotals *
 cleave_split_report_get_totals (const CleaveSplitReport *report);
 
-/* Split one node, several nodes, or a node and its producers */
+/* Split one node, several nodes, or a node and its producers. */
 
 /**
  * CleaveHalo:
@@ -388,7 +388,7 @@ CLEAVE_API CleaveSplitReport *cleave_split_nodes_by_name (CleaveGraph *graph,
                                                           const CleaveRecursion *recursion,
                                                           GError **error);
 
-/* Parse options */
+/* Parse the options of a split, from a command line or a pipeline. */
 
 CLEAVE_API gboolean cleave_split_parse (GHashTable *options,
                                         const char *prefix,
@@ -400,7 +400,7 @@ CLEAVE_API gboolean cleave_recursion_parse (GHashTable *options,
                                             CleaveRecursion *recursion,
                                             GError **error);
 
-/* Split for threads */
+/* Split a whole graph for a number of threads. */
 
 CLEAVE_API CleaveSplitReport *
 cleave_split_for_threads (CleaveGraph *graph, guint n_threads, GError **error);

@@ -21,8 +21,8 @@ typedef struct _CleaveTensor CleaveTensor;
 
 CLEAVE_API GType cleave_tensor_get_gtype (void);
 
-/* Create tensors. new() fills a tensor with zeros, new_copy() copies the data, new_from_bytes() and
- * new_slice() share memory. */
+/* Create tensors. cleave_tensor_new() fills a tensor with zeros, and cleave_tensor_new_copy()
+ * copies the data. cleave_tensor_new_from_bytes() and cleave_tensor_new_slice() share memory. */
 CLEAVE_API CleaveTensor *cleave_tensor_new (const CleaveTensorType *type, GError **error);
 CLEAVE_API CleaveTensor *
 cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError **error);
@@ -33,7 +33,7 @@ CLEAVE_API CleaveTensor *cleave_tensor_new_slice (CleaveTensor *tensor, const Cl
 CLEAVE_API CleaveTensor *cleave_tensor_ref (CleaveTensor *tensor);
 CLEAVE_API void cleave_tensor_unref (CleaveTensor *tensor);
 
-/* Read tensors. */
+/* Read the type, the layout and the elements of a tensor. */
 CLEAVE_API const CleaveTensorType *cleave_tensor_get_type (const CleaveTensor *tensor);
 CLEAVE_API const gint64 *cleave_tensor_get_strides (const CleaveTensor *tensor);
 CLEAVE_API gconstpointer cleave_tensor_get_data (const CleaveTensor *tensor);

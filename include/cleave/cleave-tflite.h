@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* TensorFlow Lite models, and the ops that they have on integers. These ops have the bits of the
- * reference kernels of TensorFlow Lite for Microcontrollers; ONNX has none of them. */
+/* TensorFlow Lite models, and the ops on integers that only these models have. cleave_graph_load()
+ * makes a graph with these ops. Their results are bit for bit those of the reference kernels of
+ * TensorFlow Lite for Microcontrollers. ONNX has none of these ops, so the pass tflite-to-qdq must
+ * replace them before a graph is written as an ONNX model. */
 
 #include <cleave/cleave-ops.h>
 
@@ -62,8 +64,8 @@ typedef struct
  * @max: largest value of the result
  *
  * Attributes of TfliteAdd, TfliteSub, TfliteMul, TfliteDiv, TfliteSquaredDifference, TflitePRelu
- * and TfliteMatMul. TfliteMul, TfliteDiv and TfliteMatMul have no multipliers of A and B. The
- * multiplier of A of a TflitePRelu applies to values that are not below the zero point.
+ * and TfliteMatMul. TfliteMul, TfliteDiv and TfliteMatMul do not use the multipliers of A and B. In
+ * a TflitePRelu, the multiplier of A applies to values that are not below the zero point.
  */
 typedef struct
 {
@@ -115,7 +117,7 @@ typedef struct
  * @negative_multiplier: multiplier of values of X below the zero point
  * @negative_shift: shift of values of X below the zero point
  *
- * Attributes of TfliteRescale. TfliteLogistic, TfliteTanh and TfliteSoftmax16 have only @multiplier
+ * Attributes of TfliteRescale. TfliteLogistic, TfliteTanh and TfliteSoftmax16 use only @multiplier
  * and @shift.
  */
 typedef struct
@@ -148,7 +150,7 @@ typedef struct
  * @shifts: for H and W: position of element 0 of the whole result, in the same units
  * @phase: for H and W: index of the first element of the result in the whole result
  * @begin: for H and W: index of the first element of X in the whole operand
- * @extents: extents H and W of the whole operand; 0: those of X
+ * @extents: extents H and W of the whole operand; 0: X is the whole operand
  *
  * Attributes of TfliteResizeBilinear.
  */

@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-/* The largest number of dimensions of a tensor. */
+/* A tensor has at most this many dimensions. */
 #define CLEAVE_MAX_RANK 8
 
 /**
@@ -50,7 +50,7 @@ typedef enum {
   CLEAVE_BOOL,
 } CleaveElement;
 
-/* Number of values of CleaveElement. */
+/* The number of values of CleaveElement, for arrays indexed by element type. */
 #define CLEAVE_N_ELEMENTS (CLEAVE_BOOL + 1)
 
 /**

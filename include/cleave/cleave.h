@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Includes all public headers but <cleave/cleave-mpi.h>. Start with cleave-graph.h (build a graph)
- * or cleave-onnx.h (load one), then cleave-split.h or cleave-fit.h (split it), then
- * cleave-program.h (run it). */
+/* Includes all public headers except <cleave/cleave-mpi.h>, which needs MPI. Start with
+ * cleave-graph.h (build a graph) or cleave-onnx.h (load one), then cleave-split.h or cleave-fit.h
+ * (split it), then cleave-program.h (run it). */
 
 #include <cleave/cleave-bundle.h>
 #include <cleave/cleave-dot.h>
