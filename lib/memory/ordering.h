@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "buffers.h"
+
 /* The search for the order in which a graph runs with the least memory. It measures candidate
  * orders by buffer assignment (buffers.h) and keeps the best one. Programs
  * (lib/runtime/plan/memory-plan.c) use the order and its buffers; the fit and the partition use its
  * peak. */
-
-#include "buffers.h"
 
 /* Returns the order with the lowest peak found: depth first, subgraph by subgraph. Its peak is
  * never above the peak of the order in which the nodes were added (the file's order). `*storage`

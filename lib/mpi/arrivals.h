@@ -3,8 +3,9 @@
 
 #include "host-messages.h"
 
-/* A message on the host (host-messages.h) that this rank expects and has not received yet: the
- * elements of the arrays below. */
+/* A message that this rank expects from a rank on the same host (host-messages.h) and has not
+ * received yet. channels.c keeps these messages in an array. While it waits for one message, it
+ * receives all offered messages, since a sender may wait until another of its messages is taken. */
 typedef struct
 {
   guint message, run;
@@ -13,9 +14,9 @@ typedef struct
 } CleaveArrival;
 
 gboolean cleave_arrivals_have (const GArray *arrivals, guint message);
-/* Receives all expected messages that have been offered, removes them from the array and adds to
- * the counts of messages and bytes. If a message cannot be read, returns FALSE and sets errno; the
- * last element of the array is then this message. */
+/* Receives all messages in the array that their senders have offered, and removes them from the
+ * array. Adds to the counts of messages and bytes. If a message cannot be read, returns FALSE and
+ * sets errno; the last element of the array is then this message. */
 gboolean cleave_arrivals_take (GArray *arrivals,
                                CleaveHostMessages *host,
                                gint64 *n_received,

@@ -11,17 +11,18 @@
 #include <sched.h>
 #include <string.h>
 
-/* Number of polls for a message before the thread yields its core and checks whether another rank
- * has failed; some microseconds. */
+/* Poll for a message this many times (some microseconds) before the thread yields its core and
+ * checks whether another rank has failed. */
 #define PATIENCE 64
 /* Microseconds to sleep between polls: less than a message takes in most networks. */
 #define NAP 20
 
-/* Messages of at most this many bytes are sent by MPI at once in any network. */
+/* MPI sends messages of at most this many bytes at once in any network. Only larger messages need
+ * the thread of progress.h. */
 #define SMALL (64 << 10)
 
-/* Serializes all calls of MPI, which allows one thread at a time: several programs of a process may
- * run at once. */
+/* Serializes all calls of MPI. MPI allows calls from one thread at a time, but several programs of
+ * a process may run at once. */
 static GMutex mpi_lock;
 
 /* Duplicates both communicators. Both calls are collective, so a rank makes the second call even if
@@ -46,7 +47,7 @@ cleave_channels_init (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
   if (!cleave_mpi_agree (comm, own, error))
     {
       /* Freeing a communicator is collective, and the rank whose call failed has no communicator to
-       * free. So the other ranks never free theirs. */
+       * free. So no rank frees its communicators. */
       channels->comm = channels->alarm = MPI_COMM_NULL;
       return FALSE;
     }
@@ -93,7 +94,8 @@ cleave_channels_end (CleaveChannelSet *channels)
   cleave_progress_end (channels->progress);
 }
 
-/* Cancels the request of a channel, which may be in flight after a failure, and frees it. */
+/* Cancels the request of a channel, which may be in flight after a failure, and frees the
+ * request. */
 static void
 close_channel (CleaveChannel *channel)
 {
@@ -105,8 +107,8 @@ close_channel (CleaveChannel *channel)
 }
 
 /* Frees the communicators, unless any rank failed. After a failure there may be messages that no
- * rank has received. A new communicator could reuse the number of a freed one and receive them. So
- * both communicators are leaked then. */
+ * rank has received. A new communicator could reuse the number of a freed one and receive these
+ * messages, so both communicators are leaked. */
 static void
 close_communicators (CleaveChannelSet *channels)
 {
@@ -138,8 +140,8 @@ cleave_channels_clear (CleaveChannelSet *channels)
   return is_quiet;
 }
 
-/* Reports a failure to all other ranks, which might wait for this rank forever. The message is
- * never freed, since this rank cannot know when MPI has read it. */
+/* Reports a failure to all other ranks, which might wait for this rank forever. The text of the
+ * message is never freed, since this rank cannot know when MPI has read it. */
 static void
 raise_alarm (CleaveChannelSet *channels)
 {
@@ -197,7 +199,8 @@ listen_for_alarm (CleaveChannelSet *channels)
   g_set_error_literal (&channels->failure, G_IO_ERROR, G_IO_ERROR_FAILED, text);
 }
 
-/* Tests the request once. If `listen`, also checks whether another rank has failed. */
+/* Tests once whether the request of a message has finished. If `listen`, also checks whether
+ * another rank has failed. */
 static gboolean
 is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MPI_Status *status)
 {
@@ -215,8 +218,8 @@ is_done (CleaveChannelSet *channels, CleaveChannel *channel, gboolean listen, MP
   return flag != 0 && channels->failure == NULL;
 }
 
-/* Yields the core. If other programs of the process run, sleeps instead, since a thread that yields
- * may get its core back at once. */
+/* Yields the core. If other programs of the process run at the same time, sleeps instead, since a
+ * thread that yields may get its core back at once. */
 static void
 leave_core (const CleaveChannelSet *channels)
 {
@@ -226,8 +229,8 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Receives all messages on the host that have been offered, not only the awaited message. A sender
- * may send the awaited message only after this rank has received another one. */
+/* Receives all messages on the host that have been offered, not only the awaited message. The
+ * sender may wait until this rank has received another message before it sends the awaited one. */
 static void
 take_all (CleaveChannelSet *channels)
 {
@@ -281,8 +284,8 @@ wait_for (CleaveChannelSet *channels, CleaveChannel *channel, MPI_Status *status
   return FALSE;
 }
 
-/* Starts the request of a message. Makes the request in the first run, and again if a bound tensor
- * has moved the memory of the value. */
+/* Starts the request of a message. Makes the request in the first run, and again if the value has
+ * moved in memory because another tensor was bound. */
 static void
 start (CleaveChannelSet *channels, guint message, const CleaveMessagePlace *place)
 {

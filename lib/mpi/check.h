@@ -3,6 +3,9 @@
 
 #include <glib.h>
 
+/* Turns error codes of MPI into GErrors. The files of this folder report errors of MPI with it.
+ * Example: cleave_mpi_check (code, "compare models", error) sets "cannot compare models: …". */
+
 /* Returns whether the code is MPI_SUCCESS. If not, sets the error "cannot `what`: …" with MPI's
  * message. */
 gboolean cleave_mpi_check (int code, const char *what, GError **error);

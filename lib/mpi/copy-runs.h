@@ -3,21 +3,25 @@
 
 #include <cleave/cleave-placement.h>
 
-/* An iterator over the contiguous runs of bytes of a message's place, in the order in which they
- * are sent. */
+/* Reads the bytes of a message run by run. A run is a contiguous range of bytes of the message's
+ * place. host-messages.c copies messages between processes with these functions. Example: columns
+ * [0, 4) of a [3, 8] float value are 3 runs of 16 bytes, 32 bytes apart. */
+
+/* An iterator over the runs of a place, in the order in which they are sent. */
 typedef struct
 {
   const CleaveMessagePlace *place;
   char *data;  /* address of the next byte */
-  gint64 left; /* number of bytes of the current run from `data` on; 0: there are no more runs */
+  gint64 left; /* number of bytes from `data` to the end of the current run; 0: there are no more
+                * runs */
   gint64 index[CLEAVE_MAX_RANK];
 } CleaveRuns;
 
 void cleave_runs_init (CleaveRuns *runs, const CleaveMessagePlace *place);
-/* Advances by `n_bytes`, at most to the end of the current run. */
+/* Advances by `n_bytes` in the current run. At the end of the run, goes to the next run. */
 void cleave_runs_skip (CleaveRuns *runs, gint64 n_bytes);
-/* Copies bytes from one place to another, whose runs may differ. Returns the number of bytes
- * copied, which is the size of the smaller place. */
+/* Copies bytes from one place to another; the runs of the two places may differ. Returns the number
+ * of bytes copied, which is the size of the smaller place. */
 gint64 cleave_runs_copy (const CleaveMessagePlace *from, const CleaveMessagePlace *to);
 /* Returns the number of bytes from the first byte of a place to its last byte, gaps included. */
 gint64 cleave_runs_get_span (const CleaveMessagePlace *place);

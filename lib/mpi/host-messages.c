@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads messages from the memory of other processes. MPI copies a message while both ranks call
- * MPI, in parts if the message is large or not dense. Here the receiver alone copies the message,
- * at once. It copies from the sender's arena, which it has mapped. If the value lies in a bound
- * tensor, the receiver uses the system call process_vm_readv(). */
+/* Reads messages from the memory of other processes on the host. MPI copies a message only while
+ * both ranks call MPI, in parts if the message is large or not dense. Here the receiver alone
+ * copies the whole message. It copies from the sender's arena, which it has mapped. If the value is
+ * in a bound tensor, it calls process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memfd_create, process_vm_readv */
+#define _GNU_SOURCE /* declares memfd_create() and process_vm_readv() */
 #endif
 
 #include "host-messages.h"
@@ -22,35 +22,37 @@
 #include "copy-runs.h"
 
 #define LINE 64
-/* Largest number of parts in one call: the limit of Linux (IOV_MAX may be larger elsewhere). */
+/* At most this many parts in one call of process_vm_readv(), which is the limit of Linux. */
 #define MAX_PARTS 512
-/* Contiguous runs of fewer bytes are short. If the runs of a value are short, the receiver fetches
- * one range from the first to the last run, with the gaps. The system takes longer for a run than
- * for copying this many bytes. */
+/* Runs (contiguous ranges) of fewer bytes than this are short. If a value has short runs, the
+ * receiver fetches one range from the first to the last run, including the gaps. For each run,
+ * process_vm_readv() takes longer than to copy this many bytes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 
-/* The state of one message. The fields of the sender and of the receiver are on cache lines of
- * their own. */
+/* The state of one message. The sender writes `offered` and `place`, and the receiver writes
+ * `taken`, on separate cache lines. */
 typedef struct
 {
-  _Alignas(LINE) atomic_uint offered; /* the last run in which the sender offered the message */
+  _Alignas(LINE) atomic_uint offered; /* number of the last run in which the sender offered the
+                                       * message */
   CleaveMessagePlace place;           /* place of the value in the sender's memory */
   _Alignas(LINE) atomic_uint taken;
 } Entry;
 
 typedef struct
 {
-  _Alignas(LINE) char key[KEY_BYTES]; /* random, unique to this board */
-  Entry entries[]; /* indexed by message; only entries of messages that the owner sends are used */
+  _Alignas(LINE) char key[KEY_BYTES]; /* random text, unique to this board */
+  Entry entries[]; /* indexed by message; only messages that the owner of the board sends use their
+                    * entry */
 } Board;
 
-/* The data that each rank sends to all others in order to share memory. A `pid` of -1 means that
- * others cannot read this rank's memory. */
+/* The data that each rank sends to all others so that they can read its memory. A `pid` of -1 means
+ * that the others cannot read this rank's memory. */
 typedef struct
 {
   gint64 pid, board_fd, arena_fd, arena_bytes;
-  guint64 board, arena; /* addresses in the sender's process */
+  guint64 board, arena; /* addresses in the process that sends this data */
   char key[KEY_BYTES];
 } Introduction;
 
@@ -58,7 +60,7 @@ typedef struct
 {
   Introduction is;
   Board *board;
-  char *arena; /* address of the sender's arena in this process; NULL: it cannot be mapped */
+  char *arena; /* address at which this process has mapped the peer's arena; NULL: not mapped */
 } Peer;
 
 struct _CleaveHostMessages
@@ -67,8 +69,9 @@ struct _CleaveHostMessages
   gsize board_bytes;
   int board_fd;
   Board *board;
-  Peer *peers;    /* indexed by rank: the introduction, board and arena of the peer */
-  char *can_read; /* [reader * n_ranks + sender]: whether the reader can read the sender's memory */
+  Peer *peers;    /* indexed by rank: the introduction, board and arena of that rank */
+  char *can_read; /* [reader * n_ranks + sender]: whether the rank `reader` can read the memory of
+                   * the rank `sender` */
 };
 
 static gboolean
@@ -87,8 +90,8 @@ map (int fd, gsize n_bytes, int protection)
   return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Makes the board of this rank. If there is no memory for the board, other ranks use MPI for its
- * messages. */
+/* Makes the board of this rank. If there is no memory for the board, MPI carries the messages of
+ * this rank. */
 static void
 make_board (CleaveHostMessages *host)
 {
@@ -140,8 +143,8 @@ map_other (const Introduction *is, gint64 fd, gsize n_bytes, gboolean write)
   return memory;
 }
 
-/* Reads parts of another process's memory with one system call. Returns FALSE and sets errno on
- * failure. */
+/* Reads parts of another process's memory with one system call. `here` and `there` have the
+ * addresses and sizes in this and in the other process. Returns FALSE and sets errno on failure. */
 static gboolean
 fetch_parts (const Introduction *is,
              const struct iovec *here,
@@ -164,9 +167,9 @@ read_other (const Introduction *is, gpointer to, guint64 address, gsize n_bytes)
   return fetch_parts (is, &here, &there, 1, (gint64) n_bytes);
 }
 
-/* Maps the board and the arena of a peer. Another process may have the peer's pid here, since the
- * peer may be on another host or in a container. The key, at the address and in the file, proves
- * that the process is the peer. */
+/* Maps the board and the arena of a peer. If the peer is on another host or in a container, a
+ * different process may have the peer's pid here. So the key of the board is compared, in memory
+ * and in the file: it proves that the process is the peer. */
 static gboolean
 map_peer (CleaveHostMessages *host, Peer *peer)
 {
@@ -182,9 +185,8 @@ map_peer (CleaveHostMessages *host, Peer *peer)
   return peer->arena != NULL;
 }
 
-/* Exchanges data about each rank, and then which rank can read the memory of which other rank. A
- * rank takes part in the second exchange even if the first exchange failed, since the other ranks
- * would wait for it. */
+/* Exchanges the introductions of all ranks, then the table `can_read`. A rank takes part in the
+ * second exchange even if the first exchange failed, since the other ranks would wait for it. */
 static int
 map_peers (CleaveHostMessages *host, MPI_Comm comm, const CleaveProgram *program)
 {
@@ -267,8 +269,8 @@ cleave_host_messages_is_offered (const CleaveHostMessages *host, int from, guint
   return atomic_load_explicit (&entry->offered, memory_order_acquire) == run;
 }
 
-/* Fetches up to MAX_PARTS parts with one call. Returns the number of bytes, or -1 with errno
- * set. */
+/* Copies up to MAX_PARTS parts of the value with one system call. Returns the number of bytes, or
+ * -1 with errno set. */
 static gint64
 fetch_some (const Peer *peer, CleaveRuns *source, CleaveRuns *target)
 {

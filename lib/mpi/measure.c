@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the latency and the bandwidth between ranks, which a placement needs. */
+/* Measures the latency and the bandwidth between ranks. A placement of nodes on ranks needs
+ * both. */
 
 #include "channels.h"
 
-#include <math.h> /* HUGE_VAL */
+#include <math.h> /* declares HUGE_VAL */
 
-/* Number of round trips. Only the shortest counts: the others include delays of the machines, and
- * TCP takes some round trips to reach full speed. */
+/* Send a message back and forth this many times, and take the shortest time. Other round trips
+ * include delays of the machines, and TCP takes some round trips to reach full speed. */
 #define N_PINGS 20
-/* Measuring a message stops after this many seconds, but not before MIN_PINGS round trips. */
+/* Measuring one size of message stops after this many seconds, but not before MIN_PINGS round
+ * trips. */
 #define MAX_TIME 1
-/* Smallest number of round trips. */
+/* Measure at least this many round trips. */
 #define MIN_PINGS 3
-/* Time in seconds of a round trip that is long enough. A message grows until it takes as long: the
- * time of a shorter message is latency rather than bandwidth. */
+/* A message that takes this many seconds in one direction is long enough to measure the bandwidth.
+ * The size of the message grows until it takes as long: a shorter time is latency rather than
+ * bandwidth. */
 #define LONG_PING 0.01
-/* Largest size of a message, in bytes. */
+/* Send messages of at most this many bytes. */
 #define MAX_BYTES (16 << 20)
-/* Number of ranks to measure at most, evenly spread: each takes a fraction of a second. */
+/* Measure at most this many ranks, evenly spread, since each takes a fraction of a second. */
 #define MAX_PEERS 32
 
 static int
@@ -62,8 +65,8 @@ echo (MPI_Comm comm, void *data)
   return code;
 }
 
-/* Measures latency and bandwidth of one peer. Replaces each value of `slowest` that is better than
- * the value of this peer. */
+/* Measures latency and bandwidth of one peer. Updates `slowest` to the larger latency and the
+ * smaller bandwidth. */
 static int
 measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
 {
@@ -82,7 +85,7 @@ measure_peer (MPI_Comm comm, int peer, void *data, CleaveNetwork *slowest)
   end = MPI_Send (data, 0, MPI_BYTE, peer, 0, comm); /* ends echo() on the peer */
   slowest->latency = MAX (slowest->latency, latency);
   time -= shorter; /* the difference of the times of two sizes excludes the constant overhead of a
-                      message */
+                    * message */
   slowest->bandwidth = MIN (slowest->bandwidth, 0.75 * n_bytes / MAX (time, latency));
   return code != MPI_SUCCESS ? code : end;
 }
@@ -97,7 +100,7 @@ round_off (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.1e", value), NULL);
 }
 
-/* Measures the peers, one after the other. Returns the first MPI error. After an error, goes on
+/* Measures the peers, one after the other. Returns the first MPI error. After an error, continues
  * with the next peer, which waits for messages. */
 static int
 measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
@@ -130,10 +133,10 @@ measure (MPI_Comm comm, void *data, CleaveNetwork *slowest)
  *
  * Measures the network between ranks: rank 0 sends messages to other ranks, which return them.
  * Latency is half of the shortest round trip. For the bandwidth, rank 0 sends a message that takes
- * some milliseconds, and a message of a quarter of its size. Bandwidth is the difference in bytes,
- * divided by the difference in time. The result has the values of the slowest rank, rounded to two
- * digits. All ranks must call this function, best while they do nothing else. With one rank, it
- * sets nothing.
+ * 10 ms in one direction (at most 16 MiB), and a message of a quarter of its size. Bandwidth is the
+ * difference in bytes, divided by the difference in time. The result has the values of the slowest
+ * rank, rounded to two digits. All ranks must call this function, best while they do nothing else.
+ * With one rank, the function sets nothing.
  *
  * Returns: %TRUE, or %FALSE on error
  *

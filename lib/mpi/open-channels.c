@@ -5,7 +5,7 @@
 
 #include "channels.h"
 
-/* Returns the next tag for the message's pair of ranks: messages are numbered within each pair. */
+/* Returns the next tag for the message's pair of ranks. The tags of a pair are 0, 1, 2, … */
 static int
 next_tag (GHashTable *counts, const CleaveMessage *message)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MPI sends a large message in parts, and sends the next part only when the program calls MPI.
- * While a rank computes for long, it does not call MPI, so the message would stop until the rank
- * itself waits for a message. Therefore a thread calls MPI at intervals during a run. */
+/* MPI sends a large message in parts, and sends the next part only when the program calls MPI. A
+ * rank that computes for a long time does not call MPI, so the message would stop until the rank
+ * waits for a message. Therefore a thread calls MPI at intervals during a run. */
 
 #include "progress.h"
 
@@ -17,7 +17,7 @@ struct _CleaveProgress
   GMutex *mpi_lock;
   GMutex lock;
   GCond changed;
-  gboolean is_wanted, is_over; /* guarded by `lock` */
+  gboolean is_wanted, is_over; /* protected by `lock`; `is_over`: the thread must end */
   GThread *thread;
 };
 
@@ -35,8 +35,8 @@ wait_until_wanted (CleaveProgress *progress)
   return !is_over;
 }
 
-/* Calls MPI once if a run is in flight. Holds the lock meanwhile, so that this thread does not call
- * MPI after the end of a run. */
+/* Calls MPI once if a run is in flight. Holds `lock` during the call, so that this thread does not
+ * call MPI after the end of the run. */
 static void
 call (CleaveProgress *progress)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The program of a rank: makes it from the nodes that the placement gives to the rank, connects
- * it to the channels, binds tensors and runs it. */
+/* The program of a rank (CleaveRankProgram): makes it from the nodes that the placement gives to
+ * the rank, connects it to the channels, binds tensors and runs it. */
 
 #include "rank-program.h"
 
@@ -9,8 +9,8 @@ struct _CleaveRankProgram
 {
   CleaveChannelSet channels;
   CleaveProgram *program;
-  CleaveTensor *token; /* the last input of a rank's graph: one byte that orders transfers
-                          (memory/transfer.c) */
+  CleaveTensor *token; /* one byte, bound to the last input of a rank's graph; it orders transfers
+                        * (memory/transfer.c) */
   gboolean is_bound;
 };
 
@@ -49,8 +49,8 @@ check_n_ranks (const CleaveChannelSet *channels, const CleavePlacement *placemen
   return FALSE;
 }
 
-/* Fails on all ranks unless all have the placement of rank 0. The message is that of the lowest
- * rank whose placement differs. */
+/* Sets an error on all ranks if the placement of some rank differs from the placement of rank 0.
+ * The message is that of the lowest rank with a difference. */
 static gboolean
 check_alike (const CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
 {
@@ -77,8 +77,8 @@ check_all (const CleaveChannelSet *channels,
   return cleave_mpi_agree (channels->comm, own, error) && check_alike (channels, placement, error);
 }
 
-/* Builds the program of this rank. Consumes the placement, so that constants of other ranks are
- * freed before the program is made. */
+/* Builds the program of this rank. Frees `placement`, and with it the constants of other ranks,
+ * before it makes the program. */
 static void
 make (CleaveRankProgram *program,
       CleavePlacement *placement,
@@ -144,7 +144,7 @@ cleave_rank_program_new_take (MPI_Comm comm,
  * cleave_rank_program_free:
  * @program: (transfer full) (nullable): a program
  *
- * Frees a program. All ranks must do so, before `MPI_Finalize()`.
+ * Frees a program. All ranks must call this function, before `MPI_Finalize()`.
  *
  * Since: 0.2
  */
@@ -153,7 +153,8 @@ cleave_rank_program_free (CleaveRankProgram *program)
 {
   if (program == NULL)
     return;
-  if (cleave_channels_clear (&program->channels)) /* FALSE: MPI may use its buffers */
+  if (cleave_channels_clear (&program->channels)) /* if FALSE, MPI may still use the program's
+                                                   * buffers */
     g_clear_pointer (&program->program, cleave_program_unref);
   g_clear_pointer (&program->token, cleave_tensor_unref);
   g_free (program);
@@ -173,7 +174,7 @@ cleave_rank_program_free (CleaveRankProgram *program)
  * stay bound.
  *
  * The other ranks do not get the error. If rank 0 cannot run because of an error, it must tell the
- * other ranks: before a run, all ranks call [func@Cleave.mpi_agree].
+ * other ranks: all ranks call [func@Cleave.mpi_agree] before a run.
  *
  * Returns: %TRUE, or %FALSE on error
  *
@@ -199,7 +200,7 @@ cleave_rank_program_bind (CleaveRankProgram *program,
   return is_good;
 }
 
-/* Binds the token on a rank other than 0, which has neither inputs nor outputs of the graph.
+/* Binds only the token, on a rank other than 0, which has neither inputs nor outputs of the graph.
  * Reports a failure to the other ranks, which would wait for this rank. */
 static void
 bind_token (CleaveRankProgram *program)
@@ -221,8 +222,7 @@ bind_token (CleaveRankProgram *program)
  * Runs once.  All ranks must call this function.  When it returns, rank 0 has the outputs.
  *
  * Fails if MPI fails: on the rank whose call failed, and on all ranks that would wait for its
- * messages. A program
- * that failed does not run again.
+ * messages. A program that failed does not run again.
  *
  * Returns: %TRUE, or %FALSE on error
  *

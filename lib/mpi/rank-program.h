@@ -3,6 +3,8 @@
 
 #include "channels.h"
 
-/* The messages of a rank's program, for stream.c, which runs several programs at once. */
+/* Gives stream.c access to the messages of a rank's program (CleaveRankProgram, rank-program.c).
+ * When one of several programs fails, stream.c reports the failure through the channels of the
+ * others. */
 
 CleaveChannelSet *cleave_rank_program_get_channels (CleaveRankProgram *program);

@@ -2,7 +2,8 @@
 
 #include "requests.h"
 
-/* Number of elements of a block. MPI counts in ints; larger counts use blocks. */
+/* Number of elements of a block. MPI counts elements in ints; a larger count is a number of
+ * blocks. */
 #define BLOCK ((gint64) 1 << 30)
 
 /* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart. `n` is at most
@@ -15,8 +16,8 @@ repeat_few (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
              : MPI_Type_create_hvector ((int) n, 1, (MPI_Aint) stride, inner, type);
 }
 
-/* Makes an MPI type of n elements, for an n above G_MAXINT: full blocks of BLOCK elements, then the
- * elements that are left over. */
+/* Makes an MPI type of `n` elements, for an `n` above G_MAXINT: full blocks of BLOCK elements, then
+ * the remaining elements. */
 static int
 repeat_many (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
 {
@@ -39,7 +40,7 @@ repeat_many (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
   return code;
 }
 
-/* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart. */
+/* Makes an MPI type of `n` elements of the type `inner`, `stride` bytes apart, for any `n`. */
 static int
 repeat (gint64 n, gint64 stride, MPI_Datatype inner, MPI_Datatype *type)
 {

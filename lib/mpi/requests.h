@@ -5,11 +5,15 @@
 
 #include <mpi.h>
 
+/* Persistent requests of MPI, one for each message of channels.c. MPI reads and writes a message at
+ * its place in the arena, without a copy. Example: 3 runs of 16 bytes, 32 bytes apart, are one MPI
+ * type, and the message is one element of this type. */
+
 /* Makes and commits the MPI type of one message at a place. Returns an MPI error code. A place may
  * have more bytes or runs than an int can count. */
 int cleave_message_type_init (const CleaveMessagePlace *place, MPI_Datatype *type);
-/* Makes a persistent request that sends the bytes at a place to the peer, or receives them. Returns
- * an MPI error code. */
+/* Makes a persistent request that sends the bytes at a place to the peer (`is_sent`), or receives
+ * them. Returns an MPI error code. */
 int cleave_request_init (MPI_Request *request,
                          const CleaveMessagePlace *place,
                          gboolean is_sent,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs several programs of one placement at once on all ranks. Each program runs on a thread of its
- * own, with its own memory and messages; a Lane is one program with its thread. While one program
- * waits for a message, another computes. */
+/* Runs several programs of one placement at once on all ranks. Each program runs on its own thread,
+ * with its own memory and messages. While one program waits for a message, another computes. */
 
 #include "rank-program.h"
 
@@ -21,8 +20,8 @@ typedef struct
   guint number;
 } StreamThread;
 
-/* Returns whether a program has failed. If so, reports the failure to the peers of `program`, which
- * would wait for runs that never start. */
+/* Returns whether any program has failed. If so, reports the failure to the peers of `program`,
+ * which would wait for runs that never start. */
 static gboolean
 has_failed (Streaming *s, CleaveRankProgram *program)
 {
@@ -36,8 +35,7 @@ has_failed (Streaming *s, CleaveRankProgram *program)
   return failure != NULL;
 }
 
-/* Takes ownership of `error`. Stores it if it is the first error of the stream, or else frees it.
- */
+/* Stores `error` if it is the first error of the stream; otherwise frees it. */
 static void
 note_failure (Streaming *s, GError *error)
 {
@@ -75,7 +73,7 @@ run_thread (gpointer data)
   return NULL;
 }
 
-/* Starts the thread of a program. If that fails, the stream fails here and on all other ranks. */
+/* Starts the thread of a program. If the thread cannot start, the stream fails on all ranks. */
 static GThread *
 begin_lane (StreamThread *lane)
 {
