@@ -15,8 +15,11 @@ grow (gconstpointer list, guint n, gsize size)
 
 /**
  * cleave_onnx_options_new:
+ *
  * Makes empty import options. The function is for language bindings; in C, initialize the struct.
+ *
  * Returns: (transfer full): empty options
+ *
  * Since: 0.1
  */
 CleaveOnnxOptions *
@@ -59,8 +62,10 @@ cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
  * cleave_onnx_options_set_dynamic:
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
  * @dynamic: whether nodes whose shapes depend on data form a dynamic part
+ *
  * Sets whether the import puts nodes whose shapes depend on data into a dynamic part. If not, such
  * a node is an error. See [func@Cleave.onnx_get_dynamic].
+ *
  * Since: 0.2
  */
 void
@@ -96,7 +101,9 @@ cleave_onnx_options_add_value (CleaveOnnxOptions *options, const char *name, Cle
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
  * @name: the name of a free dimension in the model, such as `batch`
  * @extent: the extent of the dimension
+ *
  * Gives a free dimension its extent in every input whose shape names the dimension.
+ *
  * Since: 0.1
  */
 void

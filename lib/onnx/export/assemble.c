@@ -2,10 +2,15 @@
 
 /* Writes an Assemble as Concats.
  *
- * The box to fill is cut until one part contains each remaining box. Cuts go between parts where
- * possible; otherwise through as few parts as possible, which Slices then trim. Both sides of a
- * cut are still covered by the parts, so this works for every arrangement, also for overlapping
- * parts. */
+ * The result of the Assemble is a box (a range in each dimension). fill_box() cuts it into smaller
+ * boxes until a single part contains each of them. Each cut makes the operands of one Concat:
+ *
+ *     0 0 1 1     cut at column 2:  Concat (axis 1) of part 0 and the right half;
+ *     0 0 2 2     the right half is cut at row 1: Concat (axis 0) of parts 1 and 2
+ *
+ * A cut goes between parts where possible; otherwise it crosses as few parts as possible, and
+ * Slices trim these. The parts still cover both sides of a cut. So this works for every arrangement
+ * of parts, also for overlapping parts. */
 
 #include "export.h"
 
@@ -16,16 +21,16 @@ typedef struct
 {
   CleaveOnnxExport *export;
   const CleaveNode *node;
-  const CleaveRange *ranges; /* indexed by part: range of the part in the result */
+  const CleaveRange *ranges; /* indexed by part: range of the result that the part holds */
 } Work;
 
-/* A position at which a box may be cut. The cut crosses `n_crossed` parts. */
+/* A cut of a box at position `at` of dimension `dim`. The cut crosses `n_crossed` parts. */
 typedef struct
 {
   guint dim;
   gint64 at;
   guint n_crossed;
-  gboolean in_turn; /* dimension `dim`: the begins of the parts ascend in operand order */
+  gboolean in_turn; /* whether the begins of the parts along `dim` ascend in operand order */
 } Cut;
 
 static gboolean
@@ -42,7 +47,7 @@ compare_positions (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Returns the number of elements of a sorted list that are below a limit. */
+/* Returns how many elements of a sorted list are less than a limit. */
 static guint
 count_below (const GArray *sorted, gint64 limit)
 {
@@ -60,8 +65,7 @@ count_below (const GArray *sorted, gint64 limit)
   return low;
 }
 
-/* Lists the positions where parts begin, and where they end, along a dimension. Both lists are
- * sorted. */
+/* Lists the begins and the ends of all parts along a dimension, each list sorted. */
 static void
 list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, GArray *ends)
 {
@@ -78,7 +82,8 @@ list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, G
   g_array_sort (ends, compare_positions);
 }
 
-/* Returns whether the begins of the parts do not decrease in operand order. */
+/* Returns whether the begins of the parts along dimension `dim` ascend, or stay equal, in operand
+ * order. */
 static gboolean
 is_in_turn (const Work *work, const GArray *parts, guint dim)
 {
@@ -101,9 +106,13 @@ is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
   return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
 }
 
-/* Finds the cut through the fewest parts. Of equal cuts, prefers a dimension along which the begins
- * of the parts ascend in operand order, so that a reader of the file meets the parts in order. Then
- * prefers the lower dimension, then the position nearest to the middle. */
+/* Finds the best cut of a box. Prefers, in this order:
+ *
+ * - the cut that crosses the fewest parts;
+ * - a dimension along which the begins of the parts ascend in operand order, so that a reader
+ *   of the file sees the parts in order;
+ * - the lower dimension;
+ * - the position nearest to the middle. */
 static Cut
 find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 {
@@ -129,8 +138,8 @@ find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
   return best;
 }
 
-/* Lists all positions along the cut's dimension that cross no part. If there are none, lists only
- * the position of the cut. */
+/* Lists all positions along the dimension of `cut` where a cut crosses no part. If there are none,
+ * lists only the position of `cut`. */
 static GArray *
 find_positions (const Work *work, const GArray *parts, const CleaveRange *box, const Cut *cut)
 {
@@ -159,8 +168,8 @@ find_positions (const Work *work, const GArray *parts, const CleaveRange *box, c
   return positions;
 }
 
-/* Returns the parts that overlap each interval between two positions: GArrays of guint, in operand
- * order. */
+/* Returns one GArray (guint) for each interval between two neighboring positions: the parts that
+ * overlap the interval, in operand order. */
 static GPtrArray *
 sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *positions)
 {
@@ -180,8 +189,8 @@ sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *po
   return sides;
 }
 
-/* Returns the name of the value with the elements of `part` that fill the box. Adds a Slice if the
- * part is larger. */
+/* Returns the name of a value whose elements are those of `part` inside the box. Adds a Slice if
+ * the part is larger than the box. */
 static const char *
 take_part (const Work *work, guint part, const CleaveRange *box)
 {
@@ -209,9 +218,9 @@ add_concat (const Work *work, guint axis, const GPtrArray *names, const char *to
   return name;
 }
 
-/* Appends to `names` the values whose Concat along `axis` is `box`. Calls itself for each interval
- * between cuts. The depth of the recursion is the number of dimensions if the parts form a grid,
- * and logarithmic in the number of parts if they overlap. */
+/* Appends to `names` the values whose Concat along `axis` gives the elements of `box`. Calls itself
+ * for each interval between cuts. The recursion is as deep as the number of dimensions if the parts
+ * form a grid. If parts overlap, the depth grows with the logarithm of their number. */
 static void
 fill_box (
     const Work *work, const GArray *parts, const CleaveRange *box, guint axis, GPtrArray *names)
@@ -248,8 +257,8 @@ fill_box (
     }
 }
 
-/* Adds an empty result as a constant, since a Concat of its parts might have another shape. Returns
- * its name. */
+/* Adds an empty result as a constant and returns its name. A Concat of empty parts might have
+ * another shape. */
 static const char *
 add_empty (CleaveOnnxExport *export, const CleaveNode *node)
 {

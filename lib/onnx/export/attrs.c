@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes attributes: as ONNX attributes, or as constants where ONNX has an operand instead. */
+/* Writes the attributes of a node. An attribute that ONNX has as an operand becomes a constant. */
 
 #include "export.h"
 
@@ -125,8 +125,8 @@ is_always_written (const CleaveAttr *attr)
   return attr->kind == CLEAVE_ATTR_ENUM && (attr->flags & CLEAVE_ATTR_NO_DEFAULT) != 0;
 }
 
-/* Writes an attribute. Writes integers even if they have the default of our op record, since ONNX
- * requires some of them. */
+/* Writes an attribute. Writes an integer even if the op record has this value as default, since
+ * ONNX requires some integers. */
 void
 cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -162,18 +162,18 @@ cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpoi
                           (*(GArray *const *) field)->len);
 }
 
-/* Attributes that are operands in ONNX */
+/* Attributes that ONNX has as operands */
 
-/* Returns the element type of an attribute that the exporter writes as a scalar operand: the type
- * of operand 0, or float32 if there is none. */
+/* Returns the element type of an attribute that becomes a scalar operand: the type of operand 0, or
+ * float32 if the node has no operand 0. */
 static CleaveElement
 get_number_type (const CleaveNode *node)
 {
   return node->n_operands > 0 ? node->operands[0].result->type.element : CLEAVE_FLOAT32;
 }
 
-/* Returns a scalar constant with the number `value`, rounded to the element type as the kernels
- * round it. */
+/* Returns a scalar constant with the number `value`. Rounds it to the element type in the same way
+ * as the kernels. */
 static CleaveTensor *
 scalar_of_double (CleaveElement element, double value)
 {
@@ -203,9 +203,9 @@ list_of_ints (const gint64 *values, guint n)
   return cleave_tensor_new_copy (&type, values, NULL);
 }
 
-/* Returns whether the exporter omits an attribute that is an operand in ONNX: TRUE for an empty
- * list. If the attribute is the required first operand of the op, the empty list is the shape of a
- * scalar, so the result is FALSE. */
+/* Returns whether to omit the operand that ONNX has in place of an attribute. An empty list is
+ * omitted, unless it is the required shape of an op such as ConstantOfShape, where it means a
+ * scalar. */
 gboolean
 cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
 {
@@ -219,15 +219,15 @@ cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs)
   return cleave_attr_is_default (attr, attrs);
 }
 
-/* Chooses the element type of OneHot's depth. ONNX Runtime has kernels for only some of the 72
- * combinations of types of indices, depth and values. */
+/* Chooses the element type of the operand `depth` of OneHot. ONNX Runtime has kernels for only some
+ * of the 72 combinations of the types of indices, depth and values. */
 static CleaveElement
 choose_depth_element (const CleaveNode *node, gint64 depth)
 {
   CleaveElement indices = node->operands[0].result->type.element;
   CleaveElement values = node->results[0].type.element;
 
-  if (values == CLEAVE_INT64 || depth > 1 << 24) /* float32 may not represent the number */
+  if (values == CLEAVE_INT64 || depth > 1 << 24) /* float32 may not represent a depth above 2^24 */
     return CLEAVE_INT64;
   if (values == CLEAVE_INT32 || indices == CLEAVE_FLOAT16 || indices == CLEAVE_FLOAT32)
     return CLEAVE_FLOAT32;
@@ -271,14 +271,15 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
 
 /* Freeing nodes */
 
-/* Frees the attributes of all nodes, also of nodes in nested graphs. The pool owns the nodes
- * themselves. */
+/* Frees the attributes of all nodes, also of nodes in nested graphs. The nodes themselves belong to
+ * the pool. */
 void
 cleave_onnx_free_nodes (Onnx__GraphProto *graph)
 {
   for (size_t i = 0; graph != NULL && i < graph->n_node; i++)
     cleave_onnx_free_attributes (graph->node[i]);
-  for (size_t i = 0; graph != NULL && i < graph->n_initializer; i++) /* the tensors own the bytes */
+  for (size_t i = 0; graph != NULL && i < graph->n_initializer; i++) /* the bytes belong to the
+                                                                      * tensors */
     graph->initializer[i]->raw_data = (ProtobufCBinaryData){ 0 };
   if (graph != NULL)
     graph->n_node = 0;

@@ -3,30 +3,34 @@
 /* Finds the Wheres that are written as Ifs, and writes them.
  *
  * A Where whose condition has one element selects one whole operand. All Wheres with the same
- * condition form a choice, which is written as one If. Nodes that only one of the two values needs
- * move into the then or else branch, so that a runtime computes only one side. The import makes
- * such Wheres of a model's If. */
+ * condition form a choice, which the exporter writes as one If:
+ *
+ *     y = Where (c, Conv (x), Pool (x))  =>  y = If (c, then: Conv (x), else: Pool (x))
+ *
+ * Nodes that only one of the two values needs move into the then or the else branch, so that a
+ * runtime computes only one side. The import turns the Ifs of a model into such Wheres. */
 
 #include "export.h"
 
 #include "../wire.h"
 
-/* Limit on the conditions that become Ifs, which bounds the time; the Wheres of other conditions
- * stay Wheres. */
+/* At most this many conditions become Ifs, to limit the time. The Wheres of other conditions stay
+ * Wheres. */
 #define MAX_CHOICES 64
 
 struct _CleaveOnnxChoice
 {
   const CleaveResult *condition;
-  GPtrArray *wheres; /* CleaveNode: Wheres that read `condition`, in graph order */
-  GPtrArray
-      *sides[2]; /* CleaveNode: nodes of the then branch and of the else branch, in graph order */
-  gint64 macs;   /* number of multiply-accumulates in both branches */
+  GPtrArray *wheres;   /* CleaveNode: Wheres that read `condition`, in graph order */
+  GPtrArray *sides[2]; /* CleaveNode: the nodes of the then branch (sides[0]) and of the else branch
+                        * (sides[1]), in graph order */
+  gint64 macs;         /* number of MACs in both branches together */
 };
 
 typedef struct _CleaveOnnxChoice Choice;
 
-/* value of `branch` for a node outside all branches; inside: 1 + 2 * choice + (0: then, 1: else) */
+/* The value of CleaveOnnxExport.branch for a node in no branch. A node in a branch has 1 + 2 *
+ * index of its choice, plus 1 if it is in the else branch. */
 #define MAIN 0
 
 static void
@@ -80,8 +84,8 @@ find_choices (CleaveOnnxExport *export, const GPtrArray *order)
     }
 }
 
-/* Returns the branch (1 + 2 * choice + 0 or 1) that contains all readers of a node; MAIN if no
- * branch does. */
+/* Returns the number of the branch that contains all readers of a node: 1 + 2 * index of the
+ * choice, plus 1 for the else branch. Returns MAIN if readers are outside or in two branches. */
 static guint
 find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const CleaveNode *node)
 {
@@ -108,8 +112,8 @@ find_branch (const CleaveOnnxExport *export, const GHashTable *numbers, const Cl
   return branch;
 }
 
-/* Assigns nodes to branches. Wheres of other choices stay outside, so that no If is nested in
- * another If. */
+/* Assigns nodes to branches. A Where that belongs to a choice stays in no branch, so that no If is
+ * nested in another If. */
 static void
 find_branches (CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -121,7 +125,7 @@ find_branches (CleaveOnnxExport *export, const GPtrArray *order)
     {
       const CleaveNode *node = order->pdata[i];
 
-      /* a Custom node stays outside, since the main graph must list its types */
+      /* a Custom node stays outside all branches, since the main graph must list its types */
       if (export->choice_of[node->id] == NULL && !cleave_node_is_input (node) &&
           cleave_node_get_constant (node) == NULL && node->op != export->custom)
         export->branch[node->id] = find_branch (export, numbers, node);
@@ -158,8 +162,8 @@ forget (CleaveOnnxExport *export, const Choice *choice)
       }
 }
 
-/* Returns the node that represents `node` in the sort: the first Where of its choice, or the node
- * itself if it is in no choice. The sort orders these representatives. */
+/* Returns the node that stands for `node` while nodes are sorted: the first Where of its choice, or
+ * the node itself if it is in no choice. */
 static const CleaveNode *
 representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
 {
@@ -168,8 +172,8 @@ representative_of (const CleaveOnnxExport *export, const CleaveNode *node)
   return choice == NULL ? node : choice->wheres->pdata[0];
 }
 
-/* Pushes the representatives of the nodes that compute a node's operands. Returns FALSE if a node
- * of a choice reads a Where of the same choice. */
+/* Pushes onto the stack the nodes that compute a node's operands, each by its representative.
+ * Returns FALSE if a node of a choice reads a Where of the same choice. */
 static gboolean
 push_operands (const CleaveOnnxExport *export, const CleaveNode *node, GPtrArray *stack)
 {
@@ -205,8 +209,8 @@ push_needs (const CleaveOnnxExport *export, const CleaveNode *unit, GPtrArray *s
   return good;
 }
 
-/* Sorts the representatives so that each follows the representatives that it reads. Returns NULL if
- * there is a cycle, because one Where of a choice depends on another. */
+/* Sorts the representatives so that each comes after the representatives that it reads. Returns
+ * NULL if there is a cycle: one Where of a choice depends on another Where of the same choice. */
 static GPtrArray *
 sort_units (const CleaveOnnxExport *export, const GPtrArray *order)
 {
@@ -272,8 +276,9 @@ cleave_onnx_export_order (CleaveOnnxExport *export, GError **error)
 
 /* Writing an If */
 
-/* Returns the name of the value that a Where selects in a branch (`side` 0: then, 1: else). If the
- * value is computed outside the branch, or is an output of the branch already, adds an Identity. */
+/* Returns the name of the value that a Where selects in a branch (`side` 0: then, 1: else). An
+ * output of a branch must be computed there, and only once. If the value is not, adds an Identity.
+ */
 static const char *
 name_output (CleaveOnnxExport *export, const CleaveNode *where, guint side, GHashTable *taken)
 {

@@ -2,23 +2,24 @@
 
 /* Writes constants as initializers.
  *
- * A split cuts a weight into constants that are ranges of one tensor, the base. Each byte of a
- * base is written at most once: either the base, with Slices in the file, or the ranges. */
+ * A split cuts a weight into constants that are ranges of one tensor, the base. The file has each
+ * byte of a base at most once: it has either the base, with Slices of it, or the ranges. */
 
 #include "export.h"
 
 #include "../../ir/defaults.h"
 #include "../../ir/graph-private.h"
 
-/* All constants that are ranges of one tensor, the base. */
+/* A base, and all constants of the graph that are ranges of it. */
 typedef struct
 {
   CleaveTensor *base;
-  const char *default_name; /* name of the input whose default value is the base; NULL: none */
-  GPtrArray *results;       /* CleaveResult: results of the Constant nodes */
-  GHashTable
-      *ranges; /* maps a range as text to its name in the file; NULL if the range is not written */
-  gint64 n_bytes; /* sum of the bytes of the ranges, equal ranges counted once */
+  const char *default_name; /* name of the input whose default value is the base; NULL: the base
+                             * is no default value */
+  GPtrArray *results;       /* CleaveResult: results of the Constant nodes that are ranges of the
+                             * base */
+  GHashTable *ranges;       /* maps each range that is written, as text, to its name in the file */
+  gint64 n_bytes;           /* sum of the bytes of all different ranges */
 } BaseGroup;
 
 static void
@@ -45,8 +46,8 @@ add_to_family (BaseGroup *family, CleaveResult *result)
     family->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Returns the groups of constants (Family), one for each base, in graph order, so that the file
- * does not depend on addresses. */
+/* Returns a group (BaseGroup) for each base. The groups are in graph order, so that the file does
+ * not depend on addresses. */
 static GPtrArray *
 find_families (const CleaveGraph *graph)
 {
@@ -76,8 +77,8 @@ find_families (const CleaveGraph *graph)
   return families;
 }
 
-/* Writes a range as an initializer of its own. The caller has checked that all ranges together are
- * not larger than the base. */
+/* Writes a range as an initializer of its own. The caller has checked that the ranges of the base
+ * together take no more bytes than the base. */
 static void
 write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
 {
@@ -93,7 +94,7 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
   cleave_onnx_add_initializer (export, name, dense);
 }
 
-/* Returns the name of the base. Writes the base on the first call. */
+/* Returns the name of the whole base in the file. Writes the base on the first call. */
 static const char *
 write_base (CleaveOnnxExport *export, const BaseGroup *family, const char *name)
 {
@@ -148,8 +149,8 @@ write_constant (CleaveOnnxExport *export, const BaseGroup *family, CleaveResult 
   g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) name);
 }
 
-/* Writes all constants of a base. Constants that are the whole base come first, since ranges may be
- * Slices of it. */
+/* Writes all constants of one base. A constant that is the whole base comes first, since other
+ * constants may be Slices of it. */
 static void
 write_family (CleaveOnnxExport *export, const BaseGroup *family)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes Custom nodes, which the import kept unchanged, with the current names of their operands
- * and results. */
+/* Writes Custom nodes, whose ops Cleave does not know. The import kept each as a NodeProto; only
+ * the names of the operands and results are new. */
 
 #include "export.h"
 
@@ -32,8 +32,8 @@ list_operands (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__Nod
   return names;
 }
 
-/* Lists the names of a node's outputs. An output without a result in the graph keeps its old name,
- * unless the name is in use. */
+/* Lists the names of a node's outputs in the file. If the graph has no result for an output, the
+ * output has its old name, or a new name if the old one is in use. */
 static GPtrArray *
 list_results (CleaveOnnxExport *export, const CleaveNode *node, const Onnx__NodeProto *proto)
 {

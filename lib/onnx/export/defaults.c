@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes inputs with default values: each is both an input and an initializer of the file. A
- * constant that is a range of a default value is written as a Slice of the input, so that it
- * changes with the value that a caller feeds. */
+/* Writes inputs with default values: the file has both an input and an initializer of the same
+ * name. A constant that is a range of a default value becomes a Slice of the input. So the range
+ * changes if a caller feeds another value. */
 
 #include "export.h"
 
 #include "../../ir/defaults.h"
 #include "../wire.h"
 
-/* Gives each value that is a whole default value the name of its input. */
+/* Each value of the graph that is a whole default value gets the name of its input. */
 void
 cleave_onnx_name_defaults (CleaveOnnxExport *export)
 {
@@ -66,17 +66,18 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
 /**
  * cleave_onnx_list_defaults:
  * @graph: a graph
- * @only_open: whether to leave out those whose values a written file fixes
+ * @only_open: whether to list only inputs whose value a caller of a written file may replace
  *
- * Lists the inputs of the model's file that have a default value. These are initializers that are
- * inputs, too, in a file of IR version 4 or later.
+ * Lists the inputs of the model's file that have a default value: in a file of IR version 4 or
+ * later, these are the initializers that are inputs, too.
  *
- * The graph has them as constants. A file that is written of the graph has them as inputs with
- * their default values, and a caller of that file may feed other values. An input is
- * not open if its value decides a shape or an attribute, or if the options of
+ * In the graph, an input with a default value is a constant. A file that is written from the graph
+ * has it as an input with its default value again. A caller of that file may feed another value.
+ * An input is not open if its value decides a shape or an attribute, or if the options of
  * [func@Cleave.onnx_load] gave it a value. Such an input becomes a constant of the file.
  *
- * Returns: (transfer full) (array zero-terminated=1): their names, in the order of the file
+ * Returns: (transfer full) (array zero-terminated=1): the names of the inputs, in the order of the
+ *   file
  *
  * Since: 0.2
  */

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes the order in which ONNX Runtime runs the nodes of a file: depth first from the nodes
- * without readers, beginning with the last of them in the file. It visits a node's operands from
- * the last in the file to the first, then runs the node. */
+ * without readers, beginning with the last of them in the file. ONNX Runtime visits the nodes that
+ * compute a node's operands from the last in the file to the first, and then runs the node.
+ * estimate.c needs this order. */
 
 #include "export.h"
 
 typedef struct
 {
   guint node;
-  gboolean is_done; /* all operands of the node are in the order */
+  gboolean is_done; /* whether the order already has all nodes that compute the operands of the
+                     * node */
 } Entry;
 
-/* Appends to `found` the nodes that compute the operands of a node and of the nodes of its inner
- * graphs, as indices plus 1. */
+/* Appends to `found` the nodes that compute the operands of a node, or operands of nodes in its
+ * inner graphs. Each is 1 plus the index of the node in the file. */
 static void
 list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
 {
@@ -27,7 +29,7 @@ list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
       list_makers (makers, node->attribute[k]->g->node[i],
-                   found); /* calls itself once for each nested graph */
+                   found); /* recursion for each nested graph */
 }
 
 static int
@@ -38,8 +40,8 @@ compare_numbers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Visits nodes depth first and appends them to `order`. The stack initially has the nodes without
- * readers. */
+/* Appends all nodes to `order`, depth first. At the begin, the stack has the nodes without readers.
+ */
 static void
 walk (const Onnx__GraphProto *graph, GHashTable *makers, GArray *stack, GPtrArray *order)
 {

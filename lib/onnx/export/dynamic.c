@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes the dynamic part of a model after the static part, so that the file has the whole model
- * again. The values of the dynamic part keep their names. So do the values of the static part that
- * the dynamic part reads, which are outputs of the graph. */
+ * again. Names do not change in the dynamic part. The values of the static part that it reads are
+ * outputs of the graph, which also keep their names. */
 
 #include "export.h"
 
@@ -13,8 +13,8 @@
 
 #include <string.h>
 
-/* Returns whether the static part already writes the constant `name` of the dynamic part, since the
- * constant is also an output. */
+/* Returns whether the file already has the constant `name` of the dynamic part, because it is also
+ * an output of the graph. */
 static gboolean
 is_output (const CleaveOnnxExport *export, const char *name)
 {
@@ -66,8 +66,9 @@ cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Gives a node of the dynamic part another name if a node of the static part has the same name, as
- * the parts of a split sequence may. ONNX Runtime refuses files with two nodes of one name. */
+/* Renames a node of the dynamic part if the static part has a node of the same name. For example,
+ * both may have parts of one split sequence. ONNX Runtime refuses files with two nodes of one name.
+ */
 static void
 name_node (const CleaveOnnxExport *export, Onnx__NodeProto *node, GHashTable *seen)
 {
@@ -116,7 +117,7 @@ write_outputs (CleaveOnnxExport *export)
   g_free (old);
 }
 
-/* Gives the inputs of strings the types that they have in the model. */
+/* Gives inputs that are tensors of strings the type string, which they have in the model. */
 static void
 write_text_inputs (CleaveOnnxExport *export)
 {
@@ -134,7 +135,7 @@ write_text_inputs (CleaveOnnxExport *export)
         }
 }
 
-/* Returns the set of all names in the file, with copies of the names. */
+/* Returns the set of the names of all values in the file. The set owns copies of the names. */
 static GHashTable *
 list_taken (const CleaveOnnxExport *export)
 {

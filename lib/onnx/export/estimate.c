@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Estimates the peak of activations in ONNX Runtime, by a model of its memory planner:
+/* Estimates the peak of activations in ONNX Runtime, whose memory planner follows these rules:
  *
- *   - it runs nodes depth first (depth-first.c);
+ *   - nodes run depth first (depth-first.c);
  *   - a unary element-wise node overwrites its operand;
- *   - a value of known shape reuses the buffer of a dead value of the same type;
- *   - such a buffer stays allocated until it is reused;
+ *   - a value of known shape takes the buffer of a dead value of the same type;
+ *   - a buffer of known shape stays allocated until another value takes it;
  *   - the results of a Loop exist twice while the Loop runs. */
 
 #include "export.h"
@@ -16,26 +16,26 @@
 
 typedef struct
 {
-  const CleaveTensorType *type; /* NULL: unknown type */
+  const CleaveTensorType *type; /* type of the value in the buffer; NULL: unknown */
   gint64 n_bytes;
-  guint first, last; /* positions in the order of the first and last use */
-  gboolean is_given; /* an output: the caller owns the buffer; not reused */
+  guint first, last; /* positions of the first and the last node that use the buffer */
+  gboolean is_given; /* an output of the model: no other value takes the caller's buffer */
 } Buffer;
 
 typedef struct
 {
   const Onnx__GraphProto *graph;
   GHashTable *types;     /* maps a value's name to its CleaveTensorType */
-  GHashTable *unary;     /* set of names: results that may overwrite their operand */
-  gboolean is_known;     /* the file has the shapes of inner values */
+  GHashTable *unary;     /* set of the names of results that may overwrite their operand */
+  gboolean is_known;     /* whether the file has the shapes of inner values */
   GPtrArray *order;      /* Onnx__NodeProto, in the order of a run */
   GHashTable *maker;     /* maps a value's name to 1 plus the index of the node that computes it */
-  GHashTable *last;      /* maps a name to 1 plus the last reader's position; NONE: an output */
+  GHashTable *last;      /* maps a name to 1 plus its last reader's position; NONE: an output */
   GHashTable *uses;      /* maps a value's name to its number of readers */
   GHashTable *bytes;     /* maps a value's name to its bytes (gint64) */
   GHashTable *buffer_of; /* maps a value's name to 1 plus the index of its buffer */
   GArray *buffers;       /* Buffer: the memory of results */
-  gint64 *extra; /* indexed by position in the order: bytes that the node needs besides buffers */
+  gint64 *extra;         /* indexed by position: bytes that the node needs besides buffers */
 } Run;
 
 static gint64 estimate (const Run *outer, const Onnx__GraphProto *graph);
@@ -80,7 +80,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
       count_reads (run, node->attribute[k]->g->node[i], position); /* nested graphs, too */
 }
 
-/* Finding sizes */
+/* Sizes of values */
 
 static gint64
 bytes_of (const Run *run, const char *name)
@@ -109,7 +109,7 @@ count_iterations (const Run *run, const Onnx__NodeProto *loop)
   return 1;
 }
 
-/* Returns the bytes of a Loop's result: a final state, or a body's output times the iterations. */
+/* Returns the bytes of a Loop's result: a final state, or a body's output for all iterations. */
 static gint64
 loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
 {
@@ -123,7 +123,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
 }
 
-/* Estimates the bytes of a result that is no value of our graph; 0: unknown. */
+/* Estimates the bytes of a result that is no value of the graph. Returns 0 if unknown. */
 static gint64
 infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
 {
@@ -148,7 +148,7 @@ get_buffer (const Run *run, const char *name)
   return buffer == 0 ? NULL : &g_array_index (run->buffers, Buffer, buffer - 1);
 }
 
-/* Returns 1 plus the operand's buffer if the node may reuse it (last reader, same type), else 0. */
+/* Returns 1 plus the index of the operand's buffer if the node may overwrite it; otherwise 0. */
 static guint
 find_dying (const Run *run, const char *operand, const char *name, guint position)
 {
@@ -161,7 +161,7 @@ find_dying (const Run *run, const char *operand, const char *name, guint positio
              : 0;
 }
 
-/* Returns the reader of a value; NULL if it is an output, or has no or several readers. */
+/* Returns the only reader of a value; NULL if it is an output or has no or several readers. */
 static const Onnx__NodeProto *
 find_reader (const Run *run, const char *name)
 {
@@ -170,7 +170,7 @@ find_reader (const Run *run, const char *name)
   return number_of (run->uses, name) == 1 && last != NONE ? run->order->pdata[last - 1] : NULL;
 }
 
-/* Returns the only reader of a value if that is an Add; NULL otherwise. */
+/* Returns the only reader of a value if it is an Add of two operands; NULL otherwise. */
 static const Onnx__NodeProto *
 find_sum (const Run *run, const char *name)
 {
@@ -189,8 +189,8 @@ is_conv_of_sum (const Run *run, const char *name)
          find_sum (run, name) != NULL;
 }
 
-/* Returns 1 plus the index of the other summand's buffer, which ONNX Runtime's fused Conv and Add
- * overwrites; 0 if there is none. */
+/* ONNX Runtime fuses a Conv with an Add that reads it, and writes the sum over the Add's other
+ * operand. Returns 1 plus the index of that operand's buffer; 0 if no Add is fused. */
 static guint
 find_summand (const Run *run, const Onnx__NodeProto *conv)
 {
@@ -223,7 +223,7 @@ find_left (const Run *run, const char *name, guint position)
   return best;
 }
 
-/* Returns whether ONNX Runtime fuses a Sigmoid with its Mul, x * sigmoid (x): no buffer. */
+/* Returns whether ONNX Runtime fuses a Sigmoid, without a buffer, into a Mul: x * sigmoid (x). */
 static gboolean
 is_within (const Run *run, const Onnx__NodeProto *node)
 {
@@ -267,7 +267,7 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     return;
   at = last == NONE ? 0 : find_place (run, node, name, position);
   if (at == 0 && is_view (node) && last != NONE)
-    return; /* the node is a view of a buffer of the caller */
+    return; /* the result is a view of the caller's buffer */
   if (at == 0)
     {
       Buffer fresh = { look_up (run->types, name), *n_bytes, position, position, last == NONE };
@@ -284,8 +284,8 @@ place (Run *run, const Onnx__NodeProto *node, guint result, guint position)
     }
 }
 
-/* Returns the bytes that a node needs besides its results. For a Loop, these are the bytes of the
- * body's values and a second copy of the results; for a ConvTranspose, the column buffer. */
+/* Returns the bytes that a node needs besides its results. A Loop needs the values of its body and
+ * a second copy of its results. A ConvTranspose needs its column buffer. */
 static gint64
 find_extra (const Run *run, const Onnx__NodeProto *node)
 {

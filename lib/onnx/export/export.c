@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts a graph to an ONNX model, and serializes it. */
+/* Converts a graph to an ONNX model and serializes it. Has the public functions of the exporter,
+ * except those that write files (lib/onnx/save.c). */
 
 #include "export.h"
 
@@ -8,7 +9,7 @@
 
 #include "../wire.h"
 
-/* The first opset in which DequantizeLinear reads elements of 4 bits. */
+/* first opset whose DequantizeLinear reads elements of 4 bits */
 #define PACKED_OPSET 21
 
 /* Setup and cleanup */
@@ -105,7 +106,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
 /* Names */
 
 /* Reserves the names of inputs, then of outputs. A value that is an output gets the output's name.
- * Fails if an input and an output that are different values have the same name. */
+ * Fails if an input and an output have the same name but are different values. */
 static gboolean
 reserve_names (CleaveOnnxExport *export, GError **error)
 {
@@ -132,7 +133,7 @@ reserve_names (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Parts of the model */
+/* Inputs, nodes and outputs of the model */
 
 static void
 export_inputs (CleaveOnnxExport *export)
@@ -150,8 +151,8 @@ export_inputs (CleaveOnnxExport *export)
   cleave_onnx_export_defaults (export);
 }
 
-/* Adds the outputs. If a value already has another name (it is an input, a constant, or two
- * outputs), an Identity copies it. */
+/* Adds the outputs. A value may already have another name: it is an input, a constant, or another
+ * output. An Identity then copies the value. */
 static void
 export_outputs (CleaveOnnxExport *export)
 {
@@ -171,7 +172,7 @@ export_outputs (CleaveOnnxExport *export)
     }
 }
 
-/* Writes the types of those inner values for which the imported model listed types. */
+/* Writes the types of inner values, as far as the imported model listed them. */
 static void
 export_value_infos (CleaveOnnxExport *export)
 {
@@ -219,7 +220,7 @@ export_nodes (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* The whole model */
+/* Building the whole model */
 
 gsize
 cleave_onnx_export_size (const CleaveOnnxExport *export)
@@ -248,14 +249,14 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
   return g_bytes_new_take (data, size);
 }
 
-/* Shapes are left out if that lowers the estimated peak to at most HIDDEN_PART of it and saves at
- * least HIDDEN_BYTES bytes. ONNX Runtime adds in place only with static shapes, so small networks
- * gain nothing. */
+/* Shapes are hidden if the estimated peak is then less than HIDDEN_PART of the peak with shapes,
+ * and at least HIDDEN_BYTES bytes smaller. Small networks gain nothing, since ONNX Runtime adds in
+ * place only if it knows the shapes. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 
-/* Returns whether a graph is quantized. ONNX Runtime fuses QDQ groups. It then has fewer values
- * than estimated, and needs more memory without shapes. */
+/* Returns whether a graph has QDQ groups. ONNX Runtime fuses them, so it has fewer values than the
+ * estimate assumes. Without shapes, it then needs more memory. */
 static gboolean
 is_quantized (const CleaveGraph *graph)
 {
@@ -304,12 +305,13 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Lists the nodes that a file of the graph has in a `Loop`; see [func@Cleave.onnx_set_loops].
- * Takes as long as writing a file.
+ * Lists the nodes of the graph that become part of a `Loop` in a file; see
+ * [func@Cleave.onnx_set_loops]. Takes as long as writing a file.
  *
- * Fails as [func@Cleave.onnx_serialize] does, but not because of the size.
+ * Fails as [func@Cleave.onnx_serialize] does, but accepts a model of any size.
  *
- * Returns: (transfer full) (nullable) (array zero-terminated=1): their names, or %NULL on error
+ * Returns: (transfer full) (nullable) (array zero-terminated=1): the names of these nodes, or
+ *   %NULL on error
  *
  * Since: 0.2
  */
@@ -332,15 +334,15 @@ cleave_onnx_list_iterations (const CleaveGraph *graph, GError **error)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Estimates the peak of activations, in bytes, while ONNX Runtime runs the file of a graph. It
- * models the memory planner of ONNX Runtime 1.30.
+ * Estimates the peak of activations, in bytes, while ONNX Runtime runs the file of a graph. The
+ * estimate models the memory planner of ONNX Runtime 1.30.
  *
  * The estimate does not include: inputs, which belong to the caller; weights; copies between
  * layouts; and overhead of the allocator. Copies and overhead add up to 50 %. For a graph without
- * [func@Cleave.onnx_set_loops] it is the lower of two estimates: with shapes in the file, and with
- * shapes that are known only at run time. Takes as long as writing a file.
+ * [func@Cleave.onnx_set_loops], the result is the lower of two estimates: with shapes in the file,
+ * and with shapes that are known only at run time. Takes as long as writing a file.
  *
- * Fails as [func@Cleave.onnx_serialize] does, but not because of the size.
+ * Fails as [func@Cleave.onnx_serialize] does, but accepts a model of any size.
  *
  * Returns: the number of bytes, or -1 on error
  *
@@ -372,7 +374,7 @@ cleave_onnx_estimate_bytes (const CleaveGraph *graph, GError **error)
  *
  * Inputs and outputs keep their names; other values keep theirs unless the name is in use.
  * Assembles become Concats and Slices, and a node with the layout NHWC stands between Transposes.
- * If constants are parts of one tensor, each of its bytes is in the file at most once.
+ * If several constants are parts of one tensor, the file has each byte of the tensor at most once.
  *
  * Fails with %CLEAVE_ERROR_MODEL if a node has no form in ONNX, or if the model would take 2 GiB
  * or more; with %CLEAVE_ERROR_CYCLE if the graph has a cycle.

@@ -3,10 +3,15 @@
 /* Hides shapes from ONNX Runtime until it runs the model.
  *
  * ONNX Runtime keeps the buffer of a dead value of known shape for the next value of that shape,
- * even if that value comes much later. It frees the buffer of a value of unknown shape at once. So
- * the exporter passes lists of extents through a Loop of one iteration, and gives each input and
- * each Resize its shape by such a list. Constant folding does not evaluate a Loop. The list of each
- * Reshape has a -1. */
+ * even if that value comes much later. It frees the buffer of a value of unknown shape at once.
+ *
+ * A list of extents is unknown before the run if a Loop returns it: constant folding does not
+ * evaluate a Loop. So the exporter adds a Loop of one iteration that returns such lists. A Reshape
+ * gives each input the shape in its list, and each Resize reads its sizes from a list:
+ *
+ *     Loop (lists) -> s, t      Reshape (input, s) -> x      Resize (y, sizes = t)
+ *
+ * In the constant list of every other Reshape, -1 replaces one extent. */
 
 #include "export.h"
 
@@ -23,9 +28,9 @@ find_constant (const Onnx__GraphProto *graph, const char *name)
   return NULL;
 }
 
-/* Adds a list of integers as an initializer of its own. Does not share equal lists, as
- * cleave_onnx_add_list() does: a shared list may be in the body of a Loop, where other nodes cannot
- * read it. */
+/* Adds a list of integers as an initializer of its own. Unlike cleave_onnx_add_list(), does not
+ * share equal lists: a shared list may be in the body of a Loop, where other nodes cannot read it.
+ */
 static const char *
 add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guint n)
 {
@@ -37,7 +42,7 @@ add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guin
   return name;
 }
 
-/* Inputs, and sizes of a Resize */
+/* Hiding the shapes of inputs and the sizes of Resizes */
 
 static void
 rename_reads (Onnx__GraphProto *graph, GHashTable *names)
@@ -54,11 +59,11 @@ rename_reads (Onnx__GraphProto *graph, GHashTable *names)
         }
       for (size_t k = 0; k < node->n_attribute; k++)
         if (node->attribute[k]->g != NULL)
-          rename_reads (node->attribute[k]->g, names); /* calls itself once for each nested graph */
+          rename_reads (node->attribute[k]->g, names); /* recursion for each nested graph */
     }
 }
 
-/* Moves the nodes from index `first` on to the begin of the graph. */
+/* Moves the nodes from index `first` to the end of the graph to its beginning. */
 static void
 move_to_front (Onnx__GraphProto *graph, size_t first)
 {
@@ -69,13 +74,14 @@ move_to_front (Onnx__GraphProto *graph, size_t first)
   memcpy (graph->node, moved, n * sizeof *moved);
 }
 
-/* A Loop that returns constant lists unchanged, so that constant folding cannot compute them. */
+/* A Loop that returns constant lists unchanged. Constant folding cannot compute the results of a
+ * Loop. */
 typedef struct
 {
   CleaveOnnxExport *export;
-  GPtrArray *lists,
-      *results;  /* names of the Loop's operands (count, condition, lists) and of its results */
-  GArray *ranks; /* guint: length of each list */
+  GPtrArray *lists, *results; /* names of the Loop's operands (iteration count, condition, lists),
+                               * and of its results */
+  GArray *ranks;              /* guint: length of each list */
 } ShapeLoop;
 
 static void
@@ -101,7 +107,7 @@ shape_loop_init (ShapeLoop *shapes, CleaveOnnxExport *export)
   g_ptr_array_add (shapes->lists, NULL);
 }
 
-/* Passes a list through the Loop. Returns the name of the result. */
+/* Makes the Loop return the list named `list`. Returns the name of the Loop's result. */
 static const char *
 pass_list (ShapeLoop *shapes, const char *list, const char *name, guint rank)
 {
@@ -150,7 +156,7 @@ write_shape_loop (const ShapeLoop *shapes)
   write_body (shapes, loop);
 }
 
-/* A Reshape to add after the Loop. */
+/* A Reshape that is added after the Loop. */
 typedef struct
 {
   const char *operands[2], *to;
@@ -174,7 +180,8 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  /* inputs with default values come later in the list; they are weights and keep their shapes */
+  /* do not hide the shapes of inputs with default values, which come later in the list: they are
+   * weights */
   for (guint i = 0; i < export->graph->inputs->len; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];
@@ -194,9 +201,9 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   rename_reads (graph, names);
 }
 
-#define RESIZE_SIZES 3 /* index of the operand `sizes` of Resize */
+#define RESIZE_SIZES 3 /* index of the operand `sizes` */
 
-/* Returns the initializer with the constant sizes of a Resize; NULL if they are not constant. */
+/* Returns the initializer with the sizes that a Resize reads; NULL if they are not constant. */
 static const Onnx__TensorProto *
 find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
 {
@@ -208,8 +215,9 @@ find_sizes (const Onnx__GraphProto *graph, const Onnx__NodeProto *node)
   return list != NULL && list->data_type == ONNX__TENSOR_PROTO__DATA_TYPE__INT64 ? list : NULL;
 }
 
-/* Passes the sizes of Resizes through the Loop, since they would reveal the shapes of all later
- * values. A Resize requires a list of known length, so a Reshape restores the length. */
+/* Makes the Loop return the sizes of Resizes, since constant sizes would show the shapes of all
+ * later values. A Resize requires a list of known length, so a Reshape gives the list its length.
+ */
 static void
 pass_sizes (ShapeLoop *shapes, GArray *shapings)
 {
@@ -254,10 +262,10 @@ hide_known_shapes (CleaveOnnxExport *export)
   move_to_front (export->model->graph, first);
 }
 
-/* Lists of a Reshape */
+/* Hiding extents in the list of a Reshape */
 
-/* Replaces the largest dimension in a Reshape's list by -1, but not the channels, which the weights
- * reveal anyway. */
+/* Replaces the largest extent in a Reshape's list by -1. Does not replace the number of channels,
+ * which the weights show anyway. */
 static void
 hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
 {
@@ -282,10 +290,10 @@ hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
   node->input[1] = (char *) add_list (export, "shape", dims, n);
 }
 
-/* Symbolic shapes */
+/* Symbolic extents */
 
-/* Returns whether the runtime may write a node's result over its operand, because it infers that
- * both have the same shape. */
+/* Returns whether the runtime infers that a node's result has the shape of the operand. It may then
+ * write the result over the operand. */
 static gboolean
 keeps_shape (const CleaveNode *node)
 {
@@ -308,8 +316,8 @@ name_shape (CleaveOnnxExport *export, const char *name, const CleaveTensorType *
   cleave_wire_append (&graph->value_info, &graph->n_value_info, info);
 }
 
-/* Gives the dimensions of each value new symbolic names. Results of in-place ops are left out: they
- * have the dimensions of their operands. */
+/* Gives each value extents with new symbolic names. Leaves out the result of an in-place op, since
+ * it has the extents of its operand. */
 static void
 name_shapes (CleaveOnnxExport *export)
 {

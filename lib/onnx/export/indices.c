@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts indices of MaxPool and MaxUnpool pieces. In ONNX, an index is a position in the operand
- * that the node reads. In our graph, it is a position in the whole operand from which the piece is
- * cut.
+/* Converts the indices of pieces of MaxPool and MaxUnpool. In ONNX, an index is a position in the
+ * operand that the node reads. In the Cleave graph, it is a position in the whole operand, of which
+ * the piece reads a range.
  *
- * MaxPool: order the dimensions as indices count, the last fastest. The piece has extents e and
- * strides s, the whole has E and S, and the piece begins at b. In dimension k an index f of the
- * piece has the coordinate floor (f / s_k) - floor (f / s_(k-1)) * e_k. The index in the whole
- * is
+ * MaxPool: number the dimensions in the order in which indices count, with the fastest one last. In
+ * dimension k, the piece has extent e_k and stride s_k, the whole operand has E_k and S_k, and the
+ * piece begins at b_k. An index f of the piece has the coordinate
+ * floor (f / s_k) - floor (f / s_(k-1)) * e_k. The index in the whole operand is
  *
  *    f + sum of b_k * S_k + sum of floor (f / s_(k-1)) * (E_k - e_k) * S_k
  *
@@ -26,7 +26,8 @@ typedef struct
   const CleaveNode *node;
 } Work;
 
-/* Adds a node. Returns the name of its result: `to`, or a new name if `to` is NULL. */
+/* Adds a node with `n` operands. Returns the name of its result: `to`, or a new name if `to` is
+ * NULL. */
 static const char *
 add_op (const Work *work, const char *op, const char *const *operands, guint n, const char *to)
 {
@@ -49,7 +50,7 @@ add_with (const Work *work, const char *op, const char *x, gint64 number, const 
   return add_op (work, op, operands, 2, to);
 }
 
-/* Returns whether a window of the pool reads only padding along dimension `i`. */
+/* Returns whether some window of the pool, along dimension `i`, reads only padding. */
 static gboolean
 has_empty_window (const CleaveNode *node, guint i)
 {
@@ -69,8 +70,8 @@ has_empty_window (const CleaveNode *node, guint i)
   return FALSE;
 }
 
-/* Returns whether a window of the pool may read only padding. Its index is then -1, in ONNX and in
- * our graph. */
+/* Returns whether a window of the pool may read only padding. The index of such a window is -1,
+ * both in ONNX and in the Cleave graph. */
 static gboolean
 may_find_none (const CleaveNode *node)
 {
@@ -91,7 +92,8 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
   Work work = { export, node };
   const char *index = from;
   gboolean none = may_find_none (node);
-  gint64 begin = 0, own = 1, stride = 1; /* strides: `own` is s_k, `stride` is S_k */
+  gint64 begin = 0, own = 1, stride = 1; /* `own` is s_k and `stride` is S_k of the comment at
+                                          * the top */
 
   for (guint i = x->rank; i-- > 0;)
     {
@@ -115,11 +117,11 @@ cleave_onnx_export_indices (CleaveOnnxExport *export,
             (const char *const[]){ add_with (&work, "Less", from, 0, NULL), from, index }, 3, to);
 }
 
-/* MaxUnpool. A MaxPool finds its element in the same channel, so an index minus the first index of
- * its channel is the same in the whole operand and in a piece. Only the number of channels before
- * it differs. */
+/* MaxUnpool. A MaxPool finds its element in one channel. Subtract the first index of the channel
+ * from an index: the difference is the same in the whole operand and in a piece. Only the number of
+ * channels before this channel differs. */
 
-/* Returns a constant with the first index of each channel of `x`. A channel has `length`
+/* Returns a constant with the first index of each channel of `x`. Each channel has `length`
  * indices. */
 static CleaveTensor *
 make_begins (const CleaveShape *x, gint64 length)
@@ -137,8 +139,8 @@ make_begins (const CleaveShape *x, gint64 length)
   return tensor;
 }
 
-/* Returns whether constant indices are positions in the node's own operand, not in a larger value.
- * `length`: indices of a channel. */
+/* Returns whether constant indices are positions in the node's own operand, rather than in a larger
+ * value. `length`: number of indices in a channel. */
 static gboolean
 has_local_values (CleaveTensor *constant, gint64 length)
 {
@@ -153,8 +155,9 @@ has_local_values (CleaveTensor *constant, gint64 length)
   return TRUE;
 }
 
-/* Returns whether the indices that node `maker` computes are positions in the reader's own operand.
- * They are if they are an input of the graph, or if a MaxPool that is not split computes them. */
+/* Returns whether the indices from node `maker` are positions in the operand of the node that reads
+ * them. This holds for an input of the graph, for a MaxPool that is not split, and for constants
+ * that has_local_values() accepts. */
 static gboolean
 are_local (CleaveNode *maker, gint64 length)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Checks whether nodes are iterations of one body. All iterations must read the same results of
- * their own iteration and of earlier iterations. From outside, they must read the same values, or
- * slices whose begins advance by equal steps. Nodes after the iterations may read only final
- * states, or a Concat of one result of all iterations. */
+/* Checks whether the nodes of a repeat are iterations of one body. All iterations must read the
+ * same results of their own iteration and of earlier iterations. From outside, they must read the
+ * same values, or slices whose begins advance by equal steps. Nodes after the iterations may read
+ * only final states, or a Concat of one result of all iterations. */
 
 #include "repeats.h"
 
@@ -32,8 +32,8 @@ get_result (const CleaveOnnxList *list, guint node, guint value)
   return i;
 }
 
-/* Returns which value operand `input` of a node is: a result of the same or an earlier iteration,
- * or a value from outside the repeat. */
+/* Returns the origin of operand `input` of a node: a result of the same or an earlier iteration, or
+ * a value from outside the repeat. */
 static CleaveOnnxRelation
 relate (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node, guint input)
 {
@@ -99,9 +99,10 @@ get_state (CleaveOnnxRepeat *repeat, const CleaveOnnxRelation *relation)
   return &g_array_index (repeat->states, CleaveOnnxState, repeat->states->len - 1);
 }
 
-/* Adds a state for an operand that is a result of an earlier iteration. The first iterations, which
- * have no earlier one, read an initial value instead; stores it in the state. Returns FALSE if its
- * type differs from that result, or if the lag is too large. */
+/* Adds a state for an operand that is a result of `lag` iterations ago. The first iterations have
+ * no iteration that long ago and read initial values instead, which the function stores in the
+ * state. Returns FALSE if an initial value has another type than the result, or if the lag is too
+ * large. */
 static gboolean
 add_state (const CleaveOnnxList *list,
            CleaveOnnxRepeat *repeat,
@@ -183,10 +184,10 @@ cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repe
   return TRUE;
 }
 
-/* Readers of the iterations */
+/* Readers after the iterations */
 
-/* Finds the operands of a Concat that are one result of all iterations, in order. Returns FALSE if
- * there are none. */
+/* Finds one result of all iterations among the operands of a Concat, in the order of the
+ * iterations. Fills in `stack`. Returns FALSE if the Concat does not have them. */
 static gboolean
 find_stack (const CleaveOnnxList *list,
             const CleaveOnnxRepeat *repeat,
@@ -242,8 +243,8 @@ has_stack (const CleaveOnnxRepeat *repeat, const CleaveOnnxStack *stack, guint r
   return FALSE;
 }
 
-/* Returns whether node `reader` may read a result of node `at`. A stack holds the result of all
- * iterations, so it is looked up only once, at the first iteration. */
+/* Returns whether node `reader` may read result `result` of node `at`. At the first iteration,
+ * looks for a stack, which holds the result of all iterations. */
 static gboolean
 check_reader (
     const CleaveOnnxList *list, CleaveOnnxRepeat *repeat, guint at, guint result, guint reader)
@@ -254,7 +255,8 @@ check_reader (
   if (is_inside (repeat, reader))
     return TRUE;
   if (has_stack (repeat, &stack, reader))
-    return iteration > 0; /* at iteration 0, the Concat reads the result twice */
+    return iteration > 0; /* at iteration 0 there is a stack already, so the Concat reads the
+                           * result twice */
   if (iteration > 0 || !find_stack (list, repeat, reader, &stack))
     return is_last_state (repeat, stack.node, result, iteration);
   g_array_append_val (repeat->stacks, stack);
@@ -272,7 +274,7 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* Fails also if nothing reads a result of the iterations: a Loop must have a result. */
+/* Also fails if nothing reads a result of the iterations, since a Loop must have a result. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Gives numbers to the nodes and values of a file, in an order in which strips follow each
- * other. */
+/* Gives numbers to the nodes and values of a file. The nodes of the strips of a segment get numbers
+ * that follow each other, so that repeats.c can find the repeat. */
 
 #include "repeats.h"
 
@@ -32,8 +32,7 @@ cleave_onnx_list_value (const CleaveOnnxList *list, const char *name)
 
 /* Order of nodes */
 
-/* Pushes onto the stack the nodes that compute the operands of a node, from the last operand to the
- * first. */
+/* Pushes onto the stack the nodes that compute a node's operands, with the last operand first. */
 static void
 push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
 {
@@ -46,8 +45,8 @@ push_makers (const Onnx__NodeProto *node, GHashTable *makers, GPtrArray *stack)
     }
 }
 
-/* Returns whether a node is no Slice and no Concat. These compute nothing, so they move to their
- * first reader. */
+/* Returns whether a node is neither a Slice nor a Concat. Slices and Concats only copy, so they may
+ * move to their first reader. */
 static gboolean
 is_work (const Onnx__NodeProto *node)
 {
@@ -176,7 +175,8 @@ cleave_onnx_list_begins (const CleaveOnnxList *list, guint node, guint *n)
   return get_integers (list, node, 1, n);
 }
 
-/* Infers the type of the result of a Slice that the exporter added, whose steps are 1. */
+/* Infers the type of the result of a Slice that the exporter added. The steps of such a Slice
+ * are 1. */
 static gboolean
 infer_slice (const CleaveOnnxList *list, guint node, CleaveTensorType *type)
 {
@@ -245,9 +245,9 @@ find_types (CleaveOnnxList *list)
 
 /* Kinds of nodes */
 
-/* Describes a node as text, without its operand names and without the begin of a Slice. For a
- * Winograd Conv, the text includes the phase. Nodes with equal texts may be iterations of one
- * body. */
+/* Describes a node as text: op, constants and attributes, and the phase of a Winograd Conv. Leaves
+ * out the names of other operands and the begins of a Slice. Nodes with equal texts may be
+ * iterations of one body. */
 static char *
 describe (const CleaveOnnxList *list, guint index)
 {
@@ -324,8 +324,8 @@ cleave_onnx_list_init (CleaveOnnxList *list, CleaveOnnxExport *export, CleaveOnn
     {
       guint value = add_value (list, graph->initializer[i]->name);
 
-      /* a default value is not a constant here: a copy of it in a body would keep the default if a
-       * caller feeds another value */
+      /* A default value is not treated as a constant. A copy of it in a body would not change if a
+       * caller feeds another value. */
       if (!cleave_onnx_is_default (export, graph->initializer[i]->name))
         list->constants->pdata[value] = graph->initializer[i];
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a repeat as a Loop whose body consists of the nodes of its first iteration. */
+/* Writes a repeat (repeats.h) as a Loop. The nodes of the first iteration become the body. */
 
 #include "repeats.h"
 
@@ -14,10 +14,10 @@ typedef struct
   const CleaveOnnxList *list;
   const CleaveOnnxRepeat *repeat;
   Onnx__GraphProto *body;
-  GHashTable
-      *names; /* maps a constant, or the key of a state and its lag, to the name in the body */
-  GPtrArray *given;      /* char *: names of the body's outputs so far */
-  const char *iteration; /* name in the body of the iteration number */
+  GHashTable *names;     /* maps to names in the body: the name of a constant, or the key
+                          * (key_of()) of a state and its lag */
+  GPtrArray *given;      /* char *: names of the outputs that the body has so far */
+  const char *iteration; /* name of the iteration number in the body */
 } Loop;
 
 static void
@@ -43,8 +43,8 @@ get_name (const CleaveOnnxList *list, guint node, guint result)
   return list->nodes[node]->output[result];
 }
 
-/* Returns a text that identifies a result of `lag` iterations ago: "node result lag". No value has
- * a name of this form. */
+/* Returns a text, such as "3 0 1", that identifies a node's result of `lag` iterations ago. No
+ * value has a name of this form. */
 static char *
 key_of (const Loop *loop, guint node, guint result, guint lag)
 {
@@ -60,8 +60,9 @@ add_input (const Loop *loop, const char *name, const CleaveTensorType *type)
                       cleave_onnx_info_new (loop->export, name, type));
 }
 
-/* Adds the value `name` to the body's outputs. Adds an Identity if the body does not compute the
- * value (`is_made` FALSE), or if the value is an output already. */
+/* Adds the value `name` to the body's outputs. If the body does not compute the value (`is_made`
+ * FALSE), or if the value is an output already, adds an Identity and makes its result the output.
+ */
 static void
 add_output (const Loop *loop, const char *name, const CleaveTensorType *type, gboolean is_made)
 {
@@ -85,8 +86,8 @@ get_type (const Loop *loop, const char *name)
 
 /* Constants */
 
-/* Copies a constant into the body, since ONNX Runtime prepacks only weights of the same graph.
- * Returns the name of the copy. */
+/* Copies a constant into the body, and returns the name of the copy. ONNX Runtime prepacks weights
+ * only if the node that reads them is in the same graph. */
 static const char *
 copy_constant (const Loop *loop, guint value)
 {
@@ -98,7 +99,7 @@ copy_constant (const Loop *loop, guint value)
     return name;
   name = cleave_onnx_name_value (loop->export, from->name);
   copy = g_new (Onnx__TensorProto, 1);
-  *copy = *from; /* this struct copy points to the same bytes */
+  *copy = *from; /* a shallow copy: both structs point to the same bytes */
   copy->name = g_strdup (name);
   copy->dims = g_memdup2 (from->dims, from->n_dims * sizeof *from->dims);
   copy->doc_string = NULL;
@@ -123,7 +124,7 @@ add_numbers (const Loop *loop, const char *name, const gint64 *numbers, guint n)
 
 /* Nodes */
 
-/* Adds nodes that compute first + iteration * step. Returns the name of the result. */
+/* Adds nodes that compute first + iteration number * step. Returns the name of the result. */
 static const char *
 add_position (const Loop *loop, const char *name, const gint64 *first, const gint64 *step, guint n)
 {
@@ -137,8 +138,8 @@ add_position (const Loop *loop, const char *name, const gint64 *first, const gin
   return sum;
 }
 
-/* If the begins and ends of a Slice differ between iterations, adds nodes that compute them from
- * the iteration number. */
+/* Checks whether the begins and ends of a Slice differ between iterations. If so, adds nodes that
+ * compute them from the iteration number. */
 static void
 move_slice (const Loop *loop, guint at, const char **operands)
 {
@@ -184,8 +185,8 @@ name_operand (const Loop *loop, guint node, guint input)
                               key_of (loop, relation.node, relation.result, relation.lag));
 }
 
-/* Returns one doc string for a node of the body, from the doc strings of the node in the first and
- * the last iteration. */
+/* Joins the doc strings that a node has in the first and in the last iteration, for the node in the
+ * body. */
 static char *
 join_docs (const Loop *loop, const Onnx__NodeProto *first, const Onnx__NodeProto *last)
 {
@@ -282,10 +283,10 @@ write_body (Loop *loop)
   loop->export->scope = outer;
 }
 
-/* The Loop as a node */
+/* Writing the Loop */
 
-/* Joins the results of all iterations. The Loop stacks them along a new first dimension; a
- * Transpose and a Reshape move it into the axis of the Concat. */
+/* Computes the Concat of a result of all iterations. The Loop stacks the results along a new first
+ * dimension; a Transpose and a Reshape move it into the axis of the Concat. */
 static void
 join_iterations (const Loop *loop, const CleaveOnnxStack *stack, const char *stacked)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Replaces repeats by Loops. ONNX Runtime frees the values of a body after each iteration. Without
- * Loops, it keeps the memory of the pieces of all strips. */
+/* Replaces repeated nodes of a file by Loops (repeats.h). ONNX Runtime frees the values of a body
+ * after each iteration. Without Loops, it keeps the memory of the pieces of all strips. */
 
 #include "repeats.h"
 
@@ -28,11 +28,11 @@ collect_reads (const Onnx__GraphProto *graph, GHashTable *read)
       for (size_t k = 0; k < graph->node[i]->n_attribute; k++)
         if (graph->node[i]->attribute[k]->g != NULL)
           collect_reads (graph->node[i]->attribute[k]->g,
-                         read); /* recursion into the nested graphs */
+                         read); /* recursion for each nested graph */
     }
 }
 
-/* Removes the constants that only nodes in bodies of Loops read; the bodies have copies. */
+/* Removes the constants that only bodies of Loops read: each body has a copy. */
 static void
 drop_constants (CleaveOnnxExport *export, GHashTable *constants)
 {
@@ -82,7 +82,7 @@ write_all (CleaveOnnxExport *export, const CleaveOnnxList *list, const GPtrArray
     }
 }
 
-/* Returns how many nodes fewer the file has if it has these Loops. */
+/* Returns the number of nodes that the Loops save. */
 static guint
 count_saved (const GPtrArray *repeats)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Brings nodes of the file, which are not in the graph, to the form of a later opset. The shapes of
- * their operands are not known, so a rewrite may add ops that compute shapes at run time:
+/* Converts nodes of the dynamic part, which the file keeps as they were, to a later opset. The
+ * shapes of their operands are not known, so a rewrite may add ops that compute shapes at run time:
  *
  *     Squeeze (x, axes = [1])     =>   Constant -> a,  Squeeze (x, a)
  *     Softmax (x, axis = 1)       =>   Shape (x) -> s,  Flatten (x, axis = 1) -> f,
  *                                      Softmax (f, axis = 1) -> g,  Reshape (g, s)
  *
- * ONNX's Changelog.md says what changed when.
+ * ONNX's Changelog.md lists the changes of each opset.
  *
  * Over 400 lines: the conversions of all ops. */
 
@@ -22,14 +22,14 @@
 
 typedef struct
 {
-  gint64 from, to;   /* opset of the node, and opset to which it is converted */
+  gint64 from, to;   /* opset of the node now, and opset to which it is converted */
   GHashTable *taken; /* set of the names of values in use */
-  GPtrArray *nodes;  /* Onnx__NodeProto: nodes of the graph that is converted */
+  GPtrArray *nodes;  /* Onnx__NodeProto: converted nodes of the graph so far */
   Onnx__NodeProto *node;
 } Conversion;
 
-/* Kinds of attributes that became operands: lists of integers (LIST), or a number (REAL) or numbers
- * (REALS) that are cast to the type of operand 0. */
+/* Kinds of attributes that later opsets have as operands: a list of integers (LIST), a number that
+ * is cast to the type of operand 0 (REAL), or a list of numbers (REALS). */
 typedef enum { LIST, REAL, REALS } Kind;
 
 static const struct
@@ -64,8 +64,7 @@ static const struct
   { "Upsample", "scales", 9, 1, REALS },
 };
 
-/* Ops whose older forms have no counterpart in later opsets, and the first opset of the new
- * form. */
+/* Ops whose older form cannot be converted, and the first opset of the new form. */
 static const struct
 {
   const char *op;
@@ -95,7 +94,7 @@ fail_form (const Conversion *c, GError **error)
                       c->node->op_type, c->node->name == NULL ? "" : c->node->name, c->from, c->to);
 }
 
-/* Building nodes */
+/* Attributes, operands and new nodes */
 
 static Onnx__AttributeProto *
 find (const Onnx__NodeProto *node, const char *name)
@@ -181,7 +180,8 @@ new_name (Conversion *c, const char *suffix)
   return name;
 }
 
-/* Adds a node before c->node, the node to convert, and returns it. Its result has a new name. */
+/* Adds a node before c->node, which is being converted. `x` and `y` are its operands; NULL: none.
+ * Returns the new node, whose result has a new name. */
 static Onnx__NodeProto *
 add_node (Conversion *c, const char *op, const char *suffix, const char *x, const char *y)
 {
@@ -199,7 +199,8 @@ add_node (Conversion *c, const char *op, const char *suffix, const char *x, cons
   return node;
 }
 
-/* Adds a Constant of rank `rank`, 0 or 1. Returns the name of its value. */
+/* Adds a Constant: a scalar (`rank` 0) or a list of `n` elements (`rank` 1). Returns the name of
+ * its value. */
 static const char *
 add_constant (Conversion *c, const char *suffix, int type, guint rank, gconstpointer data, gsize n)
 {
@@ -252,8 +253,8 @@ move_attr (Conversion *c, const char *name, guint operand, Kind kind)
   onnx__attribute_proto__free_unpacked (attr, NULL);
 }
 
-/* Converts Softmax, LogSoftmax and Hardmax, which treat their operand as a matrix before opset
- * 13. */
+/* Converts Softmax, LogSoftmax and Hardmax. Before opset 13, they flatten the operand to a matrix
+ * at `axis`, and apply to each row. */
 static void
 convert_softmax (Conversion *c)
 {
@@ -274,8 +275,8 @@ convert_softmax (Conversion *c)
   set_input (c->node, 1, shape);
 }
 
-/* Converts Upsample, and the Resize of opset 10: scales are operand 2 in the later form, not
- * operand 1. */
+/* Converts Upsample, and the Resize of opset 10. The scales are operand 1 of these, but operand 2
+ * of later Resizes. */
 static void
 convert_resize (Conversion *c)
 {
@@ -307,10 +308,10 @@ replace_string (Onnx__NodeProto *node, const char *name, const char *value)
   add_string (node, name, value);
 }
 
-/* Converts tf_half_pixel_for_nn, which opset 13 lacks. Its positions are half an element after the
- * positions of half_pixel. So the conversion sets half_pixel, whose position is u in place of u +
- * 0.5, and another rounding: floor (u + 0.5) is round_prefer_ceil (u), and round_prefer_floor (u +
- * 0.5) is ceil (u). */
+/* Converts the mode tf_half_pixel_for_nn, which opset 13 lacks, to half_pixel. A position of the
+ * old mode is half an element after the position u of half_pixel. So the rounding changes, too:
+ * floor (u + 0.5) becomes round_prefer_ceil (u), and round_prefer_floor (u + 0.5) becomes ceil (u).
+ */
 static gboolean
 convert_positions (Conversion *c, GError **error)
 {
@@ -393,8 +394,8 @@ convert_node (Conversion *c, GError **error)
   return TRUE;
 }
 
-/* Converts the nodes of a graph. Fails if a node cannot be converted; the nodes after it then stay
- * in the graph unchanged. */
+/* Converts the nodes of an inner graph. If a node cannot be converted, fails and leaves the later
+ * nodes unchanged. */
 static gboolean
 convert_graph (Conversion *c, Onnx__GraphProto *graph, GError **error)
 {

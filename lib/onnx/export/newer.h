@@ -6,8 +6,12 @@
 #include <cleave/cleave-error.h>
 #include <glib.h>
 
-/* Converts the nodes of a graph, and of their inner graphs, to the opset `opset`. `opsets` (gint64)
- * has the current opset of each node. New values get names that are not in `taken`, a set that owns
- * its names. Fails if a node has no form in that opset. */
+/* Converts nodes that the graph does not contain: those of the dynamic part. The writer of the
+ * dynamic part (dynamic.c) calls cleave_onnx_convert_nodes() if the static part needs a later opset
+ * than these nodes have. upgrade/ converts nodes for the graph instead. */
+
+/* Converts the nodes of a graph, and of the inner graphs of these nodes, to the opset `opset`.
+ * `opsets` (gint64) has the current opset of each node. New values get names that are not in the
+ * set `taken`, which then owns these names, too. Fails if a node has no form in that opset. */
 gboolean cleave_onnx_convert_nodes (
     Onnx__GraphProto *graph, const GArray *opsets, gint64 opset, GHashTable *taken, GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a graph node as an ONNX node, driven by the op's attribute table. */
+/* Writes a node of the graph as an ONNX node, with its op's table of attributes. */
 
 #include "export.h"
 
@@ -12,8 +12,8 @@
 
 #define NO_OPERAND G_MAXUINT
 
-/* Returns the index of the ONNX operand that is an attribute in our op record; NO_OPERAND if it is
- * an attribute in ONNX, too. */
+/* Returns the index of the operand that ONNX has in place of an attribute. Returns NO_OPERAND if
+ * ONNX has an attribute, too. */
 static guint
 find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAttr *attr)
 {
@@ -25,7 +25,7 @@ find_operand (const CleaveOnnxExport *export, const CleaveOp *op, const CleaveAt
                                                                                : NO_OPERAND;
 }
 
-/* Returns whether an ONNX operand is an attribute in our op record. */
+/* Returns whether our op record has an attribute in place of operand `operand` of ONNX. */
 static gboolean
 is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
 {
@@ -35,8 +35,8 @@ is_attr (const CleaveOnnxExport *export, const CleaveOp *op, guint operand)
   return FALSE;
 }
 
-/* Lists the names of operands by ONNX index. An attribute that is an operand in ONNX gets its
- * index; the operands of our op fill the remaining indices in order. */
+/* Lists the names of operands in the order of ONNX. An attribute that ONNX has as an operand gets
+ * the index in ONNX; the operands of our op take the remaining indices in order. */
 static GPtrArray *
 list_operands (CleaveOnnxExport *export, const CleaveNode *node, gconstpointer attrs)
 {
@@ -114,7 +114,7 @@ write_node (CleaveOnnxExport *export,
       }
 }
 
-/* Returns a new name for an intermediate value of a node. */
+/* Returns a new name for a value between the ONNX nodes that express one node. */
 static const char *
 inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix)
 {
@@ -123,8 +123,8 @@ inner_name (CleaveOnnxExport *export, const CleaveNode *node, const char *suffix
   return cleave_onnx_name_value (export, name);
 }
 
-/* Adds a Transpose. ONNX has only the layout NCHW, so a node with layout NHWC stands between two
- * Transposes. They have names of their own: the second one's result may have the node's name. */
+/* Adds a Transpose to or from NCHW, the only layout of ONNX. A node with the layout NHWC stands
+ * between two Transposes, each with a name that no other node has. */
 static void
 add_transpose (CleaveOnnxExport *export,
                const char *name,
@@ -166,7 +166,7 @@ export_channels_last (CleaveOnnxExport *export, const CleaveNode *node, GError *
   return TRUE;
 }
 
-/* Writes the node for the whole result, then a Slice of the part that the node computes. */
+/* Writes a node that computes the whole result, and a Slice for the range of the graph's node. */
 static gboolean
 write_part (CleaveOnnxExport *export,
             const CleaveNode *node,
@@ -184,10 +184,9 @@ write_part (CleaveOnnxExport *export,
   return TRUE;
 }
 
-/* A Resize with a phase, which is a piece: resizes the whole operand, then slices the result. */
+/* A piece of a Resize, which has a phase: the file has the whole Resize and a Slice. */
 
-/* Sets up the Resize of the whole operand: by sizes, or by scales if a scale is not the quotient of
- * the sizes. */
+/* Sets up the whole Resize: with sizes, or with scales if a scale is no quotient of extents. */
 static void
 make_whole (const CleaveNode *node, CleaveResizeAttrs *a, CleaveShape *whole)
 {
@@ -230,7 +229,7 @@ export_phase (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* Writes a OneHot of a part of the depth: OneHot of the whole depth, then a Slice. */
+/* Writes a OneHot with a part of the depth as a OneHot with the whole depth, and a Slice. */
 static gboolean
 export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -243,7 +242,7 @@ export_part (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, list_operands (export, node, &attrs), &whole, &range);
 }
 
-/* Writes a piece of a MaxPool: the MaxPool, then nodes that convert its indices. */
+/* Writes a piece of a MaxPool as a MaxPool, and nodes that convert its indices. */
 static gboolean
 export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -260,10 +259,11 @@ export_whole (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* A DeformConv of a part of its result. ONNX has no negative pads, so a larger result is computed
- * and then sliced. Offsets and mask are 0 outside the part. */
+/* A piece of a DeformConv may have negative pads, which ONNX lacks. The file has a DeformConv with
+ * a larger result, and a Slice of it. Zeros around the offsets and the mask give them the larger
+ * size. */
 
-/* Computes the positions to add before and after the part, and the larger result's pads. */
+/* Computes how many positions to add around the piece, and the pads of the larger result. */
 static void
 make_outside (const CleaveNode *node, CleaveDeformConvAttrs *a, gint64 *outside)
 {
@@ -327,7 +327,7 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, operands, &whole, &range);
 }
 
-/* Writes a node without attributes that ONNX lacks. A Winograd Conv also gets a line of doc. */
+/* Writes a node that ONNX has in this form. A Winograd Conv gets a line in its doc string, too. */
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {
@@ -341,7 +341,7 @@ export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error
   return TRUE;
 }
 
-/* Attributes, or values of attributes, that ONNX does not have. For each, the function that writes
+/* For each attribute that ONNX lacks, or that has values which ONNX lacks: the function that writes
  * a node with it. */
 static const struct
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the opset of the file. Lists how later opsets than CLEAVE_ONNX_OPSET, which our op
- * records follow, express an attribute. ONNX's Changelog.md states the changes of each opset.
- * lib/onnx/upgrade converts in the other direction. */
+/* Chooses the opset of the file. Lists how opsets after CLEAVE_ONNX_OPSET, which the op records
+ * follow, express attributes. lib/onnx/upgrade converts in the other direction. ONNX's Changelog.md
+ * states the changes of each opset. */
 
 #include "export.h"
 
 #include <string.h>
 
-/* The IR version of a file, by the first opset that has it. */
+/* The IR version of a file whose opset is at least `opset`. */
 static const struct
 {
   guint opset;

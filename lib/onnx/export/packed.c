@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the constants of bytes that the file stores with 4 bits per element.
+/* Finds the constants that the graph has as bytes and the file stores with 4 bits per element.
  *
  *     weights (uint8, all below 16) ─► DequantizeLinear ◄─ zero points (uint8, all below 16)
  *
- * In ONNX, few ops besides DequantizeLinear read such elements. So a constant qualifies if all its
- * readers are DequantizeLinear. The weights and the zero points of one DequantizeLinear qualify
- * together, since both must have one type. */
+ * In ONNX, few ops besides DequantizeLinear read elements of 4 bits. So a constant qualifies if all
+ * its readers are DequantizeLinear. The weights and the zero points of one DequantizeLinear must
+ * have one type, so either both qualify or neither. */
 
 #include "export.h"
 
 #include "../../ir/defaults.h"
 #include "../../ir/deferred-tensor.h"
 
-/* The operands of DequantizeLinear. */
+/* Indices of the operands of DequantizeLinear. */
 enum { X, SCALE, ZERO };
 
-/* Returns the constant of an operand if all its elements fit 4 bits and it is not in `bad`, the set
- * of excluded constants; else NULL. */
+/* Returns the constant that an operand reads if all its elements fit 4 bits. Returns NULL if not,
+ * or if the constant is in `bad`, the set of constants that cannot be packed. */
 static CleaveTensor *
 find_small (const CleaveNode *node, guint operand, GHashTable *bad)
 {
@@ -42,8 +42,7 @@ reads_packed (const CleaveNode *node, GHashTable *bad)
          (zero != NULL && cleave_tensor_get_bits (zero) == cleave_tensor_get_bits (x));
 }
 
-/* Adds to `bad` the constants that have a reader which needs bytes. Returns whether it added any.
- */
+/* Adds to `bad` each constant with a reader that needs bytes. Returns whether it added one. */
 static gboolean
 exclude (const CleaveGraph *graph, GHashTable *bad)
 {
@@ -60,8 +59,7 @@ exclude (const CleaveGraph *graph, GHashTable *bad)
   return changed;
 }
 
-/* Adds two kinds of constants to `bad`: outputs of the graph, and constants of which other
- * constants are ranges. */
+/* Adds to `bad` the outputs of the graph, and each tensor of which constants are ranges. */
 static void
 exclude_shared (const CleaveGraph *graph, GHashTable *bad)
 {

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for repeats. A candidate (Stretch) is a range of consecutive nodes in which each node
- * has the same kind as the node `period` nodes later. */
+/* Searches for repeats (repeats.h). First lists candidates: ranges of nodes in which each node has
+ * the same kind as the node `period` nodes later. Then looks for the longest repeat in each
+ * candidate. */
 
 #include "repeats.h"
 
-/* Smallest numbers of iterations and of saved nodes of a Loop. A smaller Loop saves less memory
- * than its copies of carried values take. */
+/* A Loop has at least this many iterations and saves at least this many nodes. Copies of carried
+ * values would take more memory than a smaller Loop saves. */
 #define MIN_ITERATIONS 3
 #define MIN_SAVED 8
-/* limit on the periods to try; a plan with a dozen segments has no more */
+/* Tries at most this many periods. A plan with a dozen segments has fewer. */
 #define MAX_PERIODS 64
-/* limit on the iterations at the start that may differ because of halos */
+/* Leaves out at most this many iterations at the beginning, which may differ from the others
+ * because of halos. */
 #define MAX_LATE 24
-/* limit on comparisons of nodes per file; a period of 100 nodes takes about 100,000 */
+/* Compares at most this many nodes per file. A period of 100 nodes takes about 100,000 comparisons.
+ */
 #define MAX_WORK 200000000
 
 typedef struct
@@ -36,7 +39,7 @@ cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat)
   g_free (repeat);
 }
 
-/* Search */
+/* Searching in one candidate */
 
 static CleaveOnnxRepeat *
 repeat_new (guint begin, guint period, guint n_iterations)
@@ -50,8 +53,8 @@ repeat_new (guint begin, guint period, guint n_iterations)
 }
 
 /* Finds the longest repeat in a candidate that begins at node `begin`, or up to MAX_LATE periods
- * later. Leaves out up to 3 iterations at the end if nodes outside read other results than a repeat
- * allows. */
+ * later. Nodes outside may read results of the last iterations that a repeat does not give them;
+ * then leaves out up to 3 iterations at the end. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Candidate *stretch, guint begin)
 {
@@ -74,7 +77,7 @@ find_in_phase (Search *search, const Candidate *stretch, guint begin)
   return NULL;
 }
 
-/* Returns the bytes of the results that later iterations read. */
+/* Returns the bytes of all states of a repeat, the results that later iterations read. */
 static gint64
 count_state_bytes (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat)
 {
@@ -174,8 +177,8 @@ compare_distances (gconstpointer a, gconstpointer b)
   return x->period < y->period ? -1 : x->period > y->period;
 }
 
-/* Returns the distances (guint) between a node and the next node of its kind. Distances that cover
- * the most nodes come first. */
+/* Returns the most promising periods (Distance): distances between a node and the next node of its
+ * kind. Distances that cover the most nodes come first. */
 static GArray *
 find_distances (const CleaveOnnxList *list)
 {
@@ -209,7 +212,7 @@ compare_begins (gconstpointer a, gconstpointer b)
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Removes each repeat whose results are joined by a Concat that is part of another repeat. */
+/* Removes a repeat if another repeat contains the Concat of the first one's results. */
 static void
 drop_nested (GPtrArray *found)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes a piece of a Resize by a fractional factor. For each resized dimension, adds a product
- * with a matrix of weights; for mode nearest, adds a Gather. */
+ * with a matrix of weights, or a Gather if the mode is nearest. */
 
 #include "export.h"
 
@@ -18,8 +18,8 @@ typedef struct
   const CleaveNode *node;
   guint rank, d;
   const CleaveResizeAxis *axis;
-  const CleaveResizeTaps
-      *taps; /* for each result element: indices of the operand's elements and their weights */
+  const CleaveResizeTaps *taps; /* indexed by result element: indices of the operand's elements that
+                                 * it reads, and their weights */
 } Part;
 
 static Onnx__NodeProto *
@@ -46,8 +46,8 @@ add_gather (const Part *part, const char *x, const char *to)
       "axis", part->d);
 }
 
-/* Adds the matrix of weights. It has a row for each result element, or a column if `is_turned` (for
- * x * weights). Returns its name. */
+/* Adds the matrix of weights and returns its name. The matrix has a row for each result element. If
+ * `is_turned`, it has a column for each result element, for a product x * weights. */
 static const char *
 add_weights (const Part *part, gboolean is_turned)
 {
@@ -74,7 +74,8 @@ add_weights (const Part *part, gboolean is_turned)
                                 cleave_tensor_new_copy (&type, bytes, NULL));
 }
 
-/* Returns the Einsum equation of a product along one dimension, for example "abcd,zb->azcd". */
+/* Returns the equation of the Einsum that multiplies along one dimension, for example
+ * "abcd,zb->azcd". */
 static char *
 dup_equation (const Part *part)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Basic output functions of the exporter: names, nodes, types of values, initializers, Slices. */
+/* Basic output functions of the exporter: names, nodes, types of values, initializers and Slices.
+ * The other files of the exporter build the model with them. */
 
 #include "export.h"
 
@@ -9,7 +10,7 @@
 #include "../../ir/deferred-tensor.h"
 #include "../wire.h"
 
-/* Names */
+/* Names of values and nodes */
 
 static gboolean
 is_taken (const CleaveOnnxExport *export, GHashTable *taken, const char *name)
@@ -18,7 +19,7 @@ is_taken (const CleaveOnnxExport *export, GHashTable *taken, const char *name)
          g_hash_table_contains (taken, name);
 }
 
-/* Appends to a name the next number that makes it unique. */
+/* Makes a name unique: appends the next number to it. */
 static char *
 number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
 {
@@ -36,7 +37,7 @@ number_name (CleaveOnnxExport *export, GHashTable *taken, const char *base)
   return name;
 }
 
-/* Returns a unique name. `is_kept`: `base` stays valid as long as the export, and need not be
+/* Returns a unique name. `is_kept`: `base` stays valid as long as the export, so it need not be
  * copied. */
 static const char *
 make_unique (CleaveOnnxExport *export, GHashTable *taken, const char *base, gboolean is_kept)
@@ -72,11 +73,11 @@ cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
   return *name;
 }
 
-/* Nodes */
+/* Adding nodes */
 
-/* Returns the name for a node that is written. The name of a node of the graph is reserved for it,
- * and recognized by its address. If the name of an added node is in use, the node gets another
- * name. */
+/* Returns the name that a node gets in the file. Only the node that the exporter writes now
+ * (export->node) may have the name of a graph node; the function recognizes that name by its
+ * address. Any other node gets a new name if its name is in use. */
 static const char *
 name_node (CleaveOnnxExport *export, const char *name)
 {
@@ -156,9 +157,10 @@ cleave_onnx_info_new (const CleaveOnnxExport *export,
   return info;
 }
 
-/* Constants */
+/* Adding constants */
 
-/* Adds an initializer of this shape. `data` has its bytes, and lives as long as the export. */
+/* Adds an initializer of this shape and of the element type with ONNX's number `number`. The bytes
+ * belong to `data`, to which the export keeps a reference. */
 static void
 add_initializer (CleaveOnnxExport *export,
                  const char *name,
@@ -202,10 +204,11 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
                    is_signed ? CLEAVE_ONNX_INT4 : CLEAVE_ONNX_UINT4, packed);
 }
 
-/* Small constants: nodes share them by contents and, if the imported file named them, by name */
+/* Small constants, which several nodes may share */
 
-/* Largest constant of the graph, in bytes, that may share an initializer with the attributes that
- * are operands in ONNX. */
+/* A constant of the graph shares its initializer with an equal operand of another node if it has at
+ * most this many bytes. Such an operand is an attribute in our op record, for example the axes of a
+ * Squeeze. Both must have the same name in the imported file. */
 #define MAX_SMALL 4096
 
 static GBytes *
@@ -265,7 +268,7 @@ cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *
   return cleave_onnx_add_small (export, name, cleave_tensor_new_copy (&type, values, NULL));
 }
 
-/* Slices */
+/* Adding Slices */
 
 const char *
 cleave_onnx_add_slice (CleaveOnnxExport *export,
