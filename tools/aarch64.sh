@@ -22,7 +22,7 @@ skip() {
 tools/setup.sh build test check aarch64 >&2 || skip 'a cross compiler or qemu cannot be installed'
 # All checkouts use the same folder, since its name is an argument of the compiler, and ccache compares arguments.
 root=${XDG_CACHE_HOME:-$HOME/.cache}/cleave-aarch64
-# Debian's arm64 packages are unpacked, not installed, since the scripts of an installation would run in qemu.
+# Debian's arm64 packages are unpacked, not installed, since qemu would have to run the scripts of an installation.
 needs=libc6-dev,libgcc-12-dev,libstdc++6,libgomp1,libglib2.0-dev,libigraph-dev,libgraphviz-dev,libprotobuf-c-dev,libonnx-dev
 if [ ! -e "$root/complete" ]; then
   rm -rf "$root"

@@ -84,7 +84,7 @@ cleave_argument_threads (const char *text, gint64 *n_threads, GError **error)
   return TRUE;
 }
 
-/* Options */
+/* Finding options by name or letter */
 
 char *
 cleave_argument_dup_hint (const char *text, const char *const *words)
@@ -113,8 +113,8 @@ find_long (const GOptionEntry *entries, const char *text, gsize n)
   return NULL;
 }
 
-/* Old names of options. They work for one version, with a note. A command that still has an option
- * of the old name keeps it. */
+/* Old names of options. An old name works for one version, and the command prints the new name. If
+ * a command still has an option with the old name, that option is meant. */
 static const struct
 {
   const char *old, *name;
@@ -128,7 +128,7 @@ static const struct
 };
 
 /* Returns the option whose old name is the first `n` bytes of the text, and prints its new name.
- * Returns NULL if it is no old name. */
+ * Returns NULL if the text is not an old name. */
 static const GOptionEntry *
 find_renamed (const GOptionEntry *entries, const char *text, gsize n)
 {
@@ -246,8 +246,9 @@ fail_short (const GOptionEntry *entries, const char *text, GError **error)
   return cleave_argument_fail (error, "there is no option '%s'; did you mean '--%s'?", text, found);
 }
 
-/* Reads the letters after a dash: options without values; the last one may have its value directly
- * after it or as the next argument. */
+/* Reads the letters after one dash, each of which is an option. Only the last letter may be an
+ * option with a value: the value follows directly, or is the next argument. Example: -vo out.onnx
+ * is -v and -o out.onnx. */
 static gboolean
 scan_short (Scan *scan, const char *text, GError **error)
 {
@@ -310,10 +311,10 @@ cleave_argument_scan (
   return g_steal_pointer (&options);
 }
 
-/* Values */
+/* Storing the values of options */
 
-/* Returns the value as UTF-8, interned; if it is not valid UTF-8, converts it from the locale's
- * encoding. A file name keeps its bytes. */
+/* Returns the value as UTF-8, interned. If the value is not valid UTF-8, converts it from the
+ * locale's encoding. The value of a file option keeps its bytes. */
 static char *
 get_text (const CleaveArgument *option, GError **error)
 {

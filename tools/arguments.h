@@ -4,13 +4,15 @@
 #include <cleave/cleave.h>
 
 /* Reads the command line of a command: a table of options (GOptionEntry), their values, files,
- * --help and --list-options. Errors of usage name the option and suggest the nearest one. */
+ * --help and --list-options. Each command calls cleave_argument_parse() first, before it
+ * reads a model. An error of usage names the option and suggests the option with the nearest
+ * name. */
 
 /* Sets the error; returns FALSE. */
 gboolean cleave_argument_fail (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Returns "; did you mean '…'?" with the word nearest to the text, or an empty string if none is
- * near. */
+/* Returns "; did you mean '…'?" with the word that is nearest to the text. Returns an empty string
+ * if no word is near. */
 char *cleave_argument_dup_hint (const char *text, const char *const *words);
 
 /* Splits NAME=VALUE at the last '=': a name may contain '=', but a value, which is a number or a
@@ -28,8 +30,8 @@ void cleave_argument_pair (const char *text, char **name, const char **value);
  * `names` may be NULL. */
 void cleave_argument_file (const char *text, char *const *names, char **name, const char **file);
 
-/* The entry of the option --threads. `of` is the end of its description: the object that has the
- * threads. */
+/* The entry of the option --threads. `of` is the end of its description, which names the object
+ * that has the threads, such as "the program". */
 #define CLEAVE_THREADS_OPTION(variable, of)                                                        \
   {                                                                                                \
     "threads", 0, 0, G_OPTION_ARG_STRING, &(variable),                                             \

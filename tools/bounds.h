@@ -4,13 +4,15 @@
 #include "json.h"
 #include "model.h"
 
-/* Costs of a model with smaller extents, for `cleave info` with a range such as --shape seq=1..512.
- */
+/* Prints the costs of a model for smaller extents, for `cleave info` with a range such as --shape
+ * seq=1..512. For this range, cmd-info.c prints the costs with seq=512, and these functions add a
+ * line each for 256, 128, 64, 32, 16 and 1. extents.h chooses the extents, and the model is loaded
+ * again for each of them. */
 
-/* Prints, for each smaller part of the ranges, the extents, the MACs and the peak of the
- * activations. Does nothing if there is no range. */
+/* Prints a line with the extents, the MACs and the peak of the activations for each set of smaller
+ * extents. Prints nothing if no option --shape has a range. */
 gboolean cleave_bounds_print (const char *path, const CleaveModelOptions *model, GError **error);
-/* Adds the lines of cleave_bounds_print() to JSON, as a list. */
+/* Adds the lines of cleave_bounds_print() to the JSON as a list. */
 gboolean cleave_bounds_add_json (CleaveJson *json,
                                  const char *path,
                                  const CleaveModelOptions *model,

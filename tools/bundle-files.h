@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Writes the files of a bundle, and checks a bundle on this machine. */
+/* Writes the files of a bundle, and checks a bundle on this machine. cmd-bundle.c takes the texts
+ * of the files from a CleaveBundle and calls these functions last. `cleave bundle --check` compiles
+ * the files with the C compiler of this machine. */
 
 #include <cleave/cleave.h>
 

@@ -58,7 +58,7 @@ list_commands (void)
   return CLEAVE_DONE;
 }
 
-/* Messages are cut after this many bytes: an argument that one quotes may be very long. */
+/* A message is cut after this many bytes, since an argument that it quotes may be very long. */
 #define MAX_MESSAGE 4000
 
 /* Prints a message as one line. Since it may quote anything, line breaks become blanks, invalid
@@ -93,7 +93,7 @@ name_command (const char *name)
   return g_str_equal (name, "draw") ? "dot" : name;
 }
 
-/* Names that commands and options have in other tools, with the command of Cleave. */
+/* Names that commands and options have in other tools, each with the command of Cleave. */
 static const struct
 {
   const char *word, *command;
@@ -105,7 +105,7 @@ static const struct
   { "visualize", "dot" },
 };
 
-/* Returns a hint for a word that is not a command: the command that it may stand for. */
+/* Returns a hint for a word that is not a command: the command of Cleave with the same purpose. */
 static char *
 dup_command_hint (const char *word)
 {
@@ -170,8 +170,8 @@ open_descriptors (void)
       open ("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Closes standard output at exit, and reports an error if not all output was written. It runs at
- * exit since GLib ends the process itself after --help. */
+/* Closes standard output, and reports an error if not all output was written. exit() calls this
+ * function, since GLib ends the process inside a call after --help. */
 static void
 close_output (void)
 {

@@ -147,7 +147,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   return g_steal_pointer (&files);
 }
 
-/* Options of the library */
+/* Filling the options of the library */
 
 static void
 add_text (GStrvBuilder *texts, const char *option, const char *value)
@@ -166,8 +166,8 @@ add_texts (GStrvBuilder *texts, const char *option, char *const *values, const c
       add_text (texts, option, values[i]);
 }
 
-/* Adds the states. The variables of a TensorFlow Lite model are states unless the options say
- * otherwise. */
+/* Adds the states that the options name. Without options, the variables of a TensorFlow Lite model
+ * are the states. */
 static void
 add_states (GStrvBuilder *texts, const Options *o, const char *path)
 {
@@ -238,9 +238,9 @@ make_bundle (const char *path, const Options *o, GError **error)
   return bundle;
 }
 
-/* Reports */
+/* Printing the report */
 
-/* Returns the names of the memories that the options give. */
+/* Returns the names of the memories that the options define, such as "fast" and "slow". */
 static GStrv
 list_memories (const Options *o)
 {

@@ -19,7 +19,7 @@
 #include <glib/gstdio.h>
 #include <stdio.h>
 
-/* Number of chunks along H, and along W. */
+/* The demo splits values into this many chunks along H, and into as many along W. */
 #define N_CHUNKS 4
 
 /* Depth of the recursive split: more than the longest path through the stage. */
@@ -117,7 +117,7 @@ run_both (Demo *demo, const Options *o, GError **error)
   return TRUE;
 }
 
-/* Files */
+/* Writing files */
 
 static gboolean
 add_drawings (Demo *demo, CleaveOutputs *outputs, GError **error)
@@ -166,7 +166,7 @@ write_files (Demo *demo, const Options *o, GError **error)
          cleave_outputs_commit (outputs, error);
 }
 
-/* Printing */
+/* Printing the report */
 
 static void
 add_side (CleaveJson *json,

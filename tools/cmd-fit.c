@@ -163,7 +163,7 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
          parse_max_added ("--max-added-latency", o->latency, &options->max_added_latency, error);
 }
 
-/* The frontier */
+/* Printing the frontier */
 
 static double
 get_per_cent (double before, double after)
@@ -171,8 +171,8 @@ get_per_cent (double before, double after)
   return before <= 0 ? 0 : 100 * (after - before) / before;
 }
 
-/* Returns the scratch bytes of each plan, as gint64; -1: not known, or the plan is for another
- * runtime. */
+/* Returns the scratch bytes of each plan, as gint64. -1: the scratch is not known, or the plan is
+ * for another runtime. */
 static GArray *
 list_scratch (const CleaveGraph *graph, const GPtrArray *plans, const CleaveFitOptions *options)
 {
@@ -288,7 +288,7 @@ show_frontier (const CleaveGraph *graph,
   return CLEAVE_DONE;
 }
 
-/* One plan */
+/* Printing and writing one plan */
 
 /* Adds the files that the options request. `json` is the text of the report. */
 static gboolean

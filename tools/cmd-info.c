@@ -116,7 +116,7 @@ get_program_bytes (const CleaveProgramStats *stats)
   return stats->arena_bytes + stats->scratch_bytes + stats->weight_bytes;
 }
 
-/* Printing */
+/* Printing the report */
 
 static void
 add_values_json (CleaveJson *json, const CleaveGraph *graph, gboolean outputs)
@@ -219,7 +219,7 @@ print_json (const CleaveGraph *graph,
   return TRUE;
 }
 
-/* Number of names that a line of text shows. */
+/* A line of text shows at most this many names. */
 #define MAX_LISTED 8
 
 static void

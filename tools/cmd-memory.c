@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Largest number of rows of the bar chart on a terminal. */
+/* The bar chart on a terminal has at most this many rows. */
 #define ROWS 24
 /* Number of columns of the longest bar. */
 #define BAR 40
-/* Largest number of rows of the table of buffers. */
+/* The table of buffers has at most this many rows. */
 #define TABLE 10
 
 typedef struct
@@ -30,7 +30,7 @@ typedef struct
   gboolean as_json, has_plan;
 } Options;
 
-/* Text */
+/* Output as text */
 
 static void
 print_bar (gint64 bytes, gint64 most, gint64 limit)
@@ -153,8 +153,8 @@ append_word (GString *command, const char *word)
   g_string_append_printf (command, " %s", is_plain ? word : quoted);
 }
 
-/* Returns the command `cleave fit` for the model, with those options of this command line that
- * `fit` also has. */
+/* Returns a command `cleave fit` for the model. It has the options of this command line that `fit`
+ * accepts, too. */
 static char *
 dup_fit (const char *model, const Options *o)
 {
@@ -188,7 +188,7 @@ print_advice (const char *model, const Options *o, gint64 arena)
     printf ("To lower the peak, choose a plan of: %s --frontier\n", command);
 }
 
-/* JSON */
+/* Output as JSON */
 
 static void
 add_json (CleaveJson *json, const CleaveMemoryPanel *panel)
@@ -295,8 +295,8 @@ load (const char *path, const Options *o, GError **error)
   return graph == NULL ? NULL : cleave_memory_timeline_new (graph, (guint) o->n_threads, error);
 }
 
-/* Checks that no options but -o, --force and --max-memory are given with --offline-plan. Checks the
- * ending of the file to write. */
+/* Checks that --offline-plan is combined with no options but -o, --force and --max-memory. Checks
+ * the ending of the file to write. */
 static gboolean
 check_output (const Options *o, GError **error)
 {

@@ -57,8 +57,9 @@ add_values (CleaveJson *json, const char *name, const CleaveGraph *graph, gboole
   cleave_json_end_list (json);
 }
 
-/* Returns, for each part, the names (GPtrArray) of the values that can be freed after it: inputs of
- * the model and results of parts that no later part reads. Outputs of the model are not listed. */
+/* Returns, for each part, the names (GPtrArray) of the values that can be freed after the part has
+ * run. They are inputs of the model and results of parts that no later part reads. Outputs of the
+ * model are not listed. */
 static GPtrArray *
 find_freed (const CleavePartition *partition, const CleaveGraph *graph)
 {

@@ -25,7 +25,7 @@ static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", N
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
-/* With one of these options, the page shows a split, even if fit has that option, too. */
+/* If one of these options is given, the page shows a split, even if `fit` also has the option. */
 static const char *const for_split[] = { "node", "all", "for-threads", "max-schedule-memory",
                                          NULL };
 static const char *const for_fit[] = { "max-memory", "max-added-macs", NULL };
@@ -90,14 +90,14 @@ typedef enum {
   SHOW_FIT,
 } Kind;
 
-/* A parsed command line: the tables of options (GOptionEntry), the options (CleaveArgument) and the
- * files. */
+/* A parsed command line: the tables of options (GOptionEntry), the given options (CleaveArgument)
+ * and the files. */
 typedef struct
 {
   GArray *split, *fit, *entries, *options;
   GPtrArray *files;
   Kind kind;
-  const char *reason; /* the option that made the page one of a split or of a fit; NULL: none */
+  const char *reason; /* the option because of which the page shows a split or a fit; NULL: none */
 } Request;
 
 static void

@@ -121,7 +121,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     return cleave_argument_fail (error,
                                  "--ranks cannot be combined with --as-is, --profile or --trace"),
            NULL;
-  /* With ranks, only one process writes. */
+  /* with ranks, only the first process writes files */
   if (!o->on_ranks && (!cleave_output_name_check_folder (o->folder, error) ||
                        !cleave_output_name_check_folder (o->inputs_folder, error) ||
                        !cleave_output_name_check (o->trace, NULL, NULL, error)))

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Limit on the number of options of the pass `split`. This command runs that pass and offers all
+/* The pass `split` must have at most this many options. This command runs that pass and offers all
  * its options except those that select nodes. */
 #define MAX_SPLIT_OPTIONS 32
 
@@ -196,7 +196,7 @@ check_options (const Options *o, GError **error)
          cleave_output_name_check (o->report, NULL, NULL, error);
 }
 
-/* Splitting */
+/* Splitting the graph */
 
 static void
 show_progress (gint64 done, gint64 budget, gpointer data)
@@ -316,8 +316,8 @@ split_graph (CleaveGraph *graph,
   return report;
 }
 
-/* Returns whether the user named nodes and none of them can be split. A node that was "split" into
- * one piece counts as split. */
+/* Returns whether the user named nodes and none of them was split. A node that was "split" into one
+ * piece counts as split. */
 static gboolean
 is_refused (const Options *o, const CleaveSplitReport *report)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The names with which commands print the peak memory of a model. The help of cleave.c explains the
+ * quantity once. Reports of run, split, fit, memory and info use the name. */
+
 #include <cleave/cleave.h>
 
 /* The name of the quantity whose peak commands print. */

@@ -5,13 +5,15 @@
 
 #include <cleave/cleave.h>
 
-/* Messages of commands about the dynamic part of a model. */
+/* Messages of commands about the dynamic part of a model: the nodes whose shapes depend on data.
+ * model.c prints a note after it has loaded a model. compile and `run --ranks` refuse the model,
+ * and info lists the nodes. */
 
-/* Prints a note on standard error if the model has a dynamic part: the command leaves that part
- * unchanged. */
+/* Prints a note on standard error if the model has a dynamic part. The note says that the command
+ * leaves that part unchanged. */
 void cleave_dynamic_warn (const CleaveGraph *graph, const char *path);
-/* Fails if the model has a dynamic part. `what` is the end of the error message, whose subject is
- * the model. */
+/* Fails if the model has a dynamic part. The error message names the first node whose shape depends
+ * on data. `what` is the end of the message. */
 gboolean cleave_dynamic_refuse (const CleaveGraph *graph, const char *what, GError **error);
 /* Prints the nodes of the dynamic part: all of them, or only the nodes that begin it. */
 void cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all);
@@ -19,5 +21,5 @@ void cleave_dynamic_add_json (CleaveJson *json, const CleaveOnnxDynamic *dynamic
 /* Returns whether this output of the graph is also an output of the model. If not, only the dynamic
  * part reads it. */
 gboolean cleave_dynamic_is_output (const CleaveGraph *graph, const char *output);
-/* Returns whether an input or an output of the model has strings. */
+/* Returns whether the values of an input or an output of the model are strings. */
 gboolean cleave_dynamic_has_strings (const CleaveGraph *graph, const char *name);

@@ -20,7 +20,7 @@ cleave_execution_clear (CleaveExecution *execution)
   g_clear_pointer (&execution->profile, cleave_profile_unref);
 }
 
-/* Running */
+/* Running a graph or a program */
 
 static GPtrArray *
 make_outputs (const CleaveGraph *graph, GError **error)
@@ -160,7 +160,8 @@ cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GErro
   return TRUE;
 }
 
-/* Runs a program `repeat` times. `program` may be NULL, with the error set already. */
+/* Runs a program `repeat` times and stores the outputs and times. If `program` is NULL, returns
+ * FALSE: the caller has set the error. */
 static gboolean
 run_program (CleaveProgram *program,
              const GPtrArray *inputs,
@@ -181,8 +182,9 @@ run_program (CleaveProgram *program,
   return cleave_execution_run_dynamic (inputs, execution, error);
 }
 
-/* Compiles a graph. If `given` is not NULL, `*given` is the same graph; the function then frees the
- * graph after it is compiled, and sets `*given` to NULL. */
+/* Compiles a graph. `graph` is the graph; `given` is NULL, or points to a variable with the same
+ * graph, which the function owns. In the second case, frees the graph after it is compiled, and
+ * sets the variable to NULL. */
 static CleaveProgram *
 make_program (const CleaveGraph *graph,
               CleaveGraph **given,
@@ -237,7 +239,7 @@ cleave_execute_program (CleaveProgram *program,
          run_program (program, inputs, repeat, execution, error);
 }
 
-/* Comparing */
+/* Comparing tensors */
 
 static double
 half_to_double (guint16 half)

@@ -3,7 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Runs a graph for a command: outputs, times, trace and profile. */
+/* Runs a graph for a command and collects outputs, times, trace and profile. The callers are run,
+ * diff, simulate, demo, report (page.c) and the option --check (check.c). The inputs come from
+ * inputs.h, and run-report.h prints the results of `cleave run`. */
 
 /* The result of running a graph. */
 typedef struct

@@ -3,7 +3,9 @@
 
 #include <glib.h>
 
-/* Dimensions that --shape gives as a range, such as seq=1..512. */
+/* Dimensions that --shape gives as a range, such as seq=1..512. model.c loads a model with the
+ * largest extent, 512. bounds.c loads the model again for smaller extents: 256, 128, 64, 32, 16 and
+ * 1. */
 
 /* Number of extents of a range: the largest, a half to 1/32 of it, and the smallest. */
 #define CLEAVE_N_EXTENTS 7

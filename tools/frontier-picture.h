@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The picture of `cleave fit --frontier --plot FILE.svg`: two diagrams with a point for each plan.
+ * cmd-fit.c calls this function after the search, and writes the SVG. frontier-picture.c places the
+ * points and labels. */
+
 #include <cleave/cleave.h>
 
 /* Draws the trade-off between plans (CleaveFitPlan) as SVG: arena against estimated latency, and

@@ -26,9 +26,9 @@ cleave_image_is_name (const char *path)
 
 #ifdef CLEAVE_HAS_IMAGES
 
-/* Largest height and width of a picture, in pixels. */
+/* A picture may have at most this height and width, in pixels. */
 #define MAX_SIDE 32768
-/* Largest number of pixels of a picture. A larger picture would fill the memory. */
+/* A picture may have at most this many pixels: a larger one would fill the memory. */
 #define MAX_PIXELS (256 * 1024 * 1024)
 
 /* The layout of the tensor: extents, and strides in elements. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Loads PNG and JPEG pictures as inputs of a run. inputs.c calls these functions if the file of
+ * --input is a picture. A build without the library gdk-pixbuf refuses pictures. */
+
 #include <cleave/cleave.h>
 
 /* The options --mean and --scale: each value of a picture, 0 to 255, becomes the element (value -

@@ -13,8 +13,8 @@
 
 /* Shapes as --shape takes them */
 
-/* Returns whether a --shape is given for the input of this name. With `name` NULL, returns whether
- * one is given for any input. */
+/* Returns whether a --shape is given for the input of this name. If `name` is NULL, returns whether
+ * a --shape is given for any input. */
 static gboolean
 is_given (char *const *shapes, const char *name)
 {
@@ -148,7 +148,7 @@ load_with_defaults (CleaveGraph *graph,
   return cleave_model_load (path, &more, error);
 }
 
-/* Ranges of --shape: the run takes the extents of the files, within the ranges */
+/* Ranges of --shape: a run takes the extents of its files, which must be within the ranges */
 
 /* Adds the texts of --shape, without the ranges of inputs that have an entry in `shapes`. */
 static void

@@ -19,9 +19,9 @@ const CleaveArgumentNeed cleave_input_needs[] = {
   { 0 },
 };
 
-/* Names */
+/* The names of inputs */
 
-/* Largest number of names that a message lists. */
+/* A message lists at most this many names. */
 #define MAX_LISTED 8
 
 /* Returns whether `name` is an input with a default value. Its value was set when the model was
@@ -95,7 +95,7 @@ find_input (char **names, const char *name, const char *path, guint *index, GErr
   return cleave_argument_fail (error, "--input: the model has no input '%s'%s", name, hint);
 }
 
-/* Tensors */
+/* The tensors of files */
 
 /* Returns the end of an error message: the call of numpy that gives an array of type `got` the type
  * `want`. Returns "" unless only the element type differs, or only a first dimension of 1 is
@@ -119,7 +119,8 @@ find_hint (const CleaveTensorType *want, const CleaveTensorType *got)
              : "";
 }
 
-/* Copies strings into longer ones with zeros at the end. Fails if a string is too long. */
+/* Copies strings into longer strings, and fills the rest with zeros. Fails if a string is too long
+ * for the new length. */
 static gboolean
 copy_strings (CleaveTensor *to, CleaveTensor *from, const char *name, GError **error)
 {
@@ -144,7 +145,7 @@ copy_strings (CleaveTensor *to, CleaveTensor *from, const char *name, GError **e
   return TRUE;
 }
 
-/* Returns the strings with zeros after them, so that the tensor has the input's type. Returns NULL
+/* Returns the strings with zeros after each, so that the tensor has the input's type. Returns NULL
  * on error. */
 static CleaveTensor *
 pad_strings (const CleaveTensorType *want, CleaveTensor *tensor, const char *name, GError **error)
@@ -279,7 +280,7 @@ load_input (const CleaveGraph *graph,
   return tensor != NULL && place (graph, tensors, i, tensor, error);
 }
 
-/* Making */
+/* Making the tensors of all inputs */
 
 static gboolean
 check_pictures (const CleaveInputOptions *options, GError **error)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Makes the inputs of a run from the options --input, --seed, --mean and --scale. run and diff load
+ * the model with cleave_model_load_for_inputs(), and then make a tensor for each input. The files
+ * may be .npy, .npz, .pb or pictures. simulate, demo and report use random tensors. */
+
 #include "arguments.h"
 #include "model.h"
 

@@ -28,8 +28,8 @@ cleave_json_free (CleaveJson *json)
   g_free (json);
 }
 
-/* Returns the length in bytes of the array that `text` begins with, or 0 if the array has elements
- * other than numbers and arrays of numbers. */
+/* Returns the length in bytes of the array that `text` begins with. Returns 0 if the array has
+ * elements other than numbers and arrays of numbers. */
 static gsize
 get_numbers_length (const char *text)
 {
@@ -69,8 +69,8 @@ append_numbers (GString *line, const char *text, gsize length)
       }
 }
 
-/* Puts each element of an object or a list on a line of its own. A list of numbers, such as a shape
- * or a range, is on one line. */
+/* Formats JSON. Puts each element of an object or a list on a line of its own. Puts a list of
+ * numbers, such as a shape or a range, on one line. */
 char *
 cleave_json_to_string (CleaveJson *json)
 {

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Writes the JSON of commands with --json. The commands begin an object, add members, and end it
+ * with cleave_json_print(). tools/schemas describes the JSON of each command, and
+ * tests/tools/schemas.py compares both. */
+
 #include <cleave/cleave.h>
 
-/* Writes JSON. Pass a name of NULL for an element of an array and for the outermost value. */
+/* A JSON text that is being written. Pass a name of NULL for an element of a list and for the
+ * outermost value. */
 typedef struct _CleaveJson CleaveJson;
 
 CleaveJson *cleave_json_new (void);

@@ -138,7 +138,7 @@ note_stats (CleaveExecution *e, const CleaveExecution *part)
 }
 
 /* Asks the system to read the weights of a part from their mapped file, while the part before it
- * runs. Leaves out weights of one-byte elements: they may be 4-bit weights of the file, which are
+ * runs. Leaves out weights of one-byte elements: such weights may have 4 bits in the file, and are
  * unpacked into other memory when they are first read. */
 static void
 prefetch (const CleaveGraph *part)
@@ -158,7 +158,7 @@ prefetch (const CleaveGraph *part)
       begin = (guintptr) cleave_tensor_get_data (constant);
       end = begin + (guintptr) cleave_tensor_type_n_bytes (type);
       begin -= begin % page;
-      /* Fails for memory that is not mapped from a file. That does no harm. */
+      /* A failure does no harm: posix_madvise() fails for memory that is not mapped from a file. */
       (void) posix_madvise ((gpointer) begin, end - begin, POSIX_MADV_WILLNEED);
     }
 }

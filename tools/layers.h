@@ -3,7 +3,10 @@
 
 #include "execute.h"
 
-/* Runs a model part by part, so that the weights of only one part are in memory. */
+/* Runs a model part by part, so that the weights of only one part are in memory at a time: `cleave
+ * run --max-memory`. cmd-run.c calls cleave_execute_layers() in place of cleave_execute_take(), and
+ * run-report.h prints the figures. Example: a model of 3 GiB of weights in 12 layers runs with some
+ * hundred MiB. */
 
 /* Bytes and times of a run part by part. */
 typedef struct

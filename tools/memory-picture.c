@@ -14,11 +14,13 @@
 #define LEGEND 330
 #define PANEL (TOP + HEIGHT + 54)
 #define LINE 17
-/* Largest number of bands, each with a color of its own. All other values are one gray area. */
+/* At most this many values are bands with a color of their own. All other values are one gray
+ * area. */
 #define MAX_BANDS 9
-/* With more steps than columns, a column shows the maximum of its steps. */
+/* A picture has at most one column for each pixel of its width. If there are more steps than
+ * columns, a column shows the maximum of its steps. */
 #define MAX_COLUMNS WIDTH
-/* Largest number of characters of a name in the picture. A longer name shows only its end. */
+/* A name in the picture has at most this many characters. A longer name shows only its end. */
 #define MAX_NAME 30
 
 static const char *const colors[MAX_BANDS] = { "#4477aa", "#ee6677", "#228833",

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Draws the live bytes of a run as SVG, for `cleave memory`. cmd-memory.c makes the timeline of the
+ * unsplit model, and of a second model if one is given, and writes the picture. The axes and colors
+ * are in memory-picture.c. */
+
 #include <cleave/cleave.h>
 
 /* A timeline of live bytes, and its title. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The built-in model of `cleave demo`. cmd-demo.c builds MobileNetV2 with random weights, splits a
+ * stage of it, and runs it before and after. No model file is needed. */
+
 #include <cleave/cleave.h>
 
 /* The last node of the first stage, whose result is 28x28x32. The demo begins its recursive

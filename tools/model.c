@@ -51,8 +51,8 @@ add_shape (GArray *shapes, const char *text, GError **error)
       "--shape", value, &g_array_index (shapes, CleaveOnnxShape, shapes->len - 1).shape, error);
 }
 
-/* Returns the texts of several dimensions, as in "batch=1,seq=128"; NULL if the text is only for
- * one shape. */
+/* Returns the texts of several dimensions, such as "batch=1" and "seq=128" for "batch=1,seq=128".
+ * Returns NULL if the text gives a single shape. */
 static char **
 split_dims (const char *text)
 {

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Loads the model of a command, with the options --shape and --fix. Every command that takes a
+ * model calls cleave_model_load() after it has read its command line; run and diff call it through
+ * inputs.h. Files that were read are noted in outputs.h, so that no output replaces them. */
+
 #include <cleave/cleave.h>
 
 /* An input that becomes a constant, and the value of the constant. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The table of nodes of `cleave info --nodes`. cmd-info.c prints it after the sizes of the model,
+ * as text or as JSON. Each line has a node's name, op, result types and cost. */
+
 #include "json.h"
 
 /* Prints the nodes that compute, in the order of the graph, with op, result types and cost. Marks

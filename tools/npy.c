@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Largest size of a header in bytes. A file with a larger header is an error. */
+/* A header may have at most this many bytes. A file with a larger header is an error. */
 #define MAX_HEADER (64 * 1024)
 
 static const char magic[] = "\x93NUMPY";
@@ -113,7 +113,7 @@ parse_shape (const char *header, CleaveShape *shape, GError **error)
 }
 
 /* Returns the offset of the elements in a file, and sets `header` to the offset of the header's
- * text. Returns 0 if this is no .npy file. */
+ * text. Returns 0 if the bytes are not in the .npy format. */
 static gsize
 find_data (const guint8 *data, gsize size, gsize *header)
 {

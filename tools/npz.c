@@ -18,7 +18,8 @@
 #define STORED 0
 #define DEFLATED 8
 
-/* Highest compression ratio that deflate can reach. A member that claims more is an error. */
+/* Highest compression ratio that deflate can reach. An entry that claims a higher ratio is an
+ * error. */
 #define MAX_RATIO 1032
 
 typedef struct
@@ -55,8 +56,8 @@ get_checksum (const guint8 *data, gsize size)
   return ~sum;
 }
 
-/* Returns the record at the end of the archive, which a comment may follow, or NULL if this is no
- * archive. */
+/* Returns the end record of the archive, which a comment may follow. Returns NULL if the bytes are
+ * not a zip archive. */
 static const guint8 *
 find_end (const guint8 *data, gsize size)
 {
@@ -114,7 +115,7 @@ inflate (const guint8 *packed, const Member *member, GError **error)
   g_autofree guint8 *data = g_try_malloc (member->size + 1);
   gsize n_read = 0;
 
-  /* Inflate one byte more than expected, to detect a member that is too long. */
+  /* One byte more than expected, to detect an entry that is too long */
   if (data == NULL ||
       !g_input_stream_read_all (stream, data, member->size + 1, &n_read, NULL, error) ||
       n_read != member->size)
@@ -122,7 +123,7 @@ inflate (const guint8 *packed, const Member *member, GError **error)
   return g_bytes_new_take (g_steal_pointer (&data), n_read);
 }
 
-/* Returns the bytes of a member. Returns NULL without an error if the member is damaged. */
+/* Returns the bytes of an entry. Returns NULL without an error if the entry is damaged. */
 static GBytes *
 unpack (const guint8 *data, gsize size, const Member *member, GError **error)
 {

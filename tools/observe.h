@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The reports of `cleave opt` while a pipeline runs, such as --print-changed and --time-passes.
+ * cmd-opt.c fills a CleaveObserver from its options and runs the pipeline with cleave_observe().
+ * The pipeline calls it before and after each pass. */
+
 #include <cleave/cleave.h>
 
 /* The reports to print on standard error while a pipeline runs, and the condition to end it. */

@@ -3,8 +3,9 @@
 
 #include "standard.h"
 
-/* Names of files that a command will write. Commands check them before they read a model and
- * search, so that a wrong name costs no time. */
+/* Names of files that a command will write. A command checks the names after its command line, and
+ * before it reads a model or searches. So a wrong name costs no time. outputs.h writes the files at
+ * the end. */
 
 /* Fails if the name has none of the endings, or if its folder does not exist or cannot be written
  * to. `what` is the purpose of the file in the message, such as "write a model". `endings` are
@@ -12,12 +13,14 @@
 gboolean
 cleave_output_name_check (const char *path, const char *what, const char *endings, GError **error);
 
-/* Fails if the folder can be neither found nor made. Makes no folder. The path may be NULL. */
+/* Fails if the folder does not exist and cannot be made. Does not make the folder. The path may be
+ * NULL. */
 gboolean cleave_output_name_check_folder (const char *path, GError **error);
 /* Makes a folder and the folders above it. */
 gboolean cleave_output_make_folder (const char *path, GError **error);
 
 /* Checks the name of a model to write: .onnx, or .cleave for text. */
 gboolean cleave_output_name_check_model (const char *path, GError **error);
-/* Checks the names of a drawing before a change, and of one after it. */
+/* Checks the names of two drawings: one of the graph before a change, one of the graph after it.
+ * NULL: no drawing. */
 gboolean cleave_output_name_check_drawings (const char *before, const char *after, GError **error);

@@ -26,7 +26,7 @@ typedef struct
   gboolean is_standard; /* the output goes to standard output */
 } Output;
 
-/* Largest number of temporary files that a signal handler removes. */
+/* A signal handler removes at most this many temporary files. */
 #define MAX_TEMPORARIES 64
 /* Paths of the temporary files. The list must not change while another thread writes an output. */
 static char *volatile temporaries[MAX_TEMPORARIES];
@@ -115,7 +115,7 @@ was_read (const char *path)
   return FALSE;
 }
 
-/* Largest number of bytes of a file name without number and suffix. With both, the name is still
+/* A file name without number and suffix has at most this many bytes. With both, the name is still
  * shorter than the limit of every file system. */
 #define MAX_FILE_NAME 200
 
@@ -207,7 +207,7 @@ make_temporary (const char *path, guint number)
   return g_build_filename (folder, name, NULL);
 }
 
-/* Largest number of links to follow. A cycle of links has more. */
+/* At most this many links are followed. A cycle of links has more. */
 #define MAX_LINKS 40
 /* Resolves links, also to a file that does not exist yet. Returns NULL after MAX_LINKS links. */
 
@@ -230,8 +230,8 @@ follow_links (const char *path)
   return NULL;
 }
 
-/* Gives the new file the mode of the old file and, if this is permitted, its owner. If it is
- * not, drops the set-user-ID, set-group-ID and sticky bits. */
+/* Gives the new file the mode of the old file and, if this is permitted, its owner. If a change of
+ * the owner is not permitted, drops the set-user-ID, set-group-ID and sticky bits. */
 static void
 keep_mode (const Output *output)
 {
@@ -245,8 +245,8 @@ keep_mode (const Output *output)
     g_chmod (output->temporary, old.st_mode & 0777);
 }
 
-/* If the temporary file will replace a file, which may be private, creates it readable by its owner
- * alone. */
+/* If the temporary file will replace a file, creates it readable by its owner alone, since the file
+ * may be private. */
 static void
 make_private (const Output *output)
 {
@@ -273,8 +273,8 @@ append (CleaveOutputs *outputs, const char *path, char *target, char *temporary)
   return output->temporary;
 }
 
-/* Adds an output that goes to standard output. It is written to a file of this ending first, in a
- * temporary folder that only the owner can open. */
+/* Adds an output that goes to standard output. The output is first written to a file of this
+ * ending, in a temporary folder that only the owner can open. */
 static const char *
 add_standard (CleaveOutputs *outputs, const char *ending, gboolean is_text, GError **error)
 {

@@ -3,9 +3,10 @@
 
 #include <cleave/cleave.h>
 
-/* The files that a command writes: all of them appear, or none. Each is written under a temporary
- * name with the same ending in the same folder, and is renamed when all are written. If its path is
- * a link, the file that the link leads to is replaced. A replaced file keeps its mode. */
+/* The files that a command writes: all of them appear, or none. A command adds its outputs, commits
+ * them, and frees the list. Each file is written under a temporary name with the same ending in the
+ * same folder. The commit renames all files. If a path is a link, the file that the link leads to
+ * is replaced. A replaced file keeps its mode. */
 typedef struct _CleaveOutputs CleaveOutputs;
 
 /* Notes a file that was read. No output may replace it, except with cleave_outputs_set_force(). */

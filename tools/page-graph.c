@@ -25,9 +25,9 @@ typedef struct
 
 typedef struct
 {
-  GPtrArray *nodes; /* CleaveNode: nodes of the frame */
-  gint64 macs,
-      bytes; /* MACs of the nodes, and bytes of results that nodes outside the frame read */
+  GPtrArray *nodes;   /* CleaveNode: nodes of the frame */
+  gint64 macs, bytes; /* MACs of the nodes in `nodes`, and bytes of results that nodes outside the
+                         frame read */
 } Box;
 
 typedef struct
@@ -175,9 +175,8 @@ list_edges (const Page *page, guint frame, GArray *edges)
 static void
 list_frame_edges (const Page *page, GArray *edges, GArray *cross)
 {
-  /* for each frame: the index, plus 1, of the last frame for which an edge from it was listed; 0:
-   * none
-   */
+  /* for each frame: the index, plus 1, of the last frame to which an edge from the first frame was
+   * listed; 0: none */
   g_autofree guint *noted = g_new0 (guint, page->n_frames + 1);
 
   for (guint f = 0; f < page->n_frames; f++)
@@ -203,7 +202,7 @@ list_frame_edges (const Page *page, GArray *edges, GArray *cross)
         }
 }
 
-/* Sizes */
+/* Sizes of boxes */
 
 static gboolean
 is_small (CleaveNode *node)
@@ -253,7 +252,7 @@ get_frame_width (const char *title)
   return MAX (MIN_FRAME_WIDTH, (double) MIN (n, MAX_LETTERS) * BOLD_LETTER + 14);
 }
 
-/* JSON */
+/* Writing JSON */
 
 static void
 add_rounded (CleaveJson *json, double value)
@@ -261,8 +260,8 @@ add_rounded (CleaveJson *json, double value)
   cleave_json_int (json, NULL, (gint64) round (value));
 }
 
-/* Returns whether `point` is at most 0.5 away from the line. Rounding of coordinates to integers
- * moves a point as far. */
+/* Returns whether `point` is at most 0.5 away from the line. Rounding coordinates to integers moves
+ * a point by as much. */
 static gboolean
 is_near_line (const double *from, const double *to, const double *point)
 {

@@ -169,7 +169,7 @@ get_file (const char *name)
   g_autofree char *path = g_strconcat ("/cleave/report/", name, NULL);
   g_autoptr (GBytes) bytes = g_resources_lookup_data (path, 0, NULL);
 
-  /* a resource is a part of the program, and ends with a zero byte */
+  /* the bytes of a resource are in the program and end with a zero byte */
   return bytes == NULL ? "" : g_bytes_get_data (bytes, NULL);
 }
 

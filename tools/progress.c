@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Shortest time in microseconds between two updates of the line. */
+/* At least this many microseconds pass between two updates of the line. */
 #define INTERVAL (G_USEC_PER_SEC / 10)
 
 void

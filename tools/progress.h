@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Shows the progress of a search or of repeated runs. cmd-fit.c, cmd-split.c and execute.c begin a
+ * line, report progress and end the line. Files and pipes never have this text. */
+
 #include <glib.h>
 
-/* Shows the progress of a long computation as a line on standard error: only on a terminal, and
+/* A line on standard error with the progress of a computation. It appears only on a terminal, and
  * only after one second. */
 typedef struct
 {
@@ -14,6 +17,7 @@ typedef struct
 
 void cleave_progress_begin (CleaveProgressLine *progress, const char *what);
 void cleave_progress_tell (CleaveProgressLine *progress, guint done, guint all);
-/* Shows the part that is done, from 0 to 1. A watch of a fit, with a CleaveProgressLine as data. */
+/* Shows the fraction that is done, from 0 to 1. The library calls this function during a fit, as a
+ * watch with a CleaveProgressLine as data. */
 void cleave_progress_tell_part (double part, gpointer progress);
 void cleave_progress_end (CleaveProgressLine *progress);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The interface between the command and its module for MPI. ranks.c loads the module and calls
+ * these functions for `cleave run --ranks`; ranks-module.c implements them. So the command itself
+ * does not link MPI. */
+
 #include <cleave/cleave.h>
 
 /* The memory and messages of one rank, as integers that MPI can gather. */
@@ -11,8 +15,7 @@ typedef struct
                                                           * over all runs */
 } CleaveRankLine;
 
-/* The interface to MPI. It is in a module of its own, which is loaded only with --ranks. All ranks
- * must call each function, except `bind`. */
+/* The functions of the module. All ranks must call each function, except `bind`. */
 typedef struct
 {
   /* Starts MPI. Sets `n_ranks` to the number of processes, and `n_local` to the number of processes
@@ -21,7 +24,7 @@ typedef struct
   gboolean (*agree) (const GError *own, GError **error);
   /* Measures the network between the ranks. */
   gboolean (*measure) (CleaveNetwork *network, GError **error);
-  /* Makes `n_programs` programs that can run at once. */
+  /* Makes `n_programs` equal programs, all of which can be in flight at the same time. */
   gpointer (*make) (CleavePlacement *placement, guint n_threads, guint n_programs, GError **error);
   gboolean (*bind) (gpointer programs,
                     guint program,
@@ -34,7 +37,7 @@ typedef struct
   /* On rank 0, fills `lines` with a line for each rank. */
   void (*gather) (gpointer programs, CleaveRankLine *lines);
   void (*end) (gpointer programs);
-  /* The caller calls it at exit. If `end` was not called before, it waits up to two seconds for
-   * ranks that still run. */
+  /* Ends MPI if all ranks call it within two seconds. The caller calls it at exit, in case `end`
+   * was not called before. */
   void (*leave) (void);
 } CleaveRanksModule;

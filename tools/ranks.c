@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#define _GNU_SOURCE /* dladdr, RTLD_DEFAULT */
+#define _GNU_SOURCE /* declares dladdr() and RTLD_DEFAULT */
 
 #include "ranks.h"
 
@@ -227,8 +227,8 @@ bind_all (const CleaveRanksModule *module,
   return TRUE;
 }
 
-/* Prepares the run: network, placement, programs, bindings. After each step, all ranks tell each
- * other whether it succeeded. If it failed on one rank, all ranks stop and report the error. */
+/* Prepares the run: network, placement, programs, bindings. After each step, all ranks exchange
+ * whether the step succeeded. If it failed on one rank, all ranks stop and report the error. */
 static gboolean
 run_steps (const CleaveRanksModule *module,
            const CleaveRankRequest *request,

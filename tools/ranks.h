@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Runs a model on the ranks that mpirun started: `cleave run --ranks`. cmd-run.c calls
+ * cleave_run_on_ranks(), which loads the model, splits and places it, and runs it. cmd-simulate.c
+ * and cmd-dot.c use only the placement. */
+
 #include "execute.h"
 #include "inputs.h"
 #include "model.h"

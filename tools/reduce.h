@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Implements `cleave opt --reduce COMMAND`. cmd-opt.c calls this function in place of the pipeline
+ * and writes the smaller graph. cleave_graph_reduce() of the library makes smaller graphs, and
+ * reduce.c runs the shell command on each. */
+
 #include <cleave/cleave.h>
 
 /* Reduces a failing test case (delta debugging): replaces the graph by a smaller one for which the

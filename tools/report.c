@@ -200,8 +200,8 @@ cleave_summary_to_json (const CleaveSummary *summary)
 }
 
 /* Prints one split node and its pieces. A report may have a million pieces, so printf() would take
- * a large share of the time of a split. Skips pieces that no longer exist, since their work moved
- * into other pieces or into views. */
+ * a large share of the time of a split. Skips pieces that no longer exist, because later passes
+ * replaced them by other pieces or by views. */
 static void
 print_split (const CleaveSplitNode *split)
 {
@@ -233,7 +233,7 @@ cleave_summary_to_compact_json (const CleaveSummary *summary)
   return cleave_json_to_compact_string (json);
 }
 
-/* Largest number of lines that list nodes or segments without --verbose. */
+/* Without --verbose, at most this many lines list nodes or segments. */
 #define MAX_LINES 8
 
 /* Returns how many of `n` lines to print. print_rest() prints the number of the others. */
@@ -310,7 +310,7 @@ print_sizes (const char *what, gint64 before, gint64 after)
   printf ("%-11s %s before, %s after", what, size_before, size_after);
 }
 
-/* Largest number of characters of a name in a line of text. A longer name is shortened: exporters
+/* A name in a line of text has at most this many characters. A longer name is shortened: exporters
  * join the names of fused nodes, so names can be very long. */
 #define MAX_NAME 64
 

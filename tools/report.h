@@ -5,8 +5,10 @@
 
 #include <cleave/cleave.h>
 
-/* The report of a split, as text and as JSON. `before` and `after` count nodes without inputs and
- * constants. */
+/* The report of `cleave split`, `cleave fit` and `cleave demo`, as text and as JSON. The commands
+ * fill the summary after the split, and page.c shows it on a page.
+ *
+ * `nodes_before` and `nodes_after` count nodes without inputs and constants. */
 typedef struct
 {
   const CleaveSplitReport *report;

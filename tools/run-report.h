@@ -4,9 +4,11 @@
 #include "layers.h"
 #include "ranks.h"
 
-/* The report of `cleave run`. */
+/* The report of `cleave run`, as text and as JSON. cmd-run.c calls cleave_run_print() after the
+ * runs, or cleave_run_print_ranks() after runs on ranks. The times and outputs are in a
+ * CleaveExecution (execute.h). */
 
-/* The form of the report, and the options that it repeats. */
+/* The form of the report, and the options that the report prints. */
 typedef struct
 {
   gboolean as_json;

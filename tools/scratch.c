@@ -2,16 +2,17 @@
 
 #include "scratch.h"
 
-/* Largest number of searches. Each search after the first has the memory that the scratch of the
- * plan before leaves for the arena. */
+/* At most this many searches run. The budget of a search is the memory limit minus the scratch of
+ * the plan that the search before found. */
 #define MAX_ROUNDS 6
 
-/* Largest number of bytes of weights of a model whose scratch is reported. To find the scratch,
+/* The scratch of a model with more bytes of weights than this is not reported. To find the scratch,
  * Cleave makes a program, which packs all weights. */
 #define MAX_WEIGHTS ((gint64) 1 << 30)
 
-/* Largest number of bytes of weights with elements of one byte. They may have 4 bits in the file,
- * and a program unpacks them: 128 MiB of them took 7.6 s and 320 MiB more memory. */
+/* The scratch of a model with more bytes of one-byte weights than this is not reported. Such
+ * weights may have 4 bits in the file, and a program unpacks them. 128 MiB of them took 7.6 s and
+ * 320 MiB more memory. */
 #define MAX_BYTE_WEIGHTS ((gint64) 1 << 26)
 
 static gboolean

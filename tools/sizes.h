@@ -3,9 +3,11 @@
 
 #include <cleave/cleave.h>
 
-/* Sizes of memory in the text that commands print. JSON always has bytes. */
+/* Sizes of memory in the text that commands print, such as "1.31 MiB", or "1374000 bytes" with the
+ * option --bytes. Every command that prints a size uses these functions. JSON always has numbers of
+ * bytes. */
 
-/* whether commands print sizes as plain numbers of bytes (--bytes) */
+/* TRUE: commands print sizes as plain numbers of bytes (--bytes) */
 extern gboolean cleave_sizes_in_bytes;
 
 #define CLEAVE_BYTES_OPTION                                                                        \

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The limits of `cleave split`, such as --max-pieces, and their names in messages. cmd-split.c
+ * judges the limits after the split, and report.c prints them. The library's option max-memory is
+ * --max-piece-memory here. */
+
 #include <cleave/cleave.h>
 
 /* Prints each limit that is not met on standard error. Returns whether all are met. */

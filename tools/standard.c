@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* declares memfd_create() */
 
 #include "standard.h"
 
@@ -57,7 +57,7 @@ copy (int from, int to)
     }
 }
 
-/* The path of the copy of standard input; NULL: it was not read. */
+/* path of the copy of standard input; NULL: standard input was not read */
 static char *copy_path;
 
 gboolean
@@ -101,7 +101,7 @@ cleave_standard_read (GError **error)
   return copy_path;
 }
 
-/* The descriptor of standard output while it is reserved, or -1. */
+/* descriptor of standard output while standard output is reserved, else -1 */
 static int reserved = -1;
 
 gboolean

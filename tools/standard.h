@@ -3,7 +3,9 @@
 
 #include <glib.h>
 
-/* The file name `-`: standard input for a model, standard output for a file. */
+/* The file name `-`: standard input for a model, standard output for a file. model.c reads a model
+ * from standard input, and outputs.c writes a file to standard output. Other files are read by
+ * cleave_read_file(), whose errors have the same words. */
 
 gboolean cleave_standard_is (const char *path);
 

@@ -2,7 +2,7 @@
 
 #include "texts.h"
 
-/* Largest number of strings of an output that are printed. */
+/* At most this many strings of an output are printed. */
 #define MAX_PRINTED 8
 
 static gint64

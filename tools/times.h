@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The times of steps for `cleave run --profile`. run-report.c prints the table or adds the JSON
+ * after the runs. The library measures the times (cleave_program_profile()). */
+
 #include "json.h"
 
 /* Prints the slowest steps as a table. The last line has the sum of all other steps. */

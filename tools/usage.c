@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Largest number of columns of a line. */
+/* A line has at most this many columns. */
 #define WIDTH 100
 /* Columns between an option and its description. */
 #define GAP 3

@@ -31,7 +31,7 @@ const percent = (a, b) => b > 0 ? ` (${a >= b ? '+' : ''}${(100 * (a - b) / b).t
 const hue = text => { let h = 7; for (const c of text) h = (h * 31 + c.codePointAt(0)) % 360; return h; };
 const tint = owner => owner ? `fill:hsl(${hue(owner)} 60% var(--lit))` : '';
 
-/* Summary */
+/* The summary */
 
 const r = data.report;
 $('title').textContent = document.title = data.title;
@@ -55,7 +55,7 @@ if (r) {
 if (data.budget) card('Budget', bytes(data.budget));
 $('convention').textContent = `How it is counted: ${data.convention}.`;
 
-/* Graph */
+/* The graph */
 
 const svg = $('graph');
 let graph, open, view, found = [], at = -1, where = new Map();
@@ -250,7 +250,7 @@ $('fit').onclick = () => fit(true);
 $('open').onclick = () => { graph.frames.forEach((f, i) => open.add(i)); show(); fit(); };
 $('close').onclick = () => { open.clear(); show(); fit(); };
 
-/* Search */
+/* The search for nodes */
 
 function mark() {
   for (const k of found) where.get(k)?.element.classList.add('found');
@@ -282,7 +282,7 @@ $('find').oninput = () => search(false);
 $('find').onkeydown = e => { if (e.key === 'Enter') { if (found.length) go(e.shiftKey ? -1 : 1); else search(true); } };
 $('next').onclick = () => go(1);
 
-/* Charts */
+/* The charts of memory and time */
 
 const WIDE = 1000, HIGH = 260, LEFT = 70;
 const axes = (chart, most, format, label) => {
