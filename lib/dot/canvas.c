@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Opens a drawing and sets its attributes; holds the lock of Graphviz and collects its messages. */
+/* Opens a drawing and sets its attributes. Holds the lock of Graphviz and collects its messages. */
 
 #include "draw.h"
 
@@ -9,16 +9,16 @@
 
 #include <pthread.h>
 
-/* With more vertices than this, edges are polylines instead of curves, and the layout makes
- * fewer iterations. The layout would spend most of its time on curves. */
+/* In drawings with more vertices than this, edges are polylines instead of curves, and the layout
+ * makes fewer iterations. Otherwise curves take most of the time of the layout. */
 #define MANY_VERTICES 150
 
-/* With more vertices than this, the layout makes hardly any iteration: Graphviz draws the text of
- * 5,000 nodes in 3 s, not 15 s. Drawings of more than CLEAVE_LARGE_DRAWING vertices are laid out by
- * large.c. */
+/* In drawings with more vertices than this, the layout makes hardly any iterations: Graphviz then
+ * draws the text of 5,000 nodes in 3 s instead of 15 s. large.c lays out drawings of more than
+ * CLEAVE_LARGE_DRAWING vertices. */
 #define HUGE_VERTICES 1000
 
-/* Lock and messages */
+/* The lock of Graphviz, and the messages that Graphviz prints while the lock is held. */
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static agusererrf previous;
@@ -54,7 +54,7 @@ cleave_graphviz_get_message (void)
   return message->len == 0 ? NULL : g_strchomp (message->str);
 }
 
-/* Text */
+/* The functions below let cgraph write a drawing to a GString. */
 
 static int
 put_text (void *channel, const char *text)
@@ -80,7 +80,7 @@ cleave_draw_to_text (Agraph_t *drawing)
   return text;
 }
 
-/* Attributes */
+/* The functions below set attributes of objects of a drawing. */
 
 void
 cleave_draw_set (gpointer object, const char *attribute, const char *value)
@@ -104,7 +104,7 @@ set_default (Agraph_t *root, int kind, const char *attribute, const char *value)
   agattr (root, kind, (char *) attribute, (char *) value);
 }
 
-/* Drawing */
+/* The functions below open a drawing and set its style. */
 
 static const char *const style[][3] = {
   { "graph", "rankdir", "TB" },   { "graph", "fontname", "Helvetica" },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lays out boxes and edges of the caller with Graphviz (`CleaveDotLayout`), without drawing
- * them. */
+/* Lays out boxes and edges with Graphviz, without drawing them (the public type
+ * `CleaveDotLayout`). */
 
 #include "draw.h"
 
@@ -19,8 +19,9 @@
 struct _CleaveDotLayout
 {
   guint n_boxes, n_edges;
-  double *centers; /* indexed by box: x and y of its center, two entries for each box */
-  GArray **routes; /* arrays of double, indexed by edge: x and y of the points of its route */
+  double *centers; /* x and y of the center of each box; two entries for each box */
+  GArray **routes; /* indexed by edge: arrays of double, x and y of the points of the edge's
+                    * route */
 };
 
 static void
@@ -61,8 +62,9 @@ draw_boxes (const double *sizes, guint n_boxes, const guint *edges, guint n_edge
   return drawing;
 }
 
-/* Reads coordinates from "x,y x,y …" or "e,x,y x,y …". The first point of the second form is the
- * tip of the arrow, shortly after the end of the spline. The tip then replaces the last point. */
+/* Reads coordinates from "x,y x,y …" or "e,x,y x,y …". In the second form, the first point is the
+ * tip of the arrow, which is a little beyond the end of the spline. The tip then replaces the last
+ * point. */
 static void
 read_points (const char *text, GArray *points)
 {
@@ -85,8 +87,8 @@ read_points (const char *text, GArray *points)
     }
 }
 
-/* Reads box centers and routes. Flips y, which grows upwards in Graphviz and downwards in a layout.
- */
+/* Reads the centers of boxes and the routes of edges. Flips y, which grows upwards in Graphviz and
+ * downwards in a CleaveDotLayout. */
 static void
 read_layout (CleaveDotLayout *layout, Agraph_t *drawing)
 {

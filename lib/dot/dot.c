@@ -61,7 +61,8 @@ cleave_dot_print (const CleaveGraph *graph, const CleaveDotOptions *options, GEr
 
 static const char *const formats[] = { "dot", "svg", "png", NULL };
 
-/* Returns the format that the ending of a path names, or NULL and an error if it is not known. */
+/* Returns the format for the ending of a path. If the ending is not known, returns NULL and sets
+ * the error. */
 static const char *
 get_format (const char *path, GError **error)
 {

@@ -12,12 +12,12 @@
 
 #include "../ir/graph-private.h"
 
-/* Number of clusters in a group, which is a cluster of clusters. When cgraph writes a drawing, it
- * looks for each vertex in each subgraph of a parent, which is quadratic without groups: 4,000
- * clusters take 0.2 s, not 9 s. */
+/* Draw at most this many clusters in one parent cluster (a group). When cgraph writes a drawing, it
+ * looks for each vertex in each subgraph of a parent. Without groups, that is quadratic: 4,000
+ * clusters take 9 s instead of 0.2 s. */
 #define GROUP 32
 
-/* Colors that are light enough for black text and different enough to tell ops apart. */
+/* Fill colors of ops, light enough for black text and different enough to tell ops apart. */
 static const char *const palette[] = {
   "#aec7e8", "#ffbb78", "#98df8a", "#ff9896", "#c5b0d5", "#d7b5a6", "#f7b6d2",
   "#dbdb8d", "#9edae5", "#b3cde3", "#ccebc5", "#fed9a6", "#e5d8bd", "#fddaec",
@@ -25,7 +25,7 @@ static const char *const palette[] = {
 };
 
 /* In drawings with more vertices than this, labels show no attributes and have no ports: their text
- * would take more time than everything else. */
+ * would take most of the time. */
 #define MANY_LABELS 1000
 
 typedef struct
@@ -34,23 +34,23 @@ typedef struct
   const CleaveDotOptions *options;
   CleaveLabelStyle style;
   Agraph_t *root;
-  CleaveFrames *frames;  /* the frames that the drawing shows; NULL: none */
-  Agnode_t **vertex;     /* indexed by node id: vertex of the node */
-  Agraph_t **clusters;   /* indexed by frame: cluster of the frame */
-  CleaveDotRanks *ranks; /* the rank of each node, which the drawing shows; NULL: the drawing
-                          * shows no ranks */
-  gboolean *is_near;     /* indexed by node id: the node is near `around`; NULL: draw all nodes */
-  CleavePiecePlace *places; /* indexed by node id: the part of the whole result that the node
+  CleaveFrames *frames;     /* frames that are drawn as clusters; NULL: none */
+  Agnode_t **vertex;        /* indexed by node id: vertex of the node */
+  Agraph_t **clusters;      /* indexed by frame: cluster of the frame */
+  CleaveDotRanks *ranks;    /* ranks that are drawn as frames; NULL: none */
+  gboolean *is_near;        /* indexed by node id: whether the node is near the node `around` of the
+                             * options; NULL: draw all nodes */
+  CleavePiecePlace *places; /* indexed by node id: part of the whole result that the node
                              * computes */
 } Drawing;
 
-/* Vertices */
+/* The functions below draw vertices. */
 
 static const char *
 choose_color (const CleaveOp *op)
 {
-  guint32 hash = 2166136261u; /* FNV-1a: the hash of the op's name selects its color, so an op
-                               * has the same color in every drawing */
+  guint32 hash = 2166136261u; /* FNV-1a: the hash of the op's name selects its color, so an op has
+                               * the same color in every drawing */
 
   for (const char *c = op->name; *c != '\0'; c++)
     hash = (hash ^ (guint8) *c) * 16777619u;
@@ -101,10 +101,10 @@ draw_node (Drawing *d, const CleaveNode *node)
     agsubnode (d->clusters[frame], vertex, TRUE);
 }
 
-/* Edges */
+/* The functions below draw edges. */
 
-/* Draws the edge of a result to the vertex `to`, at its port `head` (NULL: none). `reader` is NULL
- * for an output of the graph. */
+/* Draws the edge of a result to the port `head` (NULL: no port) of the vertex `to`. `reader` is the
+ * node of that vertex, or NULL for an output of the graph. */
 static void
 draw_edge (Drawing *d,
            const CleaveResult *result,
@@ -168,7 +168,7 @@ draw_output (Drawing *d, const CleaveOutput *output)
   draw_edge (d, result, NULL, vertex, NULL);
 }
 
-/* Drawing */
+/* The functions below draw clusters and the whole drawing. */
 
 static void
 draw_cluster (Drawing *d, Agraph_t *parent, guint i)
@@ -201,8 +201,8 @@ draw_clusters_within (Drawing *d, Agraph_t *parent, guint begin, guint end)
     }
 }
 
-/* Returns the number of frames to draw as clusters: subgraphs and strips, which come before
- * runs. */
+/* Returns the number of frames that are drawn as clusters. These are the subgraphs and strips,
+ * which are before the runs in `frames`. */
 static guint
 count_clusters (const CleaveFrames *frames)
 {
@@ -250,8 +250,8 @@ add_neighbors (const CleaveNode *node, gboolean *near, GPtrArray *nodes)
         add_near (use->node, near, nodes);
 }
 
-/* Returns, by node id, whether a node is at most `distance` edges away from `middle`, in any
- * direction. Paths through constants do not count. */
+/* Returns an array indexed by node id: whether the node is at most `distance` edges away from
+ * `middle`, in any direction. Paths through constants are ignored. */
 static gboolean *
 find_near (const CleaveGraph *graph, const CleaveNode *middle, guint distance)
 {

@@ -18,7 +18,7 @@ struct _CleaveFrames
   const CleaveGraph *graph;
   guint n_ids;
   guint *of;      /* indexed by node id: index of its frame */
-  GArray *frames; /* Frame: the frames, in order */
+  GArray *frames; /* Frame: subgraphs and strips, then runs */
 };
 
 static void
@@ -73,7 +73,7 @@ find_frames (CleaveFrames *frames, const GPtrArray *order)
     }
 }
 
-/* Adds a frame for each run. Its title is the names of its first and its last node. */
+/* Adds a frame for each run. The title is the name of the first and of the last node of the run. */
 static void
 add_runs (CleaveFrames *frames, const GPtrArray *order)
 {

@@ -4,11 +4,13 @@
 
 #include <glib.h>
 
-/* Named objects have even numbers from 2 on. Unnamed objects have odd numbers. */
+/* The numbers of objects. Named objects have even numbers from 2 on, unnamed objects odd
+ * numbers. */
 typedef struct
 {
   Agraph_t *root;
-  GPtrArray *names;   /* names of objects, as cgraph strings; number n has the index n / 2 - 1 */
+  GPtrArray *names;   /* names of objects, as strings of cgraph; the object with number n has the
+                       * index n / 2 - 1 */
   GHashTable *number; /* maps each name to its number */
   guint64 n_unnamed;
 } Ids;
@@ -46,7 +48,7 @@ ids_map (void *state, int kind, char *name, IDTYPE *id, int create)
   return number != 0;
 }
 
-/* Refuses to use a number that the caller chose. cgraph calls this function only when it reads a
+/* Returns FALSE: no caller may choose a number. cgraph calls this function only when it reads a
  * file that has numbers. */
 static long
 ids_alloc (void *state, int kind, IDTYPE id)

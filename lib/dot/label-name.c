@@ -6,8 +6,8 @@
 
 #include "../ir/graph-private.h"
 
-/* Shorter prefixes (bytes) are shown: omitting a short prefix saves little, and a full name can be
- * searched for. */
+/* Prefixes of fewer bytes are not omitted: that would save little, and one can search a picture for
+ * full names. */
 #define MIN_PREFIX 6
 /* A label shows about this many characters from the end of a longer name. */
 #define MAX_NAME 36

@@ -4,16 +4,16 @@
 
 #include "../ir/graph-private.h"
 
-/* A line of attributes has at most MAX_LINE bytes. An attribute longer than MAX_ATTRIBUTE
- * characters is cut off. */
+/* A label shows at most MAX_LINE bytes of attributes in a line, and cuts an attribute off after
+ * MAX_ATTRIBUTE characters. */
 #define MAX_LINE 40
 #define MAX_ATTRIBUTE 60
 
-/* A label names at most this many operands of a join that have no edge. */
+/* The label of a join names at most this many operands that have no edge. */
 #define MAX_PARTS 4
-/* A value has edges to its first MAX_EDGES uses. Later uses by joins of more than MAX_PARTS
- * operands show the name of the value instead. In a dense block each value is an operand of every
- * later Concat, and a drawing with all these edges is unreadable. */
+/* A value has edges to its first MAX_EDGES uses. A later use by a join of more than MAX_PARTS
+ * operands has no edge: the join's label names the value. In a dense block each value is an operand
+ * of every later Concat, and a drawing with all these edges is unreadable. */
 #define MAX_EDGES 2
 
 static const char small_font[] = "<font point-size=\"8\">";
@@ -44,7 +44,7 @@ cleave_label_append_text (GString *label, const char *text)
     }
 }
 
-/* Ports */
+/* The functions below name ports. */
 
 static char *
 dup_port (const char *name, guint index, gboolean is_repeated)
@@ -81,7 +81,7 @@ cleave_label_dup_result_port (const CleaveNode *node, guint result)
   return g_steal_pointer (&port);
 }
 
-/* Returns whether a large join shows the name of this operand instead of an edge, since earlier
+/* Returns whether the label of a large join names this operand, which then has no edge. Earlier
  * uses of the value have edges. */
 static gboolean
 is_named_instead (const CleaveNode *node, guint operand)
@@ -105,7 +105,7 @@ cleave_label_is_folded (const CleaveNode *node, guint operand, gboolean show_con
          is_named_instead (node, operand);
 }
 
-/* Parts of a label */
+/* The functions below append the parts of a label. */
 
 static void
 append_operand_cells (GString *label,
@@ -146,7 +146,7 @@ shorten (const char *text)
                           text);
 }
 
-/* Appends the attributes, as many on a line as fit. */
+/* Appends the attributes. Puts as many attributes on a line as fit. */
 static void
 append_attributes (GString *label, const CleaveNode *node)
 {
@@ -190,7 +190,7 @@ append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
     }
 }
 
-/* Appends op and name on lines of their own, so that one can search the picture for either. */
+/* Appends op and name on separate lines, so that one can search the picture for op or name. */
 static void
 append_title (GString *label, const CleaveNode *node, const CleaveLabelStyle *style)
 {
@@ -243,8 +243,8 @@ append_result_cells (GString *label, const CleaveNode *node)
     }
 }
 
-/* Appends a row. Several cells become a nested table, so that they do not set the column widths of
- * other rows. */
+/* Appends a row. Puts several cells into a nested table, so that they do not set the column widths
+ * of other rows. */
 static void
 append_row (GString *label, const char *cells, guint n_cells)
 {
@@ -269,7 +269,7 @@ cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style)
          cleave_node_get_constant (node) == NULL;
 }
 
-/* Returns the range of its operand that a view shows, as text. NULL if the view is not a single
+/* Returns, as text, the range of operand 0 that a view reads. NULL if the view is not a single
  * range with step 1. */
 static char *
 dup_view_text (const CleaveNode *node)

@@ -3,10 +3,12 @@
 
 #include "pieces.h"
 
-/* Builds the HTML-like labels of Graphviz: tables whose cells are the ports (connection points) of
- * a vertex. */
+/* Builds the labels of vertices for draw.c and overview.c. A label is HTML-like text of Graphviz: a
+ * table whose cells are the ports (connection points) of a vertex. Example: the label of a Conv has
+ * cells for the operands X, W and B, a cell "Conv, stem" and a cell for the result Y. */
 
-/* Returns whether XML allows this character and it is not a control character. */
+/* Returns whether an SVG can show this character: XML allows it and it is not a control
+ * character. */
 gboolean cleave_label_is_xml (gunichar u);
 /* Appends text, escaped for an HTML-like label. A line break is shown as ↵. */
 void cleave_label_append_text (GString *label, const char *text);
@@ -33,12 +35,12 @@ guint cleave_label_find_prefix (const GPtrArray *nodes);
 /* Returns a name without its prefix. If the name is long, returns "…" and its end. */
 char *cleave_label_dup_name (const char *name, guint n_prefix);
 
-/* Returns whether edges connect to the ports of this node. Otherwise edges connect to the vertex as
- * a whole. */
+/* Returns whether edges connect to the ports of this node. If not, they connect to the vertex as a
+ * whole. */
 gboolean cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style);
-/* Returns the label of a node: operands, op and name, its part of the whole, attributes, folded
- * constants, results. The label of a view or a join is one line, with the range or the number of
- * operands. */
+/* Returns the label of a node: its operands, op and name, part of the whole, attributes, folded
+ * constants, and results. The label of a view or a join is one line, with the range or the number
+ * of operands. */
 char *cleave_label_node (const CleaveNode *node,
                          const CleavePiecePlace *place,
                          const CleaveLabelStyle *style);

@@ -18,7 +18,7 @@
 /* Length of the tip of an arrow, in points. */
 #define ARROW 5.0
 
-/* A cluster, or a single vertex that is in no cluster. Blocks are laid out as boxes are. */
+/* A cluster, or a single vertex that is in no cluster. Blocks are laid out as boxes in layers.h. */
 typedef struct
 {
   Agraph_t *cluster; /* cluster of the block; NULL: the block is a vertex */
@@ -31,11 +31,13 @@ typedef struct
   Agraph_t *root;
   double gap[2], extent[2];
   guint n;             /* number of vertices in the drawing */
-  GHashTable *numbers; /* from a vertex to its index + 1 */
+  GHashTable *numbers; /* maps a vertex to its index in `vertices`, plus 1 */
   Agnode_t **vertices;
-  double *sizes;   /* width and height of each vertex */
-  double *centers; /* x and y of each vertex: first within its block, then within the drawing */
-  guint *block, *place; /* block of each vertex, and the index of the vertex in its block */
+  double *sizes;   /* indexed by vertex: width and height, two entries for each vertex */
+  double *centers; /* indexed by vertex: x and y of the center, first within the vertex's block,
+                    * then within the drawing */
+  guint *block, *place; /* indexed by vertex: index of its block, and its index among the vertices
+                         * of the block */
   GArray *blocks;
   double *block_sizes, *block_centers;
 } Large;
@@ -54,7 +56,7 @@ find_number (const Large *l, Agnode_t *vertex)
   return GPOINTER_TO_UINT (g_hash_table_lookup (l->numbers, vertex)) - 1;
 }
 
-/* Blocks */
+/* The functions below find the blocks and their edges. */
 
 static Block *
 get_block (const Large *l, guint i)
@@ -85,7 +87,7 @@ add_to_block (Large *l, guint block, guint vertex)
   g_array_append_val (vertices, vertex);
 }
 
-/* Makes a block of each cluster. Recurses into groups of clusters; the depth of groups is
+/* Makes a block of each cluster below `parent`. Calls itself for groups of clusters, whose depth is
  * logarithmic. */
 static void
 find_clusters (Large *l, Agraph_t *parent)
@@ -121,7 +123,8 @@ read_vertices (Large *l)
       add_to_block (l, add_block (l, NULL), i);
 }
 
-/* Adds edges within a block to the block. Returns all other edges, as pairs of blocks. */
+/* Adds each edge between two vertices of a block to the block. Returns all other edges, as pairs of
+ * blocks. */
 static GArray *
 read_edges (Large *l)
 {
@@ -140,7 +143,7 @@ read_edges (Large *l)
   return between;
 }
 
-/* Layout */
+/* The functions below lay out blocks. */
 
 static void
 place_within (Large *l, guint i)
@@ -183,7 +186,7 @@ move_vertices (Large *l)
       }
 }
 
-/* Attributes of Graphviz, in which y grows upwards */
+/* The functions below write the attributes of Graphviz, in which y grows upwards. */
 
 static void
 set_numbers (
@@ -212,13 +215,14 @@ write_box (const Large *l, Agraph_t *box, double left, double top, double width,
   set_numbers (box, "lp", NULL, label, 2);
 }
 
-/* Writes the curve of an edge: from the bottom of the upper box to the top of the lower box, in
- * either direction. The tip of the arrow comes first, as Graphviz demands. */
+/* Writes the curve of an edge. The curve leads from the bottom of the upper box to the top of the
+ * lower box; the edge may point up or down. The tip of the arrow is the first point, as Graphviz
+ * requires. */
 static void
 write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 {
   const double *a = &l->centers[2 * from], *b = &l->centers[2 * to];
-  double way = a[1] <= b[1] ? -1 : 1; /* sign of the direction of the edge, with y upwards */
+  double way = a[1] <= b[1] ? -1 : 1; /* -1 if the edge leads down, 1 if it leads up */
   double begin = l->extent[1] - a[1] + way * l->sizes[2 * from + 1] / 2,
          tip = l->extent[1] - b[1] - way * l->sizes[2 * to + 1] / 2, end = tip - way * ARROW,
          bend = (end - begin) / 3;
@@ -236,7 +240,7 @@ write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 static void
 write_all (const Large *l)
 {
-  /* Draw boxes over the edges that cross them. */
+  /* draw boxes over the edges that cross them */
   cleave_draw_set (l->root, "outputorder", "edgesfirst");
   write_box (l, l->root, 0, 0, l->extent[0], l->extent[1]);
   for (guint i = 0; i < l->blocks->len; i++)
@@ -256,8 +260,6 @@ write_all (const Large *l)
         write_edge (l, e, i, find_number (l, aghead (e)));
     }
 }
-
-/* Entry point */
 
 static void
 large_init (Large *l, Agraph_t *root)

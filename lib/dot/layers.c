@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Layered (Sugiyama-style) layout in linear time: layers by longest path, then sweeps that place
- * each box at the mean of its neighbors in the layer before. */
+/* Layered (Sugiyama-style) layout in linear time. Layers are found by longest path. Then sweeps
+ * place each box at the mean of its neighbors in the previous layer. */
 
 #include "layers.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Number of sweeps; each sweep goes down and up once. On 6,400 nodes, the ends of an edge are on
- * average 193 points apart after 1 sweep, 187 after 2, and 188 to 189 after more. */
+/* Number of sweeps over the layers; each sweep goes down and up once. On 6,400 nodes, the ends of
+ * an edge are on average 193 points apart after 1 sweep, 187 after 2, and 188 to 189 after more. */
 #define SWEEPS 2
 
-/* The neighbors of box b: others[first[b]] to others[first[b + 1]], exclusive. */
+/* The neighbors of all boxes in one direction. Those of box b are others[first[b]] to
+ * others[first[b + 1] - 1]. */
 typedef struct
 {
   guint *first, *others;
@@ -25,9 +26,9 @@ typedef struct
   guint n_boxes, n_layers;
   Ends from, to;
   guint *layer;          /* indexed by box: number of its layer */
-  guint *first, *boxes;  /* boxes of layer l: boxes[first[l]] to boxes[first[l + 1]], exclusive */
-  double *x, *wanted;    /* indexed by box: x of its center, and the x that it should have */
-  double *offset, *mean; /* working memory of place_in_order(), by position in the layer */
+  guint *first, *boxes;  /* the boxes of layer l are boxes[first[l]] to boxes[first[l + 1] - 1] */
+  double *x, *wanted;    /* indexed by box: x of its center, and x at which the sweep wants it */
+  double *offset, *mean; /* working memory of place_in_order(), indexed by position in the layer */
   guint *count;
 } Layers;
 
@@ -54,9 +55,9 @@ ends_clear (Ends *ends)
   g_free (ends->others);
 }
 
-/* Layers */
+/* The functions below find the layer of each box. */
 
-/* Puts the successors of `box` that have no final layer at least one layer below `box`. Appends the
+/* Moves the successors of `box` that have no final layer to at least one layer below `box`. Appends
  * successors whose predecessors all have a final layer to the queue. Returns the new length of the
  * queue. */
 static guint
@@ -76,7 +77,7 @@ pass_on (Layers *l, guint box, guint *waiting, guint *queue, guint n_queued)
 }
 
 /* Sets the layer of each box to the length of the longest path to the box. If all remaining boxes
- * are in cycles or behind cycles, the first of them counts as a source. */
+ * are in cycles or behind cycles, treats the first of them as a source. */
 static void
 find_longest_ways (Layers *l)
 {
@@ -102,7 +103,7 @@ find_longest_ways (Layers *l)
     }
 }
 
-/* Moves each source down to just above its first successor. */
+/* Moves each source down to the layer just above its first successor. */
 static void
 lower_sources (Layers *l)
 {
@@ -137,7 +138,7 @@ fill_layers (Layers *l)
     l->boxes[at[l->layer[i]]++] = i;
 }
 
-/* Places within a layer */
+/* The functions below find the positions of boxes within a layer. */
 
 static int
 compare_wanted (gconstpointer a, gconstpointer b, gpointer data)
@@ -159,8 +160,8 @@ find_wanted (Layers *l, guint box, const Ends *ends)
 }
 
 /* Places boxes in the given order, without overlap, as near to their wanted positions as possible
- * (least squares). Neighbors that would overlap merge into a group that is placed at its mean
- * (isotonic regression, pool adjacent violators). */
+ * (least squares). Merges neighbors that would overlap into a group, and places the group at its
+ * mean (isotonic regression, pool adjacent violators). */
 static void
 place_in_order (Layers *l, const guint *boxes, guint n)
 {
@@ -213,8 +214,6 @@ sweep (Layers *l)
         place_layer (l, i, &l->to);
     }
 }
-
-/* Entry point */
 
 static void
 write_centers (const Layers *l, double gap, double *centers, double extent[2])

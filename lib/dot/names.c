@@ -22,8 +22,8 @@ is_quotable (const char *name)
   return n_backslashes % 2 == 0;
 }
 
-/* Returns whether an HTML string of DOT can hold the name: angle brackets are balanced, and there
- * is no comment. */
+/* Returns whether an HTML string of DOT can hold the name: its angle brackets are balanced, and it
+ * has no comment. */
 static gboolean
 is_balanced (const char *name)
 {
@@ -44,8 +44,8 @@ cleave_draw_dup_free_name (const CleaveGraph *graph, const char *base)
   return g_string_free (name, FALSE);
 }
 
-/* Escapes a name that neither a quoted string nor an HTML string can hold, with character
- * references as in HTML. */
+/* Escapes a name that neither a quoted string nor an HTML string can hold. Uses character
+ * references, as HTML does. */
 static char *
 escape_name (const CleaveGraph *graph, const char *name)
 {
@@ -57,7 +57,7 @@ escape_name (const CleaveGraph *graph, const char *name)
   return cleave_draw_dup_free_name (graph, escaped);
 }
 
-/* Replaces characters that XML does not allow, since an SVG contains the name. Returns a name that
+/* Replaces characters that XML does not allow, since an SVG contains the names. Returns a name that
  * no other vertex has. */
 static char *
 dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
@@ -80,8 +80,9 @@ dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
   return g_string_free (text, FALSE);
 }
 
-/* cgraph stores for each string whether the string is HTML, and then writes it in angle brackets.
- * When cgraph reads names that begin with '%', it replaces them, so this function escapes them. */
+/* Writes a name that a quoted string cannot hold as an HTML string, if possible; cgraph marks such
+ * a string and writes it in angle brackets. Escapes names that begin with '%', since cgraph
+ * replaces these names when it reads them. */
 Agnode_t *
 cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Draws a graph with one box for each frame (frames.h). A box shows sums over the nodes of its
- * frame. */
+ * frame, such as their MACs. */
 
 #include "draw.h"
 
@@ -14,7 +14,7 @@
 typedef struct
 {
   guint n_nodes;
-  gint64 macs, bytes;     /* MACs of the box's nodes, and bytes of their results that nodes in
+  gint64 macs, bytes;     /* MACs of the frame's nodes, and bytes of the results that nodes in
                            * other frames read */
   const CleaveNode *last; /* the last node of the frame whose part of the whole result is known */
   Agnode_t *vertex;
@@ -24,7 +24,7 @@ typedef struct
 {
   const CleaveGraph *graph;
   CleaveFrames *frames;
-  CleavePiecePlace *places; /* indexed by node id: the part of the whole result that the node
+  CleavePiecePlace *places; /* indexed by node id: part of the whole result that the node
                              * computes */
   Box *boxes;               /* indexed by frame: its box */
   Agnode_t **inputs;        /* indexed by node id: vertex of an input */
@@ -63,7 +63,7 @@ count_node (Overview *o, const CleaveNode *node)
     box->last = node;
 }
 
-/* Formats a number with at most one decimal and a unit: 12.3M. */
+/* Formats a number with at most one decimal and a unit, such as 12.3M. */
 static char *
 dup_number (gint64 number, double base, const char *const *units)
 {
@@ -120,7 +120,7 @@ dup_label (const Overview *o, guint frame)
   return g_string_free (label, FALSE);
 }
 
-/* Fill colors of boxes, by kind of frame. */
+/* Fill colors of boxes, indexed by kind of frame. */
 static const char *const colors[] = {
   [CLEAVE_FRAME_SUBGRAPH] = "#c6dbef",
   [CLEAVE_FRAME_STRIP] = "#fdd0a2",
@@ -164,7 +164,7 @@ get_vertex (const Overview *o, const CleaveNode *node)
   return frame == G_MAXUINT ? o->inputs[node->id] : o->boxes[frame].vertex;
 }
 
-/* Draws at most one edge between two boxes, however many values lead from one to the other. */
+/* Draws one edge between two boxes, even if several values lead from one to the other. */
 static void
 draw_edge (Overview *o, Agnode_t *from, Agnode_t *to)
 {

@@ -29,7 +29,7 @@ is_same_part (const CleaveCall *call, guint operand)
   return TRUE;
 }
 
-/* Dimension names */
+/* The functions below find the dimension names of a node. */
 
 static const char *
 get_own_letters (const CleaveNode *node)
@@ -49,7 +49,8 @@ get_data_producer (const CleaveNode *node)
                                                                                      : value->node;
 }
 
-/* Returns a consumer that reads the result as its operand 0 and keeps the rank, or NULL. */
+/* Returns a consumer that reads the node's result as its operand 0 and has a result of the same
+ * rank; NULL if there is none. */
 static const CleaveNode *
 get_data_user (const CleaveNode *node)
 {
@@ -59,7 +60,8 @@ get_data_user (const CleaveNode *node)
   return NULL;
 }
 
-/* Number of nodes to look up and down: enough for a norm, an activation and a slice. */
+/* Look for dimension names up to this many nodes up and down: enough for a norm, an activation and
+ * a slice. */
 #define MAX_STEPS 8
 
 const char *
@@ -79,10 +81,10 @@ cleave_node_find_letters (const CleaveNode *node)
   return letters;
 }
 
-/* Places */
+/* The functions below find the parts of the whole that nodes compute. */
 
-/* Returns whether only spatial dimensions are cut. A Concat along channels belongs to the model; a
- * Concat along rows is how an ONNX file expresses an Assemble. */
+/* Returns whether a part is cut only along spatial dimensions. A Concat along channels belongs to
+ * the model; a Concat along rows is an Assemble in an ONNX file. */
 static gboolean
 cuts_rows (const CleavePiecePlace *place, const char *letters)
 {
@@ -93,8 +95,8 @@ cuts_rows (const CleavePiecePlace *place, const char *letters)
   return TRUE;
 }
 
-/* Returns whether a join assembles pieces. A join with views among its operands adds a neighbor's
- * rows to a piece instead. */
+/* Returns whether a join assembles pieces. If a join has views among its operands, it adds a
+ * neighbor's rows to a piece instead. */
 static gboolean
 joins_pieces (const CleaveNode *join)
 {
@@ -125,8 +127,8 @@ note_place (const CleaveOperand *use,
     places[piece->id] = *place;
 }
 
-/* Notes the places of all operands of a join, in one pass over the ranges of the join: there may be
- * many operands. */
+/* Notes the parts that all operands of a join compute. Computes the ranges of the join only once,
+ * since there may be many operands. */
 static void
 note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *places)
 {
@@ -142,8 +144,8 @@ note_parts (const CleaveNode *join, const CleaveOp *assemble, CleavePiecePlace *
     }
 }
 
-/* Notes operands that are pieces: a piece reads an operand at the piece's own range, so the operand
- * is a piece of the same range. */
+/* Notes the operands of a piece that are pieces, too. If the piece reads an operand only at the
+ * piece's own range, the operand is a piece of that range. */
 static void
 note_operands (const CleaveNode *node, const CleaveOp *assemble, CleavePiecePlace *places)
 {

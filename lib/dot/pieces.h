@@ -3,19 +3,21 @@
 
 #include <cleave/cleave-dot.h>
 
-/* Finds the part of the whole result that each node of a split graph computes, for drawings. */
+/* Finds the part of the whole result that each node of a split graph computes. draw.c and
+ * overview.c show it in labels. Example: a Conv was cut into two row ranges; the label of its
+ * second piece shows "H 43:86". */
 
-/* The part of the result of a whole node that a piece computes. If the range has rank 0, the node
- * is no piece. If the shape has rank 0, the shape of the whole result is not known. */
+/* The part of a whole result that a piece computes. If `range` has rank 0, the node is no piece. If
+ * `whole` has rank 0, the shape of the whole result is not known. */
 typedef struct
 {
   CleaveRange range;
   CleaveShape whole;
 } CleavePiecePlace;
 
-/* Returns the places of all nodes, by node id. Known places are those of the pieces in the options,
- * of the operands of an Assemble, and of nodes that compute a known piece element by element. The
- * caller frees the array with g_free(). */
+/* Returns an array indexed by node id: the part of the whole that the node computes. It is known
+ * for the pieces in the options, for operands of an Assemble, and for operands from which a known
+ * piece is computed element by element. The caller frees the array with g_free(). */
 CleavePiecePlace *cleave_pieces_find (const CleaveGraph *graph,
                                       const GPtrArray *order,
                                       const CleaveDotOptions *options);

@@ -7,12 +7,12 @@
 struct _CleaveDotRanks
 {
   Agraph_t *root;
-  const char *word;      /* the word for a rank in the titles of frames, such as "rank" */
-  int of_outputs;        /* the rank that gets the outputs of the graph; -1: outputs are in no
-                          * frame */
-  int *rank;             /* indexed by node id: rank of the node; -1: none */
-  GHashTable *clusters;  /* cluster of each rank, keyed by rank + 1 */
-  GHashTable *receivers; /* keyed by value: the set of the ranks that receive it, each plus 1 */
+  const char *word;      /* word for a rank in the titles of frames, such as "rank" */
+  int of_outputs;        /* rank in whose frame the outputs of the graph are drawn; -1: outputs are
+                          * in no frame */
+  int *rank;             /* indexed by node id: rank of the node; -1: no rank */
+  GHashTable *clusters;  /* maps a rank, plus 1, to its cluster */
+  GHashTable *receivers; /* maps a value to the set of the ranks that receive it, each plus 1 */
 };
 
 CleaveDotRanks *
@@ -104,8 +104,7 @@ cleave_dot_ranks_mark_edge (CleaveDotRanks *ranks,
   if (!is_first (ranks, value, to))
     return;
   label = g_strdup_printf ("%" G_GINT64_FORMAT " bytes", cleave_tensor_type_n_bytes (&value->type));
-  cleave_draw_set (edge, "xlabel",
-                   label); /* Graphviz 2.43 frees ranks twice if the attribute is "label" */
+  cleave_draw_set (edge, "xlabel", label); /* not "label": Graphviz 2.43 then frees ranks twice */
   cleave_draw_set (edge, "fontname", "Helvetica");
   cleave_draw_set (edge, "fontsize", "8");
 }

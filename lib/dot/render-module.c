@@ -2,7 +2,7 @@
 
 /* The module that render.c loads. It is the only code that needs libgvc and its dependencies. */
 
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* declares dladdr() */
 
 #include "render.h"
 
@@ -10,8 +10,8 @@
 #include <gmodule.h>
 #include <graphviz/gvc.h>
 
-/* Do not report memory that Graphviz and its font libraries never free. */
-#ifdef __has_feature /* clang has __has_feature, gcc a macro */
+/* Tells the leak sanitizer not to report memory that Graphviz and its font libraries never free. */
+#ifdef __has_feature /* clang has __has_feature, gcc has a macro */
 #if __has_feature(address_sanitizer)
 #define COUNTS_LEAKS
 #endif
@@ -29,7 +29,8 @@
 
 G_MODULE_EXPORT CleaveRenderFunc cleave_render_module;
 
-/* Returns the folder of the plug-ins that a bundle has beside this module, or NULL. */
+/* Returns the folder of Graphviz's plug-ins beside this module, as in the Python package; NULL if
+ * there is none. */
 static char *
 find_own_plugins (void)
 {
@@ -43,7 +44,7 @@ find_own_plugins (void)
   return folder;
 }
 
-/* Loads one plug-in, as `libgvplugin_core.so`, which exports `gvplugin_core_LTX_library`. */
+/* Loads one plug-in. For example, `libgvplugin_core.so` exports `gvplugin_core_LTX_library`. */
 static void
 add_plugin (GVC_t *context, const char *folder, const char *file)
 {
@@ -60,8 +61,8 @@ add_plugin (GVC_t *context, const char *folder, const char *file)
     gvAddLibrary (context, library);
 }
 
-/* Returns a context that has only the plug-ins of a bundle. The plug-ins of the system need the
- * system's libgvc, and two copies of libgvc in one process crash. */
+/* Returns a context of Graphviz with only the plug-ins in `folder`. The plug-ins of the system need
+ * the system's libgvc, and two copies of libgvc in one process crash. */
 static GVC_t *
 new_bundled_context (const char *folder)
 {
@@ -75,8 +76,9 @@ new_bundled_context (const char *folder)
   return context;
 }
 
-/* Returns the context of Graphviz, one for the process. Graphviz's pango plug-in caches the last
- * font, which would be freed with its context. Call this function under the lock. */
+/* Returns the context of Graphviz. The process has one context and never frees it, since Graphviz's
+ * pango plug-in caches the last font of a context beyond its end. Call this function under the
+ * lock. */
 static GVC_t *
 get_context (void)
 {
@@ -88,14 +90,15 @@ get_context (void)
   return context;
 }
 
-/* Largest width and height of a PNG, in pixels: Cairo has 15 bits for a coordinate. */
+/* Largest width and height of a PNG, in pixels: Cairo stores a coordinate in 15 bits. */
 #define MAX_PIXELS 32767
-/* Largest number of pixels of a PNG. More than 1 GiB of pixels (4 bytes each) is a mistake. */
+/* Largest number of pixels of a PNG: 1 GiB at 4 bytes for each pixel. A larger picture is surely a
+ * mistake. */
 #define MAX_AREA (1 << 28)
 #define PIXELS_PER_POINT (96.0 / 72.0)
 
-/* Returns whether a PNG would exceed the limits; Graphviz would scale it down until nobody can read
- * it. */
+/* Returns whether a PNG would exceed these limits. Graphviz would scale it down until it is
+ * unreadable. */
 static gboolean
 is_too_large (Agraph_t *drawing, const char *format, char **why)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#define _GNU_SOURCE /* dladdr */
+#define _GNU_SOURCE /* declares dladdr() */
 
 #include "render.h"
 #include "draw.h"
@@ -23,8 +23,8 @@ get_own_folder (void)
   return g_path_get_dirname (dladdr (&here, &info) != 0 ? info.dli_fname : "");
 }
 
-/* Opens the module: in CLEAVE_MODULE_DIR if that is set; else in the folder `cleave` beside the
- * library, or, in a build directory, beside the library itself. */
+/* Opens the module. Its folder is CLEAVE_MODULE_DIR if that is set; else the folder `cleave` beside
+ * the library, or, in a build directory, the folder of the library. */
 static GModule *
 open_module (void)
 {
@@ -39,8 +39,8 @@ open_module (void)
   return g_module_open (given, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
 }
 
-/* Returns the renderer of the module. The module is loaded with the first picture and never
- * unloaded, since its dependencies cannot be unloaded. NULL if it cannot be loaded. */
+/* Returns the function that the module exports; NULL if the module cannot be loaded. Loads the
+ * module with the first picture and never unloads it, since its dependencies cannot be unloaded. */
 static CleaveRenderFunc
 get_renderer (void)
 {
@@ -59,8 +59,9 @@ get_renderer (void)
   return renderer;
 }
 
-/* Renders a drawing that cleave_large_place() lays out. "osage" is the fastest engine that computes
- * the sizes of vertices and clusters; "nop2" keeps the given places. */
+/* Renders a drawing that cleave_large_place() lays out. Graphviz's "osage" is the fastest engine
+ * that computes the sizes of vertices and clusters; its engine "nop2" keeps the positions that are
+ * set. */
 static GBytes *
 render_large (CleaveRenderFunc renderer, Agraph_t *drawing, const char *format, char **why)
 {

@@ -4,11 +4,14 @@
 #include <glib.h>
 #include <graphviz/cgraph.h>
 
-/* The function that the module exports as `cleave_render_module`. Lays a drawing out with an engine
- * of Graphviz and renders it as "svg" or "png". The caller holds the lock of Graphviz. Returns NULL
- * if Graphviz fails, or, with the reason in `why`, if the picture is too large. With a format of
- * NULL, the function only sets attributes: "pos" of vertices and edges, "width" and "height" of
- * vertices, "lwidth" of clusters. */
+/* The interface between render.c, in libcleave, and render-module.c, in a module that needs
+ * Graphviz's libgvc. The module exports a function of this type as `cleave_render_module`.
+ *
+ * The function lays a drawing out with an engine of Graphviz and renders it as "svg" or "png". The
+ * caller holds the lock of Graphviz. The function returns NULL if Graphviz fails. If the picture is
+ * too large, it returns NULL and sets `why` to the reason. If `format` is NULL, it only sets
+ * attributes: "pos" of vertices and edges, "width" and "height" of vertices, "lwidth" of
+ * clusters. */
 typedef GBytes *(*CleaveRenderFunc) (Agraph_t *drawing,
                                      const char *engine,
                                      const char *format,

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds runs (frames.h): blocks of nodes between single live values, and chains. */
+/* Finds runs (frames.h). A run is a chain of nodes, or a block of nodes between two points at which
+ * only one value is live. */
 
 #include "frames.h"
 
 #include "../ir/graph-private.h"
 
-/* Largest number of nodes of a run between two points at which only one value is live. A residual
- * block or a layer is one run, a whole U-net is not. */
+/* A block between two points with one live value is one run if it has at most this many nodes. A
+ * residual block or a layer is one run, a whole U-net is not. */
 #define MAX_BLOCK 40
 
 typedef struct
 {
   const GPtrArray *order;
-  guint *of; /* indexed by node id: number of the node's frame */
+  guint *of; /* indexed by node id: index of the node's frame; G_MAXUINT: none */
   guint next;
   guint *position; /* indexed by node id: position in `order` */
 } Search;
@@ -35,7 +36,7 @@ find_last_use (const Search *s, const CleaveNode *node)
   return last;
 }
 
-/* Returns the number of live values after each node in order, without constants. */
+/* Returns an array indexed by position: number of live values after the node, without constants. */
 static gint *
 count_live (const Search *s)
 {
@@ -55,8 +56,8 @@ count_live (const Search *s)
   return live;
 }
 
-/* Returns the only producer, other than constants, that a node reads from, if the node is its only
- * consumer; else NULL. */
+/* Returns the producer of all operands of a node that are not constant; NULL unless it is a single
+ * node and has no other consumer. */
 static const CleaveNode *
 find_only_producer (const CleaveNode *node)
 {

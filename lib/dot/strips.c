@@ -9,9 +9,11 @@
 typedef struct
 {
   const guint *band;
-  guint *strip;          /* indexed by node id: number of its strip */
+  guint *strip;          /* indexed by node id: number of the node's strip in its band; G_MAXUINT:
+                          * none */
   guint *n;              /* indexed by band: number of strips */
-  guint *parts;          /* indexed by band: operands of the current join so far */
+  guint *parts;          /* indexed by band: number of operands of the current join that are in the
+                          * band, so far */
   gboolean *passes_rows; /* indexed by band: whether a strip passes rows to a later strip */
 } Search;
 
@@ -23,8 +25,8 @@ skip_views (const CleaveNode *node)
   return node;
 }
 
-/* Numbers the strips of a band by the operands of a join that is in no band: strip i ends with
- * operand i. */
+/* Numbers the strips of bands by the operands of a join that is in no band. The operands in one
+ * band end the strips 0, 1, 2, … of that band, in order. */
 static void
 number_parts (Search *s, const CleaveNode *join)
 {
@@ -62,8 +64,8 @@ number_node (Search *s, const CleaveNode *node)
   s->strip[node->id] = first;
 }
 
-/* Notes that a band passes rows from an earlier to a later strip, through a view or a join. A whole
- * value that two branches read does not count. */
+/* Notes whether a node passes rows from an earlier to a later strip of a band. Only a view or a
+ * join does; two branches that read one whole value pass no rows. */
 static void
 note_rows_passed_on (Search *s, const CleaveNode *node)
 {
