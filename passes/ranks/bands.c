@@ -15,7 +15,7 @@ typedef struct
   double begin, size;
 } Place;
 
-/* A value counts as cut if it is at most this fraction of the whole. */
+/* A value is taken as cut if it has at most this fraction of the whole extent in some dimension. */
 #define MAX_PART 0.99
 
 typedef struct
@@ -76,8 +76,8 @@ init_call (CleaveNodeCall *call, CleaveResult *value)
   return TRUE;
 }
 
-/* Carries places from operand number `operand` to the result, or if `back`, from the result to the
- * operand. */
+/* Carries the places `x` of operand number `operand` to the places `y` of the result. If `back`,
+ * carries places from the result to the operand. */
 static void
 pass_on (const CleaveCall *call, guint operand, Place *x, Place *y, gboolean back)
 {
@@ -120,7 +120,7 @@ find_operands (const Bands *bands, CleaveResult *value)
   g_auto (CleaveNodeCall) call = { 0 };
   const CleaveNode *node = value->node;
 
-  /* a join of the model itself joins no pieces */
+  /* skip the Concats of the model itself, which join no pieces of a split */
   if (!init_call (&call, value) ||
       (node->op->flags & (CLEAVE_OP_JOIN | CLEAVE_OP_NOT_ONNX)) == CLEAVE_OP_JOIN)
     return;

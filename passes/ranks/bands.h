@@ -3,13 +3,14 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Bands for ranks: which horizontal band of the image each node of a split graph computes, so that
- * the pieces of one band can run on one rank. */
+/* Bands for ranks: which horizontal band of the image each node of a split graph computes. place.c
+ * can then run the pieces of one band on one rank. With two bands, band 0 has the upper half of the
+ * rows. */
 
 /* the band of a node that computes the whole extent, which may run on any rank */
 #define CLEAVE_NO_BAND (-1)
 
-/* Returns, indexed by node id, the band of which the node computes a part, out of `n_bands`. Band 0
- * has the uppermost rows, or the first channels or columns if these are cut. `order` must be
- * topological. Free the result with g_free(). */
+/* Returns an array, indexed by node id, with the band of each node: 0 to `n_bands` - 1, or
+ * CLEAVE_NO_BAND. Band 0 has the uppermost rows, or the first channels or columns if these are cut.
+ * `order` must be topological. Free the result with g_free(). */
 gint *cleave_bands_find (const CleaveGraph *graph, const GPtrArray *order, guint n_bands);

@@ -5,7 +5,8 @@
 #include "../../lib/memory/ordering.h"
 #include "simulate.h"
 
-/* Returns the bytes of the constants and constant expressions that other nodes read, each once. */
+/* Returns the bytes of the constants and constant expressions that other nodes read. Counts each of
+ * them once. */
 static gint64
 count_weight_bytes (const CleaveGraph *graph)
 {
@@ -97,8 +98,8 @@ check_network (const CleaveNetwork *network, GError **error)
  * @estimate: (out caller-allocates): the memory and time of the rank
  * @error: return location for a [struct@GLib.Error]
  *
- * Estimates the memory and time that a run takes on one rank. The bytes are those of the rank's
- * program. The times are from the simulation of [method@Cleave.Placement.simulate].
+ * Estimates the memory and time that a run takes on one rank. The bytes are the memory of the
+ * rank's program. The times are from the simulation of [method@Cleave.Placement.simulate].
  *
  * Fails with %CLEAVE_ERROR_OPTION if the number of threads, the bandwidth or the latency is out of
  * range.

@@ -81,7 +81,8 @@ find_uses (Uses *uses)
     }
 }
 
-/* Returns the time that a message may take before its sender waits, in nanoseconds. */
+/* Returns the time that the sender gives a message before it waits for the end of the message, in
+ * nanoseconds. */
 static double
 find_flight (const CleaveMessage *message)
 {
@@ -109,7 +110,7 @@ find_position (const CleavePlacement *p, double time)
 }
 
 /* Returns the position before which the receiver posts a buffer: before the message can arrive, but
- * not long before a node reads it. */
+ * not long before a node reads the value. */
 static guint
 find_expected (const Uses *uses, const CleaveMessage *message, const CleaveResult *value)
 {

@@ -3,9 +3,9 @@
 
 #include "placement.h"
 
-/* Times at which each message occupies memory, as positions in the order of all nodes. The
+/* The times between which each message occupies memory, as positions in the order of all nodes. The
  * receiver's buffer is in use from before node `expected`. The sender's value must stay until after
- * node `finished`. */
+ * node `finished`. rank-acts.c places the acts of a message accordingly. */
 typedef struct
 {
   guint *expected, *finished; /* indexed by message: position of a node in the order */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Copies joins to several ranks. A join takes no time: its parts are computed, or received, in its
- * memory. If only one rank made the join, it would send all of it to the other readers, including
- * the parts that they sent to that rank. So each rank that reads the join and has some of its parts
- * makes the join itself. Only parts are sent, in both directions at once. Views of a join are
- * copied, too, unless a view has fewer bytes than the missing parts. */
+ * memory. If only one rank made the join, this rank would send the whole join to the ranks that
+ * read it, including the parts that it got from them. Therefore, each rank that reads the join and
+ * has some of its parts makes the join itself. Only parts are sent, in both directions at once.
+ * Views of a join are copied, too, unless a view has fewer bytes than the missing parts. */
 
 #include "joins.h"
 
@@ -42,8 +42,8 @@ count_bytes (const CleaveNode *node)
   return n_bytes;
 }
 
-/* Sets `missing` of a join or view to the bytes of its parts that are not on `rank`, and `has_part`
- * to whether a part is there. The only part of a view is operand 0. */
+/* Sets `missing` of a join or view to the bytes of its parts that are not on `rank`. Sets
+ * `has_part` to whether a part is on `rank`. The only part of a view is operand 0. */
 static void
 find_missing (Broadcast *s, const CleaveNode *node, guint rank)
 {
@@ -80,8 +80,8 @@ is_read (const Broadcast *s, const CleaveNode *node, guint rank)
   return FALSE;
 }
 
-/* Returns whether a copy of a join or view saves bytes. The copy of a view always does if the rank
- * makes the viewed value anyway. */
+/* Returns whether a copy of a join or view saves bytes. The copy of a view always saves bytes if
+ * the rank makes the viewed value anyway. */
 static gboolean
 is_worth_it (const Broadcast *s, const CleaveNode *node)
 {
@@ -107,8 +107,8 @@ find_made (Broadcast *s, guint rank)
 }
 
 /* Finds the joins and views that `rank` makes although they are placed on other ranks, and adds
- * them to `copies`. Visits nodes before their operands, so a second pass knows for which views the
- * operand is made. */
+ * them to `copies`. Visits nodes before their operands, so only a second pass knows which views
+ * have an operand that the rank makes. */
 static void
 find_copies_on_rank (Broadcast *s, guint rank, GHashTable *copies)
 {

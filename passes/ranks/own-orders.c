@@ -32,7 +32,7 @@ add (List *list, CleaveNode *node)
 }
 
 /* Returns the node of the first operand, from index `*from` on, that is not in the list. Returns
- * NULL if all are in the list. */
+ * NULL if the list has the nodes of all these operands. */
 static CleaveNode *
 find_missing (const List *list, const CleaveNode *node, guint *from)
 {
@@ -89,8 +89,8 @@ typedef struct
                         other ranks read it */
 } RankGraph;
 
-/* Returns whether a node takes no time. Such a node runs when it is read, so that two orders that
- * differ only in such nodes count as equal. */
+/* Returns whether a node takes no time. A node that takes no time runs when it is read. Therefore,
+ * two orders that differ only in nodes without time are equal. */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {
@@ -159,7 +159,8 @@ add_sent (const RankGraph *alone, List *list, const CleaveNode *node)
           }
 }
 
-/* Returns the rank's nodes (CleaveNode) in the order in which `order` has them. */
+/* Returns the nodes (CleaveNode) of the rank's graph in the order that their originals have in
+ * `order`. */
 static GPtrArray *
 restrict_to (const RankGraph *alone, const GPtrArray *order)
 {
@@ -180,7 +181,8 @@ restrict_to (const RankGraph *alone, const GPtrArray *order)
   return list.order;
 }
 
-/* Returns the rank's nodes in the best of the n orders, as nodes of the whole graph. */
+/* Returns the nodes of a rank in the best of the n orders. The result contains nodes of the whole
+ * graph. */
 static GPtrArray *
 find_own_order (const CleavePlacement *p, guint rank, const GPtrArray *const *orders, guint n)
 {

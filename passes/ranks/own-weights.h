@@ -3,7 +3,8 @@
 
 #include "placement.h"
 
-/* Copies parts of weights, so that a rank stores only the weights that it reads. */
+/* Copies parts of weights, so that a rank stores only the weights that it reads. build.c adds the
+ * copies to the graph of the rank. */
 
 /* Returns the set of constants (CleaveNode) that a rank should copy: parts of larger constants that
  * the rank does not read completely. Without a copy, the rank's kernels would pack the whole larger

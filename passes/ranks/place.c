@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* List scheduling. Places nodes in the order of their longest path to the end, each on the rank
- * that would finish it first. This choice is short-sighted: in a slow network it never sends a
- * value, although sending would pay off for all later nodes. So placements are also made for faster
+/* List scheduling: places nodes in the order of their longest path to the end, each on the rank
+ * that finishes first. This choice is short-sighted: in a slow network it never sends a value,
+ * although sending would pay off for all later nodes. So placements are also made for faster
  * networks, and a simulation of the real network chooses the best one. */
 
 #include "../../lib/ir/hash.h"
@@ -14,10 +14,10 @@
 
 #include <string.h>
 
-/* Parameters of a candidate placement. `speedup`: factor by which the network is assumed to
- * be faster. `min_gain`: a node moves to another rank only if that gains this many times the
- * sending time; with 0, consecutive pieces change ranks at each node. `in_bands`: pieces run on the
- * rank of their band, so that only whole nodes choose a rank. */
+/* Parameters of a candidate placement. `speedup`: factor by which the network is assumed to be
+ * faster. `min_gain`: a node moves to another rank only if that gains this many times the sending
+ * time; with 0, consecutive pieces change ranks at each node. `in_bands`: pieces run on the rank of
+ * their band, so that only whole nodes choose a rank. */
 typedef struct
 {
   double speedup, min_gain;
@@ -102,7 +102,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node must run on the rank of its operand: a view does, so that only the viewed
+/* Returns whether a node must run on the rank of its operand. A view must, so that only the viewed
  * part is sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
@@ -111,7 +111,7 @@ follows_operand (const CleaveNode *node)
          node->operands[0].result != NULL && !cleave_node_is_fixed (node->operands[0].result->node);
 }
 
-/* Returns the time that sending the outputs among the node's results to rank 0 takes. */
+/* Returns the time to send the graph's outputs among a node's results from `rank` to rank 0. */
 static double
 find_time_back (const Placing *p, const CleaveNode *node, guint rank)
 {
@@ -124,8 +124,8 @@ find_time_back (const Placing *p, const CleaveNode *node, guint rank)
   return time;
 }
 
-/* Returns the time that sending a node's operands to a rank takes. It is multiplied by
- * `min_gain`, and decides between ranks that would finish at the same time. */
+/* Returns the time to send a node's operands to a rank. choose_rank() multiplies it by `min_gain`,
+ * and prefers less time if two ranks would finish at once. */
 static double
 find_time_to_bring (const Placing *p, const CleaveNode *node, guint rank)
 {
@@ -258,8 +258,8 @@ count_bytes (const CleavePlacement *placement)
   return n_bytes;
 }
 
-/* Returns the best placement. Of the placements that are about as fast as the fastest, this is the
- * one with the smallest count_bytes(). The first of `placements` uses only one rank. */
+/* Returns the placement with the smallest count_bytes() among those that are about as fast as the
+ * fastest one. The first of `placements` uses only one rank. */
 static CleavePlacement *
 choose (const GPtrArray *placements, const CleaveNetwork *network, guint n_in_flight)
 {

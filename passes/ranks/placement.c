@@ -33,7 +33,7 @@ message_free (CleaveMessage *message)
 CLEAVE_DEFINE_BOXED (CleaveMessage, message, message_copy, message_free)
 
 /* Adds a message to each other rank that reads a value, in ascending order of ranks. `needs`,
- * indexed by rank, is working memory; it is FALSE before and after the call. */
+ * indexed by rank, is working memory; all entries are FALSE before and after the call. */
 static void
 add_messages (CleavePlacement *p, CleaveResult *value, gboolean *needs)
 {
@@ -64,8 +64,8 @@ add_messages (CleavePlacement *p, CleaveResult *value, gboolean *needs)
     }
 }
 
-/* Finds all messages. Constant expressions cause none, since every rank that reads them has a
- * copy. */
+/* Finds all messages. Constant expressions cause no messages, since every rank that reads them has
+ * a copy. */
 static void
 find_messages (CleavePlacement *p, const GPtrArray *order)
 {
@@ -83,8 +83,8 @@ find_messages (CleavePlacement *p, const GPtrArray *order)
     }
 }
 
-/* Makes a placement of the graph `given` with its joins. Takes ownership of `rank` and of the
- * fields of `joins`. */
+/* Makes a placement of the graph `given`, of which `joins` is the copy with more joins. Takes
+ * ownership of `rank` and of the fields of `joins`. */
 static CleavePlacement *
 make (CleaveGraph *given, guint n_ranks, guint *rank, const CleaveRankJoins *joins)
 {

@@ -5,7 +5,9 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A placement: the rank on which each node of a graph runs, and the messages between the ranks. */
+/* A placement: the rank on which each node of a graph runs, and the messages between the ranks.
+ * place.c and by-node.c make placements. simulate.h estimates their time, and build.c builds the
+ * graph of each rank. */
 
 struct _CleavePlacement
 {
@@ -18,8 +20,8 @@ struct _CleavePlacement
   guint *rank;      /* indexed by node id: rank of the node */
   GPtrArray *all;   /* CleaveNode: a topological order that needs little memory */
   GPtrArray *order; /* CleaveNode: a topological order without constant expressions */
-  double
-      *begin; /* indexed by node id: begin in a simulation, in nanoseconds; ascending in `order` */
+  double *begin;    /* indexed by node id: time at which the node begins in a simulation, in
+                       nanoseconds; never decreases in `order` */
   double
       *cost; /* indexed by node id: time in nanoseconds from a profile; NULL: use the cost model */
   GArray *messages;     /* CleaveMessage; the messages of one value are consecutive */
@@ -27,7 +29,8 @@ struct _CleavePlacement
   GHashTable *first_of; /* maps a CleaveResult to 1 plus the index of its first message */
 };
 
-/* Limits on the network: bytes per second, and seconds. Within them, all times are finite. */
+/* Least bandwidth in bytes per second, and most latency in seconds. Within these limits, all times
+ * are finite. */
 #define CLEAVE_MIN_BANDWIDTH 1.0
 #define CLEAVE_MAX_LATENCY 1e6
 
@@ -55,9 +58,9 @@ cleave_ranks_build (const CleavePlacement *placement, guint rank, const CleaveTr
  * placement's graph. The graph cannot run. */
 CleaveGraph *
 cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTable *origins);
-/* Returns whether two placements have the same number of nodes and the same messages. Placements of
- * equal splits do. */
+/* Returns whether two placements have the same number of nodes and the same messages, as placements
+ * of equal splits have. */
 gboolean cleave_placement_is_alike (const CleavePlacement *a, const CleavePlacement *b);
 /* Returns the index of the message that brings a value to rank `to`, which must not be the rank
- * that computes it. */
+ * that computes the value. */
 guint cleave_placement_find_message (const CleavePlacement *p, const CleaveResult *value, guint to);

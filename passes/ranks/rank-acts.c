@@ -3,14 +3,14 @@
 /* Lists the acts of each rank.
  *
  * All ranks follow one common order of the nodes of the whole graph, and of the acts between them.
- * Before a node runs, receivers of its messages post their buffers (EXPECT), and its rank receives
- * the values that the node reads (RECEIVE). After the node, its messages are sent (SEND), and
- * messages whose time is over are finished (FINISH).
+ * Before a node runs, the receivers of its results post their buffers (EXPECT), and the rank of the
+ * node receives the values that the node reads (RECEIVE). After the node, the rank sends the node's
+ * results (SEND) and finishes the messages whose time is over (FINISH).
  *
- * Two acts wait for another rank: RECEIVE waits for SEND, and FINISH waits for EXPECT. SEND and
- * EXPECT come earlier in the common order. Consider the first of all waiting acts in that order. It
- * waits for an act before it, on a rank that is not waiting yet. Therefore, ranks never wait for
- * each other in a circle. */
+ * Two acts wait for another rank: RECEIVE waits for SEND, and FINISH waits for EXPECT. In the
+ * common order, SEND and EXPECT come before the acts that wait for them. Consider the first of all
+ * waiting acts in that order. This act waits for an earlier act, on a rank that is not waiting yet.
+ * Therefore, ranks never wait for each other in a circle. */
 
 #include "rank-acts.h"
 
@@ -22,8 +22,8 @@ typedef struct
   CleaveActs *acts;
   GArray **expects, **finishes; /* indexed by position in the order: indices of the messages that
                                    are expected before this node, or finished after it */
-  gboolean *is_received;        /* indexed by message: its RECEIVE is listed */
-  guint *rank_index;            /* indexed by rank: number of its nodes that are listed so far */
+  gboolean *is_received;        /* indexed by message: the RECEIVE of the message is listed */
+  guint *rank_index; /* indexed by rank: number of the rank's nodes that are listed so far */
 } Listing;
 
 static void

@@ -3,8 +3,9 @@
 
 #include "placement.h"
 
-/* Lists the acts of each rank: the actions of its program for messages, in order, between its
- * nodes. */
+/* Lists the acts of each rank: the actions of the rank's program for messages, in order, between
+ * the nodes of the rank. build.c adds a node for each act to the graph of the rank, and replay.c
+ * simulates the acts. */
 
 /* The kinds of acts. The receiver of a message posts a buffer (EXPECT) and waits for the data
  * (RECEIVE). The sender begins to send (SEND) and waits until the value may be overwritten

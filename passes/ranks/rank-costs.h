@@ -3,11 +3,12 @@
 
 #include "placement.h"
 
-/* Costs for the placement on ranks, in nanoseconds. */
+/* Costs of nodes and messages for the placement on ranks, in nanoseconds. place.c and the
+ * simulation (simulate.c, replay.c) use these costs. */
 
-/* Time of a message on the sender, and again on the receiver, besides the copy, in nanoseconds.
- * It is not measured, but of the order of an MPI call. It keeps placements from sending many
- * small values. */
+/* Time of a message on the sender, and again on the receiver, in nanoseconds, without the time to
+ * copy its bytes. The value is not measured, but of the order of an MPI call. This cost keeps
+ * placements from sending many small values. */
 #define CLEAVE_RANKS_COST_OF_MESSAGE 2000
 
 /* Returns the time of a node on one thread, in nanoseconds. Returns 0 for views and joins, since

@@ -5,8 +5,8 @@
 #include "rank-costs.h"
 #include "simulate.h"
 
-/* Number of times that the search for the longest time of a segment halves its interval: the result
- * is precise to a millionth of the total time. */
+/* The search for the longest time of a segment halves its interval this many times. The result is
+ * then precise to a millionth of the total time. */
 #define N_HALVINGS 20
 
 typedef struct
@@ -67,7 +67,8 @@ chain_clear (Chain *chain)
 }
 
 /* Returns the end of the longest segment from `begin` on that computes for at most `most`
- * nanoseconds, and sends for at most `most` nanoseconds. Returns `begin` if there is none. */
+ * nanoseconds, and sends for at most `most` nanoseconds. Returns `begin` if no segment meets both
+ * limits. */
 static guint
 find_end (const Chain *chain, guint begin, double most)
 {

@@ -3,10 +3,11 @@
 
 #include <glib.h>
 
-/* A binary heap of nodes that are ready to run. Simulations of runs use it. */
+/* A binary heap of nodes that are ready to run. simulate.c takes the next node of a rank from the
+ * heap. replay.c also keeps the remaining bytes of messages in such heaps. */
 
-/* An entry of the heap. The entry with the smallest key is on top; of equal keys, the one with the
- * smallest position. */
+/* An entry of the heap. The entry with the smallest key is on top. If keys are equal, the entry
+ * with the smallest position is on top. */
 typedef struct
 {
   double key;

@@ -5,14 +5,14 @@
  * thread for each rank, nodes keep that order as well.
  *
  * Only the first bytes of a large message leave at once (the rendezvous protocol of MPI). The
- * receiver answers after it has posted a buffer, and after the data that it is sending itself. Then
- * the rest of the message leaves, after the data that were sent meanwhile. */
+ * receiver answers after it has posted a buffer and has sent its own data. The rest of the message
+ * then leaves the sender, after the data that the sender has sent meanwhile. */
 
 #include "rank-costs.h"
 #include "ready-heap.h"
 #include "simulation.h"
 
-/* Number of bytes of a message that leave before the receiver has posted a buffer, as in MPI's
+/* At most this many bytes of a message leave before the receiver has posted a buffer, as in MPI's
  * eager protocol. */
 #define FIRST_BYTES (64 << 10)
 

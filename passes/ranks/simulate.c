@@ -9,7 +9,7 @@
 #include "ready-heap.h"
 
 /* Returns whether a node is within the window of its rank. If the node on top of the heap `able` is
- * not, no other node of the heap is. */
+ * outside the window, all other nodes of the heap are outside, too. */
 static gboolean
 can_begin (const CleaveSimulation *s, guint rank, const CleaveReady *ready)
 {
@@ -116,7 +116,8 @@ run_node (CleaveSimulation *s, guint rank, double least)
   cleave_replay_go_on (s);
 }
 
-/* Returns the rank whose next node begins first; the number of ranks if none can begin. */
+/* Returns the rank whose next node begins first. Returns the number of ranks if no node can
+ * begin. */
 static guint
 find_first_rank (const CleaveSimulation *s, double *least)
 {
@@ -215,8 +216,8 @@ find_period (const CleaveRankTimes *times,
   return period / 1e9;
 }
 
-/* Returns, indexed by node id, the nanoseconds that the steps of each node took in a profile. It is
- * 0 for a node without a step of its own, which was fused or is a view. */
+/* Returns, indexed by node id, the nanoseconds that the steps of each node took in a profile. The
+ * entry is 0 for a node without a step of its own, which was fused or is a view. */
 static double *
 find_costs (const CleavePlacement *p, const CleaveProfile *profile)
 {
@@ -288,9 +289,9 @@ cleave_placement_simulate (const CleavePlacement *placement, const CleaveNetwork
  * @network: the number of threads of each rank, bandwidth and latency; `n_ranks` is ignored
  * @n_in_flight: number of runs in flight at the same time
  *
- * Estimates the time between two results of a stream of runs. It is the largest of three times: the
- * computing time of the busiest rank, its sending time, and the time of a run divided by the runs
- * in flight.
+ * Estimates the time between two results of a stream of runs. The estimate is the largest of three
+ * times: the longest computing time of a rank, the longest sending time, and the time of a run
+ * divided by @n_in_flight.
  *
  * Returns: seconds
  *

@@ -3,14 +3,14 @@
 
 #include "placement.h"
 
-/* Simulates a run of all ranks, and estimates its time and memory. These estimates choose
- * placements and orders. */
+/* Simulates a run of all ranks, and estimates its time and memory. place.c chooses a placement by
+ * these estimates, and sort.c the order of its nodes. */
 
 /* Sorts nodes by ascending key; `key` is indexed by node id. The sort is stable. */
 void cleave_ranks_sort_nodes (GPtrArray *nodes, double *key);
 
 /* Returns the memory of the rank that needs the most, in bytes: its peak of live values plus the
- * constants that it reads. */
+ * constants that the rank reads. */
 gint64 cleave_ranks_find_memory (const CleavePlacement *p);
 
 /* Times of a simulated run, in nanoseconds. */
@@ -22,7 +22,8 @@ typedef struct
   double duration;
 } CleaveRankTimes;
 
-/* Simulates a run in the order of the placement, in which the programs of the ranks run. */
+/* Simulates a run in which the ranks run their nodes in the order of the placement, as their
+ * programs do. */
 void cleave_rank_times_init (CleaveRankTimes *times,
                              const CleavePlacement *p,
                              const CleaveNetwork *network);
@@ -41,8 +42,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
  * simulation. `order` should be an order that needs little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
-/* Returns the placement with its nodes in another order. Of several orders in which a run takes at
- * most 5 % longer, this one minimizes the memory of the rank that needs the most. */
+/* Returns the placement with its nodes in another order. Chooses among orders in which a run takes
+ * at most 5 % longer: the order with which the rank that needs the most memory needs the least. */
 CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
 /* Estimates the memory that cleave_ranks_sort_for_memory() would reach, in bytes, from fewer

@@ -4,11 +4,17 @@
 #include "rank-acts.h"
 #include "simulate.h"
 
-/* State of a simulated run, which simulation.c, simulate.c and replay.c share. */
+/* State of a simulated run, which simulation.c, simulate.c and replay.c share. A run is simulated
+ * in one of two ways: by priorities (simulate.c alone), or as a replay of the ranks' programs with
+ * their acts (replay.c). */
 
-/* Times of a message in a replay, in nanoseconds; CLEAVE_NOT_YET if the event has not happened.
- * `expected`: the receiver posted its buffer; `sent`: the SEND act ran; `first_there`: the first
- * bytes arrived; `left`: all bytes left the sender; `there`: all bytes arrived. */
+/* Times of a message in a replay, in nanoseconds; CLEAVE_NOT_YET if the event has not happened:
+ *
+ * - `expected`: the receiver posted its buffer
+ * - `sent`: the SEND act ran
+ * - `first_there`: the first bytes arrived
+ * - `left`: all bytes left the sender
+ * - `there`: all bytes arrived */
 typedef struct
 {
   double expected, sent, first_there, left, there;
@@ -16,7 +22,7 @@ typedef struct
 
 #define CLEAVE_NOT_YET G_MAXDOUBLE
 
-/* A replay: a simulation of the programs of the ranks, with their acts for messages. */
+/* A replay: a simulation of the ranks' programs, with their acts for messages. */
 typedef struct
 {
   CleaveActs acts;
@@ -42,41 +48,44 @@ typedef struct
   guint *n_missing; /* indexed by node id: number of operands that are not computed yet */
   gboolean
       *goes_first; /* indexed by node id: the node takes no time and another rank may wait for it */
-  guint window; /* number of unfinished nodes of a rank from which its next node is taken; 0: all */
+  guint window; /* the next node of a rank is one of this many unfinished nodes; 0: one of all its
+                   unfinished nodes */
   guint *rank_index; /* indexed by node id: index of the node among the nodes of its rank */
   gboolean *is_done;
-  GPtrArray **of_rank; /* indexed by rank: its nodes (CleaveNode) in the order of the placement */
-  guint *first;        /* indexed by rank: index in `of_rank` of the first node that is not done */
+  GPtrArray *
+      *of_rank; /* indexed by rank: the rank's nodes (CleaveNode) in the order of the placement */
+  guint *first; /* indexed by rank: index in `of_rank` of the first node that is not done */
   guint *position;
   GArray **waiting, **able; /* indexed by rank: nodes that will become ready, sorted by time, and
                                nodes that are ready, sorted by priority */
   double *free_at;          /* indexed by rank and thread: time from which the thread is free */
   double *link_free_at;     /* indexed by rank: time from which the rank's link is free */
-  double
-      *received; /* indexed by rank: time to copy the messages that arrived since its last node */
+  double *received; /* indexed by rank: time to copy the messages that arrived since the last node
+                       of the rank */
 } CleaveSimulation;
 
 void cleave_simulation_init (CleaveSimulation *s);
 void cleave_simulation_clear (CleaveSimulation *s);
 /* Returns the thread of a rank that is free first, as an index in `free_at`. */
 guint cleave_ranks_find_thread (const CleaveNetwork *network, const double *free_at, guint rank);
-/* Sends `n_bytes` bytes from a rank, after all data that it sent before. Returns their time of
- * arrival. */
+/* Sends `n_bytes` bytes from a rank, after all data that the rank has sent before. Returns the time
+ * at which the bytes arrive. */
 double cleave_simulation_send (CleaveSimulation *s, guint rank, gint64 n_bytes, double begin);
-/* Makes a value available on a rank from `time` on. Nodes that thereby have all operands become
+/* Makes a value available on a rank from `time` on. Readers that now have all operands become
  * ready. */
 void
 cleave_simulation_arrive (CleaveSimulation *s, const CleaveResult *value, guint rank, double time);
 
 void cleave_replay_init (CleaveReplay *replay, const CleavePlacement *p);
 void cleave_replay_clear (CleaveReplay *replay);
-/* Returns whether nodes run in the order of the placement. They do if each rank has one thread. */
+/* Returns whether nodes run in the order of the placement, which is so if each rank has one
+ * thread. */
 gboolean cleave_replay_is_in_order (const CleaveSimulation *s);
 /* Gets the begin of the next node of a rank that runs nodes in the order of the placement. Returns
  * FALSE if acts or operands before the node are missing. */
 gboolean cleave_replay_find_next (const CleaveSimulation *s, guint rank, double *begin);
 /* Performs all acts that have become possible. */
 void cleave_replay_go_on (CleaveSimulation *s);
-/* Sends the remaining bytes of the large message whose rest may leave first, if that is at time
- * `until` or earlier. Returns FALSE if there is none. */
+/* Sends the remaining bytes of the large message whose rest may leave first. Returns FALSE if no
+ * rest may leave at time `until` or earlier. */
 gboolean cleave_replay_send_rest (CleaveSimulation *s, double until);

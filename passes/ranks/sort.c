@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Orders nodes by their begin in a simulation of all ranks. */
+/* Orders the nodes of a placement by the times at which they begin in a simulation of all ranks. */
 
 #include "../../lib/memory/ordering.h"
 #include "../../lib/memory/walks.h"
@@ -17,7 +17,7 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer data)
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/* The sort is stable, since the sort of GLib is. */
+/* Relies on GLib, whose sort is stable. */
 void
 cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 {
@@ -71,7 +71,7 @@ cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, gu
   return p;
 }
 
-/* Returns priorities, indexed by node id: the first node of the order has the highest. */
+/* Returns priorities, indexed by node id: the first node of the order has the highest priority. */
 static double *
 make_priority (const CleaveGraph *graph, const GPtrArray *order)
 {
@@ -96,9 +96,9 @@ copy_in_order (const CleavePlacement *p, const GPtrArray *order, guint window)
   return copy;
 }
 
-/* Returns the placement in the order that needs the least memory on the rank that needs the most,
- * among orders in which a run takes at most MAX_TIME_FOR_MEMORY times as long. Sets `*memory` to
- * that memory in bytes. */
+/* Returns the placement in another order of its nodes. Among orders in which a run takes at most
+ * MAX_TIME_FOR_MEMORY times as long, minimizes the memory of the rank that needs the most. Sets
+ * `*memory` to this memory in bytes. */
 static CleavePlacement *
 choose (CleavePlacement *p,
         const CleaveNetwork *network,

@@ -107,7 +107,8 @@ replace (Trial *best, Trial *trial)
   *trial = old;
 }
 
-/* Chooses the number of ranks with which a run takes the least time: 1, 2, 4 and so on, or all. */
+/* Chooses the number of ranks that gives the shortest run. Tries 1, 2, 4 and so on, and all
+ * ranks. */
 static gboolean
 choose_n_ranks (const Trials *trials, Trial *best, GError **error)
 {
@@ -127,9 +128,9 @@ choose_n_ranks (const Trials *trials, Trial *best, GError **error)
     }
 }
 
-/* Splits and places a copy of the graph with the parameters `threads`. If the product of time
- * and memory is smaller than that of `*best`, and the time is at most `most` seconds, the new
- * trial replaces `*best`. */
+/* Splits and places a copy of the graph with the parameters `threads`. If this trial has a smaller
+ * product of time and memory than `*best`, and its time is at most `most` seconds, replaces `*best`
+ * by the trial. */
 static gboolean
 replace_if_better (
     const Trials *trials, const CleaveThreads *threads, double most, Trial *best, GError **error)
@@ -183,9 +184,9 @@ choose_memory (const Trials *trials, Trial *best, GError **error)
  *
  * - Values that are too large for the caches become strips only if each thread has a band of
  * strips. Threads of different ranks cannot work on the same band.
- * - There are more strips if that saves memory on the rank that needs most and takes hardly more
- * time. Nodes with large weights are then cut along the channels or columns that the weights
- * compute.
+ * - There are more strips if that saves memory on the rank that needs the most and takes hardly
+ *   more time. Nodes with large weights are then cut along the channels or columns that the weights
+ *   compute.
  * - The split is for the number of ranks with the least time: all ranks, a half, a quarter and so
  * on. With more ranks, a rank may wait for values longer than it computes.
  *

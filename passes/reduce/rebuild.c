@@ -220,8 +220,8 @@ add (Builder *builder, CleaveNode *node)
   return TRUE;
 }
 
-/* Returns the name of the old graph's output that is this result; the name of the value if it is
- * not an output. */
+/* Returns the name of the output of `graph` that `result` is. If `result` is not an output, returns
+ * the name of the value. */
 static char *
 dup_output_name (const CleaveGraph *graph, const CleaveResult *result)
 {

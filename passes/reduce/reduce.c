@@ -7,10 +7,11 @@
 #include "rebuild.h"
 #include "shorten.h"
 
-/* Delta debugging (Zeller, Hildebrandt: Simplifying and Isolating Failure-Inducing Input, 2002).
- * Tries to leave out half of the candidates at once, then quarters, and so on down to single nodes,
- * until nothing more can be left out. The caller's test tells whether a smaller graph still has the
- * property of interest. An example is a graph that a pass breaks. */
+/* Reduces a graph by delta debugging (Zeller, Hildebrandt: Simplifying and Isolating
+ * Failure-Inducing Input, 2002). Tries to leave out half of the candidates at once, then quarters,
+ * and so on down to single nodes, until nothing more can be left out. The caller's test tells
+ * whether a smaller graph still has the property of interest. For example, the property may be that
+ * a pass breaks the graph. */
 
 typedef struct
 {
@@ -20,8 +21,8 @@ typedef struct
   gpointer data;
 } Reducer;
 
-/* Builds the reduced graph and tests it. If it passes the test, it replaces the reducer's graph.
- * Returns whether it passes. */
+/* Builds the reduced graph and tests it. If the reduced graph passes the test, it replaces the
+ * reducer's graph. Returns whether the reduced graph passes. */
 static gboolean
 try_graph (Reducer *reducer, const CleaveReduction *reduction)
 {
@@ -265,7 +266,7 @@ count_attributes (const CleaveGraph *graph)
   return n;
 }
 
-/* Resets an attribute to its default. Undoes this if the graph then has as many attributes as
+/* Resets an attribute to its default. Leaves it if the new graph would have as many attributes as
  * before: some ops replace a default by an equal explicit value when the node is added. */
 static gboolean
 drop_attribute (Reducer *reducer, const CleaveNode *node, const CleaveAttr *attr)
@@ -328,10 +329,10 @@ reduce (Reducer *reducer)
  * @reduced_passes: (out) (optional) (nullable) (transfer full): the shortened pipeline
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds a small graph for which @test still returns %TRUE, such as one that a pass breaks. It
- * leaves out outputs, nodes and attributes, replaces nodes by inputs or by one of their operands,
- * shortens dimensions and makes all elements of constants equal. Names stay. Candidates are tried
- * together first, so @test runs about (nodes that stay) × log (nodes) times.
+ * Finds a small graph for which @test still returns %TRUE, such as one that a pass breaks. The
+ * function leaves out outputs, nodes and attributes, replaces nodes by inputs or by one of their
+ * operands, shortens dimensions and makes all elements of constants equal. Names stay. Candidates
+ * are tried together first, so @test runs about (nodes that stay) × log (nodes) times.
  *
  * Fails with %CLEAVE_ERROR_OPTION if @test returns %FALSE for @graph itself or @passes is no
  * pipeline.

@@ -8,7 +8,7 @@ typedef struct
   gboolean done;
 } Change;
 
-/* Counts a possible change. Returns whether it is the one to make. */
+/* Counts a possible change. Returns whether this change is the one to make. */
 static gboolean
 is_now (Change *change)
 {

@@ -3,7 +3,8 @@
 
 #include "../pipeline.h"
 
-/* Makes the text of a pipeline shorter, for the reducer (reduce.c). */
+/* Makes the text of a pipeline shorter, for the reducer (reduce.c). The reducer tries one change
+ * after the other, until no shorter pipeline passes its test. */
 
 /* Returns the text of a pipeline after change number `number`. A change leaves out a step or a
  * group, stops repeating a group, or replaces a name by the passes that it stands for. Returns NULL

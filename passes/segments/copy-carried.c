@@ -17,7 +17,7 @@ typedef struct
 } Copying;
 
 /* Returns whether `node` is a join in the same part (segment) as `value`. A join that several parts
- * share counts as a join of each. */
+ * share is in each of these parts. */
 static gboolean
 is_join (const Copying *copying, const CleaveNode *node, const CleaveResult *value)
 {

@@ -3,8 +3,8 @@
 
 #include "pieces.h"
 
-/* Copies carried rows out of the join in whose buffer they lie. Runs after a fit has split the
- * graph.
+/* Copies carried rows out of the join in whose buffer they lie. fit/measurement.c runs this pass
+ * after it has split the segments of a plan.
  *
  * A piece that several joins of its segment read whole lies in the buffer of the first join. This
  * pass lets every later join read a Slice of the piece, which the planner may keep as a copy. The

@@ -3,18 +3,23 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* The part of a node that belongs to no segment. */
+/* The pieces of the segments that a plan cuts. fit/measurement.c cuts one segment after the other,
+ * and records the pieces of each. At the end, it lists all pieces strip by strip, in the order in
+ * which a program should run them. */
+
+/* Marks a node that belongs to no part (segment). */
 #define CLEAVE_NO_PART G_MAXUINT
-/* The part of a node that holds carried rows or columns for pieces of several segments. */
+/* Marks a node that holds carried rows or columns for pieces of several parts. */
 #define CLEAVE_SHARED_PART (G_MAXUINT - 1)
 
 /* Records to which part (segment) of a plan each node belongs, while the plan is applied. Also
  * records the position of each part in the list of nodes. After a part is cut, its pieces belong to
- * it instead of its nodes. `part` and `place` are indexed by node id, `of_part` by part. */
+ * the part in place of its nodes. `part` and `place` are indexed by node id, `of_part` by part. */
 typedef struct
 {
-  GArray *part;    /* guint: index of the part of each node */
-  GArray *place;   /* guint: position of each node before the cuts, or that of its part */
+  GArray *part;  /* guint: index of the part of each node */
+  GArray *place; /* guint: position of each node before the cuts; for a node in a part, the position
+                    of the part */
   GArray *of_part; /* guint: position of the first node of each part */
 } CleaveSegmentPieces;
 

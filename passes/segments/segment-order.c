@@ -52,8 +52,9 @@ find_place (const Reach *reach, const CleaveNode *node)
   return GPOINTER_TO_UINT (g_hash_table_lookup (reach->place, node));
 }
 
-/* Returns, by index, the number of operands that other nodes of `reach` compute. Fills `ready` with
- * the ids of nodes without such operands, and `by_id` with all nodes. */
+/* Returns, indexed like `reach->nodes`, the number of operands that other nodes of `reach` compute.
+ * Fills `ready` with the ids of the nodes for which this number is 0. Fills `by_id` with all
+ * nodes. */
 static guint *
 count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
 {
@@ -73,7 +74,8 @@ count_operands (const Reach *reach, GArray *ready, GHashTable *by_id)
   return n_missing;
 }
 
-/* Returns, by index, an array of the indices of a node's users within `reach`. */
+/* Returns, indexed like `reach->nodes`, arrays (guint) of the indices of each node's users in
+ * `reach`. */
 static GPtrArray *
 list_users (const Reach *reach)
 {
@@ -98,8 +100,8 @@ list_users (const Reach *reach)
   return users;
 }
 
-/* Sorts the nodes by Kahn's algorithm. Of the nodes that are ready, the one with the smallest id,
- * which was built first, comes first. */
+/* Sorts the nodes by Kahn's algorithm. Among the nodes that are ready, the node with the smallest
+ * id, which was added to the graph first, comes first. */
 static GPtrArray *
 sort (const Reach *reach)
 {

@@ -23,9 +23,9 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GHashTable
-      *parts; /* CleaveResult of a Slice to the parts that replace it (GArray of CleaveJoinPart) */
-  GPtrArray *left; /* CleaveNode: nodes that may have lost their last user */
+  GHashTable *parts; /* maps the result of a Slice (CleaveResult) to the parts that replace the
+                        Slice (GArray of CleaveJoinPart) */
+  GPtrArray *left;   /* CleaveNode: nodes that may have lost their last user */
 } Sharing;
 
 /* Returns whether the reader `use` is a Slice without steps that only Assembles read. Sets `range`
@@ -66,8 +66,8 @@ find_carried (const Sharing *sharing, const CleaveResult *value)
   return carried;
 }
 
-/* Cuts the disjoint ranges `atoms` so that each is inside or outside of `box`. Adds the parts of
- * `box` that no atom covers. */
+/* Cuts the disjoint ranges `atoms` so that each of them lies completely inside or outside of `box`.
+ * Adds the parts of `box` that no range in `atoms` covers. */
 static GArray *
 refine (const GArray *atoms, const CleaveRange *box)
 {
@@ -115,7 +115,8 @@ get_value (const Sharing *sharing,
   return cleave_graph_add_slice_range (sharing->graph, first->value->node->name, of, range, NULL);
 }
 
-/* Records the parts that replace each Slice, and adds Slices for atoms without a Slice. */
+/* Records the parts that replace each Slice. `atoms` has the ranges of these parts; adds a Slice
+ * for each range that has none. */
 static void
 note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *of)
 {

@@ -12,5 +12,6 @@
  *   piece ─┬─ Slice [0, 6) ── Assemble          piece ─┬─ Slice [0, 4) ── Assemble
  *          └─ Slice [4, 6) ── Assemble    =>           └─ Slice [4, 6) ─┴─ Assemble
  *
- * The value of each Assemble does not change. */
+ * The value of each Assemble does not change. fit/measurement.c runs this pass after
+ * cleave_copy_carried(). */
 void cleave_share_carried (CleaveGraph *graph);

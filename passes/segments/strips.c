@@ -78,7 +78,7 @@ add_root (GArray *roots,
 }
 
 /* Returns the number of strips that carry rows to each other. Returns 0 if a strip or tile may read
- * rows of any earlier one. */
+ * rows of any earlier strip or tile. */
 static guint
 count_strips_of_band (const CleaveSegment *segment)
 {
@@ -271,8 +271,8 @@ find_fixed_bytes (const CleaveSegment *segment, const SegmentGraph *alone)
 /* A cut of a segment, and its estimated peak in bytes with all threads. */
 typedef struct
 {
-  guint n_strips, n_bands; /* numbers of strips in each band, and of bands; 0 strips: the segment
-                            * stays whole */
+  guint n_strips, n_bands; /* number of strips in all bands together, and number of bands; 0 strips:
+                              the segment stays whole */
   CleaveHalo halo;
   gint64 peak;
 } Choice;
@@ -293,7 +293,7 @@ try_exchange (const SegmentGraph *alone,
   return try_strips (alone, &in_bands, max_time);
 }
 
-/* Returns the ns that it adds if threads take strips of one band alternately. A thread then reads
+/* Returns the ns that are added if threads take strips of one band alternately: a thread then reads
  * mostly values that another core has written. */
 static double
 find_time_of_alternating (const SegmentGraph *alone, guint n_threads)
@@ -356,15 +356,16 @@ static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 /* Predicts the peak with the largest number of strips: the bytes that are not fixed shrink in
  * proportion. The search stops if this does not improve on the best choice, which saves 4 % of the
  * instructions over 37 models. With few strips, halos and uneven rows are a large part of the
- * bytes. They shrink less than in proportion, so the prediction is small enough. */
+ * bytes. Halos and uneven rows shrink less than in proportion, so the prediction is small
+ * enough. */
 static gint64
 find_least (gint64 fixed, gint64 peak, guint n_strips)
 {
   return fixed + (peak - fixed) * n_strips / per_band[G_N_ELEMENTS (per_band) - 1];
 }
 
-/* Chooses the fewest strips with which the segment needs at most `limit` bytes. If there is no such
- * number, chooses the strips with which it needs the fewest bytes. Each thread has one strip in
+/* Chooses the fewest strips that reduce the segment to at most `limit` bytes. If no number of
+ * strips does, chooses the strips that need the fewest bytes. Each thread has one strip in
  * flight. */
 static void
 choose_strips (const SegmentGraph *alone,

@@ -3,9 +3,10 @@
 
 #include "../split/report.h"
 
-/* Cuts a segment into strips: horizontal chunks of its last result, each with the chunks of the
- * values above that it needs. cleave_segment_choose_strips() chooses the number of strips and the
- * halo policy for a number of threads, and cleave_segment_cut() applies them:
+/* Cuts a segment into strips: horizontal chunks of its last result, each with the chunks of earlier
+ * values that it needs. A fit (fit/measurement.c) and a split for threads (threads/for-threads.c)
+ * use it. cleave_segment_choose_strips() chooses the number of strips and the halo policy for a
+ * number of threads, and cleave_segment_cut() applies them:
  *
  *   threads 0, 1: a band each          one band, in which threads take strips alternately
  *   ┌ band 0: strip 0, 1, 2            ┌ strip 0  thread 0
@@ -68,13 +69,13 @@ typedef struct
   CleaveStripsCache *cache; /* memo of the strips chosen so far; NULL: no memo */
 } CleaveStripsTask;
 
-/* Chooses the fewest strips that meet the limit: a band for each thread, or else bands that
- * exchange halos, or else one band at which all threads work. Does not change the graph. Returns
- * FALSE if no number of strips helps. */
+/* Chooses the fewest strips that meet the limit. Prefers a separate band for each thread, then
+ * bands that exchange halos, then one band from which all threads take strips. Does not change the
+ * graph. Returns FALSE if no number of strips helps. */
 gboolean cleave_segment_choose_strips (CleaveSegment *segment, const CleaveStripsTask *task);
 /* Cuts a segment, and adds its nodes to `report` unless `report` is NULL. The nodes must not have
  * changed since the segment was found. If `stops` is not NULL, values between segments stay whole
- * and are added to it. Afterwards, `segment->nodes` has the nodes that could not be cut. */
+ * and are added to `stops`. Afterwards, `segment->nodes` has the nodes that could not be cut. */
 void cleave_segment_cut (const CleaveSegment *segment,
                          CleaveGraph *graph,
                          GHashTable *stops,

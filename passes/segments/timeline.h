@@ -3,14 +3,16 @@
 
 #include "../../lib/memory/ordering.h"
 
-/* The order and the buffers of a graph in a program of one thread. Passes use it to find where the
- * peak of memory is. A program runs a group of quantized nodes as one step. Therefore, if the graph
- * has groups, the timeline describes the lowered graph. */
+/* The order and the buffers of a graph in a program of one thread. The search for a fit
+ * (fit/steps.c) and the search for segments (threads/find-segments.c) find the peak of memory with
+ * a timeline. A program runs a group of quantized nodes as one step. Therefore, if the graph has
+ * groups, the timeline describes the lowered graph. */
 typedef struct
 {
   CleaveGraph *lowered; /* the graph that runs, with grouped nodes; NULL: the graph itself */
-  CleaveNode **nodes;   /* by node id: its node in `lowered`; NULL if `lowered` is NULL */
-  GPtrArray *order;     /* nodes of `lowered`, or of the graph, in the order in which they run */
+  CleaveNode *
+      *nodes; /* by node id: the node that replaces it in `lowered`; NULL if `lowered` is NULL */
+  GPtrArray *order; /* nodes of `lowered`, or of the graph, in the order in which they run */
   CleaveStorage *storage;
 } CleaveTimeline;
 
@@ -26,8 +28,8 @@ gboolean cleave_timeline_stage (CleaveTimeline *timeline, const CleaveGraph *gra
 void cleave_timeline_clear (CleaveTimeline *timeline);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveTimeline, cleave_timeline_clear)
 
-/* Returns the node that does the work of `node` in the graph that runs. Returns NULL if `node` is
- * dead and the graph was lowered. */
+/* Returns the node that replaces `node` in the lowered graph, or `node` itself if the graph was not
+ * lowered. Returns NULL if `node` is dead and the graph was lowered. */
 static inline CleaveNode *
 cleave_timeline_node (const CleaveTimeline *timeline, CleaveNode *node)
 {
