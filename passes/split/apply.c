@@ -12,7 +12,8 @@ typedef struct
   CleaveForwarder *forwarder;
   GPtrArray *left;   /* CleaveNode: candidates for removal, which may have lost their last user */
   GHashTable *moved; /* maps each replaced CleaveResult to the value that replaces it */
-  GPtrArray *kept;   /* CleaveNode: joins that become stops of the region */
+  GPtrArray *kept;   /* CleaveNode: joins that stay whole, past which no Slice may read; they are
+                        added to `stops` of the region */
 } Applier;
 
 void
@@ -51,15 +52,16 @@ replace (Applier *applier, CleaveRegionNode *member, GHashTable *gone)
   member->node = NULL;
 }
 
-/* Returns the number of entries of `values`. A passed node has none. */
+/* Returns the number of entries of `values`. A node that the region passes without cutting it has
+ * no values. */
 static guint
 n_values (const CleaveRegionNode *member)
 {
   return member->values == NULL ? 0 : member->n_pieces * member->n_results;
 }
 
-/* Returns the value that finally replaces a piece's value, by following `moved`. Returns NULL for
- * NULL. */
+/* Returns the value that finally replaces a piece's value, by following `moved`. Returns NULL if
+ * `value` is NULL. */
 static CleaveResult *
 find_value (const Applier *applier, CleaveResult *value)
 {
@@ -146,7 +148,7 @@ forward_readers (Applier *applier, CleaveResult *whole)
     g_ptr_array_add (applier->left, whole->node);
 }
 
-/* Adds a join to the future stops of the region, unless nothing reads the join. */
+/* Adds a join to `kept`, or to `left` if nothing reads the join. */
 static void
 keep_whole (Applier *applier, CleaveResult *whole)
 {
@@ -209,8 +211,8 @@ spread_all (Applier *applier)
     }
 }
 
-/* Adds the kept joins to the stops, and removes deleted nodes from them. The stops include those of
- * all earlier regions. A scan of all stops would thus take time quadratic in the number of
+/* Adds the joins in `kept` to the stops, and removes deleted nodes from the stops. The set of stops
+ * grows with each region, so a scan of the whole set would take time quadratic in the number of
  * regions. */
 static void
 update_stops (Applier *applier, GHashTable *removed)

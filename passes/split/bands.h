@@ -5,7 +5,7 @@
 
 /* Strips and bands: the chunks of a root in the order in which they run. A strip follows the strip
  * before it along one dimension. A band is a sequence of strips that carry rows to each other.
- * Bands run in parallel. */
+ * Bands run in parallel. region.h plans pieces for the strips that this file makes. */
 
 /* Appends a strip to `region->strips` for each chunk of a root. Strips follow each other along the
  * outermost dimension that is cut, or the innermost one if the root is column-wise.

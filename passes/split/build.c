@@ -13,8 +13,6 @@ typedef struct
   GString *demand_name; /* working memory: name of the operand for which a demand is built */
 } Builder;
 
-/* Operands of pieces */
-
 /* Writes the name of a piece, such as "conv.0". Formats without printf, which would take a large
  * part of the time for making a piece. */
 static void
@@ -108,7 +106,8 @@ take_demand (Builder *builder,
       builder->forwarder, member->values[piece * member->n_results + demand->result], &local, name);
 }
 
-/* Compares two demands by their covers and their result. Returns 0 if these are equal. */
+/* Compares two demands by their covers and results. Returns 0 if both demands have equal covers and
+ * results. */
 static int
 compare_covers (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -142,9 +141,9 @@ note_widest (const CleaveRegionNode *member, const guint *demands, guint n)
     }
 }
 
-/* Sets `wider` of each demand. If several demands have the same covers and one contains the others,
- * only this one is assembled, and the others become Slices of it. For example, the rows that a
- * residual Add reads lie in the rows that the convolution beside it reads. */
+/* Sets `wider` of each demand. If several demands have the same covers and one of them contains the
+ * others, only the containing demand is assembled, and the others become Slices of it. For example,
+ * the rows that a residual Add reads lie in the rows that the convolution beside it reads. */
 static void
 find_wider (const CleaveRegionNode *member)
 {
@@ -164,8 +163,8 @@ find_wider (const CleaveRegionNode *member)
     }
 }
 
-/* Builds the demand that contains this one, and returns a Slice of its value. The forwarder stops
- * at that value, so that the Slice stays a view of the Assemble. */
+/* Builds the demand that contains `demand` (`wider`), and returns a Slice of its value. The
+ * forwarder stops at that value, so that the Slice stays a view of the Assemble. */
 static CleaveResult *
 view_wider (Builder *builder,
             CleaveRegionNode *member,
@@ -217,8 +216,6 @@ build_source (Builder *builder, const CleaveSource *source, CleaveResult *value,
              ? build_demand (builder, source->member, source->demand)
              : cleave_forwarder_get (builder->forwarder, value, source->range, name);
 }
-
-/* Pieces */
 
 /* Returns whether a piece would equal its only operand: a join of one part, or a view of the whole
  * operand. */
@@ -315,7 +312,7 @@ build_split (Builder *builder, CleaveRegionNode *member)
       member->whole[r] = build_whole (member, r);
 }
 
-/* Builds the demands on a view from its operand. Builds all of them at once, so that a chain of
+/* Builds the demands on a view from its operand. Builds all demands at once, so that a chain of
  * views needs no recursion. */
 static void
 build_passed (Builder *builder, CleaveRegionNode *member)

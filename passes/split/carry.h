@@ -4,9 +4,9 @@
 #include "cutter.h"
 
 /* The halo policy carry: a strip reads rows that earlier strips of its band computed, and computes
- * only the remaining rows. */
+ * only the remaining rows. pieces.h calls it for all policies but recompute. */
 
-/* Cuts a node into the pieces of the carry policy. `wanted_boxes` has a CleaveWanted for each box,
- * sorted by sequence and band. Subtracts from each box the parts that earlier strips of its band
- * compute, and makes a piece of each box that remains. */
+/* Cuts a node into the pieces of the carry policy. `wanted_boxes` has the boxes that strips need
+ * (CleaveWanted), sorted by sequence and band. Subtracts from each box the parts that earlier
+ * strips of its band compute, and makes a piece of each box that remains. */
 void cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Cuts an extent into chunks: by a number of chunks, a chunk size, a list of sizes, or weights. The
+ * functions implement four of the five ways to describe a tiling (options.h), and return lists of
+ * chunk sizes. */
+
 #include "../../lib/ir/align.h"
 #include "options.h"
 #include "weights.h"

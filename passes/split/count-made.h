@@ -4,7 +4,7 @@
 #include "region.h"
 
 /* Counts the nodes that a split would make before any node is made, so that a split with too many
- * nodes is refused early. */
+ * nodes is refused early. region.c counts while it plans the nodes of a region. */
 
 /* Adds to `n_made` of the region the nodes that replace a planned node: its pieces, and the Slices
  * and joins through which readers read them. Does nothing if the region has no limit. */

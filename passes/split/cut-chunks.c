@@ -4,8 +4,8 @@
 
 #include "cut-chunks.h"
 
-/* Returns the number of larger chunks, of `n_larger`, that are at the begin of the dimension; the
- * others are at its end. */
+/* Returns how many of the `n_larger` larger chunks are at the begin of the dimension. The other
+ * larger chunks are at its end. */
 static gint64
 n_larger_first (const CleaveCut *cut, gint64 n_larger)
 {

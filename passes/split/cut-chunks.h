@@ -4,19 +4,21 @@
 #include "../../lib/ir/align.h"
 #include "cuts.h"
 
-/* The chunks of a cut of one dimension: their spans, whether they are legal, and their kinds. */
+/* The chunks of a cut of one dimension: their spans, whether they are legal, and their kinds.
+ * cuts.c leaves out cuts with illegal chunks. With 8 rows in 3 chunks, the spans are [0, 3), [3, 6)
+ * and [6, 8). */
 
-/* Largest extent for which every number of chunks is listed. */
+/* For extents up to this one, every number of chunks is listed. */
 #define CLEAVE_CUT_MAX_ALL 512
-/* Largest number of chunks of a listed cut of which every chunk is checked; of finer cuts, a sample
- * is checked. Checking all of 512 chunks took half of the time of a search in a network of 100
- * nodes. */
+/* If a listed cut has at most this many chunks, every chunk is checked. If it has more, only a
+ * sample is checked. Checking all of 512 chunks took half of the time of a search in a network of
+ * 100 nodes. */
 #define CLEAVE_CUT_MAX_CHECKED 64
-/* Number of chunks in a sample: at the ends, in the middle, and where the sizes change */
+/* most chunks in a sample: chunks at the ends, in the middle, and where the sizes change */
 #define CLEAVE_CUT_N_SAMPLES 9
 
 /* Fills `sample` with indices of chunks at the ends, in the middle, and where the sizes change.
- * Returns their number. */
+ * Returns the number of these chunks. */
 guint cleave_cut_pick_samples (const CleaveCut *cut, gint64 extent, gint64 *sample);
 /* Returns whether a sample of the chunks of a cut is legal, if all other dimensions are whole. */
 gboolean cleave_cut_seems_legal (const CleaveCuts *cuts, guint d, const CleaveCut *cut);

@@ -8,7 +8,7 @@
 /* From FINE chunks on, the listed numbers of chunks grow in steps of 1/512. The smallest number of
  * pieces is then found to 0.2 %, and 2^40 rows have 4,000 cuts. */
 #define FINE 512
-/* A cut is compared with at most this many cuts before it, since comparing it with all takes
+/* A cut is compared with at most this many earlier cuts. Comparing it with all of them takes
  * quadratic time. */
 #define MAX_COMPARED 1024
 /* Cuts that are too fine to be listed are sampled: each has 1/8 more chunks than the one before. */
@@ -19,8 +19,6 @@ cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i)
 {
   return &g_array_index (cuts->cuts[d], CleaveCut, i);
 }
-
-/* Values */
 
 static void
 add_value (CleaveCuts *cuts, const char *name, const CleaveTensorType *type, gboolean is_constant)
@@ -83,8 +81,6 @@ take (const CleaveCutValue *value, guint d, CleaveSpan span)
   return factor;
 }
 
-/* Factors */
-
 /* Sets `low`: the factors of each value for the chunk that reads the most elements. */
 static void
 find_low (const CleaveCuts *cuts, guint d, CleaveCut *cut)
@@ -145,8 +141,8 @@ is_as_good (const CleaveCuts *cuts, guint d, CleaveCut *cut, const CleaveCut *ot
   return TRUE;
 }
 
-/* Returns whether one of the cuts listed before dominates `cut`: it has at most as many chunks, and
- * no larger factor. */
+/* Returns whether an earlier cut in the list dominates `cut`: the earlier cut has at most as many
+ * chunks, and no larger factor. */
 static gboolean
 is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
@@ -161,8 +157,6 @@ is_dominated (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
     }
   return FALSE;
 }
-
-/* Cuts */
 
 static void
 cut_clear (gpointer data)

@@ -11,7 +11,7 @@
  * dimensions of the result, so a cut of one dimension is one factor for each value. Example: a 3x3
  * convolution without padding has 8 result rows, cut into 2 chunks. The factor of the result is 4
  * (rows), the factor of the operand X is 6 (4 rows and a halo of 2), and the factor of the weights
- * is 1. */
+ * is 1. search.h and level-search.h choose among the cuts. */
 
 /* A value of the node: an operand, or a result that has users. */
 typedef struct
@@ -23,7 +23,7 @@ typedef struct
   gint64 fixed; /* bytes of an element times the extents of the dimensions that no cut changes */
 } CleaveCutValue;
 
-/* The place of the larger chunks, if the extent is not a multiple of the number of chunks. Larger
+/* Where the larger chunks are, if the extent is not a multiple of the number of chunks. Larger
  * chunks at the ends can save memory, since chunks there read less halo. */
 typedef enum { CLEAVE_LARGER_FIRST, CLEAVE_LARGER_LAST, CLEAVE_LARGER_AT_ENDS } CleaveLarger;
 
@@ -82,8 +82,8 @@ void cleave_cuts_init (CleaveCuts *cuts,
 void cleave_cuts_clear (CleaveCuts *cuts);
 CleaveCut *cleave_cuts_get (const CleaveCuts *cuts, guint d, guint i);
 CleaveSpan cleave_cut_span (const CleaveCut *cut, gint64 extent, gint64 i);
-/* Finds the kinds of the chunks of a cut, once. Returns FALSE, with the reason in `why`, if a chunk
- * is not legal, however the other dimensions are cut. */
+/* Finds the kinds of the chunks of a cut, unless they were found before. Returns FALSE, with the
+ * reason in `why`, if a chunk is not legal, however the other dimensions are cut. */
 gboolean cleave_cut_find_kinds (CleaveCuts *cuts, guint d, CleaveCut *cut, GString *why);
 /* Returns the ranges (CleaveRange) of the grid that cuts dimension d with cut number `at[d]`.
  * Dimension 0 is outermost. */

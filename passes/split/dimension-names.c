@@ -19,8 +19,8 @@
 #define MAX_STEPS_BELOW 32
 #define MAX_READERS 8
 
-/* The search skips a reader with more operands. Otherwise, the searches that begin at each operand
- * would all visit every operand. */
+/* The search skips a reader with more operands than this: the searches that begin at each of its
+ * operands would all visit every operand. */
 #define MAX_OPERANDS 256
 
 static const char *

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Parses the dimensions that a user wrote, such as "H,W" or "-1", and lists the dimensions that a
+ * tiling may cut. */
+
 #include "options.h"
 
 #include <string.h>

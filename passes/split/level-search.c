@@ -8,12 +8,13 @@
 
 /* ratio of a level of bytes to the level before */
 #define LESS 3 / 4
-/* number of cuts that are examined in the time in which one chunk is planned */
+/* number of cuts that are compared with a level in the time that it takes to plan one chunk */
 #define LOOKS_PER_UNIT 64
 /* Cuts into at most this many chunks are checked for legality here; finer cuts are checked when the
  * graph is split. */
 #define MAX_CHECKED 512
-/* Number of levels without a lower peak after which the search no longer cuts a dimension first. */
+/* After this many levels without a lower peak, the search no longer tries a dimension as the first
+ * one to cut. */
 #define PATIENCE 6
 
 /* A node that the search cuts. `at[d]` is the index of its current cut of dimension d. */
@@ -23,8 +24,9 @@ typedef struct
   CleaveSpace space;
   const CleaveConstraint *constraint;
   guint at[CLEAVE_MAX_RANK];
-  gint64 n;        /* number of pieces into which the current cuts divide the node */
-  gint64 n_looks;  /* number of cuts that were examined and are not yet counted as work */
+  gint64 n;       /* number of pieces into which the current cuts divide the node */
+  gint64 n_looks; /* number of cuts that were compared with the level, and are not added to the work
+                     yet */
   gboolean is_low; /* the pieces fit into the level */
 } Member;
 
@@ -80,7 +82,7 @@ cleave_level_search_add (CleaveLevelSearch *search,
   g_ptr_array_add (search->members, member);
 }
 
-/* Returns the bytes of the largest piece. `weights`: constants count. */
+/* Returns the bytes of the largest piece. Includes constants if `weights`. */
 static gint64
 piece_bytes (const Member *member, gboolean weights)
 {

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The functions that split nodes: cleave_split_node() and its variants. All of them call run(),
+ * which finds the ranges of the requested nodes (roots.h), plans and builds the pieces (region.h,
+ * apply.h), and fills a report. */
+
 #include "../../lib/ir/node-queries.h"
 #include "apply.h"
 #include "options.h"
@@ -116,8 +120,8 @@ run (CleaveGraph *graph,
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits one node into pieces that compute the chunks of its result 0. One Assemble for each used
- * result joins the pieces and takes the result's name. The node itself is removed. If it cannot be
- * split, nothing changes and the report says why. O(graph + pieces).
+ * result joins the pieces and takes the result's name. The node itself is removed. If the node
+ * cannot be split, nothing changes and the report says why. O(graph + pieces).
  *
  * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, and with %CLEAVE_ERROR_CYCLE if the
  * graph has a cycle. Fails with %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would

@@ -7,9 +7,10 @@
 #include "../../lib/ir/error.h"
 
 /* The options of a split: turns a tiling (number of chunks, chunk size, list of sizes, weights,
- * ranges or a search) into a list of ranges. Later steps read only the ranges. */
+ * ranges or a search) into a list of ranges. Later steps read only the ranges. roots.c asks for the
+ * ranges of each requested node. */
 
-/* largest number of chunks of a split: far more than a real split has, and still little memory */
+/* A split has at most this many chunks: far more than a real split has, and still little memory. */
 #define CLEAVE_MAX_CHUNKS (1 << 20)
 
 /* Rules for the chunks of one dimension. Chunks end at multiples of `alignment` and have at least

@@ -4,7 +4,8 @@
 #include "region.h"
 
 /* Turns the demands on a node into pieces, one piece for each box of overlapping demands, with the
- * halo policies recompute and carry. */
+ * halo policies recompute and carry. region.c calls cleave_pieces_cut() when all demands on the
+ * node are known. */
 
 /* Cuts a node into pieces that cover all demands on it. If a reader outside the region reads the
  * whole node, adds pieces for the rest. `widen` is the node's call, with which demands that are not

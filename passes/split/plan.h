@@ -7,7 +7,8 @@
 #include "../../lib/ir/graph-private.h"
 
 /* The plan of one node: its chunks, checked for legality, and their costs. A search compares plans
- * without building nodes. */
+ * without building nodes. constraint.h compares a plan with limits, and build.h builds the pieces
+ * of the chosen plan. */
 
 typedef struct
 {

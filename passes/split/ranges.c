@@ -4,8 +4,6 @@
 
 #include "../../lib/ir/range.h"
 
-/* Ranges of a grid */
-
 static gboolean
 cut_ranges (GArray **ranges, guint d, const GArray *sizes, GError **error)
 {
@@ -80,8 +78,6 @@ grid_ranges (const CleaveTiling *tiling,
     }
   return g_steal_pointer (&ranges);
 }
-
-/* Ranges that the user gave */
 
 static gboolean
 check_range (const CleaveTiling *tiling, guint i, const CleaveRange *whole, GError **error)

@@ -4,7 +4,8 @@
 #include "constraint.h"
 #include "report.h"
 
-/* Records how far the limits of a split were met, for the report. */
+/* Records how far the limits of a split were met, for the report. node.c records the limits while
+ * it plans a split, and adds them to the finished report. */
 
 /* For each kind of limit: the limit and the value that the split reached. If several requests
  * have a limit of one kind, the entry is for the limit that is furthest from being met. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Plans a recursive split. Walks from the roots towards the inputs, and collects the demands on
- * each node and the pieces that meet them.
+ * each node and the pieces that meet them. When the walk visits a node, all readers of the node
+ * have added their demands. Does not change the graph.
  *
  * Over 400 lines: one walk over a region, whose steps call each other. */
 
@@ -19,11 +20,6 @@
 #include "wide.h"
 
 #include <string.h>
-
-/* Plans a region from consumers to producers. When a node is visited, all its readers have added
- * their demands. Nothing is built or changed. */
-
-/* Adding region nodes and demands */
 
 static CleaveRegionNode *
 get_member (CleaveRegion *region, CleaveNode *node, const CleaveConstraint *constraint)
@@ -110,8 +106,6 @@ add_demand (CleaveRegion *region,
   return source;
 }
 
-/* Readers outside the region */
-
 static gboolean
 is_inside (const CleaveRegion *region, const CleaveNode *reader)
 {
@@ -130,8 +124,6 @@ find_outside (const CleaveRegion *region, const CleaveNode *node)
         return use;
   return NULL;
 }
-
-/* Planning one node */
 
 static void
 add_missed (CleaveRegion *region, CleaveNode *node, CleaveNotSplit reason, const char *message)
@@ -388,8 +380,6 @@ visit (CleaveRegion *region, CleaveRegionNode *member)
   else
     split_member (region, member);
 }
-
-/* Planning the region */
 
 static void
 add_root (CleaveRegion *region, const CleaveRoot *root)

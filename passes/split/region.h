@@ -5,8 +5,8 @@
 
 #include "root.h"
 
-/* The region of a split: the nodes that it reaches, the demands on each, and the pieces of each. It
- * is a plan until apply.h builds it.
+/* The region of a split: the nodes that the split reaches, the demands on each node, and its
+ * pieces. A region is a plan until apply.h builds it. roots.h finds the ranges of the roots before.
  *
  * The planner walks from the roots towards the inputs. Example: two chunks of a 3x3 convolution
  * demand 5 rows each of its producer. The producer then has two pieces of 5 rows that overlap
@@ -50,13 +50,14 @@ typedef struct
   const CleaveRange *range; /* range of result 0 that the piece computes */
 } CleavePiece;
 
-/* A chunk as a strip. In a band, each strip reads pieces of strips earlier in the sequence, and
- * computes only rows that these do not compute. Strips with the same `sequence` run at the same
- * time (halo policy exchange). */
+/* A chunk as a strip. In a band, each strip reads pieces of earlier strips in the sequence, and
+ * computes only rows that no earlier strip computes. Strips with the same `sequence` run at the
+ * same time (halo policy exchange). */
 typedef struct
 {
   guint band, sequence; /* band of the strip, and its position in the order of strips */
-  guint row;            /* index of its row of tiles, which the tiles of one strip share */
+  guint row; /* index of the row of tiles that the strip belongs to; tiles of one strip have the
+                same row */
 } CleaveStrip;
 
 /* A node that the region reaches. When the plan is complete, the node is split, passed (a view) or

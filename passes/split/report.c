@@ -225,8 +225,8 @@ add_missed (CleaveSplitReport *report, const CleaveMissed *missed)
   g_ptr_array_add (report->not_split, unsplit);
 }
 
-/* Fills two tables: from a node that was not split to the reason (CleaveMissed), and from the
- * ranges of a root to the member of the region. */
+/* Fills two tables. `by_node` maps a node that stays whole to its missed remark (CleaveMissed).
+ * `by_ranges` maps the list of ranges of a root (the pointer `root`) to its region node. */
 static void
 index_region (const CleaveRegion *region, GHashTable *by_node, GHashTable *by_ranges)
 {

@@ -5,9 +5,9 @@
 #include "region.h"
 #include "work.h"
 
-/* Fills the report of a split. It lists the nodes that were split with their pieces, and the nodes
- * that stayed whole with the reasons. It also has totals of the graph before and after the
- * split. */
+/* Fills the report of a split. The report lists the nodes that were split with their pieces, and
+ * the nodes that stayed whole with the reasons. It also contains the totals of the graph before and
+ * after the split. report-access.c has the public functions that read a report. */
 
 struct _CleaveSplitReport
 {

@@ -9,8 +9,6 @@
 
 #include <math.h>
 
-/* Requests */
-
 static gboolean
 check_constraint (const CleaveConstraint *constraint, GError **error)
 {
@@ -47,8 +45,6 @@ check_request (const CleaveGraph *graph,
   g_prefix_error (error, "%s: ", label);
   return FALSE;
 }
-
-/* Searches */
 
 static const char *
 find_letters (const CleavePolicy *policy, const CleaveNode *node)
@@ -102,8 +98,8 @@ search_root (const CleaveSplitRequest *request,
   return TRUE;
 }
 
-/* Searches by levels (level-search.h), which tries cuts of all sizes. Used if the search from few
- * pieces to many fails on the limits of the graph. */
+/* Searches by levels (level-search.h), which tries cuts of all sizes, if the search from few pieces
+ * to many has failed on the limits of the graph. */
 static void
 search_levels (const CleaveSplitRequest *request, const CleavePolicy *policy, GArray *roots)
 {
@@ -215,8 +211,9 @@ check_some_fit (const GArray *roots, GError **error)
                       misfit->message);
 }
 
-/* Fails if the roots up to this one have too many pieces. The region's own limit comes too late,
- * since the ranges of all roots are listed before the region is planned. */
+/* Adds the pieces of a root to `n_pieces`. Fails if the sum is then more than `max_made`. The
+ * region's own limit comes too late, since the ranges of all roots are listed before the region is
+ * planned. */
 static gboolean
 count_pieces (const CleaveRoot *root, gint64 max_made, gint64 *n_pieces, GError **error)
 {

@@ -3,8 +3,8 @@
 
 #include "trial.h"
 
-/* Turns the requests of a split into roots: reads the ranges of a tiling, or searches for
- * ranges. */
+/* Turns the requests of a split into roots: reads the ranges of a tiling, or searches for ranges.
+ * node.c calls cleave_roots_new() first, and then plans the region of the roots (region.h). */
 
 /* Settings that all requests of a call share. */
 typedef struct

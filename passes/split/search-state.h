@@ -4,7 +4,8 @@
 #include "cuts.h"
 #include "search.h"
 
-/* The state of a search for one node, its bounds, and its messages if it finds nothing. */
+/* The state of a search for one node, its bounds, and its messages if it finds nothing. search.c
+ * and search-explain.c share this state. */
 
 /* A combination: for each dimension, the index `at[d]` of its cut. `n_bytes` is the size of its
  * largest piece. */
@@ -20,11 +21,11 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveTrial *trial; /* measures the peak of the graph; NULL: there is no limit on the peak */
   CleaveWork *work;
-  gint64 work_end;  /* amount of work at which the search pauses */
-  guint n_looks;    /* number of combinations that were examined */
+  gint64 work_end;  /* amount of work at which the search for the fewest pieces ends */
+  guint n_looks;    /* number of combinations that were compared with the limits */
   gint64 max_bytes; /* limit on the bytes of the largest piece; 0: no limit */
   gint64 max_n;     /* limit on the number of pieces */
-  gboolean all;     /* examine dominated cuts, too */
+  gboolean all;     /* also try dominated cuts */
   gint64 more_than; /* combinations with at most this many pieces were tried */
   gint64 fewest;    /* smallest number of pieces of a combination that may fit */
   GArray *found;    /* CleaveCombination: the combinations with `fewest` pieces */

@@ -4,7 +4,7 @@
  * the cuts of all dimensions, from few pieces to many; combinations with equally many pieces in the
  * order of their largest piece. Plans one chunk of each kind, since a grid of thousands of chunks
  * has few kinds. If no combination meets the constraint, finds the combination whose largest piece
- * is the smallest, and reports its size.
+ * is the smallest, and reports the size of this piece.
  *
  * Over 400 lines: the search and the bounds that keep it short. */
 
@@ -15,10 +15,9 @@
 #include <string.h>
 
 #define MAX_TRIES 1000u
-/* number of combinations that are examined in the time in which one chunk is planned */
+/* number of combinations that are compared with the limits in the time that it takes to plan one
+ * chunk */
 #define PER_UNIT 64u
-
-/* Work */
 
 static gboolean
 is_over (const CleaveSearch *search)
@@ -32,8 +31,6 @@ count_combination (CleaveSearch *search)
   if (++search->n_looks % PER_UNIT == 0)
     cleave_work_add (search->work, 1);
 }
-
-/* Bounds */
 
 static void
 init_bounds (CleaveSearch *search)
@@ -54,8 +51,6 @@ init_bounds (CleaveSearch *search)
         search->least[d][v] = search->least[d + 1][v] * cuts->least[d][v];
     }
 }
-
-/* Combinations */
 
 static void
 add_found (CleaveSearch *search, gint64 n)
@@ -116,7 +111,7 @@ compare_combinations (gconstpointer a, gconstpointer b)
 }
 
 /* Finds the combinations with the next larger number of pieces. First searches without the
- * dominated cuts, which is fast and gives an upper bound of that number. */
+ * dominated cuts, which is fast and gives an upper bound of this number. */
 static gboolean
 find_next (CleaveSearch *search)
 {
@@ -136,9 +131,7 @@ find_next (CleaveSearch *search)
   return search->found->len > 0 && !is_over (search);
 }
 
-/* Checking combinations */
-
-/* Lists one chunk of each kind (`ranges`), and the number of chunks of that kind (`counts`). */
+/* Appends one chunk of each kind to `ranges`, and the number of chunks of the kind to `counts`. */
 static void
 list_kinds (const CleaveSearch *search,
             const CleaveCombination *combination,
@@ -288,8 +281,6 @@ find_fewest (CleaveSearch *search)
   return NULL;
 }
 
-/* The smallest piece that is possible */
-
 static void
 judge_least (CleaveSearch *search)
 {
@@ -334,8 +325,8 @@ find_least (CleaveSearch *search, guint d, gint64 n)
     }
 }
 
-/* Finds the smallest limit that can be met. It may equal the limit of the constraint, if the search
- * for the fewest pieces gave up. */
+/* Finds the smallest limit that can be met. If the search for the fewest pieces gave up early, the
+ * constraint's limit may be met after all; the function then returns the ranges. */
 static GArray *
 cut_for_least_limit (CleaveSearch *search)
 {
@@ -365,8 +356,8 @@ find_ranges (CleaveSearch *search)
   return ranges;
 }
 
-/* Searches once, among the listed cuts. `exact`: checks every chunk. Sets `is_surprised` if a chunk
- * outside a sample was not legal. */
+/* Searches once, among the listed cuts. Checks every chunk if `exact`. Sets `is_surprised` if a
+ * chunk outside a sample was not legal. */
 static GArray *
 search_once (CleaveSearch *search,
              const CleaveSearchFor *wanted,

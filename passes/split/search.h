@@ -4,8 +4,9 @@
 #include "options.h"
 #include "trial.h"
 
-/* Searches for the split of one node with the fewest pieces that meets its constraint.
- * level-search.h searches for several nodes at once. */
+/* Searches for the split of one node with the fewest pieces that meets its constraint. roots.c runs
+ * this search for each request without a tiling. level-search.h searches for several nodes at
+ * once. */
 
 /* The task of a search: cut `node` within `space`, so that `constraint` is met. */
 typedef struct
@@ -18,7 +19,7 @@ typedef struct
 } CleaveSearchFor;
 
 /* Returns the ranges (CleaveRange) of the fewest chunks that meet the constraint; one range if the
- * whole node meets it. If no chunks do, returns NULL with the reason in `why`. It then sets
- * `least_bytes` to the smallest limit on the memory of a piece that can be met, or to 0 if another
- * limit is not met. */
+ * whole node meets it. If no chunks meet the constraint, returns NULL with the reason in `why`.
+ * Then sets `least_bytes` to the smallest limit on the memory of a piece that can be met, or to 0
+ * if another limit is not met. */
 GArray *cleave_search_ranges (const CleaveSearchFor *wanted, gint64 *least_bytes, GString *why);

@@ -58,7 +58,8 @@ cleave_split_texts_have_limit (GHashTable *texts)
   return FALSE;
 }
 
-/* Readers of numbers. If an option is not given, they do not change the value. */
+/* Parses an option with an integer from 1 to `max`. Does not change `value` if the option is not
+ * given. */
 
 static gboolean
 parse_int (const Options *options, const char *name, gint64 max, gint64 *value, GError **error)
@@ -133,8 +134,6 @@ parse_lists (const Options *options,
   return TRUE;
 }
 
-/* The five ways to split */
-
 static CleaveTiling *
 by_ints (const Options *options,
          const char *name,
@@ -207,7 +206,8 @@ static const Way ways[] = {
   { "slice-ranges", by_slice_ranges },
 };
 
-/* Fails if the tiling `way` needs `dims` and lacks it, or forbids it. NULL: only limits. */
+/* Fails if the option `way` needs the option `dims` and the user did not give it, or if `way`
+ * forbids it. `way` NULL: the user gave only limits. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {

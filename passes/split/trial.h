@@ -38,8 +38,8 @@ void cleave_trial_clear (CleaveTrial *trial);
 void cleave_trial_find_bound (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
 /* Returns whether there is a limit on the graph. */
 gboolean cleave_trial_is_asked (const CleaveTrial *trial);
-/* Splits a copy of the graph at the roots and measures its peaks. Returns whether they meet the
- * limits. */
+/* Splits a copy of the graph at the roots and measures its peaks. Returns whether the peaks meet
+ * the limits. */
 gboolean cleave_trial_run (CleaveTrial *trial, const CleaveRoot *roots, guint n_roots);
 /* Returns whether the best split has reached the bound, so that no other split can be better. */
 gboolean cleave_trial_is_done (const CleaveTrial *trial);

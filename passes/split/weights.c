@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Glow's rule: each chunk begins with the minimum size. Each further unit goes to the chunk that is
- * furthest below its share; of several, to the first.
+ * furthest below its share, or to the first of several.
  *
  * A unit brings any chunk closer to its share by the same amount. So most units are assigned at
  * once, until all chunks that get units are equally far below their shares. The last few units
@@ -76,7 +76,7 @@ compare_units (gconstpointer a, gconstpointer b)
   return (u->size > v->size) - (u->size < v->size);
 }
 
-/* after the units that are assigned at once, no chunk gets more than this many */
+/* after the units that are assigned at once, each chunk gets at most this many further units */
 #define N_NEXT 6
 
 static void

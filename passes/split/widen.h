@@ -3,7 +3,8 @@
 
 #include "../../lib/ir/op.h"
 
-/* Enlarges ranges to legal chunks. */
+/* Enlarges ranges to legal chunks. pieces.c enlarges the demands that are not legal chunks. For
+ * example, with blocks of 4 rows, rows [1, 3) become [0, 4). */
 
 /* Enlarges a range of result 0 to the smallest legal chunk around it. Moves its ends outwards to
  * the ends of an operand's blocks, and makes as few dimensions whole as necessary. Does not change

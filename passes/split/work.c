@@ -10,7 +10,7 @@
  * nodes. In a graph of 40 nodes, a search that finds nothing ends after about 2 s. */
 #define PER_GRAPH 500000
 #define PER_NODE 2000
-/* number of chunks that are planned in the time in which one piece is made */
+/* number of chunks that are planned in the time that it takes to make one piece */
 #define PER_PIECE 5
 /* limit on the nodes that a call may make: 2^20 nodes take about 5 s and 1.5 GiB */
 #define MAX_MADE (1 << 20)

@@ -11,7 +11,7 @@ typedef struct _CleaveWork CleaveWork;
 struct _CleaveWork
 {
   gint64 done, budget;
-  CleaveWork *all; /* the work of which this is a share; NULL: not a share */
+  CleaveWork *all; /* the work that this work is a share of; NULL: this work is not a share */
   CleaveSearchFunc watch;
   gpointer data;
   GCancellable *cancellable; /* ends every search when it is canceled; NULL: none */
@@ -21,7 +21,7 @@ struct _CleaveWork
 /* Returns the work that all searches of a call may do together: the largest budget of the requests'
  * constraints. */
 CleaveWork cleave_work_init (const CleaveGraph *graph, const CleaveSplitRequest *requests, guint n);
-/* Returns one of `n` equal shares of `all`. Work done on the share also counts for `all`. */
+/* Returns one of `n` equal shares of `all`. Work done on the share is also added to `all`. */
 CleaveWork cleave_work_share (CleaveWork *all, guint n);
 void cleave_work_add (CleaveWork *work, gint64 n);
 gboolean cleave_work_is_cancelled (const CleaveWork *work, GError **error);
