@@ -10,9 +10,9 @@
  *      |                     \      /
  *   Conv W                     Add
  *
- * W1 and W2 are the weights of the channels of each part.  The parts need not be live at the same
- * time then, which lowers the peak if each is made from a small value.  Rounding differs, and the
- * partial sums are values of their own; so no pipeline of the library has this pass.
+ * W1 and W2 are the weights of the channels of each part.  The parts then need not be live at the
+ * same time, which lowers the peak if each part is computed from a small value. No pipeline of the
+ * library has this pass, since rounding differs and the partial sums are additional values.
  *
  * Before: a valid graph.  After: no Conv of one group reads a Concat of channels that has no other
  * reader. */

@@ -11,10 +11,10 @@
  *     Add              Add
  *
  * An element-wise node broadcasts its operands, so it can read the value before the Expand.  A Tile
- * of dimensions of extent 1 is treated alike.
+ * that only repeats dimensions of extent 1 is removed in the same way.
  *
- * Before: a valid graph.  After: no element-wise node reads an expanded value, unless the result
- * gets its shape only from it. */
+ * Before: a valid graph.  After: no element-wise node reads an expanded value, unless only the
+ * expanded value gives the result its shape. */
 
 static gboolean
 only_expands (const CleaveNode *node)
@@ -32,8 +32,8 @@ only_expands (const CleaveNode *node)
   return TRUE;
 }
 
-/* Replaces the node by one that reads one operand before its Expand. Returns NULL if no operand can
- * be replaced. */
+/* Adds a node like `node` in which one operand is replaced by the operand of its Expand. Returns
+ * the new node, or NULL if no operand can be replaced. */
 static CleaveNode *
 drop_one (CleaveNode *node)
 {

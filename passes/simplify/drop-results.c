@@ -13,7 +13,7 @@
  * Drops trailing results without users, where the op allows fewer results: many fast kernels make
  * the first result only.  A Split with one used result becomes a Slice.
  *
- * Before: a valid graph.  After: no such node is left. */
+ * Before: a valid graph.  After: no node has results that could be dropped. */
 
 static gboolean
 slice_split (CleaveNode *node)

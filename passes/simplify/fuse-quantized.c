@@ -66,7 +66,7 @@ get_numbers (const CleaveNode *node, guint operand, Numbers *numbers)
   return TRUE;
 }
 
-/* Returns number `index` of a constant; its only number if it has one element. */
+/* Returns number `index` of a constant. Returns the only number if the constant has one element. */
 static double
 get (const Numbers *numbers, gint64 index)
 {
@@ -192,8 +192,8 @@ get_bias (const CleaveNode *conv, Numbers *bias, Numbers *own)
   return TRUE;
 }
 
-/* Makes the constant of the int32 bias, `*made`. Sets it to NULL if the convolution has no bias.
- * Returns FALSE if the bias cannot be converted. */
+/* Sets `*made` to the bias as an int32 constant. Leaves `*made` unchanged if the convolution has no
+ * bias. Returns FALSE if the bias cannot be converted. */
 static gboolean
 make_bias (const CleaveNode *conv, const CleaveNode *x, const CleaveNode *w, CleaveTensor **made)
 {

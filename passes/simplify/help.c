@@ -82,7 +82,7 @@ cleave_node_give_way (CleaveNode *node, CleaveResult *value, guint first_new)
 }
 
 /* Infers the type of the node's only result as if the node had other operands and attributes.
- * Returns FALSE if there would be no legal node. */
+ * Returns FALSE if the node would not be legal. */
 static gboolean
 infer_as (const CleaveNode *node,
           CleaveResult *const *operands,

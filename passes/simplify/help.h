@@ -4,8 +4,9 @@
 #include "../../lib/ir/graph-private.h"
 #include "../views/known-ops.h"
 
-/* Helpers of the rewrites in this folder: questions about nodes, and functions that replace a
- * node. */
+/* Helpers of the passes in this folder: questions about nodes, and functions that replace a node. A
+ * pass visits one node after the other (`visit` in its CleavePassInfo), and rewrites each node that
+ * has the pass's pattern. */
 
 /* Returns whether a node is element-wise: it has one result, and each element depends only on the
  * elements of the operands at the same position, after broadcasting. */
@@ -14,7 +15,7 @@ gboolean cleave_node_is_elementwise (const CleaveNode *node);
  * layout. */
 gboolean cleave_node_has_axes (const CleaveNode *node);
 /* Infers the types of the first `n_results` results as if operand `index` had the type `with`;
- * NULL: as it is. Returns FALSE if there would be no legal node. */
+ * NULL: its own type. Returns FALSE if the node would not be legal. */
 gboolean cleave_node_infer_with (const CleaveNode *node,
                                  guint index,
                                  const CleaveTensorType *with,

@@ -18,13 +18,13 @@
  *        |                   |
  *
  * Moves a QuantizeLinear above nodes that only move elements, which then move bytes, until it
- * cancels with a DequantizeLinear of the same scale and zero point.  It cancels exactly: for a byte
- * k, k * scale / scale differs from k by less than one half.  Above a Slice or a MaxPool the
- * QuantizeLinear would process more elements, so it moves there only if it cancels.  A MaxPool
+ * cancels with a DequantizeLinear of the same scale and zero point.  The two nodes cancel exactly:
+ * for a byte k, k * scale / scale differs from k by less than one half.  Above a Slice or a MaxPool
+ * the QuantizeLinear would process more elements, so it moves there only if it cancels.  A MaxPool
  * selects the same element, since quantization is monotonic.
  *
- * Before: a valid graph.  After: no such pair is left that is separated only by such nodes without
- * other readers. */
+ * Before: a valid graph.  After: no pair that would cancel is left with only such nodes between, if
+ * these nodes have no other readers. */
 
 enum { X, SCALE, ZERO };
 
@@ -51,8 +51,7 @@ same_constant (const CleaveNode *a, const CleaveNode *b, guint operand)
   return x != NULL && y != NULL && (x == y || cleave_tensor_equal (x, y));
 }
 
-/* Returns whether the scales of a node are positive constants with which nothing can overflow or
- * underflow. */
+/* Returns whether the scales of a node are constants between MIN_SCALE and MAX_SCALE. */
 static gboolean
 has_plain_scales (const CleaveNode *node)
 {

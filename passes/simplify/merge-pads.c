@@ -13,8 +13,8 @@
  * AveragePool        AveragePool with pads
  *     |                      |
  *
- * An AveragePool counts the zeros of the Pad, as with count_include_pad.  They add nothing to its
- * sum, which begins with +0 and so is never -0.  A MaxPool ignores padding, as if it were the
+ * An AveragePool counts the zeros of the Pad, as with count_include_pad.  The zeros add nothing to
+ * the sum, which begins with +0 and so is never -0.  A MaxPool ignores padding, as if it were the
  * lowest value of its type.  Two Pads with the same value become one.
  *
  * A convolution is different: a product with a zero turns a sum of -0 into +0.  See fold-pads.

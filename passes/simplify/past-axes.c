@@ -41,8 +41,8 @@ cleave_past_axes_may_be (const CleaveNode *node)
 
 /* Finds the permutation of the Transpose after it moves from the operand of a node to its result:
  * dimension `of_result[d]` of the node's new result becomes dimension d. If operand and result have
- * equal ranks, the permutation stays. Otherwise it follows from the operand's dimensions that the
- * result keeps. Returns FALSE if there is none. */
+ * equal ranks, the permutation stays. If not, the permutation follows from the operand's dimensions
+ * that the result keeps. Returns FALSE if there is no such permutation. */
 static gboolean
 find_perm (const CleaveCall *behind,
            const CleaveDimMap *map,
@@ -70,8 +70,8 @@ find_perm (const CleaveCall *behind,
 }
 
 /* Returns whether each element of the result depends on the same elements before and after the
- * move, and reads whole dimensions in the same order. Its sums then have the same rounding
- * errors. */
+ * move, and reads whole dimensions in the same order. The sums of the result then have the same
+ * rounding errors. */
 static gboolean
 reads_alike (const CleaveShape *x,
              const CleaveDimMap *map,

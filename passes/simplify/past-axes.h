@@ -8,7 +8,8 @@
  *
  *     x -> Transpose -> ReduceMean   =>   x -> ReduceMean -> Transpose
  *
- * The struct holds the attributes and the permutation after the move. */
+ * The struct holds the attributes and the permutation after the move. sink-transposes.c makes the
+ * move. */
 typedef struct
 {
   gpointer attrs;  /* attributes of the node above the Transpose */

@@ -15,19 +15,20 @@
  *                        Transpose back
  *
  * A Transpose moves below an element-wise node or a Concat if it then meets another Transpose, or
- * if fewer are left.  All operands of the node must have the same Transpose or be constants, which
- * are transposed back.  It also moves below a Softmax and other nodes along an axis, and below a
- * reduction, after which nothing may be left to transpose.  fold-views merges the Transposes that
- * meet.
+ * if fewer Transposes are left.  All operands of the node must have the same Transpose or be
+ * constants, which are transposed back.  A Transpose also moves below a Softmax and other nodes
+ * along an axis, and below a reduction. After a reduction, nothing may be left to transpose.
+ * fold-views merges the Transposes that meet.
  *
  * A Transpose does not move below a pooling: ONNX poolings have one layout only, and memory has the
- * same order for both layouts here.  It does not move below a Split either: one Transpose would
- * become several.
+ * same order for both layouts here.  A Transpose does not move below a Split either: one Transpose
+ * would become several.
  *
  * Before: a valid graph.  After: no two Transposes are left that are separated only by such nodes.
- */
+ * */
 
-/* limit on the nodes that a search for another Transpose visits */
+/* A search for another Transpose visits at most this many nodes, so that long chains do not take
+ * quadratic time. */
 #define MAX_WALK 64
 
 static gboolean
@@ -58,7 +59,7 @@ lets_pass (const CleaveNode *node)
 
 /* Returns the permutation of the Transposes that all operands except constants have. Returns NULL
  * if the permutations differ, or if a Transpose has other readers and would stay. Sets
- * `n_transposes` to their number. */
+ * `n_transposes` to the number of different Transposes. */
 static const CleaveInts *
 find_perm (const CleaveNode *node, guint *n_transposes)
 {

@@ -27,10 +27,10 @@
  * round twice, ties away from zero. So results may differ by one, and no pipeline of the library
  * has this pass.
  *
- * Before: a valid graph.  After: no op of TensorFlow Lite but TfliteLstm, and those whose
- * multipliers are no constants. */
+ * Before: a valid graph.  After: the only ops of TensorFlow Lite are TfliteLstm, and ops whose
+ * multipliers are not constant. */
 
-/* Return the smallest (`lowest`) and the largest integer of an element type. */
+/* Returns the smallest integer of a signed element type. */
 static gint64
 lowest (CleaveElement element)
 {
@@ -134,7 +134,7 @@ quantize (const CleaveNode *node, CleaveResult *y, double scale, gint64 zero)
               3, &(CleaveAxisAttrs){ 0 });
 }
 
-/* Clamps to the bounds of an activation, and quantizes with scale 1. */
+/* Adds nodes that clamp y to the bounds of an activation, and quantize it with scale 1. */
 static CleaveResult *
 finish (const CleaveNode *node, CleaveResult *y, gint64 zero, gint64 min, gint64 max)
 {
@@ -146,7 +146,7 @@ finish (const CleaveNode *node, CleaveResult *y, gint64 zero, gint64 min, gint64
   return quantize (node, y, 1, zero);
 }
 
-/* Convolutions */
+/* operand indices of TfliteConv and TfliteConvTranspose */
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B };
 
@@ -254,8 +254,6 @@ lower_conv_transpose (const CleaveNode *node)
                  a->max);
 }
 
-/* Ops with two operands */
-
 /* Adds op `op` on both operands, dequantized with the scales `of_a` and `of_b`. */
 static CleaveResult *
 combine (const CleaveNode *node, const char *op, double of_a, double of_b)
@@ -322,7 +320,8 @@ lower_mat_mul (const CleaveNode *node)
   return lower_product (node, "MatMul");
 }
 
-/* Lowers TfliteSquaredDifference: both operands get the root of the square's factor as a factor. */
+/* Lowers TfliteSquaredDifference: multiplies both operands by the square root of the factor of the
+ * square. */
 static CleaveResult *
 lower_squared_difference (const CleaveNode *node)
 {
@@ -344,8 +343,6 @@ lower_prelu (const CleaveNode *node)
                    : finish_binary (node, combine (node, "PRelu", of_a,
                                                    factor (a->multiplier, a->shift) / of_a));
 }
-
-/* Ops with one operand */
 
 static CleaveResult *
 lower_average_pool (const CleaveNode *node)
@@ -437,8 +434,8 @@ lower_lookup (const CleaveNode *node)
               &(CleaveAxisAttrs){ 0 });
 }
 
-/* Lowers a TfliteRescale. If values below the zero point have a factor of their own, it becomes the
- * slope of a PRelu. */
+/* Lowers a TfliteRescale. If values below the zero point have a factor of their own, this factor
+ * becomes the slope of a PRelu. */
 static CleaveResult *
 lower_rescale (const CleaveNode *node)
 {

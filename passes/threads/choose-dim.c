@@ -27,7 +27,8 @@
  * direction. From 8 rows on, both take the same time. */
 #define MIN_ROWS 8
 
-/* The largest number of readers of a value for which the dimension of its readers is considered. */
+/* If a value has more readers than this, the dimensions along which the readers are cut are
+ * ignored. */
 #define MAX_READERS 16
 
 /* By rank: the order in which dimensions of images and volumes are tried, and the layout of nodes
@@ -157,9 +158,9 @@ choose_dim (const CleaveNode *node, const CleaveThreads *threads, guint attempt)
 }
 
 /* Returns the dimension along which to cut an element-wise or quantizing node: the dimension of an
- * operand that is already cut. Returns -1 if there is none. This holds for small nodes too. Pieces
- * compute element-wise ops in registers, and without the cut, pieces of quantized values would be
- * joined as floats. */
+ * operand that is already cut. Returns -1 if no operand is cut. Small nodes are cut in this way,
+ * too: pieces compute element-wise ops in registers, and without the cut, pieces of quantized
+ * values would be joined as floats. */
 static gint
 find_dim_before (const CleaveNode *node, const CleaveCutDims *dims)
 {
@@ -238,8 +239,9 @@ is_better_sent_before (const CleaveNode *node, GHashTable *members)
 }
 
 /* Continues a cut by weights into the node that reads the result. Returns the dimension of the
- * node's result, or -1 if ranks would send values. Also returns -1 if the dimension cannot be cut
- * evenly, such as fewer heads than threads. */
+ * node's result. Returns -1 if a rank should rather send the node's operand
+ * (is_better_sent_before()). Also returns -1 if the dimension cannot be cut evenly, as with fewer
+ * heads than threads. */
 static gint
 follow_weights (const CleaveNode *node, const CleaveCutDims *dims)
 {
@@ -264,9 +266,9 @@ choose_dim_of_weights (const CleaveNode *node, const CleaveCutDims *dims)
   return dim >= 0 ? dim : follow_weights (node, dims);
 }
 
-/* Returns whether some operand has a dimension that corresponds to `dim` of the result. If none
- * has, a cut along `dim` is rarely possible, as along the axis of a Softmax or a
- * ScatterElements. */
+/* Returns whether some operand has a dimension that corresponds to `dim` of the result. If no
+ * operand has one, as with the axis of a Softmax or a ScatterElements, a cut along `dim` is rarely
+ * possible. */
 static gboolean
 has_source (const CleaveNode *node, guint dim)
 {

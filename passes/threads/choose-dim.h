@@ -3,8 +3,11 @@
 
 #include "for-threads.h"
 
-/* The number of attempts to cut a node: an attempt that is refused is followed by one along another
- * dimension. */
+/* Chooses the dimension along which a node is cut into a piece for each thread. for-threads.c
+ * visits the nodes in topological order, so the cuts of the nodes before are known. */
+
+/* A node is tried along at most this many dimensions. If a cut is refused, the next attempt takes
+ * another dimension. */
 #define CLEAVE_MAX_ATTEMPTS 3
 
 /* The dimensions along which the nodes before a node are cut. */
@@ -12,19 +15,20 @@ typedef struct
 {
   const CleaveThreads *threads;
   GHashTable *dims;       /* CleaveNode → dimension of result 0 along which the node is cut */
-  GHashTable *by_weights; /* nodes whose cut follows the cut of weights */
-  GHashTable *members;    /* nodes of segments, which strips cut by rows */
+  GHashTable *by_weights; /* CleaveNode: nodes that are cut so that each piece reads only a part of
+                             the weights, and readers that are cut along the same dimension */
+  GHashTable *members;    /* CleaveNode: nodes of segments, which strips cut by rows */
 } CleaveCutDims;
 
 /* Returns the dimension of result 0 along which to cut a node at an attempt. Returns -1 if the node
- * is not worth a cut or has no such dimension. Sets `is_by_weights` to whether the cut follows the
- * cut of weights. */
+ * is not worth a cut or has no such dimension. Sets `is_by_weights` to whether the node belongs
+ * into `by_weights`. */
 gint cleave_cut_dims_choose (const CleaveCutDims *dims,
                              const CleaveNode *node,
                              guint attempt,
                              gboolean *is_by_weights);
 
 /* Returns whether cutting a view would cost copies. A whole view copies nothing, but its pieces are
- * copied when they are joined. They are not joined if the node before the view and all readers are
- * cut at the same places. */
+ * copied when they are joined. The pieces are not joined if the node before the view and all
+ * readers are cut at the same places. */
 gboolean cleave_cut_dims_would_copy (const CleaveCutDims *dims, const CleaveNode *node, gint dim);

@@ -156,8 +156,6 @@ segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint 
   return segment;
 }
 
-/* Segments between nodes that all data passes through */
-
 /* Returns, by position, the end of a segment: the next node that all data passes through and whose
  * result has at most `small` bytes. The entry is 0 if that node has no rows to cut. */
 static guint *
@@ -255,8 +253,7 @@ add_range (const Analysis *a,
   return add_segment (a, segment_new (a, range, -1, task->n_threads), task, segments);
 }
 
-/* Segments of large values that other values may bypass: from a small result up through large
- * results */
+/* Returns the most bytes that are live while a segment runs. */
 
 static gint64
 find_live (const Analysis *a, const CleaveSegment *segment)
@@ -295,8 +292,9 @@ add_backward_slices (const Analysis *a,
     }
 }
 
-/* Adds the longest segments first, with a lower limit. If one of them does not help, adds the runs
- * of large values inside it (if `cones`), and then the shorter segments of the full limit. */
+/* Adds the segments where more than STILL_LARGE of the limit is live. If strips do not help such a
+ * segment, adds the runs of large values inside it (if `cones`). Then also adds the shorter
+ * segments inside it, where more than the limit is live. */
 static void
 add_segments (const Analysis *a,
               const CleaveStripsTask *task,

@@ -9,7 +9,8 @@
  *   small ──► large ──► large ──► small        cut at its end into strips that carry their halo,
  *    a                               b         so that few rows of each large value are alive
  *
- * cleave_split_for() cuts them into strips (strips.h) before it splits other nodes. Strips run one
+ * cleave_split_for() cuts the segments into strips (strips.h), after the other nodes that are worth
+ * a cut. Strips run one
  * after the other, layer by layer. Several threads work at one strip each, a layer or so behind the
  * strip before it. */
 

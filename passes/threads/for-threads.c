@@ -221,8 +221,8 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Finds the segments. If they do not reach the goal, computes values twice that are needed whole,
- * adds the pieces to `pieces`, and finds the segments again. */
+/* Finds the segments. If the segments do not reach the goal, computes the values that a pooling
+ * needs whole twice, adds the pieces to `pieces`, and finds the segments again. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,

@@ -4,15 +4,15 @@
 #include "../segments/strips.h"
 
 /* Splits a graph for threads, or for ranks with memory of their own. cleave_split_for_threads()
- * calls it for threads, and the placement of ranks calls it for a number of ranks.
+ * uses it for threads, and ranks/split.c for several numbers of ranks.
  *
  * CleaveThreads describes the purpose of a split:
  *
  * - `n`: the number of threads.
  * - `have_own_memory`: the threads have memory of their own. A value that one of them computes and
  *   another reads is sent.
- * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if that has this
- *   many times the bytes of its operands that are not constant; 0: never.
+ * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if the constant
+ *   has this many times the bytes of the operands that are not constant; 0: never.
  * - `strictness`: strips must need this many times less memory than for threads that share memory;
  *   0: no less.
  * - `strips`: a memo of the strips chosen for segments of this graph, for another call with as many
@@ -30,6 +30,6 @@ typedef struct
 /* Splits a graph as cleave_split_for_threads() does, for the purpose that `threads` describes. */
 CleaveSplitReport *
 cleave_split_for (CleaveGraph *graph, const CleaveThreads *threads, GError **error);
-/* Splits a graph as cleave_split_for() does, but makes no report, since its peaks take long to
- * compute. */
+/* Splits a graph as cleave_split_for() does, but makes no report, since the peaks in a report take
+ * long to compute. */
 gboolean cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **error);

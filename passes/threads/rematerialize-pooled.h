@@ -12,7 +12,8 @@
  *             └────────────────────── Mul        └─ Conv ────────────────────────────── Mul
  *
  * This happens only if one node computes the value from much smaller operands, and if all of these
- * nodes together add at most 3 % of the graph's multiply-accumulates. */
+ * nodes together add at most 3 % of the graph's multiply-accumulates. for-threads.c does this if
+ * segments alone do not halve the peak. */
 
 /* Returns whether a node reduces all rows of its operand to one row, channel by channel, with
  * enough channels for chunks. */

@@ -18,8 +18,7 @@
 #define MIN_STEPS 6
 #define MAX_CHUNKS 12
 
-/* The largest number of nodes between two layers, or after the last layer, that are cut with the
- * layers. */
+/* At most this many nodes between two layers, or after the last layer, are cut with the layers. */
 #define MAX_BETWEEN 8
 
 /* A recurrent node, whose chunks run one after the other. */
@@ -68,8 +67,6 @@ list_ranges (const CleaveShape *shape, guint dim, gint64 count)
 
   return cleave_tiling_get_ranges (tiling, shape, NULL, NULL);
 }
-
-/* Finding layers */
 
 /* Returns the dimension of an operand whose elements correspond one by one to the elements of
  * dimension `dim` of the result. Returns -1 if there is none. */
@@ -182,8 +179,8 @@ find_layers (CleaveGraph *graph, const GPtrArray *order, GHashTable *members)
   return layers;
 }
 
-/* Sets `length` of each layer to the length of the longest chain through it. Before, `length` must
- * be that of the chain that ends with the layer. */
+/* Sets `length` of each layer to the length of the longest chain through it. Before the call,
+ * `length` must be the length of the chain that ends with the layer. */
 static void
 find_lengths (const GArray *layers)
 {
@@ -199,8 +196,8 @@ find_lengths (const GArray *layers)
 }
 
 /* Returns whether to cut a layer along the time. Chunks of another dimension, such as the batch,
- * make each thread read the weights of all layers. They are better only if there are more threads
- * than layers in the chain. */
+ * make each thread read the weights of all layers. Chunks of another dimension are better only if
+ * there are more threads than layers in the chain. */
 static gboolean
 is_worth_it (const Layer *layer, const CleaveThreads *threads)
 {
@@ -212,8 +209,6 @@ is_worth_it (const Layer *layer, const CleaveThreads *threads)
   return layer->length > 1 && (layer->length >= threads->n || !others);
 }
 
-/* Cutting layers */
-
 typedef struct
 {
   CleaveGraph *graph;
@@ -222,8 +217,8 @@ typedef struct
   CleaveForwarder *forwarder;
 } Cutter;
 
-/* Adds chunk `index` of a layer. The chunk reads `operands`. Sets operand 0 of them to a part of
- * the layer's operand 0. */
+/* Adds chunk `index` of a layer. The chunk reads `operands`. Sets `operands[0]` to the part of the
+ * layer's operand 0 that the chunk reads. */
 static CleaveNode *
 add_chunk (const Cutter *cutter,
            const Layer *layer,
@@ -255,8 +250,8 @@ find_chunk (const Layer *layer, guint i, guint n_chunks)
   return layer->sequence.is_backwards ? n_chunks - 1 - i : i;
 }
 
-/* Adds all chunks of a layer, and returns them by index. Each reads the state of the chunk that
- * runs before it. */
+/* Adds all chunks of a layer, and returns them (CleaveNode) by index. Each chunk reads the state of
+ * the chunk that runs before it. */
 static GPtrArray *
 add_chunks (const Cutter *cutter, const Layer *layer, const GArray *ranges)
 {
@@ -371,8 +366,6 @@ cleave_sequences_cut (CleaveGraph *graph,
     }
   return TRUE;
 }
-
-/* Cutting for memory */
 
 /* Returns the only reader of `node`, and sets `*dim` to the dimension of the reader's result that
  * corresponds to dimension `*dim` of the node's result. Returns NULL if there is none. */

@@ -13,8 +13,8 @@
 #include "known-ops.h"
 #include "strided-range.h"
 
-/* limit on the nodes between a part that is read and the stored constant that it is computed
- * from */
+/* at most this many nodes may stand between a part that is read and the stored constant that it is
+ * computed from */
 #define MAX_STORED 8
 
 /* The key of a part that the forwarder has made: the value, and the window of it. */
@@ -132,8 +132,8 @@ get_join (CleaveForwarder *forwarder, CleaveNode *node)
   return join;
 }
 
-/* Returns the index of the operand whose range in the join equals `range`; otherwise, of the first
- * operand that contains it. Returns G_MAXUINT if there is none. */
+/* Returns the index of the operand whose range in the join equals `range`; if no operand's range
+ * does, of the first operand that contains `range`. Returns G_MAXUINT if there is none. */
 static guint
 find_holder (const CleaveJoin *join, const CleaveRange *range)
 {
@@ -201,7 +201,7 @@ add_slice (CleaveForwarder *forwarder,
            const CleaveStridedRange *window,
            const char *name)
 {
-  /* a normalized Slice names all axes in order */
+  /* a normalized Slice has no axes: its starts, ends and steps are for all dimensions, in order */
   CleaveSliceAttrs attrs = { .starts.n = window->rank,
                              .ends.n = window->rank,
                              .steps.n = window->rank };
@@ -335,7 +335,7 @@ get_plain (CleaveForwarder *forwarder,
 }
 
 /* Returns whether a window should be read from several operands of a join, if no operand contains
- * all of it. That is useful only if the window cuts a joined dimension. */
+ * all of it. Reading from several operands is useful only if the window cuts a joined dimension. */
 static gboolean
 cuts_joined_dim (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveShape *shape)
 {
@@ -416,7 +416,8 @@ get_joined (CleaveForwarder *forwarder,
   return joined;
 }
 
-/* limit on the readers that are examined, so that forwarding takes linear time */
+/* is_read_whole() looks at no value with more readers than this, so that forwarding takes linear
+ * time */
 #define MAX_READERS 16
 
 /* Returns whether a node other than a view reads the value, which then must exist as a whole
@@ -434,7 +435,7 @@ is_read_whole (const CleaveResult *value)
 
 /* Returns whether a window is read from a new join of the parts that it overlaps. If the window
  * overlaps all parts and another reader needs the old join, a new join would wait for the same
- * parts and copy them, so it is not. */
+ * parts and copy them. The window is then read from the old join. */
 static gboolean
 needs_new_join (const CleaveJoin *join, const CleaveStridedRange *window, const CleaveResult *value)
 {
@@ -461,8 +462,8 @@ get_there (CleaveForwarder *forwarder,
   return get_plain (forwarder, value, window, name);
 }
 
-/* Returns a value that equals `part`, read as far up as possible. Returns `part` if it is read
- * there already. */
+/* Returns a value that equals `part`, read as far up as possible. Returns `part` if no value
+ * further up equals it. */
 static CleaveResult *
 forward (CleaveForwarder *forwarder, CleaveResult *part)
 {
@@ -481,8 +482,8 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
   return get_there (forwarder, there, &window, part->node->name);
 }
 
-/* Reads the parts that get_joined() left pending further up. Slices without users stay in `parts`,
- * which from then on maps them to the values that replaced them. */
+/* Reads the Slices in `pending`, which get_joined() added, from values further up. Keeps the key of
+ * a replaced Slice in `parts`, and maps it to the value that replaced the Slice. */
 static void
 read_pending (CleaveForwarder *forwarder)
 {

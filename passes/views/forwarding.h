@@ -3,9 +3,10 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* A forwarder makes parts of values, each part once. It reads a part from the node that computes
- * it: past Slices, Splits, Concats and Assembles. Parts of a constant become constants that share
- * its bytes.
+/* A forwarder makes parts of values, each part once. The forwarder reads a part from the node that
+ * computes it: past Slices, Splits, Concats and Assembles. Parts of a constant become constants
+ * that share its bytes. split/build.h gets the operands of pieces from a forwarder, and
+ * forward-slices.c replaces Slices with it.
  *
  * Examples: the range of an Assemble that covers one operand is that operand. A range across two
  * operands is a smaller Assemble of two Slices.
@@ -34,7 +35,7 @@ gboolean cleave_forwarder_reads_back (CleaveForwarder *forwarder,
                                       CleaveResult *value,
                                       const CleaveRange *range);
 /* Returns a value with the same bits as `result`, the result of a Slice or a Split, read as far up
- * as possible. Returns `result` if it is read there already. */
+ * as possible. Returns `result` if no value further up has these bits. */
 CleaveResult *cleave_forwarder_forward (CleaveForwarder *forwarder, CleaveResult *result);
 /* Returns whether the last call of cleave_forwarder_get() or cleave_forwarder_forward() added the
  * node of this result. */

@@ -3,16 +3,19 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Joins: the places of the operands of a Concat or an Assemble in its result, and new joins of
- * parts. */
+/* Joins: the ranges that the operands of a Concat or an Assemble fill in its result, and new joins
+ * of parts. forwarding.h finds the operand that contains a range with it, and split/build.h joins
+ * pieces. For example, a Concat of 2 and 3 rows has the ranges [0, 2) and [2, 5). */
 
-/* The places of the `n` operands of a join in its result. */
+/* The places of the `n` operands of a join: the ranges of the result that they fill. */
 typedef struct
 {
   guint n;
-  CleaveRange *place;               /* indexed by operand: the range of the result that it fills */
-  gboolean joined[CLEAVE_MAX_RANK]; /* indexed by dimension: places differ along it */
-  guint dim;       /* one of the joined dimensions; a search for operands uses their begins in it */
+  CleaveRange *place; /* indexed by operand: the range of the result that the operand fills */
+  gboolean joined[CLEAVE_MAX_RANK]; /* indexed by dimension: some operand fills only a part of the
+                                       dimension */
+  guint dim;       /* one of the joined dimensions; cleave_join_find() searches by the begins of the
+                      operands in it */
   guint *by_begin; /* indices of the operands, sorted by begin in `dim` */
   gint64 longest;
 } CleaveJoin;

@@ -17,8 +17,8 @@ is_transpose (const CleaveNode *node)
   return cleave_node_is (node, CLEAVE_KNOWN_TRANSPOSE);
 }
 
-/* Returns the value reshaped to `shape`; the value itself if it has this shape. The shape must have
- * no zeros, since a zero in a Reshape copies an extent. */
+/* Returns `x` reshaped to `shape`, or `x` itself if it has this shape. The shape must have no
+ * zeros, since a zero in a Reshape copies an extent. */
 static CleaveResult *
 reshape (CleaveGraph *graph, const char *name, CleaveResult *x, const CleaveShape *shape)
 {

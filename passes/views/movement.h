@@ -3,7 +3,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Composes nodes that move data without computing: Reshape and Transpose. */
+/* Composes nodes that move data without computing: Reshape and Transpose. fold-views.c calls it for
+ * each node, and replaces the node by the value that it returns. */
 
 /* Finds a value with the same bits as the result of `node` that needs fewer nodes, and adds nodes
  * for it if necessary. Two Reshapes or two Transposes become one node or none; a Transpose that

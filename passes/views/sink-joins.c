@@ -13,9 +13,9 @@
  *     |                 |
  *    Conv              Conv
  *
- * The Slice is a view of a value that others read, so the join would copy it.  The Relu reads it in
- * place and writes to the join's memory instead.  In a DenseNet, where strips of concatenated
- * layers shift against each other, this happens at every Concat. */
+ * The Slice is a view of a value that other nodes read, so the Assemble would copy it. After the
+ * move, a Relu reads the Slice in place and writes to the memory of the Assemble. In a DenseNet,
+ * strips of concatenated layers shift against each other, so each Concat would copy a Slice. */
 
 /* Joins with more parts than this, also counting parts of parts, are not moved, so that the cost
  * stays linear. */
@@ -49,8 +49,6 @@ cleave_join_sinker_free (CleaveJoinSinker *sinker)
   g_free (sinker);
 }
 
-/* Parts */
-
 static gboolean
 is_join (const CleaveResult *value)
 {
@@ -69,8 +67,8 @@ is_joined_for_joins (const CleaveResult *value)
   return TRUE;
 }
 
-/* Lists the parts of a join. Replaces each part that is itself a join, and that only joins read, by
- * its parts. Returns NULL if there are more than MAX_PARTS. */
+/* Lists the parts of a join. If only joins read a part that is itself a join, replaces this part by
+ * its own parts. Returns NULL if there are more than MAX_PARTS. */
 static GArray *
 find_parts (const CleaveResult *whole)
 {
@@ -102,8 +100,6 @@ has_view (const GArray *parts)
   return FALSE;
 }
 
-/* Nodes */
-
 /* Returns the index of the operand that has the shape of the result and is a join without other
  * readers, if all other operands are constants. Returns -1 if there is none. */
 static gint
@@ -128,8 +124,8 @@ find_joined (const CleaveNode *node)
   return joined;
 }
 
-/* Returns whether a chunk reads, of the joined operand, exactly the range that it computes, without
- * padding. */
+/* Returns whether a chunk reads exactly the range of operand `joined` that it computes of the
+ * result, without padding. */
 static gboolean
 reads_its_place (const CleaveChunk *chunk, guint joined)
 {

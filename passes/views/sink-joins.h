@@ -4,7 +4,8 @@
 #include "forwarding.h"
 
 /* Moves joins below element-wise nodes, if a join would copy one of its parts: each piece of the
- * node then reads a part directly. The sinker remembers nodes by address, as the forwarder does. */
+ * node then reads a part directly. The sinker remembers nodes by address, as the forwarder does.
+ * split/apply.h sinks joins after it has built the pieces of a region. */
 typedef struct _CleaveJoinSinker CleaveJoinSinker;
 
 CleaveJoinSinker *cleave_join_sinker_new (CleaveGraph *graph, CleaveForwarder *forwarder);

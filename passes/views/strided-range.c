@@ -103,8 +103,8 @@ read_window (const CleaveResult *result, CleaveStridedRange *window)
       if (!cleave_dim_map_read (&map[d], d, from->dim[d], to->dim[d], &window->begin[d],
                                 &window->step[d]))
         return FALSE;
-      /* normalizes: equal windows must compare equal, or each would be replaced by the other
-       * without end */
+      /* normalize, so that equal windows compare equal: two Slices of one element would replace
+       * each other without end */
       if (to->dim[d] < 2)
         window->step[d] = 1;
       if (to->dim[d] == 0)
