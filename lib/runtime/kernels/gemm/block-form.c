@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds, for a matrix of floats, integers and scales whose products are exactly these floats. Any
- * operator may have computed the floats. */
+/* Finds the integers and scales of a matrix of floats, so that each integer times its scale is
+ * exactly the float. The floats may come from any operator, such as a folded DequantizeLinear. */
 
 #include "block-form.h"
 
@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Limit on the ratio of the least nonzero magnitude of a block to the scale. Among blocks of 16
- * random bytes, only one of 65,000 exceeds it. */
+/* Limit on the smallest nonzero magnitude of a block, as a multiple of the scale. Only one of
+ * 65,000 blocks of 16 random bytes exceeds this limit. */
 #define MAX_LEAST 64
 
 static gboolean
@@ -39,8 +39,8 @@ try_scale (const float *w, gint64 n, float greatest, float scale, CleaveBlock *b
   return block->most - block->least <= 255;
 }
 
-/* Finds the scale of a block. Tries the least magnitude divided by 1, 2, 3 and so on, and the two
- * floats adjacent to each quotient, since the least magnitude is a rounded product. */
+/* Finds the scale of a block. Candidates are the smallest nonzero magnitude divided by 1, 2, 3 and
+ * so on, and the two floats adjacent to each quotient, since the magnitude is a rounded product. */
 gboolean
 cleave_block_find (const float *w, gint64 n, CleaveBlock *block)
 {
@@ -82,9 +82,9 @@ cleave_block_read_columns (const CleavePanels *panels, const float *from, gint64
   return n;
 }
 
-/* Finds, for each block of a column, integers and a scale whose products are its floats. Returns
- * FALSE if a block has none. Sets form->n_bits to 8 if the integers of a block do not fit into 4
- * bits. */
+/* Finds an integer for each float of a column and a scale for each block, so that integer times
+ * scale is the float. Returns FALSE if a block has no such scale. Sets form->n_bits to 8 if the
+ * integers of a block do not fit into 4 bits. */
 static gboolean
 try_column (const float *w, gint64 n_rows, CleaveBlockForm *form)
 {

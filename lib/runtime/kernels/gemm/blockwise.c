@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Products with weights that are integers of 4 or 8 bits times a scale per block. The kernel finds
- * these integers in the float weights. It serves a matrix only if a run can restore every weight
- * bit for bit. Integer panels have the layout of float panels. Each panel begins with a scale and
- * an offset for each column of each block of rows. */
+/* Products with weights that are integers of 4 or 8 bits times a scale per block. The float weights
+ * are searched for these integers, and a matrix is served only if a run can restore every weight
+ * bit for bit. The panels of integers have the layout of float panels (panels.h). Each panel begins
+ * with a scale and an offset for each column of each block of rows. */
 
 #include "blockwise.h"
 #include "block-form.h"
@@ -22,11 +22,12 @@
 #define WIDTH ((gint64) (VECTORS * CLEAVE_VECTOR))
 /* bytes of the scales and offsets of one block of rows in a panel */
 #define BLOCK_BYTES (2 * (gsize) WIDTH * sizeof (float))
-/* Number of rows of weights that are converted to floats at once. With 64, which fit into an L1
- * cache, a product of 64 rows of x takes 1.07 times as long. */
+/* Number of rows of weights that are converted to floats at once. With 64 rows, which fit into an
+ * L1 cache, a product of 64 rows of x takes 1.07 times as long. */
 #define CHUNK 256
-/* Number of rows of x that share converted weights and stay in a cache. A product of 1,024 rows
- * takes 1.04 times as long with all rows at once, and 1.02 times with 128 rows at once. */
+/* Number of rows of x that are multiplied by the same converted weights, so that the rows stay in a
+ * cache. A product of 1,024 rows takes 1.04 times as long with all rows at once, and 1.02 times
+ * with 128 rows at once. */
 #define ROWS 512
 
 struct _CleaveBlockwise
@@ -44,7 +45,7 @@ find_form (const CleaveTensor *base, gconstpointer data, gpointer to)
       cleave_block_find_form (data, cleave_tensor_get_data ((CleaveTensor *) base));
 }
 
-/* Packing */
+/* The following functions pack the weights. */
 
 static gint64
 count_blocks (const CleaveBlockwise *b)
@@ -52,8 +53,8 @@ count_blocks (const CleaveBlockwise *b)
   return (b->panels.extent[3] + b->form.block - 1) / b->form.block;
 }
 
-/* Returns the bytes of one row of a panel. With 4 bits, a byte holds one integer of the first half
- * of the panel's columns and one of the second half. */
+/* Returns the bytes of one row of a panel. With 4 bits, a byte holds two integers: one of the first
+ * half of the panel's columns in its lower bits, and one of the second half in its upper bits. */
 static gsize
 bytes_of_row (const CleaveBlockwise *b)
 {
@@ -153,11 +154,11 @@ cleave_blockwise_new (CleaveWeights *weights,
   return b.packed == NULL ? NULL : g_memdup2 (&b, sizeof b);
 }
 
-/* Running */
+/* The following functions run the product. */
 
 typedef gint32 Numbers __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (gint32))));
 
-/* `n` consecutive rows of weights within one block of a panel. */
+/* `n` consecutive rows of weights of a panel, all in one block. */
 typedef struct
 {
   const float *scales, *offsets;
@@ -165,8 +166,8 @@ typedef struct
   gint64 step, n; /* distance of adjacent rows in bytes, and number of rows */
 } Rows;
 
-/* Returns the rows of weights from `begin` on that are in the same block, at most up to row
- * `end`. */
+/* Returns consecutive rows of weights from row `begin` on, up to the end of its block, but not
+ * beyond row `end`. */
 static Rows
 rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end)
 {
@@ -181,8 +182,8 @@ rows_of (const CleaveBlockwise *b, const guint8 *panel, gint64 begin, gint64 end
                  .n = MIN ((k + 1) * b->form.block, end) - begin };
 }
 
-/* Converts vector i of a row of weights to floats. With 4 bits (`is_short`), the upper four bits of
- * the bytes of vector i hold a vector of the panel's second half. */
+/* Converts vector i of a row of weights to floats. With 4 bits (`is_short`), the vectors of the
+ * panel's second half are in the upper bits of the bytes of the first half. */
 static inline __attribute__ ((always_inline)) CleaveVector
 read_vector (const guint8 *row, int i, gboolean is_short, CleaveVector offset, CleaveVector scale)
 {
@@ -210,8 +211,8 @@ unpack_rows (const Rows *rows, gboolean is_short, float *to)
     }
 }
 
-/* Multiplies one row of x by the given rows of weights, and adds the products to the sums y, one
- * for each column of the panel. */
+/* Multiplies one row of x by the given rows of weights, and adds the products to the sums in y. y
+ * has one sum for each column of the panel. */
 static inline __attribute__ ((always_inline)) void
 add_rows (const Rows *rows, gboolean is_short, const float *x, float *y)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs a transposed convolution as products. Result pixels that are `stride` apart along an axis
- * use the same taps, and the operand pixels that these taps read are adjacent. */
+/* Plans a transposed convolution as products (gemm.h). Result pixels that are `stride` apart along
+ * an axis use the same taps of the kernel, and the operand pixels that these taps read are
+ * adjacent. */
 
 #include "plans.h"
 
@@ -9,15 +10,15 @@
 
 enum { X, W, B };
 
-/* A tap of one axis. `at` is the position in the operand that the tap reads for the first pixel of
- * a span. */
+/* A tap of the kernel along one axis. `at` is the position in the operand that the tap reads for
+ * the first pixel of a span. */
 typedef struct
 {
   gint64 tap, at;
 } AxisTap;
 
-/* `count` pixels of one axis of the result that use the same taps. The first is at position
- * `begin`; adjacent ones are `stride` positions apart. */
+/* `count` pixels of one axis of the result that use the same taps. The first pixel is at position
+ * `begin`, and adjacent pixels are `stride` positions apart. */
 typedef struct
 {
   gint64 begin, count;
@@ -64,8 +65,8 @@ meets_the_same (const GArray *a, const GArray *b)
   return TRUE;
 }
 
-/* Returns the spans of an axis (Span): first the pixels at 0, stride, 2 * stride …, then those at
- * 1, 1 + stride … */
+/* Returns the spans of an axis (Span): first the pixels 0, stride, 2 * stride, …, then the pixels
+ * 1, 1 + stride, …, and so on up to stride - 1. */
 static GArray *
 cut_axis (const CleaveAxis *axis)
 {
@@ -154,8 +155,8 @@ add_regions (const Plan *plan, CleaveProduct *product)
   cleave_product_end_band (product, &(CleaveBand){ 0 });
 }
 
-/* Adds the columns of all groups to the product. All groups have the same columns of the panels.
- * Within a tap, each group has rows of its own. */
+/* Adds the columns of all groups to the product. All groups use the same columns of the panels, but
+ * each group has its own rows within a tap. */
 static void
 add_columns (const Plan *plan,
              const CleavePanels *panels,

@@ -6,6 +6,9 @@
 
 enum { X, W, B };
 
+/* Plans float convolutions as products (gemm.h). A tap is one position of the convolution's kernel,
+ * such as (0, 2) of 3 x 3. */
+
 /* Pixels [begin, end) of an axis that all read the taps [first, last). */
 typedef struct
 {
@@ -20,18 +23,18 @@ typedef struct
   CleaveSpan channels; /* the channels of each group of x that the convolution reads */
   gint64 lda;
   gboolean has_bias;
-  gboolean nests; /* the pixels of y follow each other in memory, along each axis and from axis to
-                     axis */
+  gboolean nests; /* TRUE: the pixels of y follow each other in memory, along each axis and from one
+                     axis to the next */
   gint64 y_size;  /* distance of adjacent images of y in elements, if `nests` */
-  gboolean joins_taps; /* adjacent taps of a kernel row are contiguous in x, and the product treats
-                          them as one long tap */
+  gboolean joins_taps; /* TRUE: adjacent taps of a kernel row are contiguous in x, and the product
+                          treats them as one long tap */
 } Plan;
 
-/* Limit on the number of floats of x and y in a band. If the weights have more floats than this
- * limit, their number is the limit, since each band reads all weights again. */
+/* Limit on the number of floats of x and y in a band (gemm.h). If the weights have more floats than
+ * BAND_FLOATS, the number of weights is the limit, since each band reads all weights again. */
 #define BAND_FLOATS 65536
-/* With at most this number of channels, calling the code for a tap takes longer than its
- * products. */
+/* With at most this number of channels, calling the code for one tap takes longer than the products
+ * of the tap, so adjacent taps are joined. */
 #define FEW_CHANNELS 8
 
 static gboolean
@@ -40,8 +43,8 @@ reads_one_tap (const CleaveAxis *axis)
   return axis->n_taps == 1 && axis->pad == 0 && (axis->n_y - 1) * axis->stride < axis->n_x;
 }
 
-/* If one kernel tap covers an axis, and its rows follow each other in x and in y, merges the rows
- * into one long row. */
+/* Merges rows into one long row if a single kernel tap covers the axis and the rows follow each
+ * other in x and in y. */
 static void
 join_rows (Plan *plan)
 {
@@ -62,8 +65,8 @@ join_rows (Plan *plan)
     }
 }
 
-/* If an axis has a single position, sets its step to the number of elements of y that the inner
- * axes span. Sets `nests`. */
+/* Sets the step of each axis with a single position to the number of elements of y that the inner
+ * axes span. Sets `nests` and `y_size`. */
 static void
 find_nesting (Plan *plan)
 {
@@ -149,8 +152,8 @@ add_region (const Plan *plan, CleaveProduct *product, const Span *span[3])
 }
 
 /* Returns the elements of x that the pixels [begin, end) of axis `outer` of y read, as a range of
- * offsets in a dense x. Returns the range of all of x if an axis outside of `outer` has more than
- * one position. */
+ * offsets in a dense x. If an axis outside of `outer` has more than one position, returns the range
+ * of all of x. */
 static CleaveSpan
 band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
 {
@@ -171,7 +174,8 @@ band_of_x (const Plan *plan, guint outer, gint64 begin, gint64 end)
   return (CleaveSpan){ first * axis->x_step, CLAMP (last, first, axis->n_x) * axis->x_step };
 }
 
-/* Adds a band of y: pixels [begin, end) of axis `outer`, and all pixels of the axes inside it. */
+/* Adds a band (gemm.h) that consists of the pixels [begin, end) of axis `outer` of y, and all
+ * pixels of the axes inside it. */
 static void
 add_band (const Plan *plan, CleaveProduct *product, guint outer, gint64 begin, gint64 end)
 {

@@ -5,10 +5,10 @@
 
 #include "../in-place.h"
 
-/* Limits on a block. A block keeps the sums of `pixels` pixels times `vectors` vectors of columns
- * in registers; both numbers are compile-time constants. If the columns do not fill whole vectors,
- * the last vector overlaps the vector before, and both compute the shared columns with equal
- * results. */
+/* Limits on a block, the unit that one call computes. A block keeps the sums of `pixels` pixels
+ * times `vectors` vectors of columns in registers; both numbers are compile-time constants. If the
+ * columns do not fill whole vectors, the last vector overlaps the vector before it, and both
+ * vectors compute equal results for the shared columns. */
 #define MAX_VECTORS 4
 #if CLEAVE_REGISTERS == 32
 #define MAX_PIXELS 12
@@ -19,14 +19,15 @@
 
 typedef struct
 {
-  gint64 column[MAX_VECTORS]; /* indexed by vector: the column of y at which it begins */
-  float first[MAX_VECTORS * CLEAVE_VECTOR]; /* indexed by lane: initial value of its sums */
+  gint64 column[MAX_VECTORS]; /* indexed by vector: the column of y at which the vector begins */
+  float first[MAX_VECTORS *
+              CLEAVE_VECTOR]; /* indexed by lane of all vectors: initial value of the lane's sums */
 } Columns;
 
 typedef void (*Block) (
     const CleaveDirect *d, const Columns *columns, const float *x, float *y, gint64 n_blocks);
 
-/* Loads a vector. If `some`, loads only its first m lanes. */
+/* Loads a vector. `some` TRUE: loads only its first m lanes. */
 static inline __attribute__ ((always_inline)) CleaveVector
 load (const float *from, gint64 m, gboolean some)
 {
@@ -42,8 +43,8 @@ store (float *to, CleaveVector value, gint64 m, gboolean some)
     cleave_vector_store (to, value);
 }
 
-/* Multiplies one row of `a` by the values of x and adds the products to the sums. Keeps in
- * registers the values of x or the vectors of `a`, whichever are fewer. */
+/* Multiplies one row of `a` by the values of x and adds the products to the sums. Keeps the smaller
+ * set in registers: the values of x for all pixels, or the vectors of `a`. */
 static inline __attribute__ ((always_inline)) void
 add_row (const float *const *from,
          gint64 step,
@@ -83,7 +84,7 @@ add_row (const float *const *from,
 
 #if defined(CLEAVE_FACTORS)
 /* Multiplies CLEAVE_FACTORS rows of `a` by the values of x and adds the products to the sums. One
- * load of x serves all these rows. Returns the address of the row behind them. */
+ * load of x serves all these rows. Returns the address of the row of `a` after these rows. */
 static inline __attribute__ ((always_inline)) const float *
 add_rows (const float *const *from,
           gint64 step,
@@ -220,8 +221,8 @@ typedef struct
 } Shape;
 
 /* Defines blocks with the largest number of pixels for which the sums, a row of `a` and a value of
- * x fit into 32 registers, or 16. With CLEAVE_FACTORS, a vector of x for each pixel takes the place
- * of the value. */
+ * x fit into 32 registers, or 16. With CLEAVE_FACTORS, a pixel needs a vector of x instead of a
+ * single value. */
 #if defined(CLEAVE_FACTORS)
 BLOCKS_12 (some, 1, TRUE)
 BLOCKS_12 (one, 1, FALSE)
@@ -273,8 +274,8 @@ set_columns (const CleaveDirect *d, Columns *columns)
 }
 
 /* Computes all pixels in blocks. If the last pixels do not fill a block, divides these pixels and
- * the last whole block into two halves. In a short block, each addition would wait for the one
- * before it. */
+ * the last whole block into two halves. A short block would be slow, since each addition waits for
+ * the addition before it. */
 void
 cleave_direct_run (const CleaveDirect *d)
 {

@@ -42,7 +42,7 @@ cleave_brgemm_nests (const CleaveBrgemm *brgemm, gint64 size)
   return TRUE;
 }
 
-/* The kernel families that this file defines; levels.h lists them for ../../kernels.c. */
+/* The kernel families that this file defines. levels.h lists them for lib/runtime/kernels.c. */
 
 static void
 brgemm_free (gpointer state)
@@ -55,8 +55,8 @@ brgemm_free (gpointer state)
   g_free (brgemm);
 }
 
-/* Returns the bytes of the weights that each run packs into scratch. The scratch of the narrow
- * kernel follows them. */
+/* Returns the size in bytes of the weights that each run packs into scratch. The scratch of the
+ * narrow kernel begins after these bytes. */
 static gsize
 bytes_of_panels (const CleaveBrgemm *brgemm)
 {
@@ -92,7 +92,7 @@ pack_rows (const CleavePackedRows *rows, guint band, const float *x, float *to)
 }
 
 /* Makes the plan of an instance with `plan`, then the code of its product. Returns FALSE if `plan`
- * returns FALSE, that is, if the family does not serve the instance. */
+ * returns FALSE: the family does not serve the instance. */
 static gboolean
 prepare (gboolean (*plan) (const CleaveKernelInstance *instance,
                            CleaveWeights *weights,

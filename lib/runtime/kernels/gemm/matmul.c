@@ -4,25 +4,28 @@
 
 enum { A, B, C };
 
-/* The product y = a b for each index of the batch dimensions, where a is m x k and b is k x n. If
- * the columns of y are contiguous and its rows are not, the kernel computes the transposed product;
- * then a is operand B, and b is operand A. */
+/* Plans matrix products of floats (MatMul, Gemm) as products (gemm.h).
+ *
+ * This struct is the product y = a b for each index of the batch dimensions, where a is m x k and b
+ * is k x n. If the columns of y are contiguous and its rows are not, the kernel computes the
+ * transposed product: `a` is then operand B of the node, and `b` is operand A. */
 typedef struct
 {
   gint64 m, n, k;
   gint64 a_row, a_column, b_row, b_column, y_row, y_column;
-  guint a, b;          /* indices of the operands that are a and b */
-  guint b_columns_dim; /* dimension of operand `b` that holds the columns of b */
+  guint a, b;          /* indices of the node's operands that are a and b */
+  guint b_columns_dim; /* dimension of b whose indices are the columns of b */
   guint rows_dim,
-      columns_dim;      /* dimensions of y that hold the rows and the columns of the product */
-  gboolean takes_batch; /* a batch dimension of y holds the rows or columns of the product; such a
-                           constant is packed in another layout, which other kernels cannot share */
+      columns_dim; /* dimensions of y whose indices are the rows and the columns of the product */
+  gboolean
+      takes_batch; /* TRUE: a batch dimension of y supplies the rows or columns of the product. A
+                      constant operand is then packed in a layout that other kernels cannot share */
 } Plan;
 
-/* Limit on the number of floats of x and y in a band, as in conv.c. */
+/* Limit on the number of floats of x and y in a band (gemm.h), as in conv.c. */
 #define BAND_FLOATS 65536
 /* Smallest number of columns of B that the product reads in place. Fewer columns do not fill a
- * vector, so B is packed. */
+ * vector, so each run packs B. */
 #define MIN_IN_PLACE CLEAVE_VECTOR
 
 static gboolean
@@ -60,7 +63,7 @@ has_batches (const CleaveBrgemm *brgemm)
 }
 
 /* Plans how runs read b: from a packed constant, in place, or packed by each run. Returns a product
- * without regions. Returns NULL if the plan's `blockwise` computes the product instead. */
+ * without regions. Returns NULL if `blockwise` (blockwise.h) computes the product instead. */
 static CleaveProduct *
 add_b (const Plan *plan,
        const CleaveKernelInstance *instance,
@@ -199,8 +202,8 @@ add_batches (const CleaveKernelInstance *instance, guint n_matrix_dims, CleaveBr
     }
 }
 
-/* If batches share b, and their rows follow each other in a and in y, merges the batches into one
- * taller matrix. */
+/* If all batches share b, and the rows of the batches follow each other in a and in y, merges the
+ * batches into one matrix with more rows. */
 static void
 join_batches (Plan *plan, CleaveBrgemm *brgemm)
 {
@@ -248,9 +251,10 @@ transpose (Plan *plan, const CleaveKernelInstance *instance, CleaveBrgemm *brgem
   plan->columns_dim = plan->rows_dim;
 }
 
-/* If only one operand has a batch dimension, and this dimension is contiguous in y, uses it as that
- * operand's rows or columns, which become a batch dimension. An example is a MatMul on the last
- * dimension of an image whose channels are contiguous. */
+/* Makes a batch dimension the rows or columns of the product. Does so if only one operand has the
+ * batch dimension, and the dimension is contiguous in y. The former rows or columns of the operand
+ * become a batch dimension. An example is a MatMul on the last dimension of an image whose channels
+ * are contiguous. */
 static void
 take_innermost (Plan *plan, CleaveBrgemm *brgemm)
 {

@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-/* Limits on a block. A block keeps in registers the sums of `vectors` vectors of pixels for each of
- * `columns` columns; both numbers are compile-time constants. */
+/* Limits on a block, the unit that one call computes. A block keeps in registers the sums of
+ * `vectors` vectors of pixels for each of `columns` columns; both numbers are compile-time
+ * constants. */
 #define MAX_VECTORS 8
 #define MAX_SUMS 12
 
@@ -15,7 +16,8 @@ typedef void (*Block) (const CleaveNarrowWork *work,
                        gint64 pixel,
                        CleaveVector *sums);
 
-/* Returns a mask of the lanes whose pixels are in [begin, end). Lane 0 has pixel `pixel`. */
+/* Returns a mask of the lanes whose pixels are in [begin, end). Lane i stands for pixel `pixel` +
+ * i. */
 static inline CleaveMask
 mask_of (gint64 pixel, gint64 begin, gint64 end)
 {
@@ -26,8 +28,8 @@ mask_of (gint64 pixel, gint64 begin, gint64 end)
   return (index >= first) & (index < last);
 }
 
-/* Multiplies the channels of one tap and adds the products to the sums. Keeps in registers the
- * values of x or of the weights, whichever are fewer. */
+/* Multiplies the channels of one tap and adds the products to the sums. Keeps the smaller set in
+ * registers: the values of x, or the weights. */
 static CLEAVE_SPECIALISED void
 add_channels (const CleaveNarrowWork *work,
               const float *x,
@@ -63,8 +65,8 @@ add_channels (const CleaveNarrowWork *work,
     }
 }
 
-/* Adds the products of the channels of a tap that reads padding for some pixels. Does not change
- * the sums of these pixels. */
+/* Adds the products of the channels of a tap that reads padding for some pixels. The sums of those
+ * pixels do not change. */
 static CLEAVE_SPECIALISED void
 add_masked_channels (const CleaveNarrowWork *work,
                      const float *x,
@@ -169,8 +171,8 @@ static const struct
 };
 /* clang-format on */
 
-/* Stores a vector of pixels with two (store_twos) or four contiguous columns. The interleave
- * instructions work within 128-bit lanes, each of which has four pixels. */
+/* Stores a vector of pixels with two contiguous columns (store_twos) or four. The interleave
+ * instructions work within 128-bit lanes, and each 128-bit lane has four pixels. */
 static void
 store_twos (const CleaveVector *a, const CleaveVector *b, float *y, gint64 step)
 {
@@ -207,7 +209,7 @@ store_fours (const CleaveVector *sums, gint64 vectors, float *y, gint64 step)
     }
 }
 
-/* Stores n pixels of y. Each vector of sums has the values of one column for all pixels. */
+/* Stores n pixels of y. Each vector of `sums` contains one column of several pixels. */
 static void
 store_pixels (
     const CleaveNarrowJob *job, const CleaveVector *sums, gint64 vectors, gint64 n, float *y)

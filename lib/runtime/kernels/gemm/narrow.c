@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Computes convolutions, transposed or not, with few result channels per group. A vector holds
- * pixels of a row, since vectors of channels would be mostly empty.
+ * pixels of a row, since vectors of channels would be mostly empty. narrow-sums.h defines phases
+ * and jobs.
  *
  * Over 400 lines: one kernel family, for two ops. */
 #include "narrow.h"
@@ -10,8 +11,8 @@
 
 enum { X, W, B };
 
-/* Limits on the stride (MAX_PHASES) and on the rows of x that a window reads (MAX_SLOTS). They are
- * the sizes of arrays in registers and on the stack. */
+/* MAX_PHASES: limit on the stride. MAX_SLOTS: limit on the number of rows of x that the taps for
+ * one row of y read. The limits are the sizes of arrays in registers and on the stack. */
 #define MAX_PHASES 4
 #define MAX_SLOTS 16
 
@@ -19,31 +20,31 @@ struct _CleaveNarrow
 {
   CleaveAxis rows, columns;
   gboolean transposed, nests;
-  gint64 n_groups, n_in,
-      n_out;       /* number of groups; number of channels of one group in x and in y */
-  gint64 n_phases; /* number of phases of a row of x: phase q has columns q, q + n_phases, …; each
-                      is transposed separately */
+  gint64 n_groups, n_in, n_out; /* number of groups; number of channels of one group in x; number of
+                                   channels of one group in y */
+  gint64 n_phases;   /* number of phases of a row of x. Phase q consists of the columns q, q +
+                        n_phases, …; each phase is transposed separately */
   gint64 begin, end; /* pixels [begin, end) that the jobs compute */
   gint64 least_shift,
       spread; /* smallest shift of a tap, and number of shifts from the smallest to the largest */
-  gint64 tile, line, n_slots; /* pixels of a tile; distance in floats of adjacent channels of a
-                                 transposed row; number of rows in scratch */
+  gint64 tile, line, n_slots; /* pixels of a tile, which is a part of a row; distance in floats of
+                                 adjacent channels of a transposed row; number of rows in scratch */
   gint64 lda, a_row;
   GArray *jobs, *taps;
 };
 
-/* Limits on the transposed rows of a tile. The rows should stay in the caches while they are read.
- * The limits are the preferred number of floats, largest number of floats, and smallest number of
- * pixels. */
+/* Limits on the transposed rows of a tile, which should stay in the caches while they are read.
+ * TILE_FLOATS: preferred number of floats. MAX_TILE_FLOATS: largest number of floats. MIN_TILE:
+ * smallest number of pixels of a tile. */
 #define TILE_FLOATS 24576
 #define MAX_TILE_FLOATS 131072
 #define MIN_TILE 64
-/* Number of rows of y that are computed before the next tile of the rows, if a row has several
- * tiles. */
+/* Number of rows of y that one tile computes before the next tile begins, if a row consists of
+ * several tiles. */
 #define BAND 16
-/* MIN_PIXELS: smallest number of pixels of a row; with fewer, vectors are not full. MAX_COLUMNS,
- * MAX_COLUMNS_OF_ONE_TAP: largest number of result channels per group; with more, vectors of
- * channels are faster (measured). */
+/* MIN_PIXELS: smallest number of pixels of a row of y; with fewer pixels, vectors are not full.
+ * MAX_COLUMNS, MAX_COLUMNS_OF_ONE_TAP: largest number of result channels per group; with more
+ * channels, vectors of channels are faster (measured). */
 #define MIN_PIXELS 8
 #define MAX_COLUMNS (CLEAVE_VECTOR / 2)
 #define MAX_COLUMNS_OF_ONE_TAP 4
@@ -74,7 +75,7 @@ cleave_narrow_nests (const CleaveNarrow *narrow, gint64 *y_size)
   return narrow->nests;
 }
 
-/* Planning */
+/* The following functions plan the jobs and the tiles. */
 
 static gint64
 divide_down (gint64 a, gint64 b)
@@ -93,8 +94,8 @@ add_tap (CleaveNarrow *n, gint64 phase, gint64 shift, gint64 a)
   g_array_append_val (n->taps, tap);
 }
 
-/* Adds jobs that compute the given columns of one panel and group, with pixels and taps as in
- * `like`. All jobs get nearly the same number of columns. */
+/* Adds jobs that compute `columns` of one panel and group. Their pixels and taps are the pixels and
+ * taps of `like`. All jobs get nearly the same number of columns. */
 static void
 add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
 {
@@ -116,8 +117,8 @@ add_jobs (CleaveNarrow *n, const CleaveNarrowJob *like, const GArray *columns)
     }
 }
 
-/* Returns a job for the pixels of phase q of a row of y; the caller sets its columns. Pixel p of
- * the job is column p * stride + q - pad of y. */
+/* Returns a job without columns for the pixels of phase q of a row of y. Pixel p of the job is
+ * column p * stride + q - pad of y. */
 static CleaveNarrowJob
 job_of_phase (const CleaveNarrow *n, gint64 q)
 {
@@ -145,8 +146,8 @@ add_taps_of_phase (CleaveNarrow *n, gint64 q, gint64 a_tap)
     }
 }
 
-/* Returns whether the taps of two jobs read the same elements of x, and have equal distances in the
- * weights a. */
+/* Returns whether the taps of two jobs read the same elements of x, and the weights of their taps
+ * have equal distances. */
 static gboolean
 reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNarrowJob *b)
 {
@@ -165,7 +166,7 @@ reads_the_same (const CleaveNarrow *n, const CleaveNarrowJob *a, const CleaveNar
   return TRUE;
 }
 
-/* Adds to `columns` the columns of one group that phase q computes. */
+/* Adds to `columns` the columns that phase q computes for one group. */
 static void
 add_columns (const CleaveNarrow *n,
              const CleavePanels *panels,
@@ -192,7 +193,8 @@ add_columns (const CleaveNarrow *n,
     }
 }
 
-/* Plans all jobs. Phases that read the same elements compute their columns in the same jobs. */
+/* Plans all jobs. In a transposed convolution, the result pixels of a phase use the same taps. If
+ * several phases read the same elements of x, their columns become columns of the same jobs. */
 static void
 plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
 {
@@ -225,8 +227,9 @@ plan_jobs (CleaveNarrow *n, const CleavePanels *panels, gint64 first)
       }
 }
 
-/* Chooses the number of pixels of a tile, and the offsets at which taps read their transposed
- * lines. A line has an odd number of cache lines, so that lines use different sets of a cache. */
+/* Chooses the number of pixels of a tile, and the offsets at which taps read the transposed
+ * channels of x. Returns FALSE if a tile would have more than MAX_TILE_FLOATS floats. The distance
+ * of channels is an odd number of cache lines, so that channels use different sets of a cache. */
 static gboolean
 plan_tiles (CleaveNarrow *n)
 {
@@ -289,9 +292,9 @@ plan (CleaveNarrow *n, const CleaveAxis axes[2], const CleavePanels *panels, gin
   return n;
 }
 
-/* Returns whether the narrow kernel serves a convolution. The last dimensions of w are taps along
- * rows and columns. It does not serve a convolution with one tap, since transposing x takes as long
- * as the sums. */
+/* Returns whether the narrow kernel serves a convolution. The dimensions of w from 2 on are the
+ * taps. With one tap, transposing x takes as long as the sums, so the limit on the result channels
+ * is smaller. */
 static gboolean
 is_narrow (const CleaveShape *w, CleaveDims dims, gint64 n_out)
 {
@@ -348,15 +351,16 @@ cleave_narrow_of_conv_transpose (const CleaveKernelInstance *instance,
   return plan (n, axes, panels, first);
 }
 
-/* Running */
+/* The following functions run the kernel. */
 
 typedef struct
 {
   const CleaveNarrow *n;
   const float *x, *a;
-  float *lines;          /* the transposed rows */
-  gint64 row[MAX_SLOTS]; /* indexed by slot: the row of x in the slot; negative: none */
-  gint64 begin, end;     /* pixels [begin, end) of the tile */
+  float *lines; /* the transposed rows */
+  gint64
+      row[MAX_SLOTS]; /* indexed by slot of scratch: the row of x that it holds; negative: none */
+  gint64 begin, end;  /* pixels [begin, end) of the tile */
   CleaveNarrowWork work;
 } Run;
 

@@ -2,9 +2,9 @@
 
 #include "pairs.h"
 
-/* Number of vectors of two adjacent pixels. The first vector holds columns of pixel 0. The second
- * holds the remaining columns of pixel 0 and the first half-vector of pixel 1. The third holds the
- * remaining columns of pixel 1. */
+/* Number of vectors for two adjacent pixels, and number of columns of a pixel. The first vector
+ * holds columns of pixel 0. The second vector holds the remaining columns of pixel 0 and the first
+ * half-vector of pixel 1. The third vector holds the remaining columns of pixel 1. */
 #define VECTORS 3
 #define COLUMNS (VECTORS * CLEAVE_HALF)
 #define MAX_PAIRS 8
@@ -12,8 +12,8 @@
 
 #if CLEAVE_VECTOR == 16
 
-/* Loads one value for each column of both pixels: the values of pixel 0 from address `from`, those
- * of pixel 1 from `next`. */
+/* Loads one value for each column of both pixels: the values of pixel 0 from address `from`, the
+ * values of pixel 1 from address `next`. */
 static inline __attribute__ ((always_inline)) void
 load_pair (const float *from, const float *next, CleaveVector *v)
 {

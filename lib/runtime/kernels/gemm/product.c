@@ -11,15 +11,15 @@
 
 typedef CleaveXsmmKernel Kernel;
 
-/* Piece of a line: `n` pixels that one call computes, and their offsets in x and y. */
+/* A piece of a line: `n` pixels that one call computes, and their offsets in x and y. */
 typedef struct
 {
   gint64 x_offset, y_offset, n;
 } Piece;
 
 /* The code that computes a region's columns of one width. BY_DIRECT needs a whole vector of
- * columns, or memory to read one; without it, LIBXSMM or a loop over elements computes the
- * columns. */
+ * columns, or memory after the columns from which to read one. Otherwise, LIBXSMM or a loop over
+ * elements computes the columns. */
 typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 
 typedef struct
@@ -29,23 +29,24 @@ typedef struct
       y_step[2]; /* for the two outer axes: number of lines, and distance of adjacent lines */
   gint64 x_line_step, y_line_step; /* distances, in x and in y, of adjacent pixels of a piece */
   gint64 n, x_step_in_line,
-      y_step_in_line; /* number of pixels of a whole line, and the distances in x and y of its
-                         adjacent pixels, before set_pieces() changed them */
+      y_step_in_line; /* number of pixels of a whole line, and the distances in x and in y of its
+                         adjacent pixels (`x_line_step` and `y_line_step` before set_pieces()
+                         changed them) */
   gint64 k;
   guint n_taps, n_taps_per_call;
   unsigned long long *a_offset, *x_tap_offset; /* indexed by tap: byte offsets in a and in x */
   guint n_pieces;
   Piece *pieces;
   Method *method;  /* indexed by width of columns: the code that computes them */
-  Kernel *kernels; /* for each width and piece: the code for the first taps, and the code for the
+  Kernel *kernels; /* for each width and piece: two codes, one for the first taps and one for the
                       other taps */
 } Region;
 
 typedef struct
 {
   CleaveColumns columns;
-  guint width; /* index in `widths` of the panel's number of columns; panels with equal numbers
-                  share code */
+  guint width; /* index in `widths` of the panel's number of columns; panels with equal numbers of
+                  columns share code */
 } Panel;
 
 typedef struct
@@ -62,9 +63,10 @@ struct _CleaveProduct
   GArray *bands;
 };
 
-/* Limit on the number of floats of a panel that one call reads. With AVX2, they fit into the L1
- * cache beside their part of x. With AVX-512, blocks of sums are so large that reading `a` from the
- * L2 cache takes no extra time. The limit there only makes additions to y rare (measured). */
+/* Limit on the number of floats of a panel that one call reads. With AVX2, the floats fit into the
+ * L1 cache beside the part of x that the call reads. With AVX-512, blocks of sums are so large that
+ * reading `a` from the L2 cache takes no extra time; the limit there only makes additions to y rare
+ * (measured). */
 #if CLEAVE_VECTOR == 16
 #define MAX_CALL_FLOATS 131072
 #else
@@ -75,8 +77,8 @@ struct _CleaveProduct
 #define MAX_PIECE 64
 /* Limit on distances in elements, since LIBXSMM multiplies leading dimensions in 32 bits. */
 #define MAX_STEP (1 << 26)
-/* A product uses LIBXSMM if its sums have more than LONG_SUM terms, and it has at least
- * MANY_COLUMNS columns (measured). */
+/* A product uses LIBXSMM if its sums have more than LONG_SUM terms and it has at least MANY_COLUMNS
+ * columns (measured). */
 #define LONG_SUM 1024
 #define MANY_COLUMNS 24
 
@@ -202,8 +204,9 @@ piece_length (gint64 n, gint64 x_step)
          3; /* a multiple of three, since three pixels are in registers at a time */
 }
 
-/* Cuts a line into pieces. LIBXSMM needs pixels that are at least k elements apart. If pixels
- * overlap, every second (third, …) pixel forms a line of its own. */
+/* Cuts a line into pieces. LIBXSMM needs pixels that are at least k elements apart. If adjacent
+ * pixels are closer, the line is divided: into the pixels 0, 2, 4, … and 1, 3, 5, …, or into three
+ * or more lines. */
 static void
 set_pieces (Region *to, gint64 n, gint64 x_step, gint64 y_step)
 {
@@ -298,7 +301,7 @@ cleave_product_add_memory (const CleaveProduct *product, GArray *lines)
 static Kernel
 make_kernel (const CleaveProduct *product, const Region *region, gint64 m, gint64 n, gboolean adds)
 {
-  /* the distances of a single pixel are unused, but LIBXSMM needs legal values */
+  /* LIBXSMM needs legal distances even for a single pixel, which does not use them */
   const CleaveXsmmShape shape = { .m = (int) m,
                                   .n = (int) n,
                                   .k = (int) region->k,
@@ -320,7 +323,7 @@ fits (const CleaveProduct *product, const Region *region, gint64 m, gint64 n)
 }
 
 /* Makes the code for all pieces of a region, for columns of width m. Returns FALSE if LIBXSMM
- * cannot make it. */
+ * cannot make the code. */
 static gboolean
 make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kernel *kernel)
 {
@@ -338,8 +341,8 @@ make_kernels (const CleaveProduct *product, const Region *region, gint64 m, Kern
   return TRUE;
 }
 
-/* Returns whether LIBXSMM computes a region's columns of width m. With vectors of 16 lanes it never
- * does: its AVX2 code takes twice the time of direct.c there. */
+/* Returns whether LIBXSMM computes a region's columns of width m. If vectors have 16 lanes, LIBXSMM
+ * is not used: its AVX2 code takes twice the time of direct.c. */
 static gboolean
 is_for_libxsmm (const Region *region, gint64 m)
 {
@@ -374,7 +377,7 @@ cleave_product_prepare (CleaveProduct *product)
     prepare_region (product, &g_array_index (product->regions, Region, z));
 }
 
-/* Fills n pixels of y, `step` elements apart, with the bias. */
+/* Sets n pixels of y, `step` elements apart, to the bias of their m columns. */
 static void
 fill (float *y, gint64 step, gint64 n, const float *bias, gint64 m)
 {
@@ -397,20 +400,21 @@ call (Kernel kernel,
   kernel (a, x, y, &count, region->a_offset + tap, region->x_tap_offset + tap);
 }
 
-/* The data that all calls for a region's columns of a panel share. */
+/* The arguments that all calls for one region and one panel share. */
 typedef struct
 {
   const Region *region;
   gint64 m, lda;
   Method method;
-  const Kernel *kernels; /* code of LIBXSMM; NULL or unused for other methods than BY_LIBXSMM */
+  const Kernel
+      *kernels; /* code of LIBXSMM; unused (and possibly NULL) if the method is not BY_LIBXSMM */
   const float *x, *a, *bias;
   float *y;
   const CleaveEpilogue *epilogue; /* epilogue ops to apply; NULL: none */
 } Work;
 
-/* Returns the epilogue ops if the n_taps taps from index `tap` on include the last tap. Returns
- * NULL if not, since the sums are then incomplete. */
+/* Returns the epilogue ops if the n_taps taps from index `tap` on include the last tap. Otherwise
+ * returns NULL, since the sums are incomplete. */
 static const CleaveEpilogue *
 epilogues_of (const Work *work, guint tap, guint n_taps)
 {

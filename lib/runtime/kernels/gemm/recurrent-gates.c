@@ -35,7 +35,7 @@ apply (const CleaveRecurrentFunction *f, float *v, gint64 n)
     case CLEAVE_ACTIVATION_SIGMOID:
       cleave_line_sigmoid (v, v, n);
       break;
-/* Each activation function has a loop of its own without branches, which compilers vectorize. */
+/* A loop for one activation function. The loop has no branches, so that compilers vectorize it. */
 #define CASE(name)                                                                                 \
   case CLEAVE_ACTIVATION_##name:                                                                   \
     CLEAVE_INDEPENDENT                                                                             \
@@ -117,8 +117,8 @@ add_peephole (const CleaveRecurrentRow *row, guint gate)
     sum[j] += p[j] * c[j];
 }
 
-/* Applies the activation functions of the gates i, o and f in one loop. With peepholes, gate o
- * depends on the new cell state, so this function does not compute it. */
+/* Applies the activation functions of the LSTM gates i, o and f in one loop. With peepholes, gate o
+ * depends on the new cell state, so this function leaves gate o out. */
 static void
 open_gates (const CleaveRecurrentRow *row)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The matrices W and R of recurrent layers: packs them into panels, and multiplies rows by them. */
+/* Packs the matrices W and R of recurrent layers into panels, and multiplies rows by them. */
 
 #include "recurrent-walk.h"
 

@@ -7,7 +7,8 @@
 
 #include "../../../ops/reference.h"
 
-/* Reads n elements of a view, from offset `at` on, as floats. `view` NULL: writes zeros. */
+/* Reads n elements of a view as floats, from offset `at` on, `step` elements apart. `view` NULL:
+ * writes zeros. */
 static void
 read_row (const CleaveView *view, gint64 at, gint64 step, float *to, gint64 n)
 {
@@ -17,7 +18,8 @@ read_row (const CleaveView *view, gint64 at, gint64 step, float *to, gint64 n)
     cleave_upcast (view->type.element, cleave_view_element (view, at), step, 0, to, n);
 }
 
-/* Writes n floats as elements of a view, from offset `at` on. `from` NULL: writes zeros. */
+/* Stores n floats as elements of a view, from offset `at` on, `step` elements apart. `from` NULL:
+ * stores zeros. */
 static void
 write_row (const CleaveView *view, gint64 at, gint64 step, const float *from, gint64 n)
 {
@@ -141,8 +143,8 @@ cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
   write_row (y, at, y->stride[3], from, walk->plan->n);
 }
 
-/* Reads n elements, from `first` on, of an operand that has a row for each direction. Reads the row
- * of the current direction. If the operand is absent, writes zeros. */
+/* Reads n elements, from index `first` on, of an operand that has a row for each direction. Reads
+ * the row of the current direction. If the operand is absent, sets `to` to zeros. */
 void
 cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of cleave_op_recurrent_sums (lib/ops/recurrent-sums.c): the initial sums of all
- * steps of a recurrent layer. They are X times W plus biases, as one product for all evenly spaced
- * rows. */
+ * steps of a recurrent layer. The sums are X times W plus biases. One product computes all rows
+ * that are evenly spaced. */
 
 #include "recurrent-walk.h"
 
@@ -12,11 +12,12 @@ typedef struct
 {
   CleaveRecurrentMatrix w;
   guint inner;           /* dimension of X, 0 or 1, along which one product runs */
-  gint64 n_rows, n_runs; /* number of rows of one product, and number of products */
+  gint64 n_rows, n_runs; /* number of rows of one product; number of products */
 } Plan;
 
-/* If the strides let the two leading dimensions be read as one, plans one product for both.
- * Otherwise plans one product along the longer dimension for each index of the other one. */
+/* Plans one product for the two leading dimensions if their strides allow reading them as one.
+ * Otherwise plans a product along the longer of the two dimensions, for each index of the other
+ * one. */
 static void
 plan_rows (Plan *plan, const CleaveView *x, const CleaveView *y)
 {
@@ -99,7 +100,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Returns whether runs read operand `operand` itself. They do not read W if it is a packed
+/* Returns whether runs read operand `operand` itself. Runs do not read W if it is a packed
  * constant. */
 static gboolean
 reads (gconstpointer state, guint operand)

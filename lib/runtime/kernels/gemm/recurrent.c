@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of RNN, GRU and LSTM. One product multiplies W by the inputs of a block of time
- * steps. Each step then adds the products of R and its state, panel by panel, and computes the
- * gates in vectors (recurrent-gates.c). */
+ * steps. Each step then multiplies R by its state, adds these products panel by panel, and computes
+ * the gates in vectors (recurrent-gates.c). */
 
 #include "direct.h"
 #include "recurrent-gates.h"
@@ -13,11 +13,11 @@
 
 enum { W = CLEAVE_RECURRENT_W, R = CLEAVE_RECURRENT_R };
 
-/* Number of rows of X in one product. One product then reads W once for many rows, while the sums
- * (four gates of 256 units) fill half of an L2 cache (measured). */
+/* Number of rows of X that one product multiplies. With 64 rows, a product reads W once for many
+ * rows, and the sums (four gates of 256 units) fill half of an L2 cache (measured). */
 #define BLOCK_ROWS 64
 
-/* Planning */
+/* The following functions plan a layer. */
 
 /* Sets the pointers of `walk` to the arrays in the scratch at `at`. Returns the bytes of all
  * arrays. `at` NULL: only computes the bytes. */
@@ -75,7 +75,8 @@ prepare (const CleaveKernelInstance *instance,
   plan->n_batch = y->dim[dims.y_batch];
   plan->n_directions = y->dim[dims.y_direction];
   plan->n_steps = CLAMP (BLOCK_ROWS / MAX (plan->n_batch, 1), 1, MAX (plan->n_times, 1));
-  plan->is_gru = plan->n_columns == 3 * plan->n; /* RNN has one gate, GRU three, LSTM four */
+  plan->is_gru =
+      plan->n_columns == 3 * plan->n; /* an RNN has one gate, a GRU three, an LSTM four */
   plan->is_lstm = plan->n_columns == 4 * plan->n;
   *n_scratch = lay_out (plan, NULL, &none) + cleave_recurrent_bytes_of_matrix (&plan->w) +
                cleave_recurrent_bytes_of_matrix (&plan->r);
@@ -83,9 +84,9 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Products */
+/* The following functions multiply rows by W and R. */
 
-/* Sets the sums of `n_rows` rows of X to their products with W, plus biases. */
+/* Sets the sums of `n_rows` rows of X to the products of the rows with W, plus biases. */
 static void
 multiply_inputs (const CleaveRecurrentWalk *walk, gint64 n_rows)
 {
@@ -122,7 +123,8 @@ multiply_states (const CleaveRecurrentWalk *walk,
                              (gate + n_gates) * n, &d, step % 2 != 0);
 }
 
-/* GRU with linear_before_reset: computes R h plus its bias for the last gate, separate from W x. */
+/* Computes R h plus its bias for the last gate of a GRU with linear_before_reset. The result stays
+ * separate from W x, since the reset gate multiplies it first. */
 static void
 multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
 {
@@ -138,7 +140,7 @@ multiply_apart (const CleaveRecurrentWalk *walk, gint64 step)
                              step % 2 != 0);
 }
 
-/* Steps */
+/* The following functions compute the steps. */
 
 static void
 make_gates (const CleaveRecurrentWalk *walk,
@@ -257,7 +259,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
 }
 
-/* Returns whether runs read operand `operand` itself. They do not read W and R if these are packed
+/* Returns whether runs read operand `operand` itself. Runs do not read W and R if they are packed
  * constants. */
 static gboolean
 reads (gconstpointer state, guint operand)

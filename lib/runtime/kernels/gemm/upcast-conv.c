@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Convolutions of 16-bit floats. Each band converts the elements of x that it reads to 32-bit
- * floats. It then runs the product of a convolution of dense floats. */
+/* Convolutions of 16-bit floats. For each band (gemm.h), a run converts the elements of x that the
+ * band reads to 32-bit floats. It then runs the product of a convolution of dense floats. */
 
 #include "../pixels.h"
 #include "../places.h"
@@ -21,9 +21,9 @@ typedef struct
   gint64 y_image;   /* distance of adjacent images in elements, if y is dense */
 } Plan;
 
-/* Planning */
+/* The following functions plan a convolution. */
 
-/* Sets `to` to a kernel instance of the same convolution on dense floats. Its views have no
+/* Sets `to` to a kernel instance of the same convolution on dense floats, with views that have no
  * data. */
 static void
 shadow (const CleaveKernelInstance *instance,
@@ -117,7 +117,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running */
+/* The following functions run a convolution. */
 
 static CleaveUpcastWork
 begin_work (const Plan *s, const CleaveKernelInstance *instance, gpointer scratch)

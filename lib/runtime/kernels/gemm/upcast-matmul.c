@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Matrix products of 16-bit floats. Converts n_rows rows of A at a time to 32-bit floats. B is
- * packed as 32-bit floats. */
+/* Matrix products of 16-bit floats. A run converts n_rows rows of A at a time to 32-bit floats and
+ * multiplies them. B is packed as 32-bit floats. */
 
 #include "../sides.h"
 #include "upcast.h"
@@ -19,7 +19,7 @@ typedef struct
   gint64 column_step; /* distance of adjacent columns of y, in elements */
 } Plan;
 
-/* Planning */
+/* The following functions plan a product. */
 
 /* Packs a constant B. Returns the index of the packed column at which B begins. */
 static gint64
@@ -39,7 +39,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   if (instance->constants[s->b.operand] != NULL && s->batches.n_indices == 1 &&
       b->type.shape.rank >= 2)
     {
-      /* the stride of a piece with one column is arbitrary: take the stride of the operand */
+      /* if the piece has one column, its stride is arbitrary: take the stride of the operand */
       panels->column_stride = b->stride[s->b_columns_dim];
       plan->common.packed = cleave_panels_of_constant (weights, instance->constants[s->b.operand],
                                                        s->b_columns_dim, panels, &first);
@@ -47,7 +47,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   return first;
 }
 
-/* Adds a band of n_rows rows of floats to the product. */
+/* Adds a band of n_rows converted rows to the product. */
 static void
 add_rows (const Plan *plan, CleaveProduct *product, gint64 n_rows)
 {
@@ -133,9 +133,9 @@ prepare_gemm (const CleaveKernelInstance *instance,
   return prepare_sides (instance, &sides, weights, state, n_scratch);
 }
 
-/* Running */
+/* The following functions run a product. */
 
-/* State of a run, at one index of the batch dimensions. */
+/* State of a run at one index of the batch dimensions. */
 typedef struct
 {
   CleaveUpcastWork common;
@@ -144,8 +144,8 @@ typedef struct
   gint64 batch;
 } Work;
 
-/* Returns the address of an operand's element for a row and its first column. The operand must be
- * present. */
+/* Returns the address of an operand's first element in row `row`. The operand must not be
+ * absent. */
 static gpointer
 find (const Work *work, const CleaveSide *side, gint64 row)
 {
@@ -164,7 +164,7 @@ widen_rows (const Work *work, gint64 begin, gint64 n)
                    s->a.k_stride, 0, to, s->length);
 }
 
-/* Multiplies a row of sums by alpha and adds beta * C, for a Gemm. */
+/* Multiplies a row of sums by alpha and adds beta * C, as Gemm defines. */
 static void
 add_c (const Work *work, gint64 row, float *sums)
 {

@@ -9,7 +9,9 @@
 #include "panels.h"
 
 #define N_TAPS 9
-/* number of operand channels whose taps are loaded at once */
+/* Transforms the weights of convolutions by Winograd's F(2x2, 3x3), and packs them into panels. */
+
+/* Number of operand channels whose taps are loaded at once. */
 #define N_CHANNELS 8
 
 gsize
@@ -62,8 +64,8 @@ transform_taps (Taps taps, gint64 channel, gint64 to_step, float *to)
     cleave_vector_store (to + i * to_step, u[i]);
 }
 
-/* Packs the weights of a vector of columns. `w` is the address of the first column. If there are
- * fewer columns than lanes, the other lanes are 0. */
+/* Packs the weights of a vector of columns. `w` is the address of the first column's weights. If
+ * there are fewer columns than lanes, the remaining lanes are 0. */
 static void
 pack_lanes (const CleaveWinogradFactors *factors, const char *w, gint64 n_columns, float *to)
 {

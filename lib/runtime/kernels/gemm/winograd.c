@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of convolutions by Winograd's F(2x2, 3x3). Transforms a block of tiles of x,
- * multiplies it by 16 matrices with a row for each tile, and transforms the sums to tiles of y. */
+/* Convolutions by Winograd's F(2x2, 3x3). Transforms a block of tiles of x, multiplies it by 16
+ * matrices with a row for each tile, and transforms the sums to tiles of 2 x 2 pixels of y. */
 
 #include "../../../ops/winograd.h"
 #include "direct.h"
@@ -12,9 +12,9 @@
 
 enum { X, W, B };
 
-/* Number of floats of a block of transformed tiles. If the factors have more than FAR_FACTORS
- * floats, they exceed the L2 cache, and each block reads them again. A block then has about
- * FAR_TILES tiles (measured). */
+/* BLOCK_FLOATS: number of floats of a block of transformed tiles. If the transformed weights have
+ * more than FAR_FACTORS floats, they exceed the L2 cache, and a block has about FAR_TILES tiles
+ * instead, since each block reads all weights (measured). */
 #define BLOCK_FLOATS 32768
 #define FAR_FACTORS 131072
 #define FAR_TILES 96
@@ -22,7 +22,7 @@ enum { X, W, B };
 typedef struct
 {
   CleaveWinogradFactors factors;
-  const float *packed; /* packed weights; NULL: packed by each run */
+  const float *packed; /* packed weights; NULL: each run packs the weights */
   GArray *columns;
   guint c; /* dimension of the channels */
   gboolean has_bias, nests;
@@ -31,8 +31,8 @@ typedef struct
   gint64 n_y[2], y_step[2];
   gint64 pad[2], phase[2];
   gint64 n_tiles[2];
-  gint64 band, block; /* rows of tiles in a band; tiles in a block */
-  gint64 pitch;       /* distance of transformed tiles in floats; number of zeros for padding */
+  gint64 band, block; /* number of rows of tiles in a band; number of tiles in a block */
+  gint64 pitch; /* distance of transformed tiles, and number of zeros for padding, in floats */
 } Winograd;
 
 /* State of a run. */
@@ -69,8 +69,8 @@ set_axes (Winograd *plan, const CleaveKernelInstance *instance, CleaveDims dims)
   plan->y_image = y->stride[dims.n];
 }
 
-/* If an axis has a single position, sets its step to the number of elements of y that the inner
- * axes span. Sets `nests`. */
+/* Sets the step of each axis with one position to the number of elements of y that the inner axes
+ * span. Sets `nests`: the pixels of y follow each other in memory. */
 static void
 find_nesting (Winograd *plan, gint64 size)
 {
@@ -164,7 +164,7 @@ winograd_free (gpointer state)
 }
 
 /* Transforms n channels from channel c on. May read past the last channel in the array of zeros,
- * but not in x. */
+ * but never past the end of x. */
 static CLEAVE_SPECIALISED void
 transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step, float *to)
 {
@@ -181,7 +181,7 @@ transform_channels (const float *const *from, gint64 c, gint64 n, gint64 to_step
     cleave_vector_store (to + i * to_step + c, d[i]);
 }
 
-/* Transforms the tile of the image at `row` and `column`, counted in tiles. */
+/* Transforms the tile of the image in row `row` and column `column` of tiles. */
 static void
 transform_image (const Work *work, gint64 row, gint64 column, gint64 to_step, float *to)
 {
@@ -242,7 +242,7 @@ transform_sums (const float *from, gint64 from_step, CleaveVector *m)
     CLEAVE_WINOGRAD_RESULT (CleaveVector, m + CLEAVE_WINOGRAD_SIDE * i, 1);
 }
 
-/* Computes those of the four elements of a tile of y that are in the image. */
+/* Computes a tile of y. Stores only the pixels of its four that are inside the image. */
 static void
 make_tile (const Work *work,
            const CleaveWinogradColumns *columns,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Means of dequantized bytes with contiguous channels, a few pixels at a time. Sums are formed as
+/* Means of dequantized bytes with contiguous channels, a few pixels at a time. Sums are computed as
  * in the reference kernels: in eight partial float sums per channel, or in doubles. Sums of doubles
- * are exact, so their order does not matter. */
+ * are exact here, so their order does not matter. */
 
 #include "../../qdq-conv.h"
 #include "../level.h"
@@ -13,7 +13,7 @@
 
 #include "../../../ops/axes.h"
 
-/* Number of floats that are dequantized at once. They stay in the L1 cache. */
+/* Number of floats that are dequantized at once, so that they stay in the L1 cache. */
 #define BLOCK_FLOATS 4096
 /* largest number of dequantized bytes whose sum in double is exact */
 #define MAX_PIXELS (1 << 20)
@@ -23,12 +23,12 @@ typedef struct
   const CleaveQdqMean *mean;
   CleaveView y; /* view of the result with the rank of x; each run sets its data */
   guint channel;
-  gint64 n_channels, width; /* number of channels, and this number rounded up to whole vectors */
+  gint64 n_channels, width; /* number of channels; number of channels rounded up to whole vectors */
   gint64 n_pixels, step, block;
   gsize at_sums, at_means;
 } Plan;
 
-/* Sets the fields of the plan that describe the pixels to be averaged. Returns FALSE unless the
+/* Sets the fields of the plan that describe the pixels of one mean. Returns FALSE unless the
  * reduced elements form a single line of pixels, in memory order. */
 static gboolean
 find_pixels (Plan *s, const CleaveView *x)
@@ -91,7 +91,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running */
+/* The following macros and functions run the kernel. */
 
 /* clang-format off */
 #define DEQUANTIZE(word, T)                                                                        \
@@ -112,7 +112,8 @@ static void
 dequantize (const Plan *s, const char *x, gint64 n_pixels, float *to)
 {
   gboolean is_signed = s->mean->x.element == CLEAVE_INT8;
-  gboolean is_dense = s->step == s->width; /* pixels are contiguous and form one line */
+  gboolean is_dense =
+      s->step == s->width; /* the dequantized pixels are contiguous and form one line */
   gint64 n = is_dense ? n_pixels * s->width : s->n_channels;
 
   for (gint64 p = 0; p < (is_dense ? 1 : n_pixels); p++, x += s->step, to += s->width)
@@ -169,7 +170,7 @@ divide (const Plan *s, const float *sums, float *mean)
 }
 
 /* Computes the means of all channels at one position of the result. `x` is the address of the first
- * pixel, `y` of the position. */
+ * pixel, `y` the address of the position in the result. */
 static void
 run_channels (const Plan *s, const char *x, guint8 *y, char *scratch)
 {

@@ -40,7 +40,7 @@ cleave_byte_panels_sums (const CleaveBytePanels *p, const gint8 *packed)
   return (const gint32 *) (const void *) (packed + n_matrix_bytes (p));
 }
 
-/* Packs one row of n columns. Adjacent columns are `unit` bytes apart in the packed matrix. */
+/* Packs one row of n columns. Adjacent columns are `p->unit` bytes apart in the packed matrix. */
 static void
 pack_row (const CleaveBytePanels *p, const guint8 *from, gint64 n, gint8 *to)
 {
@@ -130,16 +130,16 @@ cleave_byte_panels_of_constant (CleaveWeights *weights,
                              panels);
 }
 
-/* Choosing dot-2 or dot-4 groups */
+/* The following functions choose dot-2 or dot-4 groups. */
 
 #if defined(CLEAVE_AVX2)
-/* Limit on the sum of the positive weights of two adjacent elements, and on the magnitude of the
- * sum of their negative weights. If no sum exceeds it, two products with unsigned bytes add up to
- * at most 16 bits. */
+/* Limit on the sum of the positive weights of two adjacent rows, and on the magnitude of the sum of
+ * their negative weights. If neither sum exceeds the limit, the products of the two weights with
+ * unsigned bytes add up to a signed 16-bit integer. */
 #define PAIR_BOUND 128
 
-/* Returns whether, in all columns, the sum of the products of two adjacent rows with bytes fits
- * into 16 bits. */
+/* Returns whether, in all columns, two products of adjacent weights and any unsigned bytes add up
+ * to a signed 16-bit integer. */
 static gboolean
 pair_fits (const CleaveBytePanels *p, const guint8 *even, const guint8 *odd)
 {

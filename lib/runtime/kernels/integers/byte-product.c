@@ -43,7 +43,7 @@ cleave_byte_product_run (const CleaveByteProduct *product)
     }
 }
 
-/* Converting sums to elements of the result */
+/* The following functions convert sums to elements of the result. */
 
 static void
 take_w_zeros (const CleaveByteProduct *product, const CleaveByteTile *tile)
@@ -118,8 +118,9 @@ store_bytes (const CleaveByteProduct *product,
 }
 
 /* Multiplies `n_rows` rows of sums by their fixed-point factors, as cleave_fixed_multiply() does,
- * but without branches. The high half of a product has the same bits with a logical shift. The
- * second rounding compares the bits that are shifted out with a half. */
+ * but without branches. The first rounding uses a logical shift, which gives the high half of a
+ * product the same bits. The second rounding compares the bits that are shifted out with one
+ * half. */
 static void
 multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n_rows)
 {
@@ -142,7 +143,7 @@ multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n
         guint64 product = (guint64) ((gint64) x * multiplier[j] + (1 << 30));
         gint32 saturates =
             lowest[j] &
-            (x == G_MININT32); /* all bits set if the product 2^31 saturates to 2^31 - 1 */
+            (x == G_MININT32); /* all bits are set if the product 2^31 saturates to 2^31 - 1 */
         gint32 high = (gint32) ((guint32) (product >> 31) - (guint32) saturates);
         gint32 rest = high & mask[j], half = (mask[j] >> 1) + (high < 0);
         gint32 value = (high >> right[j]) + (rest > half);

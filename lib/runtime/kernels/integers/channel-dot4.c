@@ -2,11 +2,12 @@
 
 /* Depthwise convolutions of bytes: one AVX512-VNNI instruction adds four taps of a row (a dot-4
  * group). Weights that need more than 8 bits after subtracting their zero points are split into
- * sums of 8-bit parts. Each part has rows of taps of its own.
+ * sums of 8-bit parts. Each part has its own rows of taps.
  *
- * 64 channels at a time are computed from the top of the image to the bottom. Each row of x is
- * converted once, into a ring of rows that all rows of taps read. At every second position, the
- * ring has the four bytes from there on for each channel. A pixel at an odd position uses weights
+ * A block is 64 channels; it is computed from the top of the image to the bottom. Each row of x is
+ * converted once, into a ring of rows that all rows of taps read. For each channel, the ring
+ * contains a group of four bytes for every second pixel: the bytes of this pixel and of the three
+ * pixels after it. A pixel with an odd index reads the group of the pixel before it, with weights
  * shifted by one byte.
  *
  * Over 400 lines: sums and results depend on the layout of weights and rows. */
@@ -26,17 +27,18 @@ enum { X };
 
 #define DOT4_BYTES 64               /* bytes of a vector */
 #define DOT4_LANES (DOT4_BYTES / 4) /* channels of a vector: each has four bytes */
-#define DOT4_BLOCK (4 * DOT4_BYTES) /* four taps of 64 channels */
-#define PIXELS 4                    /* number of pixels that are computed at once */
-#define MAX_ROWS 16                 /* limit on the rows of taps, whose rows of x the ring holds */
+/* Bytes of the weights of four taps for a block of 64 channels. */
+#define DOT4_BLOCK (4 * DOT4_BYTES)
+#define PIXELS 4    /* number of pixels that are computed at once */
+#define MAX_ROWS 16 /* limit on the rows of taps: each needs a row of x in the ring */
 #define MAX_PARTS 3 /* limit on the number of 8-bit parts of a weight minus its zero point */
 
 typedef struct
 {
   CleavePlaces places;
-  CleaveByteImage image; /* the axes of the instance; other fields are unused */
+  CleaveByteImage image; /* the axes of the instance; the fields that describe scratch are unused */
   const gint8 *packed;
-  const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors */
+  const gint32 *w_sums; /* sum of each channel's weights, in the order of the vectors' lanes */
   gint64 n_channels, n_batches, x_batch_step, y_batch_step, y_image;
   gint64 n_places, n_groups, n_variants, n_ring; /* `n_ring`: number of rows of x in the ring */
   gint64 n_rows; /* number of rows of taps for each part of the weights */
@@ -45,13 +47,14 @@ typedef struct
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* byte offsets of arrays in scratch */
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
-  CleaveQdqColumns columns;  /* constants to convert sums to bytes, by channel in vector order */
+  CleaveQdqColumns
+      columns; /* constants that convert sums to bytes, indexed by lane of the vectors */
 } Plan;
 
-/* Planning */
+/* The following functions plan a convolution. */
 
-/* Returns the bytes of the weights of a block of channels. They are stored for each row of taps,
- * once for pixels at even positions and once for pixels at odd positions. */
+/* Returns the bytes of the weights of a block of channels. The weights of each row of taps are
+ * stored twice: for pixels with an even index, and for pixels with an odd index. */
 static gint64
 block_bytes (const Plan *s)
 {
@@ -64,8 +67,8 @@ n_blocks (const Plan *s)
   return (s->n_channels + DOT4_BYTES - 1) / DOT4_BYTES;
 }
 
-/* Returns the index of the lane, among the lanes of a block's vectors, that holds channel `channel`
- * of the block. Each 128-bit lane of a vector has four of every 16 channels. */
+/* Returns the lane that holds channel `channel` of a block. Lanes are counted over all vectors of
+ * the block. Each 128-bit lane of a vector holds four of every 16 channels. */
 static gint64
 find_lane (gint64 channel)
 {
@@ -161,7 +164,7 @@ sum_weights (const Packing *p, gint64 channel)
   return sum;
 }
 
-/* Packs the weights of all blocks of channels. Behind them, writes the sum of the weights of each
+/* Packs the weights of all blocks of channels, followed by the sum of the weights of each
  * channel. */
 static void
 pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
@@ -207,8 +210,8 @@ pack_weights (Plan *s,
     s->w_sums = (const gint32 *) (gconstpointer) (s->packed + n_groups);
 }
 
-/* Returns whether y may overlap x in memory: each row is read before it is written, and no block of
- * channels overwrites the operand of another block. */
+/* Returns whether y may share memory with x. In this case, each row of x must be read before y
+ * overwrites it, and no block of channels may overwrite elements of x that another block reads. */
 static gboolean
 lies_well (const CleaveView *x, const CleaveView *y, gint64 n_channels)
 {
@@ -311,9 +314,8 @@ prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 static gsize
 lay_out (Plan *s)
 {
-  gint64 n_lanes =
-      2 * n_blocks (s) *
-      DOT4_BYTES; /* a row of bytes in vector order, then a row of bytes in channel order */
+  gint64 n_lanes = 2 * n_blocks (s) * DOT4_BYTES; /* memory for one row of bytes in the order of
+                                                     lanes, and one in the order of channels */
   gsize n = 0;
 
   s->at_ring = cleave_take_scratch (&n, s->n_ring * s->n_places * DOT4_LANES * 4);
@@ -361,9 +363,9 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running */
+/* The following functions run a convolution. */
 
-/* A row of x that is converted and written to the ring. */
+/* A row of x that is converted and written to the ring (channel-dot4-rows.h). */
 typedef struct
 {
   const char *x; /* address of the row of x; NULL: the row is padding */
@@ -382,7 +384,7 @@ find_byte (const Fill *f, gint64 i)
   return at == NULL ? f->pad : at;
 }
 
-/* A row of y, restricted to one block of channels. */
+/* A row of y, for one block of channels. */
 typedef struct
 {
   const char *x;
@@ -396,20 +398,21 @@ typedef struct
   const float *scale;
   gint32 y_zero;
   gboolean is_signed, is_whole,
-      has_odd_scales; /* `is_whole`: y has int32, so that the integer sums are the result */
+      has_odd_scales; /* `is_whole`: y is int32, so that the integer sums are the result;
+                         `has_odd_scales`: a scale is infinite or a NaN */
   char *y;
   gint64 y_step, n; /* distance of adjacent pixels in bytes; number of channels of the block */
   guint64 mask;
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
   CleaveQdqColumns columns;
-  gint64 column, lane; /* indices of the block's first column and of its first lane */
+  gint64 column, lane; /* index of the block's first column; index of the block's first lane */
   gint32 x_stands;
-  guint64 *lanes; /* indexed by pixel: mask of its ambiguous lanes */
+  guint64 *lanes; /* indexed by pixel: mask of the lanes whose sums are ambiguous */
   char least, most;
 } Row;
 
-/* Reorders the sums of a block from vector order to the order of the channels. */
+/* Reorders the sums of a block from the order of lanes to the order of channels. */
 static inline void
 put_in_order_64 (const __m512i *sum, __m512i *to)
 {
@@ -443,8 +446,8 @@ put_in_order_32 (const __m256i *sum, __m256i *to)
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "channel-dot4-rows.h"
 
-/* Defines the functions for vectors of 32 bytes. They compute the last channels if these are at
- * most half a block. */
+/* Defines the functions for vectors of 32 bytes, which compute the last channels if at most half a
+ * block of channels is left. */
 #define NAME(name) name##_32
 #define V(name) _mm256_##name
 #define VECTOR __m256i
@@ -468,7 +471,7 @@ typedef struct
   Row row;
 } Work;
 
-/* Reads biases and scales, and writes them in the order of the vectors' lanes. */
+/* Reads biases and scales, and writes them in the order of lanes. */
 static void
 read_finish (Work *work, gint32 x_stands, gint32 *bias, float *scale)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of convolutions of bytes in integers. Copies a few rows of x at a time to
+/* The kernel family of convolutions of bytes in integers. A run copies a few rows of x at a time to
  * scratch, with padding (byte-image.h). Each pixel of the result is a product (byte-product.h) of
- * the elements of scratch that its taps read.
+ * the weights and the elements of scratch that its taps read. A tap is one position of the
+ * convolution's kernel.
  *
  * Over 400 lines: layout, order and kinds of sums form one plan. */
 
@@ -21,28 +22,30 @@ typedef struct
   CleavePlaces places;
   CleaveByteImage image;
   CleaveBytePanels panels;
-  const gint8 *packed; /* packed weights; NULL: packed by each run */
+  const gint8 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 first;        /* index of the packed column at which the weights begin */
   gint64 n_groups, group_in, group_out, n_batches;
   gint64 x_batch_step, y_batch_step,
-      y_image; /* distances of adjacent images; `y_image` is in elements, if y is dense */
+      y_image; /* distances of adjacent images in x and y; `y_image`: distance of adjacent images of
+                  y in elements, if y is dense */
   gint64 column_step;
-  gboolean in_place; /* x is read without a copy in scratch */
+  gboolean in_place; /* TRUE: kernels read x without a copy in scratch */
   CleaveQdq *qdq;    /* constants of QDQ-exact results (qdq.h); NULL: results are computed from the
                         integer sums alone */
   gboolean has_w_zeros, reports_progress;
   gint64 n_taps;
-  gint64 *tap_at, *x_at, *y_at; /* offsets within a band of rows: of taps and of pixels of x in
-                                   bytes, of pixels of y in elements */
-  gboolean is_fixed;            /* the scales of sums are fixed-point factors */
+  gint64 *tap_at, *x_at, *y_at; /* offsets within a band of rows: of taps and of pixels of x (in
+                                   bytes), and of pixels of y (in elements) */
+  gboolean is_fixed; /* TRUE: fixed-point factors are used instead of the scales of sums */
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq,
       at_packed; /* byte offsets of arrays in scratch */
 } Plan;
 
-/* Planning */
+/* The following functions plan a convolution. */
 
-/* Returns the layout of the packed weights. It treats adjacent taps of a row as one tap. */
+/* Returns the layout of the packed weights, in which the adjacent taps of a kernel row form one
+ * long tap. */
 static CleaveBytePanels
 panels_of (const CleaveView *w, const CleaveConvAttrs *a)
 {
@@ -102,9 +105,9 @@ list_pixels (Plan *s)
       }
 }
 
-/* Returns whether kernels can read x without a copy in scratch. They read groups of 4 bytes at each
- * pixel, and must not read beyond x. Returns FALSE if y overlaps x, since each panel reads the rows
- * again. */
+/* Returns whether kernels can read x without a copy in scratch. Kernels read groups of 4 bytes at
+ * each pixel, and must not read beyond x. Returns FALSE if y overlaps x, since each panel reads the
+ * rows of x again after an earlier panel has written to y. */
 static gboolean
 is_in_place (const Plan *s, const CleaveKernelInstance *instance)
 {
@@ -146,7 +149,7 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + cleave_byte_panels_n_bytes (&s->panels) : n;
 }
 
-/* Returns the dimension of the constant weights that holds the channels of the result. */
+/* Returns the dimension of the constant weights whose indices are the channels of the result. */
 static guint
 find_columns (const CleaveKernelInstance *instance)
 {
@@ -263,7 +266,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running */
+/* The following functions run a convolution. */
 
 /* State of a run. */
 typedef struct
@@ -373,7 +376,8 @@ add_up (const Work *work, const char *x)
     }
 }
 
-/* Computes n_rows rows of the result at y. The elements of x for these rows begin at x. */
+/* Computes n_rows rows of the result at `y`. `x` is the address of the elements of x for these
+ * rows. */
 static void
 run_band (Work *work, const char *x, char *y, gint64 n_rows)
 {

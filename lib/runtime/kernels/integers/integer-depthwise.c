@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of depthwise convolutions of bytes in integers. Copies the elements of x that a
- * few rows of y read to scratch, as 16-bit integers. Vectors of channels add up their taps.
- * QDQ-exact results need fused multiply-add (qdq.h).
+/* The kernel family of depthwise convolutions of bytes in integers. A run copies the elements of x
+ * that a few rows of y read to scratch, as 16-bit integers, and adds up the taps with one channel
+ * in each lane. QDQ-exact results need fused multiply-add (qdq.h).
  *
  * Over 400 lines: layout and loops form one plan. */
 
@@ -29,16 +29,16 @@ enum { X };
 typedef struct
 {
   const CleaveKernelFamily
-      *better; /* a faster family that runs instead, with the state `state`; NULL: none */
+      *better; /* a faster family that runs instead, with its state in `state`; NULL: none */
   gpointer state;
   CleavePlaces places;
   CleaveByteImage image;
-  const gint16 *packed; /* packed weights; NULL: packed by each run */
+  const gint16 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
   gboolean reports_progress;
   gint64 *tap_at, *x_at,
-      *y_at; /* offsets within a band of rows, in elements, of taps, pixels of x and pixels of y. If
-                the number of taps is odd, `tap_at` has the last tap twice */
+      *y_at; /* offsets within a band of rows, in elements: of taps, of pixels of x, and of pixels
+                of y. If the number of taps is odd, `tap_at` contains the last tap twice */
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_packed; /* byte offsets of arrays in scratch */
   const CleaveQdqConv *conv; /* parameters of QDQ-exact results (qdq.h); NULL: the result depends on
@@ -46,8 +46,8 @@ typedef struct
   CleaveQdqColumns columns;  /* constants that convert sums to bytes */
 } Plan;
 
-/* The packing of weights minus their zero points. The packed copy has one tap after the other, and
- * in each tap a row of channels in whole vectors. */
+/* The weights minus their zero points, as they are packed: tap after tap, and in each tap a row of
+ * channels in whole vectors. */
 typedef struct
 {
   const CleaveKernelInstance *instance;
@@ -129,7 +129,7 @@ pack_weights (Plan *s, const CleaveKernelInstance *instance, CleaveWeights *weig
                                   pack_constant, &packing);
 }
 
-/* Planning */
+/* The following functions plan a convolution. */
 
 static void
 list_taps (Plan *s)
@@ -227,8 +227,8 @@ lay_out (Plan *s)
   return s->packed == NULL ? n + n_packed_bytes (s) : n;
 }
 
-/* If the processor has AVX512-VNNI, prepares channel-dot4.c to run the instance. Returns FALSE if
- * channel-dot4.c does not serve the instance. */
+/* Prepares channel-dot4.c to run the instance if the processor has AVX512-VNNI. Returns FALSE if
+ * the processor lacks this feature, or channel-dot4.c does not serve the instance. */
 static gboolean
 prepare_better (Plan *s,
                 const CleaveKernelInstance *instance,
@@ -243,7 +243,7 @@ prepare_better (Plan *s,
   return s->better != NULL;
 }
 
-/* Returns whether the scales of the sums are fixed-point factors. */
+/* Returns whether the instance multiplies sums by fixed-point factors instead of scales. */
 static gboolean
 has_factors (const CleaveKernelInstance *instance)
 {
@@ -293,14 +293,15 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running */
+/* The following functions run a convolution. */
 
 /* State of a run. */
 typedef struct
 {
   const Plan *s;
   const CleaveKernelInstance *instance;
-  CleaveByteProduct product; /* only the members that the conversion of sums reads are set */
+  CleaveByteProduct product; /* the product whose `finish` converts the sums; only the fields that
+                                the conversion reads are set */
   gint32 x_zero;
   const gint16 *w;
   gint16 *x;
@@ -398,8 +399,8 @@ static char __attribute__ ((noinline)) recompute (const Work *work, gint64 pixel
   return (char) (cleave_qdq_conv_round (conv, sum) + conv->y_zero);
 }
 
-/* Converts the sums of a tile to QDQ-exact bytes. The first loop calls no function, so that its
- * constants stay in registers. */
+/* Converts the sums of a tile to QDQ-exact bytes. The first loop, which handles almost all sums,
+ * calls no function, so that its constants stay in registers. */
 static void
 finish_qdq (const Work *work, const CleaveByteTile *tile)
 {
@@ -450,7 +451,7 @@ finish_tile (const Work *work, const CleaveByteTile *tile)
   cleave_byte_finish_tile (&work->product, tile);
 }
 
-/* Computes all channels of n_pixels adjacent pixels. The loads of weights serve all these
+/* Computes all channels of n_pixels adjacent pixels. The weights are loaded once for all these
  * pixels. */
 static void
 run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
@@ -471,7 +472,7 @@ run_pixels (const Work *work, gint64 pixel, gint64 n_pixels)
     }
 }
 
-/* Computes n_rows rows with a function of byte-slide.h, in blocks of similar size. */
+/* Computes n_rows rows with a function of byte-slide.h, in blocks of pixels of similar size. */
 static void
 slide_band (const Work *work, CleaveByteSlide slide, gint64 n_rows)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of matrix products of bytes in integers. Copies n_rows rows of A at a time to
- * scratch, minus the zero points of the rows. */
+/* The kernel family of matrix products of bytes in integers. A run copies n_rows rows of A at a
+ * time to scratch, minus the zero point of each row. */
 
 #include "../sides.h"
 #include "byte-product.h"
@@ -16,19 +16,22 @@ typedef struct
 {
   CleaveSides sides;
   CleaveBytePanels panels;
-  CleaveElement element; /* element type of A */
-  const gint8 *packed;   /* packed B; NULL: packed by each run */
-  gint64 first;          /* index of the packed column at which B begins */
-  gint64 n_rows;         /* number of rows of A that are processed at once */
-  gint64 row_bytes;      /* bytes of a row of A in scratch */
-  gint64 column_step;    /* distance of adjacent columns of y, in elements */
-  gboolean has_b_zeros, by_row /* y has scales and zero points for each row */, reports_progress;
+  CleaveElement element;       /* element type of A */
+  const gint8 *packed;         /* packed B; NULL: each run packs B */
+  gint64 first;                /* index of the packed column at which B begins */
+  gint64 n_rows;               /* number of rows of A that are copied and multiplied at once */
+  gint64 row_bytes;            /* bytes of a row of A in scratch */
+  gint64 column_step;          /* distance of adjacent columns of y, in elements */
+  gboolean has_b_zeros, by_row /* `has_b_zeros`: B has zero points that packing does not subtract;
+                                  `by_row`: each row of y has its own scales and zero points */
+      ,
+      reports_progress;
   gint64 *x_at; /* indexed by row: byte offset in scratch */
   gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums,
       at_packed; /* byte offsets of arrays in scratch */
 } Plan;
 
-/* Planning */
+/* The following functions plan a product. */
 
 /* Returns an element of an operand; 0 if the operand is absent. */
 static double
@@ -94,7 +97,7 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
                                 .stride = { 0, 0, 0, s->b.k_stride },
                                 .n_tap_dims = 3,
                                 .unit = CLEAVE_DOT2 };
-  /* the stride of a piece with one column is arbitrary: take the stride of the operand */
+  /* if the piece has one column, its stride is arbitrary: take the stride of the operand */
   if (constant != NULL)
     panels->column_stride = b->stride[s->b_columns_dim];
   /* rows with different zero points need CLEAVE_DOT2 */
@@ -121,7 +124,8 @@ lay_out (Plan *plan)
   return plan->packed == NULL ? n + cleave_byte_panels_n_bytes (&plan->panels) : n;
 }
 
-/* Limit on the bytes of the rows of A that are processed at once. They stay in the L2 cache. */
+/* Limit on the bytes of the rows of A that are multiplied at once, so that they stay in the L2
+ * cache. */
 #define BAND_BYTES (64 << 10)
 
 static void
@@ -168,7 +172,7 @@ plan_free (gpointer state)
   g_free (plan);
 }
 
-/* Running */
+/* The following functions run a product. */
 
 /* State of a run, at one index of the batch dimensions. */
 typedef struct
@@ -184,8 +188,8 @@ typedef struct
   gint8 *packed;
 } Work;
 
-/* Returns the address of an operand's element for a row and its first column. The operand must be
- * present. */
+/* Returns the address of an operand's first element in row `row`. The operand must not be
+ * absent. */
 static gpointer
 find (const Work *work, const CleaveSide *side, gint64 row)
 {
@@ -204,8 +208,8 @@ get (const Work *work, const CleaveSide *side, gint64 row, gint64 column)
                    column * cleave_sides_column_stride (s, side));
 }
 
-/* Reads the scales of all columns for a row, and multiplies them in the order of the reference
- * kernel. */
+/* Sets the scales of all columns for one row of y: the product of the scales of the operands,
+ * multiplied in the order of the reference kernel. */
 static void
 read_scales (Work *work, gint64 row)
 {
@@ -269,8 +273,8 @@ make_rows (const Work *work, gint64 begin, gint64 n)
     }
 }
 
-/* Computes rows [begin, begin + n) of y: all together, or one at a time if each row has its own
- * scales. */
+/* Computes rows [begin, begin + n) of y. If each row has its own scales, computes one row at a
+ * time, otherwise all rows together. */
 static void
 run_rows (Work *work, gint64 begin, gint64 n)
 {

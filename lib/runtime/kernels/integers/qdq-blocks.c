@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes integer sums for QDQ-exact results, and finds the ambiguous ones: see qdq.h. */
+/* Computes integer sums for QDQ-exact results, and finds the ambiguous sums (qdq.h). A checkpoint
+ * is a partial sum whose magnitude enters the error bound; a chunk is the dot-4 groups before a
+ * checkpoint. */
 
 #include "qdq.h"
 
-/* Number of pixels that a block computes at once. Each has two vectors of sums in registers, and
- * with checkpoints two vectors of magnitudes. AVX-512 keeps the magnitudes in memory, which takes
- * no extra time. */
+/* Number of pixels that a block computes at once. Each pixel has two vectors of sums in registers.
+ * With checkpoints, each pixel also has two vectors of magnitudes. AVX-512 keeps the magnitudes in
+ * memory, which takes no extra time. */
 #if defined(CLEAVE_AVX512)
 #define PIXELS 8
 #define GROWTH_PIXELS 8
@@ -27,7 +29,8 @@
 #define WORDS(from) _mm512_loadu_si512 (from)
 #include "qdq-finish.h"
 
-typedef __m512 Growth; /* vector with, for each sum, the magnitudes of its checkpoints added up */
+typedef __m512
+    Growth; /* vector that contains, for each sum, the total of its magnitudes at the checkpoints */
 #else
 #include "byte-vectors.h"
 #include "qdq-words.h"
@@ -87,8 +90,8 @@ add_bias (const gint32 *bias, int pixels, int vectors, CleaveIntVector *sum)
 #if defined(CLEAVE_AVX512)
 #define MAGNITUDE 0xb /* operand of vrangeps: the greater of two magnitudes, without sign */
 
-/* Adds the magnitude of each sum at a checkpoint to `growth`. Conversion, magnitude and addition of
- * floats use other execution ports than products of bytes, so they take no extra time. Integer
+/* Adds the magnitude of each sum at a checkpoint to `growth`. The float conversion, magnitude and
+ * addition use other execution ports than products of bytes, so they take no extra time. Integer
  * magnitudes, masks and shifts would compete with the products: with 16-bit sums, they took 4 % of
  * the time. */
 static inline __attribute__ ((always_inline)) void
@@ -104,11 +107,12 @@ add_growth (int pixels, int vectors, const CleaveIntVector *sum, Growth *growth)
 }
 
 /* Returns the part of the error bound that the checkpoints add, for two vectors of columns, as
- * 16-bit integers in the order of the columns. */
+ * 16-bit integers in the order of the columns. `by` is the error per unit of `growth`. */
 static inline __attribute__ ((always_inline)) __m512i
 weigh_growth (const float *by, const Growth *growth, int vectors)
 {
-  /* order of 64-bit lanes: each 128-bit lane has its low columns, then its high columns */
+  /* packus alternates between its operands in each 128-bit lane; this permutation restores the
+   * order of the columns */
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
   __m512i error[2] = { 0 };
 
@@ -210,13 +214,14 @@ add_all (const CleaveQdqPanel *panel,
       flip = (CleaveIntVector) cleave_vector_keep ((CleaveVector) flip);
       add_flipped (panel, from, flip, pixels, vectors, has_growth, sum, growth);
     }
-  __asm__ volatile(
-      "" ::
-          : "memory"); /* loads the constants below after the sums, which need all registers */
+  __asm__ volatile("" ::
+                       : "memory"); /* makes the compiler load the constants below after the sums
+                                       are computed, since the sums need all registers */
 }
 
 #if defined(CLEAVE_AVX512)
-/* Stores one byte for each of the first n lanes: the lane's upper 16 bits, saturated to a byte. */
+/* Stores one byte for each of the first n lanes: the upper 16 bits of the lane, saturated to a
+ * byte. */
 static inline __attribute__ ((always_inline)) void
 store (const __m512i *whole, gint64 n, char *to)
 {
@@ -229,7 +234,8 @@ store (const __m512i *whole, gint64 n, char *to)
     _mm256_mask_storeu_epi8 (to, (__mmask32) ((1ull << n) - 1), bytes);
 }
 
-/* Converts the sums of all pixels of a block to bytes, stores them, and marks ambiguous sums. */
+/* Converts the sums of all pixels of a block to bytes, stores the bytes, and marks ambiguous
+ * sums. */
 static inline __attribute__ ((always_inline)) void
 finish_block (const CleaveQdqPanel *panel,
               gint64 pixel,
@@ -269,7 +275,8 @@ store (CleaveWords words, gint64 n, char *to)
     }
 }
 
-/* Converts the sums of all pixels of a block to bytes, stores them, and marks ambiguous sums. */
+/* Converts the sums of all pixels of a block to bytes, stores the bytes, and marks ambiguous
+ * sums. */
 static inline __attribute__ ((always_inline)) void
 finish_block (const CleaveQdqPanel *panel,
               gint64 pixel,

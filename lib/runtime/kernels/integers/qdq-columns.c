@@ -8,22 +8,25 @@
 #include <math.h>
 
 /* Returns FALSE if a value is so large or so small that float operations with it may overflow or
- * underflow, so that their error exceeds a rounding error. */
+ * underflow. Their error could then exceed a rounding error. */
 static gboolean
 is_tame (double value)
 {
   return fabs (value) >= 0x1p-60 && fabs (value) <= 0x1p60;
 }
 
-#define MAX_GROWTH 0x1p30 /* largest error that checkpoints add; it must fit into an integer */
+/* Largest error that checkpoints may add; it must fit into an integer. */
+#define MAX_GROWTH 0x1p30
 
 #define UNIT 0x1p-24
 #define WORD 0x1p16
 #define HALF 0.5
-#define WORDS_ROUND 4  /* largest sum of the rounding errors of the 16-bit numbers, in last bits */
-#define BYTE_MOST 384. /* bound on bytes and their rounding errors, in units of 1/4 */
+/* Largest total of the rounding errors of the 16-bit numbers, in units of their last bit. */
+#define WORDS_ROUND 4
+/* Largest magnitude of a byte in the error bound, rounding errors included. */
+#define BYTE_MOST 384.
 
-/* Alignment of arrays in bytes. A vector that crosses a cache line would take two loads. */
+/* Alignment of arrays in bytes. A vector that crosses a cache line would need two loads. */
 #define ALIGNMENT 64
 
 void
@@ -41,7 +44,7 @@ cleave_qdq_columns_init (CleaveQdqColumns *columns, const CleaveQdqSums *sums, g
   columns->most = (float) ((sums->conv->most + zero) * WORD);
 }
 
-/* Rounds a value up to a 16-bit integer. Returns FALSE if it is too large. */
+/* Rounds a value up to a 16-bit integer. Returns FALSE if the value is too large. */
 static gboolean
 set_word (double value, guint16 *to)
 {

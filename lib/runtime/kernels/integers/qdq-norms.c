@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The layout of a product's scratch, and the norms of the elements of x that the pixels of the
- * result read (qdq.h). */
+ * result read. A norm is the square root of the sum of c x^2, where c is the weight of an element
+ * in the error bound (qdq.h). */
 
 #include "qdq.h"
 #include "word-vector.h"
@@ -9,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Scratch */
+/* The following functions lay out scratch. */
 
 gsize
 cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x)
@@ -30,13 +31,13 @@ cleave_qdq_find_scratch (const CleaveByteProduct *product)
                              .squares = (float *) (void *) (norm + 4 * n) };
 }
 
-/* Norms */
+/* The following functions compute norms. */
 
-/* Number of pixels whose squares are added together. */
+/* Number of pixels whose sums of squares are computed together. */
 #define PIXELS 4
 
 #if defined(CLEAVE_AVX512)
-/* Returns a vector whose lanes add up to the weighted sum of the squares of a pixel's bytes. */
+/* Returns a vector. The total of its lanes is the sum of c x^2 over a pixel's bytes. */
 static inline __attribute__ ((always_inline)) __m512
 add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
 {
@@ -56,8 +57,8 @@ add_squares (const CleaveQdq *s, const char *from, __m256i flips, __m512i less)
   return _mm512_cvtepi32_ps (sum);
 }
 
-/* Computes, for each of the first `n` pixels, the weighted sum of the squares of its bytes. `from`
- * has PIXELS addresses. */
+/* Computes, for each of the first `n` pixels, the sum of c x^2 over its bytes. `from` contains
+ * PIXELS addresses. */
 static void
 add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -79,12 +80,12 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
   _mm_mask_storeu_ps (to, (__mmask8) ((1u << n) - 1), quarter);
 }
 #else
-/* Number of bytes whose weighted squares fit into 32 bits when one lane adds them. */
+/* Number of bytes whose values of c x^2 fit into 32 bits when one lane adds them. */
 #define SQUARES 256
 
 typedef guint8 Bytes __attribute__ ((vector_size (CLEAVE_WORDS)));
 
-/* Returns a vector whose lanes add up to the weighted sum of the squares of bytes [begin, end) of a
+/* Returns a vector. The total of its lanes is the sum of c x^2 over bytes [begin, end) of a
  * pixel. */
 static inline __attribute__ ((always_inline)) CleaveVector
 add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begin, gint64 end)
@@ -108,7 +109,7 @@ add_some_squares (const CleaveQdq *s, const char *from, guint8 flip, gint64 begi
   return cleave_ints_to_floats (sum);
 }
 
-/* Computes, for each of the first `n` pixels, the weighted sum of the squares of its bytes. */
+/* Computes, for each of the first `n` pixels, the sum of c x^2 over its bytes. */
 static void
 add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint64 n, float *to)
 {
@@ -125,8 +126,8 @@ add_all_squares (const CleaveQdq *s, const char *const *from, guint8 flip, gint6
 }
 #endif
 
-/* Computes the weighted sum of squares for each of `n` pixels of x. Pixel i is at offset at[i].
- * `at` NULL: the pixels are adjacent. */
+/* Computes the sum of c x^2 for each of `n` pixels of x. Pixel i is at offset at[i]. `at` NULL: the
+ * pixels are adjacent. */
 static void
 read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, gint64 n, float *to)
 {
@@ -146,8 +147,8 @@ read_pixels (const CleaveByteProduct *product, const char *x, const gint64 *at, 
     }
 }
 
-/* Computes the sum of squares for each pixel of x: of the pixel itself and of the pixels beside it
- * that belong to the same tap. */
+/* Computes the sum of c x^2 at each pixel of x: over the pixel, and over the pixels beside it that
+ * belong to the same tap. */
 static void
 read_squares (const CleaveByteProduct *product,
               const CleaveByteImage *image,
@@ -170,8 +171,8 @@ read_squares (const CleaveByteProduct *product,
       }
 }
 
-/* Computes, for each pixel of the result, the sum over all taps of the sums of squares of the
- * pixels that it reads. */
+/* Computes, for each pixel of the result, the total of `squares` over all taps: the values at the
+ * pixels of x that the taps read. */
 static void
 add_taps (const CleaveQdq *s,
           const CleaveByteImage *image,
@@ -205,7 +206,7 @@ cleave_qdq_read_norms (const CleaveByteProduct *product,
 {
   const CleaveQdq *s = product->qdq;
   CleaveQdqScratch scratch = cleave_qdq_find_scratch (product);
-  float *squares = (float *) (void *) scratch.lanes; /* this memory holds the sums of squares first,
+  float *squares = (float *) (void *) scratch.lanes; /* this memory holds the sums of c x^2 first,
                                                         and later the masks of ambiguous lanes */
 
   if (!s->has_norms)

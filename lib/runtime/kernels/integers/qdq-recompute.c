@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Recomputes ambiguous integer sums in float, in the order of the reference kernel: see qdq.h. */
+/* Recomputes ambiguous integer sums in float, in the order of the reference kernel. qdq.h defines
+ * ambiguous sums. */
 
 #include "qdq.h"
 
@@ -45,7 +46,8 @@ read_units (const Lanes *l, gint64 at, gint64 n, __m512i *to)
 }
 
 /* Multiplies the four bytes of a dot-4 group by their weights in float, and adds the products to
- * the sums. Extracts each byte by an integer product with 1. */
+ * the sums. An integer product with a group of weights 1, 0, 0, 0 extracts the first byte; the
+ * other bytes are extracted in the same way. */
 static inline __attribute__ ((always_inline)) __m512
 add_unit (const Lanes *l, __m512i x, __m512i w, __m512 sum)
 {
@@ -123,8 +125,9 @@ run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column
     product->y[product->y_at[pixel[i]] + panel->column + columns[i]] = (char) bytes[i];
 }
 
-/* Lists the pixels with ambiguous columns, and a mask of the ambiguous columns for each pixel. Both
- * arrays have memory for one more vector. Returns the number of listed pixels. */
+/* Lists the pixels with ambiguous columns in `pixel`, and the mask of each listed pixel's ambiguous
+ * columns in `lanes`. Both arrays have memory for one more vector. Returns the number of listed
+ * pixels. */
 static gint64
 list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {
@@ -235,8 +238,9 @@ run_some (const CleaveQdqPanel *panel, const gint32 *pixel, const gint32 *column
     product->y[product->y_at[pixel[i]] + panel->column + column[i]] = (char) bytes[i];
 }
 
-/* Lists the pixels with ambiguous columns, and a mask of the ambiguous columns for each pixel. Both
- * arrays have memory for one more element. Returns the number of listed pixels. */
+/* Lists the pixels with ambiguous columns in `pixel`, and the mask of each listed pixel's ambiguous
+ * columns in `lanes`. Both arrays have memory for one more element. Returns the number of listed
+ * pixels. */
 static gint64
 list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 {

@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes the constants of the error bounds of a convolution (qdq.h). */
+/* Computes the constants of the error bounds of a convolution (qdq.h). A checkpoint is a partial
+ * sum whose magnitude enters the error bound; a chunk is the dot-4 groups between two
+ * checkpoints. */
 
 #include "qdq.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Largest number of dot-4 groups of a chunk. With 16, more sums are recomputed, which takes 1 % of
- * the time of a residual network. With 4, the checks take 3 %. Where sums of magnitudes are
- * integers, chunks are doubled until the integers cannot overflow, up to MAX_LONG_CHUNK. With
- * MAX_LONG_CHUNK, the weight of a product times a byte still fits into 16 bits. */
+/* Number of dot-4 groups of a chunk, at most. With 16, more sums are recomputed, which takes 1 % of
+ * the time of a residual network; with 4, the checkpoints take 3 %.
+ *
+ * Levels other than AVX-512 add the magnitudes at checkpoints as integers. If these integers could
+ * overflow, chunks are doubled, up to MAX_LONG_CHUNK groups, so that there are fewer checkpoints.
+ * The limit is 64 because half of an element's weight c (qdq.h) times a byte must fit into 16 bits:
+ * (4 * 64 / 2 + 2) / 2 * 255 = 16575. */
 #define MAX_CHUNK 8
 #define MAX_LONG_CHUNK 64
 /* Limits on the number of products of a sum without checkpoints. Up to MAX_COARSE products, norms
- * of pixels are not computed, as they would take longer than they save. (A network of inverted
+ * of pixels are not computed, since they would take longer than they save. (A network of inverted
  * bottlenecks takes 7 % longer with a limit of 32, 4 % with 128.) Up to MAX_SINGLE products, norms
  * replace checkpoints; limits of 64 and 200 are equally fast.
  *
- * Norms are not computed either if a pixel has fewer channels than MIN_PIXEL. If each norm serves
- * only one tap, they are not computed with fewer columns than MIN_COLUMNS. A 1x1 convolution of 128
- * to 24 channels takes 0.32 ms with norms, 0.25 ms without. */
+ * Norms are also not computed in two other cases. One is a pixel with fewer than MIN_PIXEL
+ * channels. The other is a product with fewer than MIN_COLUMNS columns, if each norm serves only
+ * one tap: a 1x1 convolution of 128 to 24 channels takes 0.32 ms with norms, 0.25 ms without. */
 #define MAX_COARSE 64
 #define MAX_SINGLE 128
 #define MIN_PIXEL 16
 #define MIN_COLUMNS 64
-#define MAX_PIXEL 8192 /* largest pixel in bytes; the sum of squares of more bytes may overflow */
+/* Largest size of a pixel in bytes; the sum of squares of more bytes may overflow. */
+#define MAX_PIXEL 8192
 #define MAX_LENGTH 32000
 
-/* Returns the address of the first dot-4 group of a column, which has four weights. Sets `step` to
- * the distance of adjacent groups of the column, in bytes. */
+/* Returns the address of the first dot-4 group (four weights) of a column. Sets `step` to the
+ * distance of adjacent groups of the column, in bytes. */
 static const gint8 *
 find_column (const CleaveQdqLayout *l, gint64 column, gint64 *step)
 {
@@ -58,7 +64,7 @@ chunks_of_tap (const CleaveQdq *s)
   return (s->n_units + s->chunk - 1) / s->chunk;
 }
 
-/* Returns the weight c, in the norm, of element i of a chunk of `length` elements (qdq.h). */
+/* Returns the weight c of element i of a chunk of `length` elements in the norm (qdq.h). */
 static gint64
 count_sums (const CleaveQdq *s, gint64 i, gint64 length)
 {
@@ -69,7 +75,7 @@ count_sums (const CleaveQdq *s, gint64 i, gint64 length)
   return 2 + (i < half ? half - i : i - half);
 }
 
-/* Returns the largest weight c of an element. Weights are stored halved. */
+/* Returns the largest weight c of an element. (CleaveQdq stores half of each weight.) */
 static gint64
 heaviest_weight (const CleaveQdq *s, gint64 longest)
 {
@@ -95,7 +101,7 @@ weigh (CleaveQdq *s, gint64 longest, gboolean are_aligned)
 }
 
 /* Returns the number of dot-4 groups in the chunk that contains group `unit`. Sets `at` to the
- * number of groups of the chunk before `unit`. */
+ * index of the group within its chunk, and `chunk` to the index of the chunk. */
 static gint64
 find_chunk_of (const CleaveQdq *s, gint64 unit, gint64 *at, gint64 *chunk)
 {
@@ -150,7 +156,8 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero = 0; /* each chunk adds its share of the zero point's product instead */
+    column.zero =
+        0; /* the product of the zero point and the weights is divided among the chunks instead */
   return column;
 }
 
@@ -212,7 +219,8 @@ init_sums (CleaveQdq *s, const CleaveQdqConv *conv, gint64 max_chunk, CleaveQdqS
 }
 
 /* Sets the constants of all columns. Returns FALSE if scales or sums are too large or too small for
- * the error bound. Sets `overflows` to whether a sum of magnitudes may exceed its type. */
+ * the error bound. Sets `overflows` to whether a sum of magnitudes at checkpoints may exceed its
+ * type. */
 static gboolean
 set_columns (CleaveQdq *s, const CleaveQdqLayout *l, const CleaveQdqSums *sums, gboolean *overflows)
 {
