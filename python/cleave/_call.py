@@ -31,8 +31,8 @@ class Progress:
 
 
 def call(function, *args, cancellable=None):
-    """Runs function (*args) on a thread of its own, so that Ctrl-C takes effect at once: Ctrl-C cancels the call, and
-    this function then waits for the end of the call.
+    """Runs function (*args) on a thread of its own, so that Ctrl-C takes effect at once: it cancels the call. This
+    function then waits for the end of the call.
 
     PyGObject releases the interpreter lock during each call of the library.
     """
@@ -43,7 +43,7 @@ def call(function, *args, cancellable=None):
     def work():
         try:
             came.append((function(*args), None))
-        except BaseException as error:  # the waiting thread raises it again
+        except BaseException as error:  # the thread that waits raises the error again
             came.append((None, error))
 
     thread = threading.Thread(target=work, name='cleave')

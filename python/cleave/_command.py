@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the command `cleave` for the function that the library lacks: it writes a report as a page."""
+"""Runs the command `cleave`, for `Graph.report`: only the command can write a report as a page."""
 
 import os
 import shutil
@@ -9,12 +9,12 @@ from ._library import DOMAIN, Cleave, LimitError, fail
 
 try:
     from ._where import COMMAND
-except ImportError:  # from the sources
+except ImportError:  # the package is used from its sources
     COMMAND = None
 
 
 def find_command():
-    """Returns the path of the command: that in the wheel, else that of the installation, else the one in PATH."""
+    """Returns the path of the command `cleave`: in the wheel, else in the installation, else in PATH."""
     path = None if COMMAND is None else os.path.join(os.path.dirname(__file__), COMMAND)
     if path is None or not os.access(path, os.X_OK):
         path = shutil.which('cleave')

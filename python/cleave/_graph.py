@@ -43,7 +43,7 @@ def warned(graph):
 def load(model, shapes=None, dims=None, values=None, folder=None):
     """Reads an ONNX or TensorFlow Lite model: a path, bytes, a file opened for reading bytes, or an `onnx.ModelProto`.
 
-    A path may also be a graph as text, which ends in `.cleave`. The options are for ONNX models only.
+    A path may also be a graph as text, which ends in `.cleave`. The options below are for ONNX models only.
 
     `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps inputs to constants that
     replace them. If the model has one input, `shapes` may be its shape. If the model is not a path, `folder` is the
@@ -211,14 +211,14 @@ def parse_split(texts, max_added_macs):
     except GLib.Error as error:
         message = OPTION_IN_MESSAGE.sub(lambda found: found[0].replace('-', '_'), error.message)
         raise Error(message, error.domain, error.code) from None
-    constraint.max_added_macs = max_added_macs  # exact, while the text in per cent would be rounded
+    constraint.max_added_macs = max_added_macs  # an exact number, since a text in per cent would be rounded
     return tiling, constraint, recursion
 
 
 def split(graph, nodes=None, **options):
     """Splits the given nodes (a name, or a list of names), or all nodes to which the options apply.
 
-    The options are those of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or chunk_weights;
+    Takes the options of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or chunk_weights;
     slice_ranges; limits such as max_memory='64KiB'; and depth, halo, strips_per_band, single_use to split producers,
     too. `max_added_macs` is a fraction, as in `fit`. Results are bit-identical. Returns a SplitReport."""
     texts = texts_of(options)
@@ -262,7 +262,7 @@ TARGETS = {'cleave': Cleave.FitPlan.new_watched, 'ort': Cleave.FitPlan.new_for_o
 
 def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
              exclude_inputs=False, target='cleave'):
-    """Finds a plan without changing the graph. The arguments are those of `fit`. Returns a FitReport."""
+    """Finds a plan without changing the graph. Takes the arguments of `fit`. Returns a FitReport."""
     if target not in TARGETS:
         fail(f"target expects 'cleave' or 'ort', not {target!r}")
     cancellable, reporter = new_cancellable(), Progress('search', progress)
@@ -283,10 +283,10 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
     `max_added_macs` and `max_added_latency` limit how much the split adds to the MACs and to the estimated time, as a
     fraction of their value before: 0.1 is 10 %, 0 allows no increase, None is no limit. `threads` is the number of
     threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the arena does not hold the
-    inputs of the graph, and they do not count. `target` is the runtime that runs the result: 'cleave', or 'ort' for
-    ONNX Runtime; `save` then writes strips as iterations of a Loop, as `cleave fit --for ort` does. `progress` is
-    called with a number from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too small, raises
-    a LimitError; its `smallest` is the smallest budget found."""
+    inputs of the graph, and the budget does not count them. `target` is the runtime that runs the result: 'cleave', or
+    'ort' for ONNX Runtime; `save` then writes strips as iterations of a Loop, as `cleave fit --for ort` does.
+    `progress` is called with a number from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too
+    small, raises a LimitError; its `smallest` is the smallest budget found."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs, target)
     with errors():
         call(plan.apply, graph)
@@ -296,7 +296,8 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
 def frontier(graph, max_added_macs=None, max_added_latency=None, threads=1, progress=None, exclude_inputs=False):
     """Returns the best plans for all budgets: a list of FitReports, from the largest arena to the smallest. Each needs
     less memory and costs more than the one before it. The graph does not change; `FitReport.apply(graph)` applies a
-    plan. The arguments are those of `fit`; plans are for Cleave."""
+    plan. `frontier` takes the arguments of `fit`, without a budget. Its plans are for Cleave's own runtime, not for
+    ONNX Runtime."""
     cancellable, reporter = new_cancellable(), Progress('search', progress)
     try:
         with errors():
@@ -361,7 +362,8 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     """Plans the graph as C99 for a small device, and writes the files into `folder`, unless it is None.
 
     The arena has at most `max_memory` bytes; None: as few as possible. `max_added_macs` is a fraction, as in `fit`. The
-    other options have the names and values of those of `cleave bundle`, such as `kernels='c'` and `single_file=True`.
+    other options have the names and values of the options of `cleave bundle`, such as `kernels='c'` and
+    `single_file=True`.
 
     `input` and `output` are a place ('arena', 'apart', for inputs also 'rows'), or a dictionary from names to places.
     `memory` is a dictionary from the names of memories to their sizes, the fastest one first. `state` is a dictionary
@@ -371,7 +373,7 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     texts = bundle_texts(options)
     if max_memory is not None:
         texts.append(f'max-memory={size_of(max_memory)}')
-    # No limit is passed as a large number.
+    # If there is no limit, passes a large number as the limit.
     texts.append(f"max-added-macs={'1e12' if max_added_macs is None else per_cent('max_added_macs', max_added_macs)}")
     def rewrite(message):
         cut = 'the graph was split before; bundle the unsplit graph, which bundle() cuts itself: ' if "Assemble '" in message else ''
@@ -396,7 +398,7 @@ def save_program(graph, path, threads=1, reference=False, as_is=False):
 
 
 def run(graph, *args, **inputs):
-    """Compiles the graph and runs it once: see Program."""
+    """Compiles the graph and runs it once. The arguments and the result are those of a call of a Program."""
     return Program(graph)(*args, **inputs)
 
 
@@ -426,7 +428,7 @@ def svg(graph, **options):
         return call(Cleave.dot_render, graph, dot_options(**options), 'svg').get_data().decode()
 
 
-# The largest graph that a notebook draws node by node; a larger one is drawn as an overview.
+# A notebook draws a graph of at most this many nodes node by node, and a larger graph as an overview.
 MAX_DRAWN = 400
 
 

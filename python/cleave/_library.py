@@ -7,7 +7,7 @@ import re
 
 try:
     from ._where import TYPELIBS, LIBRARIES, __version__
-except ImportError:  # not installed: used from the source tree
+except ImportError:  # the package is not installed: it is used from the source tree
     TYPELIBS, LIBRARIES, __version__ = None, None, 'uninstalled'
 
 TABLE = os.path.join(os.path.dirname(__file__), '_api.json')
@@ -61,8 +61,8 @@ CLASSES = {int(Cleave.Error.LIMIT): LimitError, int(Cleave.Error.MODEL): ModelEr
 
 @contextlib.contextmanager
 def errors(rewrite=str):
-    """Converts GErrors raised in the `with` block to Error, or to the subclass for their code. `rewrite` returns the
-    message that the exception has."""
+    """Converts GErrors raised in the `with` block to Error, or to the subclass for their code. `rewrite` is a function
+    that changes the message of the exception."""
     try:
         yield
     except Error:

@@ -110,7 +110,7 @@ class Function:
 
 
 class Api:
-    """The library and its table."""
+    """The library, and the table of its types and functions."""
 
     def __init__(self, path, table):
         self.library, self.table = ctypes.CDLL(path), table
@@ -130,7 +130,7 @@ class Api:
             self.known[symbol] = function
         return self.known[symbol]
 
-    # Types
+    # Types of C
 
     def ctype_of(self, kind):
         name = kind['kind']
@@ -249,8 +249,9 @@ class Api:
         return table.address
 
     def hold(self, function, once, kept):
-        """Returns the callback data by which a trampoline finds a function. If `once`, the data is good until the library
-        calls the function, which may be after the call that takes it. If not, the data is good until that call ends."""
+        """Stores a Python function for a callback, and returns the key by which the C function of trampoline() finds
+        it. If `once`, the key is valid until the library calls the function, which may be after the current call. If
+        not, the key is valid until the current call ends."""
         key = next(self.keys)
         self.held[key] = function, once
         if not once:
@@ -258,8 +259,8 @@ class Api:
         return key
 
     def trampoline(self, name):
-        """Returns the address of a C function that calls the Python function that its callback data stands for. Each type
-        of callback has one such C function, which lives as long as the library."""
+        """Returns the address of a C function that calls a Python function, which it finds by its callback data (see
+        hold()). Each type of callback has one such C function, which lives as long as the library."""
         if name in self.trampolines:
             return ctypes.cast(self.trampolines[name], ctypes.c_void_p).value
         table = self.table['callbacks'][name]
@@ -328,7 +329,7 @@ class Api:
         return record._at(value, lambda address: free(gtype, address))
 
     def read_array(self, kind, address, length, keep):
-        """Returns the elements of an array that the library keeps."""
+        """Returns a list of the elements of an array. The array stays in the memory of the library."""
         ctype = self.ctype_of(kind)
         if not address:
             return []

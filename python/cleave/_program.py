@@ -22,7 +22,7 @@ def program_options(threads, reference, trace=False):
 
 def split_to_run(graph, threads, as_is):
     """Returns the graph to compile and its number of threads. The graph is a copy that is split for the threads, as in
-    `cleave run`. With `as_is` or one thread, it is the given graph."""
+    `cleave run`. With `as_is` or one thread, returns the given graph, not a copy."""
     threads = count_threads(threads)
     if as_is or threads == 1:
         return graph, threads

@@ -152,12 +152,12 @@ def text_of(value):
 
 
 def split_op(operator_name, shape, **arguments):
-    """Returns the axis and the sizes of a Split operator of another framework for an operand of this shape. Together they
-    are the last arguments of `graph.add_split`.
+    """Returns the axis and the sizes of a Split operator of another framework for an operand of this shape. Together
+    they are the last arguments of `graph.add_split`.
 
-    `operator_name` is 'onednn', 'tensorflow', 'pytorch', 'onnx', 'openvino-split', 'openvino-variadic-split', 'directml'
-    or 'xla'. The arguments have the names that the operator has in its framework; None means absent. 'directml' takes the
-    shapes of its `outputs`, and 'xla' a list of indices for each slice."""
+    `operator_name` is 'onednn', 'tensorflow', 'pytorch', 'onnx', 'openvino-split', 'openvino-variadic-split',
+    'directml' or 'xla'. The arguments have the names that the operator has in its framework; None stands for an absent
+    argument. 'directml' takes the shapes of its `outputs`, and 'xla' a list of indices for each slice."""
     texts = {name: text_of(value) for name, value in arguments.items() if value is not None}
     with errors():
         attrs = Cleave.split_op_from_texts(operator_name, type_of('float32', shape), texts)

@@ -96,10 +96,10 @@ def memory_timeline(graph, threads=1):
 # Partition.
 
 class Part(NamedTuple):
-    """A graph of a partition. `level` is its place in the order: parts of one level can run at the same time. `after`
-    lists the indices of the parts that must run before it. `subgraph` is the number of the parallel subgraph, from 0,
-    or -1 for a part outside of all of them. `weight_bytes` counts the constants of the
-    part; `arena_bytes` is the arena of a program that runs it on one thread."""
+    """A graph of a partition. `level` is a number: parts of one level can run at the same time, after the parts of
+    lower levels. `after` lists the indices of the parts that must run before it. `subgraph` is the number of the
+    parallel subgraph, from 0, or -1 for a part outside of all parallel subgraphs. `weight_bytes` counts the constants
+    of the part; `arena_bytes` is the arena of a program that runs the part on one thread."""
     graph: Graph
     level: int
     subgraph: int
@@ -187,7 +187,7 @@ class Difference(NamedTuple):
 
     @property
     def equal(self):
-        """Whether every bit is equal."""
+        """Whether every bit of the output is equal."""
         return self.different == 0 and not self.message
 
 

@@ -168,7 +168,7 @@ def test_differences_of_nan_and_of_zeros(path):
     zeros = numpy.zeros(2, 'float32')
     assert graph.diff(other, {'a': zeros, 'b': zeros})['y'] == (2, float('inf'), '')
     assert graph.diff(graph.copy(), {'a': zeros, 'b': zeros}).equal
-    one = numpy.array([-0.0, 1], 'float32')  # -0 and 0 differ in a bit; their difference is 0
+    one = numpy.array([-0.0, 1], 'float32')  # -0 and 0 differ in a bit, but 0 - -0 is 0
     assert other.diff(graph, {'a': one, 'b': numpy.ones(2, 'float32')}).equal
 
 

@@ -131,7 +131,7 @@ def test_fit_and_optimize(graph):
 
 
 def test_limits_mean_the_same_in_fit_and_in_split(halos):
-    """Limits are fractions in both: 0.1 is 10 %. None is no limit, 0 allows no increase."""
+    """`split` and `fit` take limits as fractions: 0.1 is 10 %. None is no limit, 0 allows no increase."""
     macs = halos.macs
 
     def added_by_split(limit):

@@ -168,7 +168,7 @@ def test_records_are_freed(native, path):
         graph = native[0].Graph.new(f'g{i}')
         node = graph.add_constant('c', native[0].Tensor.new(shape)).get_node()
         assert node.get_name() == 'c'
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20  # KiB
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20  # ru_maxrss is in KiB
 
 
 def test_numbers_are_checked_against_their_type():

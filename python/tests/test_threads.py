@@ -69,7 +69,8 @@ def test_too_many_threads_are_an_error(graph):
 
 
 def test_the_default_of_threads_is_one_everywhere():
-    """All functions have the default of the command, so figures of memory agree unless a call names the threads."""
+    """All functions have the default number of threads of the command, so figures of memory agree unless a call names
+    the threads."""
     calls = [cleave.Graph.compile, cleave.Graph.save_program, cleave.Graph.fit, cleave.Graph.plan_fit, cleave.Graph.frontier,
              cleave.Graph.memory, cleave.Graph.memory_timeline, cleave.Program.__init__]
     assert {call.__qualname__: inspect.signature(call).parameters['threads'].default for call in calls} == {

@@ -14,7 +14,7 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 MAX_BYTES = 40 << 20
-# Packages of this machine that the environment can import: numpy, and pytest with its dependencies.
+# Packages of this machine that the virtual environment can import: numpy, and pytest with its dependencies.
 SEEN = ['numpy', 'pytest', '_pytest', 'py', 'iniconfig', 'pluggy', 'packaging', 'attr', 'attrs']
 PAGES = ['docs/python.md', 'docs/tutorial-python.md']
 
@@ -57,7 +57,7 @@ def make_environment(folder, wheel):
 
 
 def run_page(page, python, folder, environment):
-    """Runs the Python of a page in the order of the page, after the command of its first lines."""
+    """Runs `cleave demo`, and then the blocks of Python of a page in their order."""
     text = (SOURCE / page).read_text()
     work = folder / pathlib.Path(page).stem
     work.mkdir()

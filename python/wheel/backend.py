@@ -12,7 +12,7 @@ import tarfile
 
 import pack
 
-# Options of the build that no wheel needs; they are disabled.
+# Options of the build that no wheel needs. The backend disables them.
 OPTIONS = ['tests', 'docs', 'mpi', 'images', 'python', 'completions']
 
 

@@ -12,7 +12,8 @@ The wheel needs Python, numpy and glibc, nothing else:
 The tag has the newest version of glibc that a file of the wheel requires. pack.py needs patchelf, strip and readelf.
 
 With --root and --machine, it packs a wheel for another machine: ROOT is a folder with Debian's packages for it,
-BUILD-DIR a cross-compiled build, and --gir the introspection data of a build for this machine, which are the same."""
+BUILD-DIR a cross-compiled build, and --gir the introspection data of a build for this machine. Both machines have the
+same data."""
 
 import argparse
 import base64
@@ -70,7 +71,7 @@ class Host:
 
 
 def needed_elsewhere(binary, host):
-    """Returns the files that needed() returns, for a binary of another machine."""
+    """Returns the shared libraries that a binary of another machine needs, as needed() does for this machine."""
     libraries, todo = {}, [binary]
     while todo:
         file = todo.pop()
