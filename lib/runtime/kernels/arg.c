@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of ArgMax and ArgMin. It searches along contiguous rows, or over many adjacent
- * rows at once. */
+/* The kernel family of ArgMax and ArgMin, which search along contiguous rows, or in many adjacent
+ * rows at once (arg-floats.h, arg-integers.h). */
 
 #include "arg-floats.h"
 #include "arg-integers.h"
@@ -13,7 +13,7 @@ enum { Y_AT, X_AT };
 
 typedef struct
 {
-  CleaveLoops loops; /* loops over the rows, with views of y, then of x */
+  CleaveLoops loops; /* loops over the rows; view 0 is y, view 1 is x */
   CleaveArgRow row;
   CleaveArgSearch search;
 } Arg;

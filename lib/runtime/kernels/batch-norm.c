@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The kernel family of BatchNormalization, for views with any strides: y = fma (x - mean, scale /
- * sqrt (variance + epsilon), b). The factor of each channel is computed in each run, or once if it
- * depends on constants only. If pixels with contiguous channels follow each other without gaps,
- * several pixels form one line, along which factor, b and mean are repeated.
+/* The kernel family of BatchNormalization, for views with any strides: y = fma (x - mean, factor,
+ * b) with factor = scale / sqrt (variance + epsilon). The factor of each channel is computed in
+ * each run, or once if it depends on constants only. If pixels with contiguous channels follow each
+ * other without gaps, several pixels form one line; the factor, b and mean are repeated along the
+ * line.
  *
  * Over 400 lines: one kernel family, with a loop for each layout of the channels. */
 
@@ -21,14 +22,14 @@
 enum { X, SCALE, B, MEAN, VAR };
 enum { AT_Y, AT_X, AT_FACTOR, AT_B, AT_MEAN, N_VIEWS };
 
-/* Length of a line in floats: if a pixel has fewer channels, several pixels form one line of about
- * this length. */
+/* Preferred length of a line in floats: if a pixel has fewer channels, several pixels form one line
+ * of about this length. */
 #define LINE 256
 /* Number of floats in a cache line. */
 #define CACHE_LINE 16
 
-/* Number of vectors of a pixel that are processed at once. Each vector needs three more registers,
- * for factor, b and mean. */
+/* Number of vectors of a pixel that are normalized at once. Each vector needs three more registers,
+ * for the factor, b and the mean. */
 #define MAX_COLUMNS 2
 
 typedef struct
@@ -39,18 +40,18 @@ typedef struct
                            repeated */
   gboolean in_columns;  /* pixels follow each other with gaps, so run_columns() processes them */
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
-                           these to the repeated mean */
-  gboolean nests;       /* the lines of y follow each other in memory */
+                           the repeated b to the repeated mean */
+  gboolean nests;       /* TRUE: the lines of y follow each other in memory */
   gint64 end;           /* number of elements from the first to the last of y in memory */
   guint c;              /* dimension of the channels */
-  gint64 pixel; /* distance of adjacent pixels of y, in elements; 0: the step cannot be an epilogue
+  gint64 pixel; /* distance of adjacent pixels of y, in elements; 0: the node cannot be an epilogue
                    op */
   const float *factor; /* indexed by channel: the factor, if it depends on constants only; NULL:
                           each run computes it */
 } BatchNorm;
 
-/* Progress of a run: the first `made` elements of y are complete, and were reported to the fused
- * consumers. */
+/* The progress of a run: the first `made` elements of y are complete, and the fused consumers have
+ * run on them. */
 typedef struct
 {
   const BatchNorm *bn;
@@ -58,8 +59,8 @@ typedef struct
   gint64 made;
 } Telling;
 
-/* Reports that the elements of y before `end` are complete, if at least `few` of them were not
- * reported yet. */
+/* Runs the fused consumers on the complete elements of y before `end`, if at least `few` elements
+ * are complete and not consumed yet. */
 static void
 tell (Telling *telling, gint64 end, gint64 few)
 {
@@ -82,8 +83,8 @@ broadcast_vector (const CleaveView *vector, const CleaveView *x, guint c)
   return view;
 }
 
-/* If pixels follow each other without gaps in x and y, removes the pixel dimension from the loops
- * and forms lines of several pixels. */
+/* Removes the pixel dimension from the loops and forms lines of several pixels, if pixels follow
+ * each other without gaps in x and y. */
 static void
 find_pixels (BatchNorm *bn)
 {
@@ -104,8 +105,8 @@ find_pixels (BatchNorm *bn)
   loops->n_dims--;
 }
 
-/* If channels are contiguous and pixels are evenly spaced, removes the pixel dimension from the
- * loops. */
+/* Removes the pixel dimension from the loops, if channels are contiguous and pixels are evenly
+ * spaced: run_columns() then loops over the pixels. */
 static void
 find_columns (BatchNorm *bn)
 {
@@ -232,8 +233,8 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     y[Y_AT] = __builtin_fmaf (x[X_AT] - mean[C_AT], factor[C_AT], b[C_AT]);
 
-/* Normalizes n elements of a line. `c_steps` has the distances of adjacent elements of factor, b
- * and mean. */
+/* Normalizes n elements of a line. `c_steps`: distances of adjacent elements of factor, b and
+ * mean. */
 static void
 run_line (float *y, gint64 y_step, const float *x, gint64 x_step, const float *factor, const float *b,
           const float *mean, const gint64 *c_steps, gint64 n)
@@ -264,7 +265,7 @@ repeat (const float *from, gint64 step, gint64 n, gint64 times, float *to)
       *to++ = from[i * step];
 }
 
-/* Normalizes the pixels that begin at `line`, in lines of n_line elements. */
+/* Normalizes the pixels that begin at `line`, as lines of n_line elements. */
 static void
 run_pixels (Telling *telling, const CleaveLine *line, const float *factor, gint64 n_line)
 {
@@ -319,8 +320,8 @@ run_lines (Telling *telling, const float *factor)
     }
 }
 
-/* n_pixels evenly spaced pixels, of which some channels are processed. Distances are in
- * elements. */
+/* n_pixels evenly spaced pixels, of which the next functions normalize a few adjacent channels.
+ * Distances are in elements. */
 typedef struct
 {
   const float *x, *factor, *b, *mean;

@@ -4,11 +4,14 @@
 #include "half-block.h"
 #include "loops.h"
 
+/* Converts lines of elements from one type to another; the macros define one loop for each pair of
+ * types. */
+
 /* Number of elements of the buffers that hold intermediate floats or strided elements. */
 #define LINE 512
 
-/* How a cast reads an element: VALUE reads a number; TRUTH reads a bool, which is true if its byte
- * is not 0. */
+/* VALUE and TRUTH read an element of a cast: VALUE reads a number; TRUTH reads a bool, which is
+ * true if its byte is not 0. */
 #define VALUE(x) (x)
 #define TRUTH(x) ((x) != 0)
 
@@ -65,8 +68,8 @@ INTEGERS
 #undef X
 
 /* Lists the integer types to which casts convert floats. `below` is the greatest float that the
- * type can hold; `beyond` is the next greater float. Each bound has its own select, since compilers
- * turn a combined clamp into branches. */
+ * type can hold; `beyond` is the next greater float. Each bound has a conditional expression of its
+ * own, since compilers turn a combined clamp into branches. */
 #define WHOLES                                                                                     \
   X (i8, INT8, gint8, gint32, G_MININT8, 127, 128, G_MAXINT8)                                      \
   X (u8, UINT8, guint8, gint32, 0, 255, 256, G_MAXUINT8)                                           \
@@ -79,7 +82,7 @@ INTEGERS
 #define X(word, NAME, To, Wide, least, below, beyond, most)                                        \
   static inline To float_as_##word (float a)                                                       \
   {                                                                                                \
-    float v = a > (float) (least) ? a : (float) (least); /* a NaN becomes the least value, too */          \
+    float v = a > (float) (least) ? a : (float) (least); /* a NaN becomes the smallest value, too */          \
     To y;                                                                                          \
                                                                                                    \
     v = v < (float) (below) ? v : (float) (below);                                                 \
@@ -147,8 +150,8 @@ BY_FLOAT (bool, bf16, 1, 2)
 CleaveCastLine
 CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to)
 {
-  /* A cast between integers keeps the low bits. Its loop therefore depends only on the size of the
-   * result's elements in bytes. */
+  /* A cast between integers keeps the low bits. So its loop depends only on the size of the
+   * result's elements, in bytes. */
   enum { BY_1 = 1, BY_2 = 2, BY_4 = 4, BY_8 = 8 };
   static const struct
   {

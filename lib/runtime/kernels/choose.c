@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Where, of element-wise ops with a bool result (comparisons, tests, logic)
- * and of element-wise ops on integers. Serves any views, along the innermost dimension of the
- * result. 16-bit floats are converted to float32 in blocks. */
+ * and of element-wise ops on integers. It serves views with any strides, and loops along the
+ * innermost dimension of the result. 16-bit floats are converted to float32 in blocks. */
 
 #include "boxes.h"
 #include "elementwise-halves.h"
@@ -10,7 +10,7 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of the result and of up to three operands. All steps are in elements. */
+/* A box (boxes.h): lines of the result and of up to three operands. All steps are in elements. */
 typedef struct
 {
   gpointer y;
@@ -18,12 +18,12 @@ typedef struct
   gint64 n, y_step, step[3]; /* number of elements of a line; distances of adjacent elements of a
                                 line, in the result and in each operand */
   gint64 n_lines, y_next, next[3]; /* number of lines; distances from the begin of a line to the
-                                      begin of the next, in the result and in each operand */
+                                      begin of the next line, in the result and in each operand */
 } Box;
 
 typedef void (*Run) (const Box *box, gconstpointer attrs);
 
-/* Largest number of elements of a line that is transposed: the inner loop goes from line to
+/* Largest number of elements of a line in a transposed box, whose inner loop goes from line to
  * line. */
 #define SHORT_LINE 2
 /* Number of 16-bit floats that are converted to float32 at once. */
@@ -36,7 +36,8 @@ typedef struct
   Run run;
   gboolean upcasts;
   CleaveHalfLoop half_loop; /* loop for operands of float16; NULL: the op has none */
-  CleaveLoops loops;        /* inner loops for strided views: of the result, then of each operand */
+  CleaveLoops loops; /* inner loops for strided views; view 0 is the result, and the other views are
+                        the operands */
 } Choose;
 
 /* clang-format off */
@@ -90,9 +91,10 @@ SELECT (select_8, guint64)
 
 #undef NEXT
 
-/* A bool is true if its byte is not 0. Numbers are computed in their own type, so that a
- * register holds more of them. Attributes are copied first: otherwise the compiler assumes that
- * stores may change them, and a Clip reloads its bounds for each element. */
+/* Defines the loop of an op. A bool is true if its byte is not 0. Numbers are computed in their own
+ * type, so that a register holds more of them. The loop reads a copy of the attributes. Without the
+ * copy, the compiler assumes that stores may change them, and a Clip reloads its bounds for each
+ * element. */
 #define LOOP(name, From, To, P, is_bool, formula)                                                  \
   static void name (const Box *box, gconstpointer attrs)                                           \
   {                                                                                                \
@@ -229,7 +231,7 @@ prepare (const CleaveKernelInstance *instance,
 
   if (found == NULL || cleave_shape_n_elements (&instance->results[0].type.shape) == 0)
     return FALSE;
-  /* if the op takes any number of operands, the family serves only nodes with two */
+  /* if the op takes any number of operands, the family serves only nodes with two operands */
   if ((call->op->flags & CLEAVE_OP_VARIADIC) != 0 && call->n_operands != 2)
     return FALSE;
   c = g_new0 (Choose, 1);
@@ -311,8 +313,10 @@ run_box (gconstpointer state, const CleaveKernelInstance *instance, const Cleave
 
   for (guint k = 0; k < 3; k++)
     {
-      guint from = MIN (k, instance->call.n_operands -
-                               1); /* if the op has one operand, it is passed as all three */
+      guint from = MIN (
+          k,
+          instance->call.n_operands -
+              1); /* if the op has one operand, all three operands of the loop are this operand */
 
       box.x[k] =
           (const char *) instance->operands[from].data + of->offset[from + 1] * size[from + 1];

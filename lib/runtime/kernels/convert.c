@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of Cast (between floats, and from integers to floats), of ops that quantize or
- * dequantize, and of element-wise ops of TensorFlow Lite on integers. Computes in the order of the
- * reference kernels, along lines of the innermost dimension of the result.
+/* The kernel family of Cast, of ops that quantize or dequantize, and of element-wise ops of
+ * TensorFlow Lite on integers. It computes in the order of the reference kernels, along lines of
+ * the innermost dimension of the result.
  *
  * Over 400 lines: the plans and the runs of the family share their state and their loops. */
 
@@ -16,16 +16,17 @@
 enum { X, SCALE, ZERO };
 enum { TABLE = 1 }; /* index of the table operand of a TfliteLookup */
 
-/* Shortest line, in elements, of a Cast and of an op that quantizes. If the innermost dimension is
- * shorter, the longest dimension becomes the line. Quantizing uses vectors, so its limit is higher:
- * 3 x 1024 lines of 21 elements took 2 times as long, lines of 4 took 7 times as long. */
+/* Shortest line, in elements, of a Cast (FEW) and of an op that quantizes (FEW_TO_QUANTIZE). If the
+ * innermost dimension is shorter, the longest dimension becomes the line. Quantizing uses vectors,
+ * so its limit is higher: with lines along the innermost dimension, 3 x 1024 lines of 21 elements
+ * took 2 times as long, and lines of 4 took 7 times as long. */
 #define FEW 16
 #define FEW_TO_QUANTIZE 32
-/* Lines of bytes with fewer elements are copied into one contiguous buffer, several lines at a
- * time, if there are many. */
+/* Lines of bytes with fewer elements than FEW_OF_ROW are copied into one contiguous buffer, several
+ * lines at a time, if there are many lines. */
 #define FEW_OF_ROW 64
 
-/* Preparing */
+/* The following functions prepare a kernel. */
 
 /* Returns a scale or zero point as a view that is broadcast to operand X. An absent operand becomes
  * a scalar 0. */
@@ -61,8 +62,8 @@ plan (Convert *c, const CleaveKernelInstance *instance, const CleaveView *views,
   cleave_loops_lengthen (&c->loops, FEW);
 }
 
-/* If one scale and zero point serve the whole value, plans loops over groups of short lines of
- * bytes. */
+/* Plans loops over groups of short lines of bytes, if one scale and zero point serve the whole
+ * value. */
 static void
 find_rows (Convert *c)
 {
@@ -246,7 +247,7 @@ prepare (const CleaveKernelInstance *instance,
   return FALSE;
 }
 
-/* Running */
+/* The following functions run a kernel. */
 
 typedef struct
 {
@@ -470,8 +471,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     cleave_loops_run (loops, line_run (c), &(Along){ c, loops }, instance);
 }
 
-/* Computes the elements [begin, end) of the result. It does not serve DynamicQuantizeLinear, whose
- * operand and result may have different strides. */
+/* Computes the elements [begin, end) of the result. DynamicQuantizeLinear cannot run in parts,
+ * since its operand and result may have different strides. */
 static void
 run_part (gconstpointer state, const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of DeformConv of floats. For up to PLACES positions of the result, samples the
- * values of all taps into a buffer. Then multiplies them by packed weights, with the sums of
- * COLUMNS channels in registers. The sums have the order of the reference kernel. Each run packs
- * the weights. */
+/* The kernel family of DeformConv of floats. For up to PLACES positions of the result, a run
+ * samples the values of all taps into a buffer. It then multiplies the values by packed weights,
+ * with the sums of COLUMNS channels in registers. The sums have the order of the reference kernel.
+ * Each run packs the weights. */
 
 #include "level.h"
 #include "vector.h"
 
 #include "../../ops/deform-taps.h"
 
-/* Number of positions of the result (PLACES), and number of vectors of result channels (VECTORS),
- * whose sums are in registers at the same time. */
+/* PLACES: number of positions of the result whose sums are in registers at the same time. VECTORS:
+ * number of vectors of result channels whose sums are in registers. */
 #define PLACES 4
 #define VECTORS 2
 #define COLUMNS (VECTORS * CLEAVE_VECTOR)
-/* Smallest number of result channels in a group that the family serves. With fewer, most of a panel
- * would be unused. */
+/* Smallest number of result channels in a group that the family serves. With fewer channels, most
+ * lanes would be unused. */
 #define MIN_CHANNELS 4
 
 typedef struct
 {
-  gint64 n_in, n_out, n_groups; /* number of channels that a group reads; number of channels that it
-                                   writes; number of groups */
+  gint64 n_in, n_out, n_groups; /* number of channels that a group reads; number of channels that a
+                                   group writes; number of groups */
   gint64 n_panels;              /* number of panels of COLUMNS channels in a group */
   gint64 n_channels, n_taps;
   gint64 n_values, n_packed; /* number of floats that are sampled for one position of the result;
@@ -59,8 +59,8 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Packs the weights in the order: panel, tap, operand channel. Lanes beyond the last result channel
- * are 0. */
+/* Packs the weights in this order, outermost first: panel of COLUMNS channels, tap, operand
+ * channel, result channel. Lanes beyond the last result channel are 0. */
 static void
 pack (const Plan *plan, const CleaveView *w, float *to)
 {
@@ -84,7 +84,7 @@ pack (const Plan *plan, const CleaveView *w, float *to)
     }
 }
 
-/* Samples n channels at one tap: interpolates between the same elements in each channel. */
+/* Samples n channels at one tap: interpolates between the same positions in each channel. */
 static void
 sample_channels (const CleaveDeformAround *around, const float *x, gint64 step, float *to, gint64 n)
 {
@@ -160,8 +160,7 @@ add_products (const Plan *plan, const float *values, const float *weights, float
       cleave_vector_store (sums + p * COLUMNS + v * CLEAVE_VECTOR, sum[p][v]);
 }
 
-/* Computes the results at up to PLACES positions. `to` has the address of channel 0 at each
- * position. */
+/* Stores the results at up to PLACES positions. `to`: address of channel 0 at each position. */
 static void
 finish_places (const Plan *plan,
                const CleaveKernelInstance *instance,

@@ -17,10 +17,11 @@
 #define MAX_PIXELS 4
 #define MAX_VECTORS 2
 #define SLIDE_COLUMNS 7
-/* Number of vectors of x that a block may load before it multiplies them. */
+/* Number of vectors of x that a block may load before it multiplies them; more loads would spill
+ * registers. */
 #define LOADS_AT_ONCE 3
-/* NEON multiplies two vectors per cycle and takes four cycles for a sum, so fewer than 8 sums leave
- * it waiting. */
+/* Number of pixels of slide_block(). NEON multiplies two vectors per cycle and takes four cycles
+ * for a sum, so with fewer than 8 sums it waits. */
 #if defined(CLEAVE_NEON)
 #define SLIDE_PIXELS 8
 #else
@@ -84,7 +85,8 @@ typedef enum {
   ALL,    /* each lane holds a channel */
   PAIRED, /* the lanes hold the channels of two adjacent pixels; each pixel fills a vector and a
              half */
-  SOME    /* the first `n_some` lanes hold channels; the other lanes are neither read nor written */
+  SOME /* the first `n_some` lanes hold channels; a block neither reads nor writes the other lanes
+        */
 } Lanes;
 
 typedef CleaveDepthwiseRun Run;
@@ -104,7 +106,7 @@ store (const Run *run, float *to, CleaveVector v, Lanes lanes)
     cleave_vector_store (to, v);
 }
 
-/* Loads one value per channel into each lane. Lane 0 has channel `at`. */
+/* Loads one value per channel into each lane. Lane 0 gets channel `at`. */
 static CLEAVE_SPECIALISED CleaveVector
 load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
 {
@@ -132,7 +134,7 @@ do_epilogue (
 }
 
 /* Computes the sums of `pixels` pixels times `vectors` vectors of channels; both numbers are
- * compile-time constants. `spread`: x has only one channel, which all channels of y read. */
+ * compile-time constants. `spread`: x has a single channel, which all channels of y read. */
 static CLEAVE_SPECIALISED void
 sum_block (const Run *run,
            gint64 pixel,
@@ -210,7 +212,8 @@ sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
 }
 
 /* Computes all channels of `pixels` pixels. If the channels do not fill whole vectors, the last
- * vector overlaps the vector before, and both compute the shared channels with equal results. */
+ * vector overlaps the vector before it, and both vectors compute equal results for the shared
+ * channels. */
 static CLEAVE_SPECIALISED void
 sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
 {
@@ -321,7 +324,7 @@ slide_channels (const Run *run,
 }
 
 /* Computes n_pixels pixels in as few blocks as possible, of similar size. A short block would be
- * slow, since each of its additions waits for the previous one. */
+ * slow, since each addition waits for the addition before it. */
 static CLEAVE_SPECIALISED void
 slide_pixels (
     const Run *run, gint64 n_pixels, gint64 n_channels, int stride, int n_columns, Lanes lanes)
@@ -346,7 +349,7 @@ typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
   static void slide_##lanes##_##columns##_##stride (const Run *of, gint64 n_pixels,                \
                                                     gint64 n_channels)                             \
   {                                                                                                \
-    const Run run = *of; /* a local copy, which stores cannot alias */                             \
+    const Run run = *of; /* a local copy, so that the compiler knows that stores do not change it */                             \
                                                                                                    \
     slide_pixels (&run, n_pixels, n_channels, stride, columns, lanes);                             \
   }
@@ -365,8 +368,8 @@ static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (PAIRED), SLIDE
 #undef SLIDES_OF
 /* clang-format on */
 
-/* Runs the row with the function for its stride and number of columns of taps. Returns FALSE if no
- * such function exists. */
+/* Runs the row with the function for its stride and its number of columns of taps. Returns FALSE if
+ * no function serves these numbers. */
 static gboolean
 slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -380,9 +383,9 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
   return TRUE;
 }
 
-/* Runs a row of dilated windows. Adjacent pixels of the row read different elements. A pixel and
- * the pixel `apart` pixels before it share elements. So the function runs the row as `apart` rows,
- * each of which has every `apart`-th pixel. */
+/* Runs a row of dilated windows. The windows of pixel p and of pixel p + `apart` share elements of
+ * x, but those of adjacent pixels do not. So the function runs `apart` rows, each with every
+ * `apart`-th pixel. */
 static gboolean
 slide_dilated (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
@@ -404,9 +407,9 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
   return slide_once (run, n_pixels, n_channels);
 }
 
-/* If channels fill a vector and a half and pixels are contiguous, runs two adjacent pixels as one
- * pixel with twice the channels and repeated weights. Returns the number of pixels that it
- * computed. */
+/* Runs two adjacent pixels as one pixel with twice the channels and repeated weights. Does so if
+ * channels fill one and a half vectors and pixels are contiguous. Returns the number of pixels that
+ * it computed. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Transposed convolution of floats with one channel in each group; channels are innermost. Result
- * elements that are `stride` apart form a phase: they use the same taps, which are also `stride`
- * apart. Each phase is a convolution of stride 1 with its axis reversed, since taps ascend while
- * operand elements descend. Reversing the axis keeps the order in which taps are summed. */
+ * elements that are `stride` apart form a phase: they use the same taps, and these taps are also
+ * `stride` apart. Each phase is a convolution with stride 1 and a reversed axis, since taps ascend
+ * while operand elements descend. Reversing the axis keeps the order in which taps are summed. */
 
 #include "depthwise-transpose.h"
 
@@ -16,7 +16,8 @@ enum { X, W, B };
 typedef struct
 {
   gint64 tap;
-  CleaveAxis axis; /* axis of the phase's convolution; positions of x and y are reversed */
+  CleaveAxis axis; /* axis of the phase's convolution, along which positions of x and y are counted
+                      backwards */
 } Phase;
 
 /* A combination of one phase along each axis. */
@@ -93,8 +94,7 @@ list_parts (Plan *plan)
         }
 }
 
-/* Packs the weights in the order of the phases: the taps of one phase follow the taps of the phase
- * before. */
+/* Packs the weights phase by phase: the taps of a phase follow the taps of the previous phase. */
 static void
 pack (const Plan *plan, const CleaveView *w, float *to)
 {
@@ -150,7 +150,7 @@ pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
   plan->base.w += first;
 }
 
-/* Preparing */
+/* The following functions prepare a kernel. */
 
 static gboolean
 can_serve (const CleaveKernelInstance *instance, CleaveDims dims)
@@ -195,7 +195,7 @@ cleave_depthwise_transpose_prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Running */
+/* The following functions run a kernel. */
 
 /* Returns the position of result element `pixel` within its phase, whose axis is reversed. */
 static gint64
@@ -204,7 +204,8 @@ place_of (const CleaveAxis *axis, const CleaveAxis *phase, gint64 pixel)
   return phase->n_y - 1 - pixel / axis->stride;
 }
 
-/* Computes row i of plane `plane` of the result, one phase at a time. The row begins at `y`. */
+/* Computes row `i` of plane `plane` of the result, one phase at a time. `y` is the address of the
+ * row. */
 static void
 run_row (const Plan *plan,
          const Part *parts,

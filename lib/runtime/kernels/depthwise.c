@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of float convolutions whose groups have one operand channel, or a few. Channels
- * are innermost. */
+/* The kernel family of float convolutions whose groups have one operand channel, or a few; channels
+ * are innermost. It loops over images and planes, and computes each row with depthwise-rows.h. */
 
 #include "depthwise-transpose.h"
 
@@ -84,7 +84,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Computes one plane of the result. The plane begins at element `y_at` of the result. */
+/* Computes one plane of the result, which begins at element `y_at` of the result. */
 static void
 run_plane (const Plan *plan,
            const CleaveKernelInstance *instance,
@@ -146,8 +146,8 @@ reports_progress (gconstpointer state)
          (plan->n_batches == 1 || plan->y_batch_step >= depth->n_y * depth->y_step);
 }
 
-/* Returns whether `run` applies epilogue ops. It returns FALSE for numbers of channels whose sums
- * are not all in vectors, since epilogue ops apply to vectors. */
+/* Returns whether `run` applies epilogue ops. Epilogue ops apply to vectors, so it returns FALSE if
+ * the number of channels leaves sums outside vectors. */
 static gboolean
 does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint *along)
 {

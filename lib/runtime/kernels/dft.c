@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of DFT and STFT of floats, computed in double in the order of the reference
- * kernel. The twiddle factors of BINS bins are computed once for all lines. LINES lines are
- * processed at the same time. */
+ * kernel. A line is the samples of one transform. A run computes the twiddle factors of BINS bins
+ * once for all lines, and transforms LINES lines at the same time. */
 
 #include "level.h"
 #include "vector.h"
@@ -17,7 +17,7 @@ enum { X, WINDOW };
 #define BINS (CLEAVE_VECTOR / 2)
 #define LINES 4
 /* Largest number of samples of a line; the twiddle factors of longer lines would not fit into the
- * caches. The family does not serve a transform of no samples either. */
+ * caches. The family also does not serve lines without samples. */
 #define MAX_SAMPLES (1 << 16)
 
 typedef double Bins __attribute__ ((vector_size (BINS * sizeof (double))));
@@ -30,12 +30,13 @@ typedef struct
 
 typedef struct
 {
-  CleaveView x, y; /* views of one element for each line: the line's first element */
+  CleaveView x, y; /* for each line, the first element of x and of y */
   gint64 length, n_samples, n_bins;
   gint64 x_step, x_imaginary, y_step,
-      y_imaginary; /* distances in elements: between samples, from a real to its imaginary part,
-                      between bins, from a real to its imaginary part. x_imaginary 0: samples are
-                      real; y_imaginary 0: results are real */
+      y_imaginary; /* distances in elements: of adjacent samples; from the real part of a sample to
+                      its imaginary part; of adjacent bins; from the real part of a bin to its
+                      imaginary part. x_imaginary 0: samples are real; y_imaginary 0: results are
+                      real */
   double sign, scale;
 } Transform;
 
@@ -111,7 +112,7 @@ prepare (const CleaveKernelInstance *instance,
 }
 
 /* Computes the twiddle factors of BINS bins, from `first_bin` on, as cleave_twiddles_go_to() does
- * for one bin. The factors of bins beyond the last are unused. */
+ * for one bin. Factors of bins after the last bin of the transform are unused. */
 static void
 find_angles (const Transform *t, gint64 first_bin, Angles *angles)
 {
@@ -140,8 +141,9 @@ find_angles (const Transform *t, gint64 first_bin, Angles *angles)
     }
 }
 
-/* Transforms LINES lines. `window` NULL: no window. For real samples, skips the products with
- * imaginary parts: these products are zeros, which do not change a sum that begins with +0. */
+/* Transforms LINES lines. `window` NULL: there is no window. If samples are real, skips the
+ * products with imaginary parts: these products are zeros, which do not change a sum that begins
+ * with +0. */
 static CLEAVE_SPECIALISED void
 add_up (const Transform *t,
         const float *const *x,
@@ -177,7 +179,7 @@ add_up (const Transform *t,
     }
 }
 
-/* Transforms n lines, 1 to LINES. If there are fewer than LINES, computes the last line several
+/* Transforms n lines, from 1 to LINES. If n is less than LINES, transforms the last line several
  * times. */
 static void
 transform_lines (const Transform *t,

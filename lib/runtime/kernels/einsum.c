@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* If possible, runs an Einsum of two operands as a MatMul of views. Labels of both operands and the
- * result are batch dimensions. Labels of the result and one operand are rows or columns. Summed
- * labels must form one dimension in memory.
+/* Runs an Einsum of two operands as a MatMul of views, if there are views for it. Labels of both
+ * operands and the result are batch dimensions. Labels of the result and one operand are rows or
+ * columns. Summed labels must form one dimension in memory.
  *
  * Example: bhqd,bhkd->bhqk has batch dimensions b and h, rows q and columns k, and sums over d. */
 
@@ -16,8 +16,8 @@ enum { A, B, Y, N_SIDES };
 
 extern const CleaveOp cleave_op_matmul;
 
-/* A loop: one label, or several adjacent labels that form one dimension. It has an extent, and
- * strides in A, B and Y. */
+/* A loop over one label, or over several adjacent labels that form one dimension: an extent, and a
+ * stride in A, B and Y. */
 typedef struct
 {
   gint64 extent, stride[N_SIDES];
@@ -32,20 +32,20 @@ typedef struct
 typedef struct
 {
   Loops batch, own[2],
-      sums; /* own[i]: loops of the labels that only operand i and the result have */
+      sums; /* own[i]: loops over the labels that only operand i and the result contain */
 } Parts;
 
 typedef struct
 {
   const CleaveKernelFamily *family;
   gpointer state;
-  gboolean swapped; /* operand 1 of the Einsum is A of the MatMul */
+  gboolean swapped; /* TRUE: operand 1 of the Einsum is A of the MatMul */
   CleaveView views[N_SIDES];
   CleaveTensorType types[N_SIDES];
 } Einsum;
 
-/* Finds the stride of a label in the view of a term. Sets `has` to whether the term has the label.
- * Returns FALSE if the term has the label twice. */
+/* Finds the stride of a label in the view of a term. Sets `has` to whether the term contains the
+ * label. Returns FALSE if the term contains the label twice. */
 static gboolean
 find_stride (
     const CleaveTerm *term, const CleaveView *view, guint8 label, gboolean *has, gint64 *stride)
@@ -63,8 +63,8 @@ find_stride (
   return TRUE;
 }
 
-/* Adds a loop to `loops`. If it forms one dimension with the previous loop in A, B and Y, merges
- * the two. */
+/* Adds a loop to `loops`, or merges it into the previous loop if both form one dimension in A, B
+ * and Y. */
 static void
 add_loop (Loops *loops, const Loop *loop)
 {
@@ -84,7 +84,7 @@ add_loop (Loops *loops, const Loop *loop)
   last->extent *= loop->extent;
 }
 
-/* Adds the loop of a label to `parts`. Returns FALSE if a matrix product cannot compute the
+/* Adds the loop over a label to `parts`. Returns FALSE if a matrix product cannot compute the
  * label. */
 static gboolean
 add_label (Parts *parts,
@@ -100,7 +100,7 @@ add_label (Parts *parts,
     if (!find_stride (k == Y ? &e->result : &e->operands[k], views[k], label, &has[k],
                       &loop.stride[k]))
       return FALSE;
-  if (is_summed) /* a matrix product cannot sum a label that only one operand has */
+  if (is_summed) /* a matrix product cannot sum over a label that only one operand contains */
     {
       if (loop.extent != 1 && (loop.stride[A] == 0 || loop.stride[B] == 0))
         return FALSE;
@@ -126,8 +126,8 @@ find_parts (Parts *parts, const CleaveEquation *e, const CleaveView *const *view
   return parts->sums.n <= 1;
 }
 
-/* Chooses the loop of the rows or columns: the loop that is contiguous in operand `side`, or else
- * the longest. Adds the other loops to `batch`. */
+/* Chooses the loop that becomes the rows or columns: the loop that is contiguous in operand `side`,
+ * or else the longest. Adds the other loops to `batch`. */
 static Loop
 take_loop (const Loops *loops, guint side, Loops *batch)
 {

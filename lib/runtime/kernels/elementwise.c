@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of element-wise ops on floats, by the formulas of their reference kernels.
- * Serves views with any strides: merges dimensions that have the same layout in all views, and
+/* The kernel family of element-wise ops on floats, by the formulas of their reference kernels. It
+ * serves views with any strides: it merges dimensions that have the same layout in all views, and
  * loops along the innermost dimension of the result. The result may overlay an operand exactly, so
  * loops assume only that elements are independent. 16-bit floats are converted to float32 in
  * blocks.
@@ -17,8 +17,8 @@
 
 #include "../../ops/elementwise-math.h"
 
-/* Lines of the result and of two operands. The operand of an op with one operand is passed as
- * both. */
+/* A box (boxes.h): lines of the result and of two operands. If an op has one operand, `a` and `b`
+ * are both this operand. */
 typedef struct
 {
   const float *a, *b;
@@ -26,13 +26,13 @@ typedef struct
   gint64 n, a_step, b_step, y_step; /* number of elements of a line; distances of adjacent elements
                                        of a line, in a, b and y */
   gint64 n_lines, a_next, b_next, y_next; /* number of lines; distances from the begin of a line to
-                                             the begin of the next, in a, b and y */
+                                             the begin of the next line, in a, b and y */
 } Box;
 
 typedef void (*Loop) (const Box *box, gconstpointer attrs);
 
-/* Largest number of elements of a line that is transposed: the inner loop goes from line to line.
- * SHORT_UPCAST is the limit for elements that are converted to float32 first. */
+/* Largest number of elements of a line in a transposed box, whose inner loop goes from line to
+ * line. SHORT_UPCAST is the limit for elements that are converted to float32 first. */
 #define SHORT_LINE 2
 #define SHORT_UPCAST 8
 /* Number of 16-bit floats that are converted to float32 at once. */
@@ -46,9 +46,10 @@ typedef struct
   Loop loop;
   CleaveHalfLoop half_loop; /* loop for float16; NULL: the op has none */
   gboolean folds;
-  CleaveLoops loops;    /* loops over views of the result, then of each operand */
-  CleaveEpilogueOp own; /* this op as an epilogue op; its kind is NONE if it cannot be one or its
-                           views are not dense */
+  CleaveLoops
+      loops; /* loops over views; view 0 is the result, and the other views are the operands */
+  CleaveEpilogueOp own; /* this op as an epilogue op of its own results; its kind is NONE if it
+                           cannot be an epilogue op or its views are not dense */
 } Elementwise;
 
 /* clang-format off */
@@ -176,7 +177,7 @@ static const struct
         cleave_line_##word (box->a + line * box->a_next, box->y + line * box->y_next, box->n);     \
   }                                                                                                \
                                                                                                    \
-  /* Applies the function to n contiguous sums. */                                                 \
+  /* Applies the function to n contiguous values of v, in place. */                                                 \
   static void apply_##word (const CleaveFusedConsumer *self, float *v, gint64 n)                   \
   {                                                                                                \
     cleave_line_##word (v, v, n);                                                                  \
@@ -207,8 +208,8 @@ largest (const float *a, gint64 n)
   return cleave_float_from_bits ((guint32) most);
 }
 
-/* Computes the sines or cosines of a line. Uses a loop without branches for each block whose
- * elements are all so small that libm need not handle them. */
+/* Computes the sines or cosines of a line, in blocks. If all elements of a block are small enough
+ * to be computed without libm, a loop without branches computes the block. */
 static void
 apply_angle_line (const Box *line, gconstpointer attrs, guint32 quarter, Loop loop)
 {
@@ -273,7 +274,7 @@ static const struct
   const CleaveOp *op;
   Loop loop;
   Apply apply; /* function that applies the op as an epilogue op; NULL: use `loop` */
-  Gate gate;   /* function that multiplies v by the op's result for v; NULL: there is none */
+  Gate gate;   /* function that multiplies each v by the op's result for v; NULL: there is none */
 } faster[] = {
   { &cleave_op_exp, run_exp, apply_exp, cleave_gate_exp },
   { &cleave_op_sigmoid, run_sigmoid, apply_sigmoid, cleave_gate_sigmoid },
@@ -379,8 +380,8 @@ epilogue_op (gconstpointer state,
   static const struct
   {
     const CleaveOp *op;
-    CleaveEpilogueKind epilogue_op[2]; /* kind of epilogue op that this op can be: if v is operand
-                                          0, and if v is operand 1 */
+    CleaveEpilogueKind epilogue_op[2]; /* kinds of epilogue op that this op can be: [0] if v is
+                                          operand 0, [1] if v is operand 1 */
   } epilogue[] = { { &cleave_op_relu, { CLEAVE_EPILOGUE_RELU } },
                    { &cleave_op_clip, { CLEAVE_EPILOGUE_CLIP } },
                    { &cleave_op_add, { CLEAVE_EPILOGUE_ADD, CLEAVE_EPILOGUE_ADD } },
@@ -410,8 +411,8 @@ epilogue_op (gconstpointer state,
   return op;
 }
 
-/* If the op can be an epilogue op of its own results, sets e->own. This requires that all views are
- * one contiguous line, except that one operand may be a scalar. */
+/* Sets e->own if the op can be an epilogue op of its own results. In this case, all views are one
+ * contiguous line, except that one operand may be a scalar. */
 static void
 find_own_epilogue_op (Elementwise *e, const CleaveKernelInstance *instance)
 {
@@ -494,8 +495,8 @@ copy_box (const Box *box)
                box->n);
 }
 
-/* Computes an op with any number of operands. Combines the first two operands, then the result so
- * far with each further operand. */
+/* Computes an op with any number of operands: combines the first two operands, then combines the
+ * result so far with each further operand. */
 static void
 fold_boxes (const Elementwise *e, const CleaveKernelInstance *instance, const CleaveBox *of)
 {
@@ -534,7 +535,7 @@ run_floats (const Elementwise *e, const CleaveKernelInstance *instance, const Cl
 }
 
 /* Converts n elements of an operand to float32. Returns the distance of adjacent elements in `to`:
- * 1, or 0 if all n elements are one element, which is converted once. */
+ * 1; or 0 if step is 0, so that one element is converted once. */
 static gint64
 upcast (const CleaveView *operand, gint64 offset, gint64 step, gint64 n, float *to)
 {
@@ -663,8 +664,8 @@ does_epilogue (gconstpointer state, const CleaveKernelInstance *instance, guint 
   return e->own.op != CLEAVE_EPILOGUE_NONE;
 }
 
-/* Applies the op and the epilogue ops to `vectors` vectors, a compile-time constant. `some`:
- * applies them only to the first m elements of a single vector. */
+/* Applies the op and the epilogue ops to `vectors` vectors, a compile-time constant. `some`: there
+ * is a single vector, and only its first m elements are used. */
 static CLEAVE_SPECIALISED void
 run_block (const CleaveEpilogue *own,
            const CleaveEpilogue *epilogue,

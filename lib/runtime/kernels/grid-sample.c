@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of GridSample of floats. Computes the source position of each position of the
- * result once for all channels, then the channels in blocks. */
+/* The kernel family of GridSample of floats. For each position of the result, a run computes the
+ * source position once for all channels, then interpolates the channels in blocks. */
 
 #include "level.h"
 #include "loops.h"
@@ -17,8 +17,8 @@ enum { N, C, H, W };
 #define BLOCK 32
 #define MAX_TAPS 16
 
-/* The `n` taps of a position of the result, which all channels share. A tap has an offset in the
- * image and a weight. */
+/* The `n` taps (operand positions with weights) from which one position of the result is
+ * interpolated. All channels share them. */
 typedef struct
 {
   guint n;
@@ -53,7 +53,8 @@ find_place (const CleaveGridSampleAttrs *attrs,
   for (guint i = 0; i < rows.n; i++)
     for (guint j = 0; j < columns.n; j++)
       {
-        /* no branch, since a processor cannot predict whether a tap lies outside the image */
+        /* `&` instead of `&&` avoids a branch, since a processor cannot predict whether a tap lies
+         * outside the image */
         gboolean is_inside =
             cleave_grid_is_inside (rows.at[i], n[H]) & cleave_grid_is_inside (columns.at[j], n[W]);
 

@@ -25,8 +25,8 @@ lanes_of (int i, int n_in)
   return lanes;
 }
 
-/* Returns a vector in which each lane has the value of the channel that `lanes` selects in its
- * group of n_in lanes. */
+/* Returns a vector in which each lane contains the value of the channel that `lanes` selects in the
+ * lane's group of n_in lanes. */
 static CLEAVE_SPECIALISED CleaveVector
 spread (CleaveVector x, CleaveMask lanes, int n_in)
 {
@@ -85,7 +85,8 @@ sum_block (const CleaveDepthwiseRun *run, gint64 pixel, gint64 channel, int pixe
 }
 
 /* Computes all channels of `pixels` pixels. If the channels do not fill whole vectors, the last
- * vector overlaps the vector before, and both compute the shared channels with equal results. */
+ * vector overlaps the vector before it, and both vectors compute equal results for the shared
+ * channels. */
 static CLEAVE_SPECIALISED void
 sum_channels (const CleaveDepthwiseRun *run, gint64 pixel, gint64 n_channels, int pixels, int n_in)
 {
@@ -131,8 +132,8 @@ static const Block blocks[][MAX_PIXELS] = {
 #endif
 };
 
-/* Computes n_pixels pixels in blocks of similar size. A short block would be slow, since each of
- * its additions waits for the previous one. */
+/* Computes n_pixels pixels in blocks of similar size. A short block would be slow, since each
+ * addition waits for the addition before it. */
 void
 cleave_grouped_sum (const CleaveDepthwiseRun *run, gint64 n_pixels, gint64 n_channels, gint64 n_in)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of InstanceNormalization of floats whose channels are contiguous, or whose
- * pixels of each channel are. Sums each channel in the order of the reference kernel, in eight
+/* The kernel family of InstanceNormalization of floats. Either the channels or the pixels of each
+ * channel must be contiguous. Sums each channel in the order of the reference kernel, in eight
  * partial sums (lanes.h). Contiguous channels are summed in parallel. */
 
 #include "level.h"
@@ -13,16 +13,16 @@
 
 enum { X, SCALE, B };
 
-/* Some channels of an image, with all their pixels. Distances are in elements. Either adjacent
- * channels or adjacent pixels have distance 1; `x_step` and `y_step` are the distances of the
- * others. */
+/* Some channels of an image, with all their pixels. Distances are in elements. If channels are
+ * contiguous, `x_step` and `y_step` are the distances of adjacent pixels; if pixels are contiguous,
+ * the distances of adjacent channels. */
 typedef struct
 {
   const float *x;
   float *y;
   gint64 n_channels, n_pixels; /* number of channels; number of pixels */
-  gint64 x_step, y_step; /* distances in x and y of adjacent pixels, if the channels are contiguous;
-                            else of adjacent channels */
+  gint64 x_step, y_step;       /* distances in x and in y of adjacent pixels if the channels are
+                                  contiguous, else of adjacent channels */
   float *mean, *factor, *bias; /* mean, factor and bias of each channel, repeated for all pixels
                                   that the loop processes at once */
   float *lane;                 /* eight partial sums of each channel */
@@ -127,7 +127,7 @@ prepare (const CleaveKernelInstance *instance,
   return TRUE;
 }
 
-/* Returns the value that an element adds to the sum: x - mean or, if `squares`, its square. */
+/* Returns the value of an element in the sum: x - mean or, if `squares`, the square of x - mean. */
 static inline float
 term (float x, float mean, gboolean squares)
 {
@@ -136,8 +136,9 @@ term (float x, float mean, gboolean squares)
   return squares ? distance * distance : distance;
 }
 
-/* Adds the eight partial sums of n channels pairwise into partial sum 0. The same partial sum of
- * adjacent channels is contiguous; the partial sums of a channel are `apart` floats apart. */
+/* Adds the eight partial sums of each of n channels pairwise, so that partial sum 0 is their total.
+ * Partial sums with the same index are contiguous for adjacent channels; the partial sums of a
+ * channel are `apart` floats apart. */
 static inline void
 join_lanes (float *lane, gint64 apart, gint64 n)
 {
@@ -147,8 +148,9 @@ join_lanes (float *lane, gint64 apart, gint64 n)
         lane[j * apart + c] = lane[j * apart + c] + lane[(j + half) * apart + c];
 }
 
-/* Adds n contiguous elements, from pixel i on, to the partial sums. They belong to one pixel or to
- * eight pixels; each of eight pixels is added to another partial sum. */
+/* Adds n contiguous elements, from pixel i on, to the partial sums. The elements belong to one
+ * pixel, or to eight pixels; element by element, each of the eight pixels is added to a partial sum
+ * of its own. */
 static inline void
 add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
 {

@@ -17,15 +17,15 @@ enum { Y, MEAN, INV_STD_DEV };
 
 typedef struct
 {
-  CleaveLoops loops;          /* loops over the rows, with views of the results, then of x */
+  CleaveLoops loops; /* loops over the rows; the first views are the results, the last view is x */
   CleaveLines x, y, scale, b; /* layout of the elements of one row */
   gint64 n;                   /* number of elements of a row */
   guint n_results;
   gboolean has_b;
 } LayerNorm;
 
-/* Returns a view with one element of `view` for each row, the row's first: its extent is 1 along
- * the normalized axes. */
+/* Returns a view that contains the first element of each row of `view`: its extent is 1 along the
+ * normalized axes. */
 static CleaveView
 one_of_each_row (const CleaveView *view, guint axes)
 {
@@ -108,7 +108,7 @@ typedef struct
   float *row; /* row in scratch, for rows that are not contiguous */
 } Rows;
 
-/* One row, or several rows that are normalized at once, with the mean and the factor of each. */
+/* One row, or several rows that are normalized at once. Each has a mean and a factor. */
 typedef struct
 {
   const float *x[CLEAVE_MOMENTS_ROWS];
@@ -138,7 +138,7 @@ normalize (const Rows *rows, const Some *some, int n_rows)
       some->y[r][i] = (some->x[r][i] - some->mean[r]) * some->inverse[r] * scale[i] + b[i];
 }
 
-/* Normalizes n_rows rows. `offset` has, for each row, its offset in each view of the loops. */
+/* Normalizes n_rows rows. `offset`: for each row, its offset in each view of the loops. */
 static CLEAVE_SPECIALISED void
 run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
 {
@@ -175,8 +175,8 @@ run_some (const Rows *rows, gint64 (*offset)[4], int n_rows)
     }
 }
 
-/* Normalizes the rows that one line of the loops lists, several rows at once if they are
- * contiguous. */
+/* Normalizes the rows that one line of the loops lists. If rows are contiguous, normalizes several
+ * rows at once. */
 static void
 run_line (const Rows *rows, const CleaveLine *line)
 {

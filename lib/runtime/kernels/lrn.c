@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of LRN of floats. It computes all channels of a pixel at once. The squares of
- * the channels are doubles. Zeros on both sides of them extend the windows at the ends, and do not
- * change a sum. */
+ * the channels are stored as doubles, with zeros before the first and after the last channel. The
+ * windows at the ends read these zeros, which do not change a sum. */
 
 #include "level.h"
 #include "loops.h"
@@ -11,7 +11,7 @@
 
 typedef struct
 {
-  CleaveLoops loops; /* loops over the pixels, with views of y, then of x */
+  CleaveLoops loops; /* loops over the pixels; view 0 is y, view 1 is x */
   gint64 n, x_step, y_step;
   gint64 before; /* number of channels of a window that come before its center */
   gint64 size;
@@ -39,7 +39,7 @@ prepare (const CleaveKernelInstance *instance,
   lrn->n = n;
   lrn->x_step = n == 1 ? 1 : x.stride[c];
   lrn->y_step = n == 1 ? 1 : y.stride[c];
-  /* limits the window to the channels, since positions outside add nothing */
+  /* limit the window to the channels, since positions outside add zeros */
   lrn->before = MIN ((a->size - 1) / 2, n);
   lrn->size = lrn->before + 1 + MIN (a->size - 1 - (a->size - 1) / 2, n);
   x.type.shape.dim[c] = y.type.shape.dim[c] = 1;
