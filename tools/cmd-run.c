@@ -141,7 +141,7 @@ add_tensors (CleaveOutputs *outputs,
 
   if (folder == NULL)
     return TRUE;
-  files = cleave_outputs_name_files (names, ".npy");
+  files = cleave_output_name_files (names, ".npy");
   if (!cleave_output_make_folder (folder, error))
     return FALSE;
   for (guint i = 0; i < tensors->len; i++)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Returns words as text: "a, b or c". */
@@ -95,4 +96,48 @@ cleave_output_name_check_drawings (const char *before, const char *after, GError
 
   return cleave_output_name_check (before, "draw", endings, error) &&
          cleave_output_name_check (after, "draw", endings, error);
+}
+
+/* A file name without number and suffix has at most this many bytes. With both, the name is still
+ * shorter than the limit of every file system. */
+#define MAX_FILE_NAME 200
+
+static char *
+dup_safe_name (const char *name)
+{
+  char *safe = g_strndup (name, MAX_FILE_NAME);
+
+  for (char *c = safe; *c != '\0'; c++)
+    if (!g_ascii_isalnum (*c) && strchr ("._-", *c) == NULL)
+      *c = '_';
+  return safe;
+}
+
+char **
+cleave_output_name_files (char *const *names, const char *suffix)
+{
+  guint n = g_strv_length ((char **) names);
+  char **files = g_new0 (char *, n + 1);
+  g_autoptr (GHashTable) taken = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < n; i++)
+    {
+      files[i] = dup_safe_name (names[i]);
+      if (g_str_equal (files[i], names[i]))
+        g_hash_table_add (taken, (gpointer) names[i]);
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *safe = files[i], *file = g_strdup (safe);
+
+      for (guint number = 2; !g_str_equal (safe, names[i]) && g_hash_table_contains (taken, file);
+           number++)
+        {
+          g_free (file);
+          file = g_strdup_printf ("%s-%u", safe, number);
+        }
+      files[i] = g_strconcat (file, suffix, NULL);
+      g_hash_table_add (taken, (gpointer) g_intern_string (file));
+    }
+  return files;
 }

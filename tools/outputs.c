@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes the files of a command, all of them or none.
+ *
+ * Over 400 lines: each kind of file has its function. */
+
 #include "outputs.h"
 
 #include "arguments.h"
@@ -7,11 +11,11 @@
 #include "model.h"
 #include "output-names.h"
 #include "standard.h"
+#include "temporaries.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,62 +29,6 @@ typedef struct
   gboolean is_absent;   /* the file is not needed, such as the data file of a small model */
   gboolean is_standard; /* the output goes to standard output */
 } Output;
-
-/* A signal handler removes at most this many temporary files. */
-#define MAX_TEMPORARIES 64
-/* Paths of the temporary files. The list must not change while another thread writes an output. */
-static char *volatile temporaries[MAX_TEMPORARIES];
-
-static void
-on_signal (int number)
-{
-  int kept = errno;
-
-  for (guint i = 0; i < MAX_TEMPORARIES; i++)
-    if (temporaries[i] != NULL)
-      unlink (temporaries[i]);
-  signal (number, SIG_DFL);
-  raise (number);
-  errno = kept;
-}
-
-/* Removes temporary files if a signal ends the process. Signals that were ignored at the start
- * (nohup) stay ignored. SIGXFSZ is ignored, so that a file over the size limit is an error of
- * writing. */
-static void
-catch_signals (void)
-{
-  static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGALRM };
-
-  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
-    {
-      struct sigaction action = { 0 };
-
-      sigaction (numbers[i], NULL, &action);
-      if (action.sa_handler == SIG_DFL)
-        signal (numbers[i], on_signal);
-    }
-  signal (SIGXFSZ, SIG_IGN);
-}
-
-static void
-remember (char *temporary)
-{
-  guint i = 0;
-
-  while (i < MAX_TEMPORARIES && temporaries[i] != NULL)
-    i++;
-  if (i < MAX_TEMPORARIES)
-    temporaries[i] = temporary;
-}
-
-static void
-forget (const char *temporary)
-{
-  for (guint i = 0; i < MAX_TEMPORARIES; i++)
-    if (temporaries[i] == temporary)
-      temporaries[i] = NULL;
-}
 
 /* Paths of the files that were read; never freed. */
 static GPtrArray *read_files;
@@ -115,50 +63,6 @@ was_read (const char *path)
   return FALSE;
 }
 
-/* A file name without number and suffix has at most this many bytes. With both, the name is still
- * shorter than the limit of every file system. */
-#define MAX_FILE_NAME 200
-
-static char *
-dup_safe_name (const char *name)
-{
-  char *safe = g_strndup (name, MAX_FILE_NAME);
-
-  for (char *c = safe; *c != '\0'; c++)
-    if (!g_ascii_isalnum (*c) && strchr ("._-", *c) == NULL)
-      *c = '_';
-  return safe;
-}
-
-char **
-cleave_outputs_name_files (char *const *names, const char *suffix)
-{
-  guint n = g_strv_length ((char **) names);
-  char **files = g_new0 (char *, n + 1);
-  g_autoptr (GHashTable) taken = g_hash_table_new (g_str_hash, g_str_equal);
-
-  for (guint i = 0; i < n; i++)
-    {
-      files[i] = dup_safe_name (names[i]);
-      if (g_str_equal (files[i], names[i]))
-        g_hash_table_add (taken, (gpointer) names[i]);
-    }
-  for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *safe = files[i], *file = g_strdup (safe);
-
-      for (guint number = 2; !g_str_equal (safe, names[i]) && g_hash_table_contains (taken, file);
-           number++)
-        {
-          g_free (file);
-          file = g_strdup_printf ("%s-%u", safe, number);
-        }
-      files[i] = g_strconcat (file, suffix, NULL);
-      g_hash_table_add (taken, (gpointer) g_intern_string (file));
-    }
-  return files;
-}
-
 struct _CleaveOutputs
 {
   GPtrArray *files;
@@ -170,7 +74,7 @@ output_free (gpointer data)
   Output *output = data;
 
   g_unlink (output->temporary);
-  forget (output->temporary);
+  cleave_temporaries_remove (output->temporary);
   if (output->is_standard)
     g_rmdir (output->target);
   g_free (output->path);
@@ -185,7 +89,7 @@ cleave_outputs_new (void)
   CleaveOutputs *outputs = g_new0 (CleaveOutputs, 1);
 
   outputs->files = g_ptr_array_new_with_free_func (output_free);
-  catch_signals ();
+  cleave_temporaries_catch_signals ();
   return outputs;
 }
 
@@ -269,7 +173,7 @@ append (CleaveOutputs *outputs, const char *path, char *target, char *temporary)
   output->target = target;
   output->temporary = temporary;
   g_ptr_array_add (outputs->files, output);
-  remember (output->temporary);
+  cleave_temporaries_add (output->temporary);
   return output->temporary;
 }
 
@@ -329,6 +233,16 @@ add (CleaveOutputs *outputs, const char *path, GError **error)
   return output->temporary;
 }
 
+/* Adds an output: a file, or standard output if the path is "-", through a temporary file of this
+ * ending. Returns the temporary path to write to, or NULL on error. */
+static const char *
+add_either (
+    CleaveOutputs *outputs, const char *path, const char *ending, gboolean is_text, GError **error)
+{
+  return cleave_standard_is (path) ? add_standard (outputs, ending, is_text, error)
+                                   : add (outputs, path, error);
+}
+
 /* Replaces the temporary path in an error by the path that the user gave. */
 static gboolean
 name_path (const char *temporary, const char *path, GError *mine, GError **error)
@@ -363,8 +277,7 @@ write_file (const char *path, GBytes *bytes)
 gboolean
 cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *bytes, GError **error)
 {
-  const char *temporary = cleave_standard_is (path) ? add_standard (outputs, "", TRUE, error)
-                                                    : add (outputs, path, error);
+  const char *temporary = add_either (outputs, path, "", TRUE, error);
 
   if (temporary == NULL)
     return FALSE;
@@ -450,8 +363,7 @@ cleave_outputs_add_drawing (CleaveOutputs *outputs,
                             const CleaveDotOptions *options,
                             GError **error)
 {
-  const char *temporary = cleave_standard_is (path) ? add_standard (outputs, ".dot", TRUE, error)
-                                                    : add (outputs, path, error);
+  const char *temporary = add_either (outputs, path, ".dot", TRUE, error);
   GError *mine = NULL;
 
   if (temporary == NULL)
@@ -467,8 +379,7 @@ cleave_outputs_add_program (CleaveOutputs *outputs,
                             const CleaveProgramOptions *options,
                             GError **error)
 {
-  const char *temporary = cleave_standard_is (path) ? add_standard (outputs, ".plan", FALSE, error)
-                                                    : add (outputs, path, error);
+  const char *temporary = add_either (outputs, path, ".plan", FALSE, error);
   GError *mine = NULL;
 
   if (temporary == NULL)

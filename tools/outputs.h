@@ -14,12 +14,6 @@ void cleave_outputs_protect (const char *path);
 /* Lets outputs replace files that were read. */
 void cleave_outputs_set_force (gboolean force);
 
-/* Returns a file name for each name, NULL-terminated: characters other than ASCII letters, digits,
- * '.', '_' and '-' become '_', and the suffix follows.  All file names are different: if two
- * names would get one file name, the second gets a number, such as "a_b-2.npy". A name without
- * other characters never gets a number. */
-char **cleave_outputs_name_files (char *const *names, const char *suffix);
-
 CleaveOutputs *cleave_outputs_new (void);
 gboolean
 cleave_outputs_add_bytes (CleaveOutputs *outputs, const char *path, GBytes *bytes, GError **error);

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lays out the graph of the report's page.
+ *
+ * Over 400 lines: layers, sizes and JSON of one layout. */
+
 #include "page-graph.h"
 
 #include "report.h"

@@ -34,7 +34,10 @@ is_of_interest (const CleaveGraph *graph, const char *passes, gpointer data)
 }
 
 static void
-tell (const Trial *trial, const CleaveGraph *before, const CleaveGraph *after, const char *passes)
+print_progress (const Trial *trial,
+                const CleaveGraph *before,
+                const CleaveGraph *after,
+                const char *passes)
 {
   g_printerr ("%u of %u nodes are left after %u runs%s%s\n", cleave_graph_count_operators (after),
               cleave_graph_count_operators (before), trial->n_tries,
@@ -60,7 +63,7 @@ cleave_reduce (CleaveGraph **graph,
   reduced = cleave_graph_reduce (*graph, passes, is_of_interest, &trial, &left, error);
   if (reduced != NULL)
     {
-      tell (&trial, *graph, reduced, left);
+      print_progress (&trial, *graph, reduced, left);
       cleave_graph_unref (*graph);
       *graph = reduced;
     }

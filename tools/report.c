@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints the report of a split, as text or as JSON.
+ *
+ * Over 400 lines: both forms have the same parts. */
+
 #include "report.h"
 
 #include "convention.h"

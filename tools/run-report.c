@@ -6,7 +6,7 @@
 
 #include "convention.h"
 #include "json.h"
-#include "outputs.h"
+#include "output-names.h"
 #include "sizes.h"
 #include "texts.h"
 #include "times.h"
@@ -47,7 +47,7 @@ add_json_strings (CleaveJson *json, CleaveTensor *tensor)
 static void
 add_json_outputs (CleaveJson *json, const CleaveExecution *e, const char *folder)
 {
-  g_auto (GStrv) files = cleave_outputs_name_files (e->names, ".npy");
+  g_auto (GStrv) files = cleave_output_name_files (e->names, ".npy");
 
   cleave_json_begin_list (json, "outputs");
   for (guint i = 0; i < e->outputs->len; i++)
@@ -154,7 +154,7 @@ print_split (const CleaveExecution *e, const CleaveRunSplit *split)
 static void
 print_outputs (const CleaveExecution *e, const char *folder)
 {
-  g_auto (GStrv) files = cleave_outputs_name_files (e->names, ".npy");
+  g_auto (GStrv) files = cleave_output_name_files (e->names, ".npy");
 
   for (guint i = 0; i < e->outputs->len; i++)
     {

@@ -236,7 +236,7 @@ def check_sizes():
         n = text.count('\n')
         head = re.match(r'(?:\s*/\*.*?\*/|#pragma once|\s)*', text, re.S).group(0)
         says = re.search(r'Over 400 lines: \w', head) is not None
-        if path.startswith(('lib/', 'passes/')) and n > 400 and not says:
+        if path.startswith(('lib/', 'passes/', 'tools/')) and n > 400 and not says:
             complaints.append(f'{path} has {n} lines: split it by its ideas, or say "Over 400 lines: why" in its head')
         if says and n <= 400:
             complaints.append(f'{path} has {n} lines, no more than 400: it needs no reason')
