@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads attributes, and stores them in the fields of our ops.
+/* Reads the attributes of a node of the file, and stores their values in the attribute fields of
+ * our ops.
  *
- * Over 400 lines: one small function per kind of attribute. */
+ * Over 400 lines: one small function for each kind of attribute. */
 
 #include "import.h"
 
@@ -74,9 +75,9 @@ cleave_onnx_attr_free (CleaveOnnxAttr *attr)
   g_free (attr);
 }
 
-/* Types of attributes */
+/* Types of attributes in the file */
 
-/* Returns a word for a type in messages. Types without a word are never read. */
+/* Returns a word for a type of attribute, for messages. A type without a word is never read. */
 static const char *
 type_name (Onnx__AttributeProto__AttributeType type)
 {
@@ -98,8 +99,8 @@ type_name (Onnx__AttributeProto__AttributeType type)
                                                                     : "of an unknown type";
 }
 
-/* Returns the type of an attribute; deduces it from the fields if the file, of an early IR version,
- * does not store it. */
+/* Returns the type of an attribute. A file of an early IR version does not store the type; the type
+ * then follows from the fields that are set. */
 static Onnx__AttributeProto__AttributeType
 find_type (const Onnx__AttributeProto *proto)
 {
@@ -148,8 +149,8 @@ read_strings (CleaveOnnxAttr *attr, const Onnx__AttributeProto *proto, GError **
   return TRUE;
 }
 
-/* Sets a constant attribute from its dense or its sparse form; the other form is NULL. If an
- * iteration of a loop read the constant before, uses that tensor. */
+/* Sets an attribute from a constant in dense or in sparse form; the other form is NULL. If an
+ * earlier iteration of a loop has read the constant, takes the tensor of that iteration. */
 static gboolean
 read_constant (CleaveOnnxAttr *attr,
                CleaveOnnxImport *import,
@@ -261,8 +262,8 @@ cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr)
   return TRUE;
 }
 
-/* One function for each kind of field stores an attribute. FALSE without an error: the attribute
- * has another type. */
+/* Functions that store an attribute in a field of an op, one for each kind of field. Return FALSE
+ * without an error if the attribute has another type. */
 
 typedef gboolean (*Store) (const CleaveOnnxAttr *value,
                            const CleaveAttr *attr,

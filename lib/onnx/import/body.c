@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the nodes of a graph of the file. */
+/* Reads the nodes of a graph of the file: the model's graph, or the body of a Loop or an If. */
 
 #include "node-values.h"
 #include "texts.h"
@@ -9,11 +9,13 @@
 
 #include <string.h>
 
-/* limit on the attributes of a node, which are searched linearly; no op has a tenth of it */
+/* A node may have at most this many attributes, since a search looks at each. No op has a tenth of
+ * it. */
 #define MAX_ATTRS 256
 
-/* Returns the number of results of a node, without trailing results that nothing reads. All results
- * count if each is a part of the operand (Split), or if the op always computes all of them. */
+/* Returns the number of results of a node. Leaves out results at the end that nothing reads, except
+ * in two cases: each result is a part of the operand (Split), or the op always computes all
+ * results. */
 static guint
 count_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
@@ -63,8 +65,8 @@ check_op (CleaveOnnxImport *import, const Onnx__NodeProto *proto, GError **error
   return cleave_onnx_node_fail_op (node, error);
 }
 
-/* Sets the error for an undefined operand. Nodes are read after the nodes that compute their
- * operands. So if a node computes the operand, there is a cycle. */
+/* Sets the error for an operand that is not defined. Nodes are read after the nodes that compute
+ * their operands. So if a node of the graph computes the operand, there is a cycle. */
 static gboolean
 fail_undefined (const CleaveOnnxNode *node,
                 const Onnx__GraphProto *graph,
@@ -100,9 +102,9 @@ read_operands (CleaveOnnxNode *node, const Onnx__GraphProto *graph, size_t index
   return TRUE;
 }
 
-/* Fails if the op must not read an operand because the file stores its elements in another form
- * (CleaveOnnxForm). The tensor of 4-bit values has 8 bits, and that of 8-bit floats 32 bits, so
- * other ops could exceed the range or return the wrong type. */
+/* Fails if the op must not read an operand whose elements have another form in the file
+ * (CleaveOnnxForm). For example, the tensor has 8 bits for a 4-bit value, so most ops could compute
+ * values that 4 bits cannot hold. */
 static gboolean
 check_forms (const CleaveOnnxNode *node, GError **error)
 {
@@ -143,7 +145,7 @@ bind_results (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error
   return TRUE;
 }
 
-/* Keeps the value of a Constant of ONNX, so that all iterations of a loop share one node. */
+/* Remembers the value of a Constant node, so that all iterations of a loop share it. */
 static void
 keep_constant (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
@@ -197,7 +199,7 @@ cleave_onnx_read_node (CleaveOnnxImport *import,
 }
 
 /* Returns whether all operands of a node are defined. Returns FALSE for a node with inner graphs,
- * which may read any value. */
+ * since these may read any value. */
 static gboolean
 is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
 {
@@ -211,7 +213,7 @@ is_ready (CleaveOnnxImport *import, const Onnx__NodeProto *proto)
   return TRUE;
 }
 
-/* Reads a node of the model into the graph. If that is not possible, makes the node dynamic. */
+/* Reads a node of the model into the graph. If the node cannot be static, makes it dynamic. */
 static gboolean
 read_or_defer (CleaveOnnxImport *import,
                const Onnx__GraphProto *graph,
@@ -254,8 +256,8 @@ read_or_defer (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Reads nodes in the order of the file until a node comes before one of its operands, which is
- * rare. Reads this node and the following ones in a sorted order. */
+/* Reads nodes in the order of the file. If a node comes before the node that computes an operand,
+ * sorts this node and all later ones first; such files are rare. */
 static gboolean
 read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes the dynamic part from the nodes that are dynamic. The values that it reads become outputs
- * of the graph. */
+/* Makes the dynamic part (CleaveOnnxDynamic) from the dynamic nodes, after all nodes were read. The
+ * values of the static part that dynamic nodes read become outputs of the graph. */
 
 #include "deferred.h"
 
@@ -15,7 +15,7 @@ typedef struct
 {
   CleaveOnnxImport *import;
   CleaveOnnxDynamic *dynamic;
-  GHashTable *seen; /* set of the names that were visited */
+  GHashTable *seen; /* set of the names that add_read() has handled */
   GError *error;
 } Border;
 
@@ -31,8 +31,8 @@ find_constant (CleaveOnnxImport *import, const CleaveOnnxValue *value)
   return tensor;
 }
 
-/* Adds a value of the static part that a dynamic node reads: a constant, an input of the model, or
- * an output of the graph. */
+/* Adds a value of the static part that a dynamic node reads. The value is a constant, an input of
+ * the model, or an output of the graph. */
 static void
 add_read (const char *name, gpointer data)
 {
@@ -104,7 +104,7 @@ find_border (CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic, GError **erro
   return TRUE;
 }
 
-/* The dynamic part */
+/* Making the dynamic part */
 
 static void
 add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
@@ -127,8 +127,8 @@ add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
     }
 }
 
-/* Serializes the dynamic nodes, the initializers and inputs with strings, and the model's outputs.
- */
+/* Serializes a graph with the dynamic nodes, the initializers and inputs that are strings, and the
+ * model's outputs. */
 static GBytes *
 pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
 {
@@ -171,8 +171,8 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
   return g_bytes_new_take (data, n);
 }
 
-/* Removes static nodes that only computed tensors of sequences for dynamic nodes. Static nodes with
- * a result that is read stay, and so do nodes that nothing in the file reads. */
+/* Removes static nodes that only computed tensors of sequences for dynamic nodes. Keeps a node if a
+ * result of it is read, or if nothing in the file reads it. */
 static void
 remove_items (CleaveOnnxImport *import)
 {
@@ -205,7 +205,8 @@ remove_items (CleaveOnnxImport *import)
     }
 }
 
-/* Removes constants that no node reads. Nodes that turned out to be dynamic had added them. */
+/* Removes constants that no node reads. The import had added them for nodes that turned out to be
+ * dynamic. */
 static void
 remove_unread_constants (CleaveOnnxImport *import)
 {

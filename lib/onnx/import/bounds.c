@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bounds the results whose shapes depend on data: finds the most bytes that they can take, from the
- * shapes of the operands. For example, NonZero of 1x4x5 returns at most 20 columns of 3 indices,
+/* Finds the most bytes that results can take whose shapes depend on data. The shapes of the
+ * operands give this bound. For example, NonZero of 1x4x5 returns at most 20 columns of 3 indices,
  * 480 bytes. */
 
 #include "import.h"
 
 #include <string.h>
 
-/* Types of a node's operands. NULL for an operand that is absent or of unknown type. */
+/* Types of a node's operands. NULL stands for an operand that is absent or of unknown type. */
 typedef struct
 {
   const CleaveTensorType *operand[4];
-  CleaveTensor *count; /* constant operand 2 of NonMaxSuppression, the most boxes per class; NULL:
-                          not constant or absent */
+  CleaveTensor *count; /* constant operand 2 of NonMaxSuppression, the largest number of boxes
+                        * per class; NULL: not constant or absent */
 } Known;
 
 static double
@@ -34,16 +34,17 @@ bound_operand (const Known *known)
   return (double) cleave_tensor_type_n_bytes (known->operand[0]);
 }
 
-/* Returns the most bytes of Unique's results: as many values as the operand has, and at most three
- * indices for each slice. */
+/* Returns the most bytes of the results of Unique: as many values as the operand has, and at most
+ * three indices for each value. */
 static double
 bound_unique (const Known *known)
 {
   return bound_operand (known) + 3 * count_elements (known->operand[0]) * sizeof (gint64);
 }
 
-/* Returns the most bytes of NonMaxSuppression's result: rows of three indices. For each batch and
- * class, there are at most as many rows as boxes, or as operand 2 allows. */
+/* Returns the most bytes of the result of NonMaxSuppression. The result has rows of three indices.
+ * For each batch and class, it has at most as many rows as there are boxes, or as operand 2 allows.
+ */
 static double
 bound_nms (const Known *known)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes an expensive node of the dynamic part with a function of the caller, which has faster
- * kernels than the import. The node becomes a graph of its own. Operands that are stored in the
- * model are constants of that graph, so that kernels may pack them and so that a later run finds
- * the same graph. The other operands are its inputs. */
+ * kernels than the import. For this, the node becomes a graph of its own. Operands that the model
+ * stores are constants of that graph, so that kernels may pack them and so that a later run finds
+ * the same graph. The other operands are inputs of that graph. */
 
 #include "import.h"
 
 #include "../../ir/evaluate.h"
 #include "../../ir/graph-private.h"
 
-/* Smallest number of kernel steps for which a node is compiled to a program. For that work, the
- * reference kernels take about 10 ms, and compiling takes less than 1 ms. */
+/* A node with at least this many kernel steps is computed by the caller's function. For this work,
+ * the reference kernels take about 10 ms, and compiling takes less than 1 ms. */
 #define MIN_WORK (1 << 22)
 
 gboolean
@@ -23,8 +23,8 @@ cleave_onnx_is_expensive (const CleaveOnnxImport *import,
          cleave_evaluate_call_work (call, operands) >= MIN_WORK;
 }
 
-/* Returns whether an operand becomes an input of the graph, not a constant: if it is not stored in
- * the model. If all operands are stored, operand 0 becomes an input. */
+/* Returns whether an operand becomes an input of the graph: the model does not store it, so it is
+ * no constant. If the model stores all operands, operand 0 becomes an input. */
 static gboolean
 is_input (const GPtrArray *operands, guint index)
 {
@@ -65,7 +65,7 @@ add_operands (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Builds the graph of a call; adds the tensors of its inputs to `inputs`. */
+/* Builds a graph with one node, the call. Adds the tensors of the graph's inputs to `inputs`. */
 static gboolean
 build (CleaveGraph *graph,
        const CleaveCall *call,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Keeps nodes of unknown domains as Custom nodes. Cleave cannot compute them; value_info must
- * declare the types of their results. */
+/* Keeps nodes of unknown domains as Custom nodes, which Cleave cannot compute. The model must
+ * declare the types of their results (value_info). */
 
 #include "import.h"
 
@@ -14,7 +14,8 @@ fail (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *what
                       node->name, what);
 }
 
-/* Fails if an attribute is a graph, since inner graphs could read any value of the model. */
+/* Fails if an attribute of the node is a graph, since such a graph could read any value of the
+ * model. */
 static gboolean
 check_attrs (const CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -32,7 +33,8 @@ find_type (CleaveOnnxImport *import, const char *name, CleaveTensorType *type, G
   return info != NULL && cleave_onnx_value_info_type (import, info, type, error);
 }
 
-/* Lists the results in `attrs`. An output that nothing reads may have an undeclared type. */
+/* Lists the types of the node's outputs in `attrs`. Fails if the model does not declare the type of
+ * an output that a node reads. */
 static gboolean
 list_outputs (CleaveOnnxNode *node,
               const Onnx__NodeProto *proto,

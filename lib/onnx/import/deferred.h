@@ -3,13 +3,16 @@
 
 #include "import.h"
 
-/* A node of the dynamic part during the import. */
+/* A node that the import does not read into the graph, but keeps for the dynamic part. dynamic.c
+ * decides which nodes these are, and border.c makes the dynamic part from them. */
+
+/* A dynamic node, or a static node that made a sequence and may become dynamic. */
 struct CleaveOnnxDeferred
 {
   const Onnx__NodeProto *proto;
-  GBytes *packed; /* copy of the node from before it was read, if reading may have moved bytes out
-                     of it; NULL otherwise */
-  guint position; /* index of the node in the order in which the import reads nodes */
+  GBytes *packed; /* serialized copy of the node, if reading the node may move bytes out of it;
+                   * NULL: not needed */
+  guint position; /* the node's position in the order in which the import reads nodes */
   gint64 opset;
   char *value, *reason;
   gboolean is_cause;

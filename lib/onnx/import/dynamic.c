@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sorts the nodes of the file into a static part, which becomes the graph, and a dynamic part,
+/* Divides the nodes of the file into a static part, which becomes the graph, and a dynamic part,
  * which keeps the nodes as they are. A node is dynamic if the contents of a computed value decide
  * its shapes, or if it reads a result of a dynamic node:
  *
@@ -8,7 +8,7 @@
  *     NonZero (scores) -> i    dynamic: the cause
  *     Gather (boxes, i) -> y   dynamic: it reads i
  *
- * Nodes that make a sequence which a dynamic node reads become dynamic as well. */
+ * A node that makes a sequence is dynamic, too, if a dynamic node reads the sequence. */
 
 #include "deferred.h"
 
@@ -33,7 +33,7 @@ cleave_onnx_begin_dynamic (CleaveOnnxImport *import)
   import->output_names = g_hash_table_new (g_str_hash, g_str_equal);
 }
 
-/* Reads of nodes */
+/* Finding reads of dynamic values */
 
 typedef struct
 {
@@ -60,7 +60,7 @@ cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto 
   return s.found;
 }
 
-/* Nodes */
+/* Making nodes dynamic */
 
 GBytes *
 cleave_onnx_pack_node (const Onnx__NodeProto *proto)
@@ -72,7 +72,7 @@ cleave_onnx_pack_node (const Onnx__NodeProto *proto)
   return g_bytes_new_take (data, n);
 }
 
-/* Returns whether reading the node may move the bytes of tensors out of it. */
+/* Returns whether reading a node may move the bytes of tensors out of the node. */
 static gboolean
 has_tensors (const Onnx__NodeProto *proto)
 {
@@ -140,14 +140,14 @@ cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred)
     deferred_free (deferred);
 }
 
-/* Sequences */
+/* Nodes that make sequences */
 
 typedef struct
 {
   CleaveOnnxImport *import;
   const char *name;
-  GPtrArray *todo; /* CleaveOnnxDeferred: dynamic nodes whose operands are still to be checked for
-                      sequences */
+  GPtrArray *todo; /* CleaveOnnxDeferred: dynamic nodes whose operands may still be sequences of
+                    * static nodes */
   gboolean found;
 } Pull;
 
@@ -169,7 +169,7 @@ pull_maker (const char *name, gpointer data)
     g_hash_table_insert (pull->import->dynamic, maker->proto->output[i], maker);
 }
 
-/* Makes those nodes dynamic that make sequences which dynamic nodes read. */
+/* Makes a node dynamic if it makes a sequence which a dynamic node reads. */
 static void
 pull_makers (CleaveOnnxImport *import)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Constant folding during the import. Its budget is proportional to the size of the file; far less
- * work is needed for shapes and other values that must be constant. Nodes beyond the budget stay in
- * the graph. So do nodes whose values would be larger than the constants from which they are
- * computed. */
+/* Constant folding during the import. A node is folded if its operands are known, its values are
+ * not too large, and the budget suffices. The budget is proportional to the size of the file;
+ * shapes and other values that must be constant need far less. A node that is not folded stays in
+ * the graph. */
 
 #include "import.h"
 
 #include "../../ir/evaluate.h"
 #include "../../ir/fixed.h"
 
-/* limit on the bytes of a folded value that is not a view */
+/* A folded value may have at most this many bytes, unless it is a view of its operand. */
 #define MAX_FOLDED_BYTES (1 << 20)
 
 void
@@ -30,12 +30,12 @@ cleave_onnx_spend (CleaveOnnxImport *import, double work)
   return TRUE;
 }
 
-/* limit on the nodes on the path from a value back to the input that it depends on */
+/* A search back from a value to the input that it depends on passes at most this many nodes. */
 #define MAX_STEPS 64
-/* limit on the elements of an input that may hold shapes, not data */
+/* An input with at most this many elements may hold a shape; a larger one holds data. */
 #define MAX_SHAPE 64
 
-/* Returns the only input that a node depends on, if the input is small enough to hold a shape.
+/* Returns the input that a node depends on, if it is the only one and small enough to hold a shape.
  * Returns NULL if the node depends on no input or on several, or if more than MAX_STEPS nodes lie
  * between. */
 static const CleaveNode *
@@ -116,8 +116,8 @@ cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands)
   return is_constant (call, operands, TRUE);
 }
 
-/* Returns whether folding a call is worth its cost: its results are small enough, and the budget
- * suffices. Subtracts the work from the budget. */
+/* Returns whether to fold a call: its results are small enough, and the budget suffices. If so,
+ * subtracts the work from the budget. */
 static gboolean
 is_worth (CleaveOnnxImport *import, const CleaveCall *call, CleaveTensor *const *operands)
 {
@@ -166,7 +166,7 @@ cleave_onnx_fold (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Values that must be known, of nodes that are not folded */
+/* Values that must be known although no node is folded */
 
 static CleaveTensor *
 known_value (CleaveOnnxImport *import, const CleaveResult *value)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Counts the values that hold each tensor while the dynamic part runs. Frees the tensors that no
- * later node reads. */
+/* Memory of a run of the dynamic part. Counts how many values hold each tensor, to know the bytes
+ * in use and their peak. Frees the tensors of values that no later node reads. */
 
 #include "import.h"
 
@@ -43,8 +43,7 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
   g_clear_pointer (&value->constant, cleave_tensor_unref);
 }
 
-/* Frees tensors as the header says, and removes values without a tensor from the end of
- * `all_values`. */
+/* Frees tensors as import.h states. Also removes the freed values from the end of `all_values`. */
 void
 cleave_onnx_release (CleaveOnnxImport *import, guint first)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads If. If the condition is constant, adds the nodes of the selected branch to the graph.
- * Otherwise adds the nodes of both branches, and a Where that selects each result. Computing both
- * branches is safe, since tensor ops have no side effects. */
+/* Reads If. If the condition is constant, only the nodes of the selected branch become part of the
+ * graph. Otherwise the nodes of both branches do, and a Where selects each result. Computing both
+ * branches is safe, since ops on tensors have no side effects. */
 
 #include "import.h"
 
@@ -50,7 +50,7 @@ check_branch (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Reads the nodes of a branch in a scope of their own. Returns the branch's outputs
+/* Reads the nodes of a branch in a new scope of names. Returns the branch's outputs
  * (CleaveOnnxValue). */
 static GPtrArray *
 read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *name, GError **error)
@@ -75,9 +75,10 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
   return good ? g_steal_pointer (&values) : NULL;
 }
 
-/* Both branches, for a condition that is not constant */
+/* Reading both branches, for a condition that is not constant */
 
-/* Returns the condition as a scalar if its rank exceeds `rank`, so that it can be broadcast. */
+/* Returns the condition. If its rank exceeds `rank`, reshapes it to a scalar, so that it
+ * broadcasts. */
 static CleaveOnnxValue *
 as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError **error)
 {
@@ -88,7 +89,7 @@ as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError 
   return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
 }
 
-/* Returns the smallest rank of the values; for a sequence, of its tensors. */
+/* Returns the smallest rank of several values. For a sequence, the ranks of its tensors count. */
 static guint
 find_least_rank (const GPtrArray *values)
 {
@@ -110,8 +111,8 @@ static CleaveOnnxValue *choose (CleaveOnnxNode *node,
                                 CleaveOnnxValue *other,
                                 GError **error);
 
-/* Adds a Where for each pair of tensors of two sequences, which must have equal lengths. No element
- * is a sequence itself. */
+/* Adds a Where for each pair of tensors of two sequences, which must have equal lengths. An element
+ * of a sequence is never a sequence. */
 static CleaveOnnxValue *
 choose_items (CleaveOnnxNode *node,
               CleaveOnnxValue *condition,

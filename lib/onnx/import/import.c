@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads a model into a graph. The attribute tables of the op records determine which attributes and
- * constant operands of an ONNX node become fields of our op. */
+/* Reads an ONNX model into a graph: checks the model, and then reads its inputs, nodes and outputs.
+ * The tables of attributes in the op records say which attributes and constant operands of an ONNX
+ * node become attributes of our op. */
 
 #include "import.h"
 
@@ -14,7 +15,7 @@
 #include "texts.h"
 
 #define MAX_IR_VERSION 13
-/* key of the metadata entry with the opset of the imported model, if that differs from our opset */
+/* key of a metadata entry: opset of the imported model, if it differs from CLEAVE_ONNX_OPSET */
 #define OPSET "cleave.opset"
 
 /* Setup and cleanup */
@@ -45,8 +46,8 @@ cleave_onnx_import_clear (CleaveOnnxImport *import)
   cleave_onnx_folder_clear (&import->folder);
 }
 
-/* Returns whether a node belongs to the default domain, so that the model must state the opset of
- * that domain. */
+/* Returns whether a node of the graph belongs to the default domain. The model must then state the
+ * opset of that domain. */
 static gboolean
 needs_opset (const Onnx__GraphProto *graph)
 {
@@ -100,7 +101,8 @@ index_infos (const Onnx__GraphProto *graph)
   return infos;
 }
 
-/* Lists the names that several nodes of the file have, since names in our graph are unique. */
+/* Records the names that several nodes of the file have. Names of nodes are unique in our graph, so
+ * only one of these nodes keeps the name. */
 static void
 note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
 {
@@ -134,7 +136,7 @@ note_shared_names (CleaveOnnxImport *import, const Onnx__GraphProto *graph)
     cleave_graph_set_shared_names (import->graph, g_steal_pointer (&results));
 }
 
-/* Returns whether the model states that its nodes run in the order in which they are listed. */
+/* Returns whether the model states that its nodes run in the order of the file. */
 static gboolean
 keeps_order (const Onnx__ModelProto *model)
 {
@@ -194,8 +196,8 @@ read_outputs (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Records the files that the graph was read from. `path` NULL: the model was not read from a
- * file. */
+/* Records the files from which the graph was read. If `path` is NULL, the model does not come from
+ * a file, and nothing is recorded. */
 static void
 note_files (const CleaveOnnxImport *import, const char *path)
 {
@@ -327,11 +329,11 @@ cleave_onnx_parse (GBytes *bytes,
  * cleave_onnx_get_warnings:
  * @graph: a graph
  *
- * Lists the statements of the model that the import ignored, such as a declared shape of an output
- * that differs from the inferred one. The graph has the inferred shape.
+ * Lists the statements of the model that the import ignored. For example, the model may declare
+ * another shape of an output than the import infers. The graph then has the inferred shape.
  *
- * Returns: (transfer none) (array zero-terminated=1): one sentence for each; none for a graph that
- *   no model was read for
+ * Returns: (transfer none) (array zero-terminated=1): one sentence for each statement; none if the
+ *   graph was not made of an ONNX model
  *
  * Since: 0.2
  */

@@ -3,12 +3,16 @@
 
 /* The state and the functions that the files of the ONNX importer share.
  *
- * The importer reads a ModelProto into a CleaveGraph: initializers and inputs (inputs.c), then
- * the nodes (body.c). Each node becomes a CleaveOnnxNode. An upgrade (lib/onnx/upgrade) brings it
- * to the form of opset 17 and of our op records, or replaces it by simpler nodes. Then make.c folds
- * it or adds it to the graph. If, Loop and Scan are unrolled (if.c, loop.c, scan.c).
+ * cleave_onnx_parse() (import.c) reads a ModelProto into a CleaveGraph: the initializers and inputs
+ * (inputs.c), then the nodes (body.c). Each node becomes a CleaveOnnxNode. An upgrade
+ * (lib/onnx/upgrade) brings it to the form of opset 17 and of our op records, or replaces it by
+ * simpler nodes. Then make.c folds it or adds it to the graph. If, Loop and Scan are unrolled
+ * (if.c, loop.c, scan.c).
  *
- * Over 400 lines: it declares the upgrades of all ops. */
+ * Interpreting is a second use of these files: a run of the dynamic part reads its nodes with all
+ * values known, so that each node is folded at once (interpret.c).
+ *
+ * Over 400 lines: it declares the functions of some 30 files. */
 
 #include <cleave/cleave-onnx.h>
 
@@ -17,7 +21,7 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* Whether a value is optional and, if it is, the contents of its list. */
+/* The contents of an optional value; NOT_OPTIONAL: another value. */
 typedef enum {
   CLEAVE_ONNX_NOT_OPTIONAL,
   CLEAVE_ONNX_OPTIONAL_EMPTY,
@@ -25,36 +29,39 @@ typedef enum {
   CLEAVE_ONNX_OPTIONAL_SEQUENCE
 } CleaveOnnxOptional;
 
-/* A value of the file. `result`, `constant` or both are set. A constant is added to the graph when
- * a node reads it. */
+/* A value of the file. It has a `result` of the graph, a known tensor (`constant`), or both. A
+ * value with only a constant becomes a node of the graph when a node reads it. */
 typedef struct
 {
-  char *name; /* NULL: an upgrade made the value */
+  char *name; /* name in the file; NULL: an upgrade made the value */
   CleaveResult *result;
   CleaveTensor *constant;
-  GPtrArray *items; /* CleaveOnnxValue: the tensors, if the value is a sequence or is optional;
-                       NULL: the value is a tensor */
+  GPtrArray *items; /* CleaveOnnxValue: the tensors of a sequence or of an optional value; NULL:
+                     * the value is a tensor */
   CleaveOnnxOptional optional;
-  gint64 n_padded; /* number of channels in the file if they are in blocks there, else 0; this value
-                      is not in blocks and may have fewer channels (nchwc.h) */
+  gint64 n_padded;     /* number of channels in the file, padding included, if the file has them in
+                        * blocks (nchwc.h); 0: not in blocks. `result` and `constant` are not in
+                        * blocks. */
   CleaveOnnxForm form; /* form in which the file stores the elements */
-  gboolean is_text;    /* the elements are numbers of strings (texts.h) */
-  gboolean is_stored;  /* the file has the elements, so the value is not computed */
-  gboolean is_costly;  /* only constants determine the value, but computing it exceeds the budget */
-  gboolean is_kept; /* interpreting: other values refer to this value, so its tensor is freed only
-                       at the end */
-  gboolean is_live; /* interpreting: cleave_onnx_release() must not free the value */
-  gboolean is_carried; /* interpreting: an iteration that has ended passed the value on to later
-                          iterations */
+  gboolean is_text;    /* whether the elements are strings, as numbers of the table of strings
+                        * (texts.h) */
+  gboolean is_stored;  /* whether the file has the elements, so that no node computes them */
+  gboolean is_costly;  /* whether only constants determine the value, but computing it would
+                        * exceed the budget */
+  gboolean is_kept;    /* interpreting: whether other values refer to this value; its tensor is
+                        * then freed only at the end */
+  gboolean is_live;    /* interpreting: whether cleave_onnx_release() must not free the value */
+  gboolean is_carried; /* interpreting: whether an iteration that has ended made the value for
+                        * later iterations */
 } CleaveOnnxValue;
 
-/* A node of the file that is not read into the graph, but becomes a node of the dynamic part. */
+/* A node that becomes part of the dynamic part instead of the graph (deferred.h). */
 typedef struct CleaveOnnxDeferred CleaveOnnxDeferred;
 
-/* The strings of the dynamic part (texts.h). */
+/* The table of strings of the dynamic part (texts.h). */
 typedef struct CleaveOnnxTexts CleaveOnnxTexts;
 
-/* Block size and padding of a graph with blocked values (nchwc.h). */
+/* The size of channel blocks and the padding of a graph with such blocks (nchwc.h). */
 typedef struct CleaveOnnxBlocked CleaveOnnxBlocked;
 #define CLEAVE_ONNX_NCHWC "com.microsoft.nchwc"
 
@@ -66,59 +73,63 @@ typedef struct
 {
   CleaveGraph *graph;
   CleaveOnnxOrigin
-      *origin; /* parts of the model that do not influence results; the graph owns it */
+      *origin; /* parts of the model that do not influence results; the graph owns the origin */
   CleaveOnnxFolder folder;
   gint64 opset, ir_version;
-  GHashTable *opsets; /* maps an Onnx__NodeProto of a function to the function's opset, if that
-                         differs from the model's */
+  GHashTable *opsets; /* maps a node of the file (Onnx__NodeProto) that comes from a function to
+                       * the function's opset, if this differs from the model's */
   GArray *defaults;   /* CleaveDefault: inputs with a default value */
   GHashTable
-      *default_index; /* maps the tensor of a default value to 1 plus its index in `defaults` */
-  GHashTable *values; /* maps a name to its CleaveOnnxValue (borrowed), for the innermost scope */
-  GPtrArray *outer; /* GHashTable: tables like `values` for the enclosing scopes, outermost first */
-  GHashTable *
-      infos; /* maps a name to its Onnx__ValueInfoProto, for values whose type the model declares */
-  GHashTable *extents; /* maps the name of an input's dimension to its extent (gint64) */
+      *default_index;  /* maps the tensor of each default value to 1 plus its index in `defaults` */
+  GHashTable *values;  /* names of the innermost scope: maps a name to its CleaveOnnxValue
+                        * (borrowed) */
+  GPtrArray *outer;    /* GHashTable: names of the enclosing scopes, outermost first */
+  GHashTable *infos;   /* maps the name of a value whose type the model declares to its
+                        * Onnx__ValueInfoProto */
+  GHashTable *extents; /* maps the name of a dimension of an input to its extent (gint64) */
   const Onnx__GraphProto *whole;
-  GHashTable *read;      /* set of the names that a node or output reads; NULL: not collected yet */
-  CleavePool *pool;      /* owner of values and their names */
+  GHashTable *read;      /* set of the names that nodes and outputs of the file read; NULL: not
+                          * collected yet */
+  CleavePool *pool;      /* owner of all values and their names */
   GPtrArray *all_values; /* CleaveOnnxValue: all values, in the order in which they were made */
-  GHashTable *values_of; /* maps a CleaveNode to its computed values (CleaveTensor) */
-  GHashTable *shared; /* in bodies: maps a TensorProto or Constant node to the value that the first
-                         iteration read; NULL: none */
-  gsize n_unrolled;   /* number of nodes that iterations of loops have added */
+  GHashTable *values_of; /* maps a node of the graph (CleaveNode) to its computed values
+                          * (CleaveTensor) */
+  GHashTable *shared;    /* while a body is read: maps a TensorProto or a Constant node to the
+                          * value that the first iteration made of it; NULL: no body is read */
+  gsize n_unrolled;      /* number of nodes that iterations of loops have added */
   struct CleaveOnnxNode *unused; /* a freed node that can be reused; NULL: none */
-  double fold_budget;            /* work in kernel steps that constant folding may still do */
-  CleaveOnnxBlocked
-      *blocked; /* block size and padding of the graph that is read; NULL: no blocked values */
-  gint64 block; /* number of channels in a block; 0: not known yet */
+  double fold_budget;            /* work that constant folding may still do, in kernel steps */
+  CleaveOnnxBlocked *blocked; /* size of channel blocks and padding of the graph that is read; NULL:
+                               * no value is in blocks */
+  gint64 block;               /* number of channels in a block; 0: not known yet */
 
-  /* The dynamic part. These tables are NULL unless the caller asks for one. */
-  GHashTable *dynamic; /* maps a result of a dynamic node to its CleaveOnnxDeferred (borrowed), and
-                          an initializer or an input with strings to NULL */
-  GPtrArray *deferred; /* CleaveOnnxDeferred: the dynamic nodes */
-  GHashTable *sequences;     /* maps the name of a sequence to its CleaveOnnxDeferred in `makers` */
-  GPtrArray *makers;         /* CleaveOnnxDeferred: nodes that make sequences */
-  GHashTable *output_names;  /* set of the names of the graph's outputs */
-  const char *unknown, *why; /* `why`: the reason why the current node is dynamic, NULL: it is
-                                static; `unknown`: name of the value that causes it; NULL: none */
+  /* The dynamic part. The tables are NULL unless the caller asks for a dynamic part. */
+  GHashTable *dynamic;      /* maps a result of a dynamic node to its CleaveOnnxDeferred (borrowed);
+                             * maps an initializer or an input of strings to NULL */
+  GPtrArray *deferred;      /* CleaveOnnxDeferred: the dynamic nodes so far */
+  GHashTable *sequences;    /* maps the name of a sequence to its CleaveOnnxDeferred in `makers` */
+  GPtrArray *makers;        /* CleaveOnnxDeferred: static nodes that made sequences */
+  GHashTable *output_names; /* set of the names of the graph's outputs */
+  const char *unknown, *why; /* `why`: reason why the current node is dynamic; NULL: the node is
+                              * static so far. `unknown`: name of the value that is the reason;
+                              * NULL: no single value is. */
 
   /* Interpreting: all values are known, and each node is computed at once (interpret.c). */
   gboolean interprets;
-  GHashTable
-      *holders; /* maps a tensor to the number of values that hold it; NULL: not counted yet */
-  CleaveOnnxTexts *texts; /* NULL: there was no string yet */
+  GHashTable *holders;    /* maps a tensor to the number of values that hold it; NULL: tensors
+                           * are not counted */
+  CleaveOnnxTexts *texts; /* the table of strings; NULL: there was no string yet */
   gint64 live_bytes, peak_bytes, n_calls;
   CleaveOnnxComputeFunc compute; /* function of the caller that computes expensive nodes; NULL:
-                                    reference kernels compute them */
+                                  * reference kernels compute all nodes */
   gpointer compute_data;
 } CleaveOnnxImport;
 
 void cleave_onnx_import_clear (CleaveOnnxImport *import);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxImport, cleave_onnx_import_clear)
 
-/* The value of an attribute, from the file, from a constant operand or from an upgrade. A single
- * number is a list of length 1. */
+/* An attribute of a CleaveOnnxNode. Its value comes from the file, from a constant operand, or from
+ * an upgrade. A single number is a list of length 1. */
 typedef struct
 {
   char *name;
@@ -130,27 +141,29 @@ typedef struct
   CleaveTensor *tensor;
 } CleaveOnnxAttr;
 
-/* A node between the file and the graph. Upgrades change it. */
+/* A node that is being read: it has left the file and is not in the graph yet. Upgrades change it.
+ */
 typedef struct CleaveOnnxNode
 {
   CleaveOnnxImport *import;
-  const char *op; /* op; points into the file, or to a static text */
+  const char *op; /* name of the op; points into the file or to a static text */
   const char *name;
-  const char *doc;     /* doc string; NULL: none */
-  GPtrArray *operands; /* CleaveOnnxValue, indexed by ONNX operand; NULL: absent */
-  GPtrArray *rest;     /* CleaveOnnxValue: operands that are not attributes in our op;
-                          cleave_onnx_node_make() sets it */
+  const char *doc;     /* doc string of the node; NULL: none */
+  GPtrArray *operands; /* CleaveOnnxValue, indexed by operand of ONNX; NULL: absent */
+  GPtrArray *rest;     /* CleaveOnnxValue: operands of our op, without those that are attributes;
+                        * cleave_onnx_node_make() fills the array */
   GPtrArray *attrs;    /* CleaveOnnxAttr */
   const char *result;  /* name of result 0 in the file; NULL: an upgrade added the node */
-  guint n_results;     /* number of results, without trailing results that nothing reads */
+  guint n_results;     /* number of results, without results at the end that nothing reads */
   guint n_declared;    /* number of results that the file declares */
-  GPtrArray *values;   /* CleaveOnnxValue of each result; NULL until the node is made */
+  GPtrArray *values;   /* CleaveOnnxValue, indexed by result; NULL: cleave_onnx_node_make() has
+                        * not made them yet */
 } CleaveOnnxNode;
 
 /* Values */
 
 CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
-/* Returns a value that is constant. Takes ownership of the tensor. */
+/* Makes a value with a known tensor. Takes ownership of the tensor. */
 CleaveOnnxValue *
 cleave_onnx_value_new_constant (CleaveOnnxImport *import, const char *name, CleaveTensor *constant);
 const CleaveTensorType *cleave_onnx_value_type (const CleaveOnnxValue *value);
@@ -160,20 +173,22 @@ cleave_onnx_value_shape (const CleaveOnnxValue *value)
   return &cleave_onnx_value_type (value)->shape;
 }
 
-/* Returns the value as a tensor if only constants determine it, even if nodes of the graph compute
+/* Returns the tensor of a value that only constants determine, even if nodes of the graph compute
  * it. Returns NULL if the value depends on an input, or if computing it exceeds the budget. */
 CleaveTensor *cleave_onnx_value_constant (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Removes nodes that nothing reads, because the import used their computed values instead. */
+/* Removes nodes that nothing reads because the import used their computed values instead. */
 void cleave_onnx_remove_known (CleaveOnnxImport *import);
-/* Lists the default values in the graph, for the export. Removes their constants that no node
- * reads. */
+/* Attaches the list of default values to the graph, for the export. Removes constants of default
+ * values that no node reads. */
 void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
-/* Records that a constant decided a shape or an attribute. If it is a default value, an exported
- * file fixes the value. */
+/* Records that a constant decided a shape or an attribute. If the constant is a default value, a
+ * written file fixes it: the caller of that file cannot replace it. */
 void cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant);
-/* Merges the nodes that the exporter wrote for one piece because ONNX has no single node for it. */
+/* pieces.c: merges the nodes that the exporter wrote for one piece of a split. The exporter writes
+ * several nodes if ONNX has no single one. */
 void cleave_onnx_merge_pieces (CleaveGraph *graph);
-/* Returns the value as a result of the graph. Adds a constant if needed. */
+/* Returns the value as a result of the graph. Adds a Constant to the graph if the value has no
+ * result yet. */
 CleaveResult *cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value);
 /* Defines a value in the innermost scope. Fails if the scope has a value of this name. */
 gboolean cleave_onnx_bind (CleaveOnnxImport *import, CleaveOnnxValue *value, GError **error);
@@ -182,16 +197,17 @@ gboolean cleave_onnx_bind_as (CleaveOnnxImport *import,
                               const char *name,
                               const CleaveOnnxValue *value,
                               GError **error);
-/* Returns the value with this name from the innermost scope that has it, or NULL. */
+/* Looks up a name in the scopes, from the innermost to the outermost. Returns NULL if no scope has
+ * it. */
 CleaveOnnxValue *cleave_onnx_lookup (CleaveOnnxImport *import, const char *name);
-/* Returns whether a node or output of the file reads a value named `name`. */
+/* Returns whether a node or an output of the file reads a value named `name`. */
 gboolean cleave_onnx_is_read (CleaveOnnxImport *import, const char *name);
-/* Returns the value that an earlier iteration read from `message`, a TensorProto or a Constant
- * node of a body; NULL if there is none. A tensor can be read only once: reading moves its bytes
- * out of the message. */
+/* Returns the value that an earlier iteration made of `message`, a TensorProto or a Constant node
+ * of a body. Returns NULL if there is none. A message can be read only once, since reading moves
+ * bytes out of it. */
 CleaveOnnxValue *cleave_onnx_recall (const CleaveOnnxImport *import, gconstpointer message);
-/* Keeps `value` for the next iteration of the body. Does nothing outside of bodies, since there
- * each message is read only once. */
+/* Remembers `value`, made of `message`, for the next iteration of the body. Does nothing outside of
+ * bodies, since each message is then read only once. */
 void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, CleaveOnnxValue *value);
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);
@@ -209,9 +225,9 @@ CleaveOnnxAttr *
 cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *proto, GError **error);
 /* Makes an attribute from the elements of a constant. */
 CleaveOnnxAttr *cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor);
-/* Returns whether every integer of the attribute is exactly representable as a double. */
+/* Returns whether a double represents every integer of the attribute exactly. */
 gboolean cleave_onnx_attr_is_exact (const CleaveOnnxAttr *attr);
-/* Stores a value in the field of `attrs` that `attr` describes. */
+/* Stores the attribute `value` in the field of `attrs` that `attr` describes. */
 gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
                                  const CleaveAttr *attr,
                                  gpointer attrs,
@@ -222,137 +238,141 @@ gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
 void cleave_onnx_node_free (CleaveOnnxNode *node);
-/* Frees a node that was kept for reuse. */
+/* Frees the node in `unused`, which cleave_onnx_node_free() kept for reuse. */
 void cleave_onnx_node_free_unused (CleaveOnnxNode *node);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxNode, cleave_onnx_node_free)
 CleaveOnnxAttr *cleave_onnx_node_find (const CleaveOnnxNode *node, const char *attr);
-/* (transfer full) Removes the attribute from the node and returns it; NULL if there is none. */
+/* Removes the attribute from the node and returns it; the caller frees it. Returns NULL if the node
+ * does not have it. */
 CleaveOnnxAttr *cleave_onnx_node_take (CleaveOnnxNode *node, const char *attr);
 CleaveOnnxValue *cleave_onnx_node_operand (const CleaveOnnxNode *node, guint index);
 void cleave_onnx_node_set_operand (CleaveOnnxNode *node, guint index, CleaveOnnxValue *value);
-/* Returns whether the first `n` operands are present. Sets an error that names the missing one
- * otherwise. */
+/* Checks that the first `n` operands are present. If not, sets an error that names the missing
+ * operand. */
 gboolean cleave_onnx_node_need (const CleaveOnnxNode *node, guint n, GError **error);
-/* Sets the error, which begins with the node's op and name. Returns FALSE. */
+/* Sets the error. The message begins with the node's op and name. Returns FALSE. */
 gboolean cleave_onnx_node_fail (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Sets the error as cleave_onnx_node_fail() does. Returns NULL. */
+/* Sets the error as cleave_onnx_node_fail() does, but returns NULL. */
 gpointer
 cleave_onnx_node_fail_null (const CleaveOnnxNode *node, GError **error, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Sets the error for an op that the importer does not support: the model's opset has no such op, or
- * the reason why Cleave lacks it. Returns FALSE. */
+/* Sets the error for an op that the importer does not support. The message says that the model's
+ * opset has no such op, or why Cleave lacks it. Returns FALSE. */
 gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
-/* Sets the error that the attribute is unknown. Returns FALSE. */
+/* Sets the error for an attribute that the importer does not know. Returns FALSE. */
 gboolean
 cleave_onnx_node_fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error);
-/* Fails if the node still has attributes, which are unknown. */
+/* Fails if the node still has attributes: the importer does not know those that remain. */
 gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
-/* Makes the node's values: folds the node, or adds it to the graph. */
+/* make.c: makes the node's values. Folds the node, or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
 
-/* Removes the nodes after `last` that nothing reads, except constants, to which outer values
- * refer. */
+/* Removes nodes of the graph after `last` that nothing reads. Keeps constants, to which values of
+ * outer scopes may refer. */
 void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
 
 /* The dynamic part */
 
-/* Called with each name that the node or one of its inner graphs reads. */
+/* Called with each name that a node, or a node of one of its inner graphs, reads. */
 typedef void (*CleaveOnnxReadFunc) (const char *name, gpointer data);
 void
 cleave_onnx_each_read (const Onnx__NodeProto *proto, CleaveOnnxReadFunc function, gpointer data);
-/* Returns the name of the node; the name of its first result if it has no name. */
+/* Returns the name of the node, or the name of its first result if the node has no name. */
 const char *cleave_onnx_name_of_node (const Onnx__NodeProto *proto);
-/* Lets a node become dynamic if reading it as a static node fails. */
+/* Starts an import with a dynamic part: a node becomes dynamic if the import cannot read it as a
+ * static node. */
 void cleave_onnx_begin_dynamic (CleaveOnnxImport *import);
-/* Returns the name of a dynamic node's result that the node reads; NULL if there is none. */
+/* If the node reads a result of a dynamic node, returns the name of that result; NULL otherwise. */
 const char *cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto *proto);
 GBytes *cleave_onnx_pack_node (const Onnx__NodeProto *proto);
-/* Keeps a copy of a node of the file. Call this function before the node is read. */
+/* Makes a copy of a node of the file, for the dynamic part. Call this function before the node is
+ * read, which may change it. */
 CleaveOnnxDeferred *
 cleave_onnx_deferred_new (CleaveOnnxImport *import, const Onnx__NodeProto *proto, guint position);
 void cleave_onnx_deferred_free (CleaveOnnxDeferred *deferred);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveOnnxDeferred, cleave_onnx_deferred_free)
-/* Makes a node dynamic. Takes ownership of `deferred`. `value` is the dynamic value that the node
- * reads; NULL: the import has recorded another reason. */
+/* Makes a node dynamic. Takes ownership of `deferred`, its copy. `value` is the dynamic value that
+ * the node reads; NULL: cleave_onnx_note_unknown() has recorded another reason. */
 void cleave_onnx_defer (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred, const char *value);
-/* Keeps a copy of a static node that made a sequence, for the case that a dynamic node reads the
- * sequence. Takes ownership of `deferred`. */
+/* Keeps the copy of a static node if the node made a sequence: the node becomes dynamic if a
+ * dynamic node reads the sequence. Takes ownership of `deferred`. */
 void cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred);
-/* Records why the current node is dynamic, in words that continue a sentence whose subject is the
- * node. `value` is the value whose contents decide the node's shapes; NULL: no single value decides
- * them. Does nothing if nodes cannot be dynamic. */
+/* Records why the current node is dynamic. The text continues a sentence whose subject is the node,
+ * such as "has too many iterations". `value` is the value whose contents decide the node's shapes;
+ * NULL: no single value does. Has no effect without a dynamic part. */
 void cleave_onnx_note_unknown (CleaveOnnxImport *import,
                                const CleaveOnnxValue *value,
                                const char *format,
                                ...) G_GNUC_PRINTF (3, 4);
-/* Returns the most bytes that the results of a node can take, whatever its operands contain; -1 if
- * no bound is known. */
+/* Returns the largest number of bytes that the results of a node can take, whatever its operands
+ * contain. Returns -1 if no bound is known. */
 gint64 cleave_onnx_bound_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto);
-/* Completes the set of dynamic nodes after all nodes were read. Returns FALSE if there are none. */
+/* Completes the set of dynamic nodes after all nodes were read. Returns FALSE if no node is
+ * dynamic. */
 gboolean cleave_onnx_collect_dynamic (CleaveOnnxImport *import);
-/* Makes the dynamic part. The values that it reads become outputs of the graph, after the model's
- * outputs. */
+/* border.c: makes the dynamic part. The values of the static part that it reads become outputs of
+ * the graph, after the model's outputs. */
 gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
                                      const Onnx__GraphProto *whole,
                                      GError **error);
 
 /* Interpreting */
 
-/* The first function counts a tensor when a value begins to hold it; the second, when the value
+/* The first function counts a value that begins to hold the tensor; the second, a value that
  * releases it. */
 void cleave_onnx_count_held (CleaveOnnxImport *import, CleaveTensor *tensor);
 void cleave_onnx_count_released (CleaveOnnxImport *import, CleaveTensor *tensor);
-/* Computes a node with the function of the caller, as a graph of its own. `operands` has
- * CleaveOnnxValue, or NULL for an absent operand. Returns the results (CleaveTensor); NULL on
+/* Computes a node with the function of the caller, as a graph of its own. `operands` has a
+ * CleaveOnnxValue for each operand; NULL: absent. Returns the results (CleaveTensor); NULL on
  * error. */
 GPtrArray *cleave_onnx_compute (CleaveOnnxImport *import,
                                 const CleaveCall *call,
                                 const GPtrArray *operands,
                                 GError **error);
-/* Returns whether a node needs enough kernel steps that compiling it as a graph of its own is
- * faster. */
+/* Returns whether a node has enough kernel steps that compiling a graph for it saves time. */
 gboolean cleave_onnx_is_expensive (const CleaveOnnxImport *import,
                                    const CleaveCall *call,
                                    CleaveTensor *const *operands);
-/* Frees the tensor of a value, unless `is_kept` or `is_live` of the value is set. */
+/* Frees the tensor of a value, unless the value's `is_kept` or `is_live` is set. */
 void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value);
-/* Frees the tensors of the values from index `first` of `all_values` on, except kept and live ones.
- * Does nothing unless the import interprets. */
+/* Frees the tensors of the values from index `first` of `all_values` to the end, as
+ * cleave_onnx_release_value() does. Does nothing unless the import interprets. */
 void cleave_onnx_release (CleaveOnnxImport *import, guint first);
 
 /* Folding */
 
-/* Sets the budget of constant folding, proportional to the size of the model's file. */
+/* Sets the budget of constant folding. The budget is proportional to `n_bytes`, the size of the
+ * model's file. */
 void cleave_onnx_begin_folding (CleaveOnnxImport *import, gsize n_bytes);
-/* Subtracts `work` from the budget. Returns FALSE if the budget is too small. */
+/* Subtracts `work` from the budget. Returns FALSE, without a change, if the budget is too small. */
 gboolean cleave_onnx_spend (CleaveOnnxImport *import, double work);
 #define CLEAVE_ONNX_TOO_COSTLY                                                                     \
   "takes more work than constant folding may do for a file of this size"
-/* Returns the reason why a value that must be constant is not, in words that end an error message.
- */
+/* Returns why a value is not constant although the importer needs a constant, as the end of an
+ * error message. */
 const char *cleave_onnx_why_unknown (CleaveOnnxImport *import, const CleaveOnnxValue *value);
 /* The first function returns whether all operands (CleaveOnnxValue) are constant; the second,
- * whether they would be with an unlimited budget. */
+ * whether they would be if the budget were unlimited. */
 gboolean cleave_onnx_is_constant (const CleaveCall *call, const GPtrArray *operands);
 gboolean cleave_onnx_could_fold (const CleaveCall *call, const GPtrArray *operands);
-/* Computes the node's values from constant operands. Leaves `values` empty if that exceeds the
- * budget, or if the results are too large. */
+/* Computes the node's values from constant operands. Leaves `values` empty if the computation
+ * exceeds the budget, or if the results are too large. */
 gboolean cleave_onnx_fold (CleaveOnnxNode *node,
                            const CleaveCall *call,
                            const GPtrArray *operands,
                            GError **error);
 
-/* Adds a Reshape and returns its result; NULL on error. */
+/* Adds a Reshape of `value` to `shape`, and returns its result. Returns NULL on error. */
 CleaveOnnxValue *cleave_onnx_node_reshape (CleaveOnnxNode *node,
                                            CleaveOnnxValue *value,
                                            const CleaveShape *shape,
                                            const char *suffix,
                                            GError **error);
 
-/* Adds a node with one result for an upgrade, and returns the result. All operands must be present.
- * Returns NULL on error, or if an operand is NULL because an earlier step failed. Takes ownership
- * of `attr`. */
+/* Adds a node with one result for an upgrade, and returns the result. Returns NULL on error, or if
+ * an operand is NULL because an earlier step failed; no operand may be absent. Takes ownership of
+ * `attr`. */
 CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
                                    const char *op,
                                    const char *suffix,
@@ -364,10 +384,10 @@ CleaveOnnxValue *cleave_onnx_step (CleaveOnnxNode *node,
   cleave_onnx_step (node, op, suffix, (CleaveOnnxValue *[]){ __VA_ARGS__ },                        \
                     sizeof ((CleaveOnnxValue *[]){ __VA_ARGS__ }) / sizeof (CleaveOnnxValue *),    \
                     attr, error)
-/* Returns a constant with these bytes. */
+/* Returns a constant of this type with a copy of the bytes at `data`. */
 CleaveOnnxValue *
 cleave_onnx_constant (CleaveOnnxNode *node, const CleaveTensorType *type, gconstpointer data);
-/* Returns a constant scalar. */
+/* Returns a constant scalar with the number `number`. */
 CleaveOnnxValue *cleave_onnx_real (CleaveOnnxNode *node, CleaveElement element, double number);
 
 /* Sets every element of the tensor to `number`. */
@@ -377,35 +397,35 @@ gboolean cleave_onnx_finish (CleaveOnnxNode *node, CleaveOnnxValue *value);
 /* Makes `values` the results of the node. Returns FALSE if one of them is NULL. */
 gboolean
 cleave_onnx_finish_all (CleaveOnnxNode *node, CleaveOnnxValue *const *values, guint n_values);
-/* Return the number of an attribute, or `fallback` if it is absent. The second function also
- * removes the attribute. */
+/* Return the number of an attribute, or `fallback` if the node does not have the attribute. The
+ * second function also removes the attribute. */
 gint64 cleave_onnx_node_get_int (const CleaveOnnxNode *node, const char *attr, gint64 fallback);
 gint64 cleave_onnx_node_take_int (CleaveOnnxNode *node, const char *attr, gint64 fallback);
 double cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallback);
 
-/* Returns the numbers of a constant operand. Returns NULL if the operand is not constant; the error
- * then calls it `what`. */
+/* Returns the numbers of a constant operand. If the operand is not constant, returns NULL and sets
+ * an error that calls the operand `what`. */
 CleaveOnnxAttr *cleave_onnx_node_read_numbers (CleaveOnnxNode *node,
                                                guint operand,
                                                const char *what,
                                                GError **error);
 
 float *cleave_onnx_attr_dup_floats (const CleaveOnnxAttr *attr);
-/* Replaces or adds a string attribute. */
+/* Sets a string attribute of the node, replacing an older one. */
 void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const char *value);
 
-/* Returns the shape of operand `index`; NULL if it is absent. */
+/* Returns the shape of operand `index`; NULL if the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
-/* The order of nodes */
+/* Order of nodes */
 
-/* Returns indices of nodes (guint) sorted so that each node follows the nodes that compute its
- * operands. Keeps the order of the file where possible. */
+/* Returns the indices (guint) of all nodes of a graph, sorted so that each node comes after the
+ * nodes that compute its operands. Keeps the order of the file where possible. */
 GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
-/* Returns whether a node of the graph has a result of this name. */
+/* Returns whether a node of the graph computes a value of this name. */
 gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
 
-/* Initializers and nodes of a graph */
+/* Initializers and nodes of a graph of the file */
 
 static inline gboolean
 cleave_onnx_is_default_domain (const char *domain)
@@ -413,72 +433,73 @@ cleave_onnx_is_default_domain (const char *domain)
   return domain == NULL || *domain == '\0' || g_str_equal (domain, "ai.onnx");
 }
 
-/* Fails if an op is not supported. Call this function before an error about missing shapes: with
- * shapes, the import of such a model would still fail. */
+/* Fails if the importer does not support an op of the graph. Call this function before an error
+ * about missing shapes, since the import would still fail with these shapes. */
 gboolean
 cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,
                                         const Onnx__GraphProto *proto,
                                         GError **error);
-/* Reads the nodes of a graph. Calls itself for If, Loop and Scan; the allowed nesting of messages
- * bounds the depth. */
+/* Reads the nodes of a graph. Calls itself for the inner graphs of If, Loop and Scan. The recursion
+ * is bounded, since cleave_wire_unpack() limits the nesting of messages. */
 gboolean
 cleave_onnx_read_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
-/* Reads node `index` of the graph, by the opset of the function that it comes from, or else of the
- * model. */
+/* Reads node `index` of the graph. The node has the opset of the function that it comes from, or
+ * else of the model. */
 gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
                                 const Onnx__GraphProto *graph,
                                 size_t index,
                                 GError **error);
 
-/* Graphs within graphs */
+/* Ops with inner graphs */
 
-/* Makes the values of an If whose operands were read. */
+/* Reads an If whose operands are known, and makes its values. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Makes the values of a Loop by unrolling all its iterations. */
+/* Reads a Loop, and makes its values by unrolling all iterations. */
 gboolean cleave_onnx_read_loop (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Makes the values of a Scan by unrolling all its iterations. */
+/* Reads a Scan, and makes its values by unrolling all iterations. */
 gboolean cleave_onnx_read_scan (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Counts the nodes that unrolling adds. Returns FALSE and the error if they are too many. */
+/* Adds `n_nodes` to the count of nodes that unrolling adds. Returns FALSE and the error if there
+ * are too many. */
 gboolean cleave_onnx_unroll (CleaveOnnxNode *node, gsize n_nodes, GError **error);
 gboolean
 cleave_onnx_read_sequence_map (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Returns the graph of attribute `name`; NULL if there is none. */
+/* Returns the graph in the attribute `name`; NULL if the node does not have it. */
 const Onnx__GraphProto *cleave_onnx_find_graph (const Onnx__NodeProto *proto, const char *name);
-/* Returns output `index` of an inner graph whose nodes were read. Returns NULL and the error if it
- * is not defined. */
+/* Returns output `index` of an inner graph, after its nodes were read. Returns NULL and the error
+ * if no node defined it. */
 CleaveOnnxValue *cleave_onnx_find_output (CleaveOnnxNode *node,
                                           const Onnx__GraphProto *graph,
                                           guint index,
                                           GError **error);
-/* Adds an Identity of a value of an outer scope, so that this value keeps its own name. */
+/* Adds an Identity of a value of an outer scope, which keeps its own name. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 
 /* Sequences */
 
-/* Returns whether the importer itself runs the op, because it reads or makes a list of tensors. */
+/* Returns whether the op reads or makes a sequence. The importer runs such an op itself. */
 gboolean cleave_onnx_is_sequence_op (const char *op);
-/* Makes the values of a node whose op works on sequences. */
+/* Makes the values of a node whose op reads or makes a sequence. */
 gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
-/* Fails if an operand is a sequence, which only ops of sequences may read. */
+/* Fails if an operand is a sequence. Only ops of sequences may read a sequence. */
 gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 
-/* Channels in blocks, in models that ONNX Runtime optimized for a CPU */
+/* Channels in blocks, in models that ONNX Runtime optimized for a CPU (nchwc.h) */
 
-/* Returns the block size and the padding of a graph; NULL if it has no blocked values. Call this
- * function after the initializers were read. */
+/* Returns the size of channel blocks and the padding of a graph; NULL if no value is in blocks.
+ * Call this function after the initializers were read. */
 CleaveOnnxBlocked *cleave_onnx_scan_blocked (CleaveOnnxImport *import,
                                              const Onnx__GraphProto *graph);
 void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
-/* Returns whether a tensor can be weights in blocks: it is dense, float32 and of rank 4. */
+/* Returns whether a tensor can be weights in blocks: it is dense, float32, and has rank 4. */
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
-/* Slices each blocked operand of an element-wise node to the channels that are not padding in the
- * result. Sets `n_padded` to the number of channels that its result has in the file; 0: no operand
- * is blocked. */
+/* Slices each operand of an element-wise node that the file has in blocks, so that the operand
+ * loses channels that are only padding in the result. Sets `n_padded` to the number of channels of
+ * the result in the file; 0: no operand is in blocks. */
 gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
-/* Fails if a dynamic node has channels in blocks. The dynamic part has nodes as they are in the
+/* Fails if a dynamic node has channels in blocks. The dynamic part keeps nodes as they are in the
  * file, but the static part computes values without blocks. */
 gboolean cleave_onnx_check_not_blocked (CleaveOnnxImport *import,
                                         const Onnx__NodeProto *proto,
@@ -486,24 +507,25 @@ gboolean cleave_onnx_check_not_blocked (CleaveOnnxImport *import,
 
 /* Nodes of unknown domains */
 
-/* Reads a node of an unknown domain. Its values become results of a Custom node. */
+/* Reads a node of an unknown domain. The results of a Custom node become its values. */
 gboolean
 cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
 /* Upgrades */
 
-/* Returns whether the importer supports an op that has no op record. */
+/* Returns whether an upgrade replaces an op that has no op record. */
 gboolean cleave_onnx_upgrade_knows (const char *op);
-/* Converts a node to opset 17 and to the form of our op records. */
+/* Converts a node to opset 17 and to the form of our op records; see upgrade/upgrades.h. */
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 
-/* Ops of com.microsoft that are composed of standard ops */
+/* Ops of com.microsoft, which upgrade/contrib.h replaces by standard ops */
 gboolean cleave_onnx_is_contrib (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
-/* The graph's inputs */
+/* Inputs of the graph */
 
-/* limit on the inputs, and on the outputs, of a graph, which are searched linearly */
+/* A graph may have at most this many inputs, and at most this many outputs, since a search looks at
+ * each. */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
 /* Fails if a name is missing, too long or not valid UTF-8. The error calls the name `what`. */
@@ -513,32 +535,34 @@ gboolean cleave_onnx_read_inputs (CleaveOnnxImport *import,
                                   const CleaveOnnxOptions *options,
                                   GError **error);
 
-/* Reads the declared type of an inner value. A free dimension with the name of an input's dimension
- * gets that dimension's extent. */
+/* Reads the declared type of an inner value. If a free dimension has the name of a dimension of an
+ * input, it has the extent of that dimension. */
 gboolean cleave_onnx_value_info_type (CleaveOnnxImport *import,
                                       const Onnx__ValueInfoProto *info,
                                       CleaveTensorType *type,
                                       GError **error);
-/* Returns the name of dimension `d` of an input; NULL if it has none. `d` must be below
- * CLEAVE_MAX_RANK. */
+/* Returns the name of dimension `d` of an input; NULL if the dimension has no name. `d` must be
+ * below CLEAVE_MAX_RANK. */
 const char *cleave_onnx_dim_name (const Onnx__ValueInfoProto *info, guint d);
-/* Stores the extents of an input's named dimensions in `extents`. */
+/* Stores the extents of the named dimensions of an input in `extents` of the import. */
 void cleave_onnx_keep_extents (CleaveOnnxImport *import,
                                const Onnx__ValueInfoProto *info,
                                const CleaveShape *shape);
-/* Returns the shape as text, such as "N,3,?,W", if a dimension is free; NULL otherwise. */
+/* Returns the shape of an input as text, such as "N,3,?,W", if a dimension is free; NULL otherwise.
+ */
 char *cleave_onnx_free_shape (const Onnx__ValueInfoProto *info);
-/* Returns whether an input has strings, which the dynamic part reads. */
+/* Returns whether an input is a tensor of strings, which only the dynamic part may read. */
 gboolean cleave_onnx_is_text_input (const CleaveOnnxImport *import,
                                     const Onnx__ValueInfoProto *info);
-/* Finds the type of an input. Strings are bytes in the graph, with one dimension more. */
+/* Finds the type of an input. A tensor of strings becomes a tensor of bytes in the graph, with one
+ * dimension more. */
 gboolean cleave_onnx_input_type (const CleaveOnnxImport *import,
                                  const Onnx__ValueInfoProto *info,
                                  const CleaveShape *given,
                                  CleaveTensorType *type,
                                  GError **error);
-/* Fails if the declared element type of an output differs from `type`. A different shape causes
- * only a warning. */
+/* Fails if the declared element type of an output differs from the element type of `type`. If only
+ * the shape differs, adds a warning. */
 gboolean cleave_onnx_check_output (CleaveOnnxImport *import,
                                    const Onnx__ValueInfoProto *info,
                                    const CleaveTensorType *type,

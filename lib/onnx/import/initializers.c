@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the initializers of a graph of the file. */
+/* Reads the initializers of a graph of the file: each becomes a value with a known tensor. */
 
 #include "texts.h"
 
@@ -51,7 +51,8 @@ read_sparse (CleaveOnnxImport *import, Onnx__SparseTensorProto *proto, GError **
   return cleave_onnx_bind (import, value, error);
 }
 
-/* Returns whether an initializer of the model has strings, which the dynamic part stores. */
+/* Returns whether an initializer of the model is a tensor of strings, which only the dynamic part
+ * may have. */
 static gboolean
 is_dynamic (const CleaveOnnxImport *import, const Onnx__TensorProto *proto)
 {

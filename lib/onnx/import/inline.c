@@ -14,32 +14,34 @@
 #include "../wire.h"
 #include "import.h"
 
-/* limit on the depth of calls; ONNX forbids recursion, so a cycle of calls ends here */
+/* Calls may be nested this deep. ONNX forbids recursion, so this limit also ends a cycle of calls.
+ */
 #define MAX_CALLS 64
-/* limits on the nodes and bytes that calls add to a model */
+/* Calls may add at most this many nodes and bytes to a model. */
 #define MAX_NODES (1 << 20)
 #define MAX_BYTES (1 << 30)
 
-/* limits on the attributes of a call, and on the defaults of a function, which are searched
- * linearly */
+/* A call may have at most this many attributes, and a function at most this many fields with
+ * defaults, since a search looks at each. */
 #define MAX_ATTRS 256
 #define MAX_FIELDS 1024
 
-/* Numbers of fields that the schema of libonnx-dev lacks. */
+/* Numbers of protobuf fields that the schema of libonnx-dev lacks. */
 #define NODE_OVERLOAD 8
 #define FUNCTION_DEFAULTS 11
 #define FUNCTION_OVERLOAD 13
 
 typedef struct
 {
-  GHashTable *functions; /* maps the identity of a function to its Onnx__FunctionProto */
-  GHashTable *names;     /* set of the names of values of the model */
-  GHashTable *opsets;    /* maps a domain to the opset that the functions need */
+  GHashTable *functions; /* maps the identity of a function (make_identity()) to its
+                          * Onnx__FunctionProto */
+  GHashTable *names;     /* set of the names of all values of the model */
+  GHashTable *opsets;    /* maps a node of the model to its opset, if this differs from `opset` */
   gint64 opset;          /* opset of the model's default domain */
   gsize n_nodes, n_bytes;
 } Inliner;
 
-/* One call whose function's nodes are copied. */
+/* One call, while the nodes of its function are copied. */
 typedef struct
 {
   Inliner *inliner;
@@ -71,8 +73,9 @@ fail (const Call *call, GError **error, const char *what)
 
 /* Identity of functions */
 
-/* Returns the data of a field that the schema lacks, and its length; NULL if the field is absent.
- * Begins at unknown field `*at`, and sets it to the field after the one found. */
+/* Finds a field that the schema lacks among the unknown fields of a message. Begins at unknown
+ * field `*at`, and sets `*at` to the index after the found field. Returns the data of the field and
+ * its length; NULL if there is none. */
 static const guint8 *
 find_field (const ProtobufCMessage *message, guint32 tag, guint *at, gsize *n)
 {
@@ -94,7 +97,8 @@ find_field (const ProtobufCMessage *message, guint32 tag, guint *at, gsize *n)
   return NULL;
 }
 
-/* Returns domain, name and overload of a function or a call as one text. */
+/* Returns a text that identifies a function, or the function of a call: domain, name and overload.
+ */
 static char *
 make_identity (const char *domain, const char *name, const ProtobufCMessage *message, guint32 tag)
 {
@@ -140,9 +144,9 @@ index_functions (Inliner *inliner, const Onnx__ModelProto *model, GError **error
   return TRUE;
 }
 
-/* Attributes */
+/* Attributes of functions */
 
-/* Returns a copy of the message, which the caller frees. */
+/* Returns a copy of the message. The caller frees it. */
 static gpointer
 copy_message (Inliner *inliner, const ProtobufCMessage *message)
 {
@@ -154,8 +158,8 @@ copy_message (Inliner *inliner, const ProtobufCMessage *message)
   return protobuf_c_message_unpack (message->descriptor, NULL, n, data);
 }
 
-/* Returns the value of a function's attribute: the call's value, or else the default. The caller
- * frees it. Returns NULL without an error if the attribute has no value. */
+/* Returns the value that an attribute of the function has in this call: the call's value, or else
+ * the default. The caller frees it. Returns NULL without an error if there is neither. */
 static Onnx__AttributeProto *
 find_attribute (const Call *call, const char *name, GError **error)
 {
@@ -179,8 +183,8 @@ find_attribute (const Call *call, const char *name, GError **error)
   return NULL;
 }
 
-/* Replaces attributes that refer to attributes of the function by copies of these, with their
- * values. Removes an attribute if there is no value. */
+/* Replaces each attribute of a node that refers to an attribute of the function by its value in
+ * this call. Removes the attribute if there is no value. */
 static gboolean
 resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
 {
@@ -211,7 +215,7 @@ resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
   return good;
 }
 
-/* Calls */
+/* Replacing calls */
 
 static Onnx__NodeProto *
 make_identity_node (const char *from, const char *to)
@@ -229,8 +233,8 @@ make_identity_node (const char *from, const char *to)
 }
 
 /* Maps the names of the function's inputs and outputs to the names of the call's operands and
- * results. If an output is mapped already (it is an input, or listed twice), adds an Identity to
- * `last`. */
+ * results. If an output already has a name, since it is also an input or another output, adds an
+ * Identity to `last`. */
 static gboolean
 rename_border (const Call *call, GPtrArray *last, GError **error)
 {
@@ -266,7 +270,8 @@ rename_border (const Call *call, GPtrArray *last, GError **error)
   return TRUE;
 }
 
-/* Copies the nodes of the function. Freeing the returned list does not free the nodes. */
+/* Copies the nodes of the function for a call, with new names. Freeing the returned list does not
+ * free the nodes. */
 static GPtrArray *
 copy_nodes (Inliner *inliner,
             const Onnx__FunctionProto *function,
@@ -305,7 +310,8 @@ copy_nodes (Inliner *inliner,
   return NULL;
 }
 
-/* Returns the opset that a function states for its nodes; `otherwise` if it states none. */
+/* Returns the opset that a function states for its nodes; `otherwise` if the function states none.
+ */
 static gint64
 find_opset (const Onnx__FunctionProto *function, gint64 otherwise)
 {
@@ -322,8 +328,8 @@ static gboolean expand (Inliner *inliner,
                         GPtrArray *to,
                         GError **error);
 
-/* Replaces the calls among the nodes of a graph in the model by the functions' nodes. On error, the
- * remaining nodes stay in the graph. */
+/* Replaces each node of a graph that calls a function by the function's nodes. After an error, the
+ * later nodes stay unchanged. */
 static gboolean
 expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint depth, GError **error)
 {
@@ -343,8 +349,8 @@ expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint dep
   return good;
 }
 
-/* Adds a node to the list `to`. If the node calls a function, adds the function's nodes instead.
- * Takes ownership of `node`, even on error. */
+/* Adds a node to the list `to`, or, if the node calls a function, the function's nodes. Takes
+ * ownership of `node`, even on error. */
 static gboolean
 expand (Inliner *inliner,
         Onnx__NodeProto *node,
@@ -390,7 +396,8 @@ expand (Inliner *inliner,
   return good;
 }
 
-/* Adds to the model's opsets the opsets of other domains that functions state. */
+/* Adds the opsets that a function states for domains other than the default one to the model's
+ * opsets. */
 static void
 add_opsets (Onnx__ModelProto *model, const Onnx__FunctionProto *function)
 {

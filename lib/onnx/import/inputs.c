@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds the graph's inputs, with the shapes and values that the caller gives.
+/* Adds the inputs of the model to the graph, with the shapes and values that the caller gives.
  *
- * Over 400 lines: shapes, dimensions, numbers and values that are given go through one table. */
+ * Over 400 lines: the shapes, extents, numbers and values of all inputs go through one table. */
 
 #include "import.h"
 
@@ -12,9 +12,11 @@
 #include "../../ir/graph-private.h"
 #include <cleave/cleave-languages.h>
 
-/* Maximum length of a name in bytes. Names become parts of other names and of messages. */
+/* A name may have at most this many bytes, since names become parts of other names and of messages.
+ */
 #define MAX_NAME 65536
-/* Prefix of a metadata key: the shape of an input with its free dimensions. */
+/* prefix of the key of a metadata entry: shape of an input in the model, with its free dimensions
+ */
 #define FREE_SHAPE "cleave.free-shape."
 
 gboolean
@@ -30,7 +32,7 @@ cleave_onnx_check_name (const char *name, const char *what, GError **error)
   return TRUE;
 }
 
-/* Lists the names of the inputs' dimensions, NULL-terminated. */
+/* Lists the names of all dimensions of the inputs. A NULL ends the list. */
 static GPtrArray *
 list_dims (const GPtrArray *inputs)
 {
@@ -50,8 +52,8 @@ list_dims (const GPtrArray *inputs)
 
 /* Inputs with a default value */
 
-/* Before IR version 4 every initializer had to be listed as an input, and could not be
- * overridden. */
+/* First IR version with default values. Before, every initializer had to be an input, too, and a
+ * caller could not replace it. */
 #define FIRST_IR_OF_DEFAULTS 4
 
 static void
@@ -72,8 +74,8 @@ add_default (CleaveOnnxImport *import,
   g_hash_table_insert (import->default_index, tensor, GUINT_TO_POINTER (import->defaults->len));
 }
 
-/* Returns whether an initializer is the default value of an input: the IR version allows defaults,
- * and the types match. */
+/* Returns whether an initializer is a default value of an input: the IR version allows default
+ * values, and both have the same type. */
 static gboolean
 is_default (const CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,
@@ -88,8 +90,9 @@ is_default (const CleaveOnnxImport *import,
          type.element == cleave_tensor_get_type (value->constant)->element;
 }
 
-/* Returns whether the caller gives input `name` a value. If a dimension has this name, a number is
- * its extent and no value of the input. */
+/* Returns whether the caller gives input `name` a value. A number of the options is the value of
+ * the input, unless an input has a dimension of this name: then it is the extent of the dimension.
+ */
 static gboolean
 has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *dims)
 {
@@ -103,8 +106,8 @@ has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *
   return FALSE;
 }
 
-/* Adds the constant of an input's default value to the list of default values. Its constant enters
- * the graph, but the import does not fold with it: the caller of the written file may override it.
+/* Adds the value of an input to the list of default values. The value becomes a constant of the
+ * graph, but the import does not fold with it, since the caller of a written file may replace it.
  */
 static void
 make_default (CleaveOnnxImport *import, CleaveOnnxValue *value)
@@ -144,8 +147,8 @@ cleave_onnx_keep_defaults (CleaveOnnxImport *import)
   cleave_graph_set_defaults (import->graph, g_steal_pointer (&import->defaults));
 }
 
-/* Lists the inputs of the graph. An input with an initializer is a constant, unless the caller
- * gives it another value. */
+/* Lists the inputs of the graph. An input with an initializer becomes a constant instead, unless
+ * the caller gives it another value. */
 static GPtrArray *
 list_inputs (CleaveOnnxImport *import,
              const Onnx__GraphProto *proto,
@@ -164,7 +167,7 @@ list_inputs (CleaveOnnxImport *import,
       if (!cleave_onnx_check_name (proto->input[i]->name, "an input", error))
         return NULL;
       if (import->dynamic != NULL && g_hash_table_contains (import->dynamic, proto->input[i]->name))
-        continue; /* an initializer with strings */
+        continue; /* the initializer is a tensor of strings */
       value = g_hash_table_lookup (import->values, proto->input[i]->name);
       if (value == NULL)
         g_ptr_array_add (inputs, proto->input[i]);
@@ -186,13 +189,13 @@ list_inputs (CleaveOnnxImport *import,
 
 typedef struct
 {
-  const CleaveShape *shape; /* shape that the caller gives the input; NULL: none */
-  CleaveTensor *value;      /* value that the caller gives the input; NULL: none */
+  const CleaveShape *shape; /* shape that the caller gives the input; NULL: the caller gives none */
+  CleaveTensor *value;      /* value that the caller gives the input; NULL: the caller gives none */
 } Given;
 
-/* Returns the entry of input `name` in `given`, an array with an entry for each input. `name` NULL:
- * the only input. `what`: the word for a shape or a value in errors. Returns NULL on error: there
- * is no such input, or its entry is set already. */
+/* Returns the entry for input `name` in `given`, which is indexed by input. `name` NULL: the only
+ * input. Returns NULL on error: there is no such input, or the caller gave its shape or value
+ * twice. `what`: the word "shape" or "value" for the error. */
 static Given *
 find_given (
     const char *name, const char *what, const GPtrArray *inputs, Given *given, GError **error)
@@ -218,8 +221,8 @@ find_given (
   return NULL;
 }
 
-/* Returns whether a shape option with one number is the extent of a dimension: an input has a
- * dimension of that name, and no input has the name itself. */
+/* Returns whether a shape of the options is the extent of a dimension: it has one number, and a
+ * dimension of an input has its name, but no input does. */
 static gboolean
 is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArray *dims)
 {
@@ -274,8 +277,8 @@ fail_dim (const char *name, const GPtrArray *names, GError **error)
                       nearest);
 }
 
-/* Returns the number that the caller gives as the value of an input of one integer; NULL if no such
- * input has this name. */
+/* Returns the number that the caller gives for an input of one integer, as a tensor. Returns NULL
+ * if no such input has the name in `dim`. */
 static CleaveTensor *
 make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const CleaveOnnxDim *dim)
 {
@@ -284,7 +287,8 @@ make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const Clea
       const Onnx__ValueInfoProto *info = inputs->pdata[i];
       CleaveTensorType type;
 
-      /* Little-endian only: the first bytes of the int64 are the number in any integer type. */
+      /* Copies the first bytes of the int64: on a little-endian machine, they are the number in any
+       * integer type. */
       if (g_str_equal (info->name, dim->name) &&
           cleave_onnx_input_type (import, info, NULL, &type, NULL) &&
           cleave_shape_n_elements (&type.shape) == 1 && !cleave_element_is_float (type.element))
@@ -350,7 +354,7 @@ keep_dims (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Defines an input with a given value as a constant. */
+/* Defines an input to which the caller gives a value as a constant. */
 static gboolean
 bind_value (CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,
@@ -376,7 +380,7 @@ bind_value (CleaveOnnxImport *import,
       error);
 }
 
-/* Makes the nodes dynamic that read an input of strings. */
+/* Marks an input of strings as dynamic, so that the nodes that read it become dynamic. */
 static gboolean
 defer_texts (CleaveOnnxImport *import, const Onnx__ValueInfoProto *info, GError **error)
 {
@@ -411,8 +415,8 @@ add_input (CleaveOnnxImport *import,
   return !cleave_onnx_is_text_input (import, info) || defer_texts (import, info, error);
 }
 
-/* If an input lacks a shape, adds to its error the names of later inputs that also have free
- * dimensions. The caller can then give all shapes at once. */
+/* Completes the error for an input without a shape: adds the names of later inputs with free
+ * dimensions, so that the caller can give all shapes at once. */
 static void
 name_other_inputs (const CleaveOnnxImport *import,
                    const GPtrArray *inputs,

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the dynamic part of a model: reads its nodes as the import does, with all values known. The
- * import then folds each node by the reference kernel, takes one branch of an If, and unrolls a
- * Loop until its condition ends it. So every op has one implementation. */
+/* Runs the dynamic part of a model. Reads its nodes as the import does, but with all values known.
+ * So the import folds each node with the reference kernel, takes one branch of an If, and unrolls a
+ * Loop until its condition ends it. No op needs a second implementation for such runs. */
 
 #include "texts.h"
 
 #include "../dynamic.h"
 #include "../wire.h"
 
-/* Last reads */
+/* Last readers of values */
 
-/* Maps each name to 1 plus the index of the last node that reads it; G_MAXUINT for outputs of the
- * model. */
+/* Maps the name of each value to 1 plus the index of the last node that reads it; G_MAXUINT: an
+ * output of the model. */
 typedef struct
 {
   GHashTable *last;
@@ -57,7 +57,7 @@ release_if_last (const char *name, gpointer data)
     cleave_onnx_release_value (done->import, value);
 }
 
-/* Running */
+/* Running the nodes */
 
 static gboolean
 bind_given (CleaveOnnxImport *import,
@@ -75,7 +75,7 @@ bind_given (CleaveOnnxImport *import,
   return cleave_onnx_bind (import, value, error);
 }
 
-/* Binds an input of strings, which the caller gives as bytes. */
+/* Defines an input of strings. The caller gives the strings as bytes. */
 static gboolean
 bind_texts (CleaveOnnxImport *import, const char *name, CleaveTensor *bytes, GError **error)
 {
@@ -214,8 +214,8 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
  * @stats: (out caller-allocates) (optional): the cost of the run
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs the dynamic part after a program ran the static part. It runs node by node; shapes follow
- * from the values.
+ * Runs the dynamic part node by node, after a program ran the static part. The shapes of results
+ * follow from the values of operands.
  *
  * Fails with the errors of [func@Cleave.onnx_parse] if a node cannot run, and with
  * %CLEAVE_ERROR_OPTION if a value is missing that the dynamic part reads.

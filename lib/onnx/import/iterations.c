@@ -64,7 +64,7 @@ cleave_onnx_iterations_init (CleaveOnnxIterations *iterations,
   return TRUE;
 }
 
-/* Iterations */
+/* Reading iterations */
 
 static CleaveOnnxValue *
 find_output (const CleaveOnnxIterations *iterations, guint index, GError **error)
@@ -110,8 +110,8 @@ take_outputs (CleaveOnnxIterations *iterations, gboolean *goes_on, GError **erro
   return TRUE;
 }
 
-/* Sets `is_live` of the values that outlive an iteration (states and scan outputs), so that
- * cleave_onnx_release() does not free them. */
+/* Sets or clears `is_live` of the values that must outlive an iteration: states and scan outputs.
+ * cleave_onnx_release() does not free live values. */
 static void
 set_live (const CleaveOnnxIterations *iterations, gboolean is_live)
 {
@@ -126,8 +126,8 @@ set_live (const CleaveOnnxIterations *iterations, gboolean is_live)
     }
 }
 
-/* Frees the values made since index `first` that no later iteration reads, and the states `before`
- * this iteration. */
+/* Frees the values that this iteration made, from index `first` of `all_values` on, except those
+ * that outlive it. Then frees `before`, the states that an earlier iteration made for this one. */
 static void
 release_iteration (const CleaveOnnxIterations *iterations, guint first, const GPtrArray *before)
 {
@@ -143,8 +143,9 @@ release_iteration (const CleaveOnnxIterations *iterations, guint first, const GP
     ((CleaveOnnxValue *) import->all_values->pdata[i])->is_carried = TRUE;
 }
 
-/* Reads one iteration. The body's inputs are in a scope around the scope of its nodes. So a state
- * that a node of the body computed differs from a state that is a body's input. */
+/* Reads one iteration. The inputs of the body have a scope of their own around the scope of its
+ * nodes. So the function can tell a state that a node of the body computed from a state that is an
+ * input of the body. */
 static gboolean
 take_iteration (CleaveOnnxIterations *iterations,
                 gint64 iteration,
@@ -171,9 +172,9 @@ take_iteration (CleaveOnnxIterations *iterations,
   return good;
 }
 
-/* The Loop has no iteration. */
+/* A loop without iterations */
 
-/* Reads one iteration for the types of its outputs, then removes its nodes. */
+/* Reads one iteration to learn the types of the scan outputs, then removes its nodes. */
 static gboolean
 try_iteration (CleaveOnnxIterations *iterations, GError **error)
 {
@@ -183,7 +184,7 @@ try_iteration (CleaveOnnxIterations *iterations, GError **error)
   __typeof__ (iterations->judge) judge = iterations->judge;
   gboolean goes_on, good;
 
-  iterations->judge = NULL; /* the condition of another iteration may depend on values */
+  iterations->judge = NULL; /* do not read the condition, which may depend on unknown values */
   good = take_iteration (iterations, 0, &goes_on, error);
   iterations->judge = judge;
   for (guint i = 0; good && i < iterations->stacked->len; i++)
@@ -203,8 +204,8 @@ try_iteration (CleaveOnnxIterations *iterations, GError **error)
   return good;
 }
 
-/* Finds the types of scan outputs when there is no iteration: the declared types, or, if one is
- * not declared, those that the body infers. */
+/* Finds the types of scan outputs for a loop without iterations. Takes the declared types; if one
+ * is not declared, takes those that the body's nodes have. */
 static gboolean
 find_empty (CleaveOnnxIterations *iterations, GError **error)
 {
@@ -237,9 +238,9 @@ cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iteratio
   return good;
 }
 
-/* Results */
+/* Results of the loop */
 
-/* Adds the dimension of an iteration to a scan output. */
+/* Reshapes a value of a scan output: adds a dimension of extent 1 at `axis`, for the iterations. */
 static CleaveOnnxValue *
 add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError **error)
 {
@@ -259,7 +260,7 @@ add_dimension (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, GError
   return cleave_onnx_node_reshape (node, value, &row, ".iteration", error);
 }
 
-/* Returns a scan output for a loop without iterations: a constant of extent 0 along the axis. */
+/* Returns the scan output of a loop without iterations: a constant with extent 0 along the axis. */
 static CleaveOnnxValue *
 make_empty (CleaveOnnxNode *node, const CleaveTensorType *iteration, gint64 axis, GError **error)
 {
@@ -275,7 +276,7 @@ make_empty (CleaveOnnxNode *node, const CleaveTensorType *iteration, gint64 axis
   return cleave_onnx_value_new_constant (node->import, NULL, cleave_tensor_new (&type, NULL));
 }
 
-/* Concatenates a scan output of all iterations along the axis. */
+/* Concatenates the values of a scan output from all iterations along the axis. */
 static CleaveOnnxValue *
 stack (const CleaveOnnxIterations *iterations,
        guint index,

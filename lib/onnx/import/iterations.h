@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Unrolls the body of a Loop or a Scan: each iteration becomes nodes of the graph, since a
- * Cleave graph has no control flow. The caller fills in the first fields and calls init, take
- * and give, in this order. */
+/* Unrolls the body of a Loop or a Scan: each iteration becomes nodes of the graph, since a Cleave
+ * graph has no control flow. loop.c and scan.c fill in `node`, `body`, `n_first` and the two
+ * functions. They then call cleave_onnx_iterations_init(), cleave_onnx_take_iterations() and
+ * cleave_onnx_give_iterations(), in this order. */
 
 #include "import.h"
 
@@ -11,32 +12,33 @@ typedef struct CleaveOnnxIterations
 {
   CleaveOnnxNode *node;
   const Onnx__GraphProto *body;
-  guint n_first; /* number of the body's outputs before the states: 1 for a Loop (its condition), 0
-                    for a Scan */
+  guint n_first; /* number of the body's outputs that come before the states: 1 for a Loop (its
+                  * condition), 0 for a Scan */
   guint n_states;
-  /* Defines the body's inputs for an iteration. */
+  /* Defines the inputs of the body for iteration `iteration`. */
   gboolean (*bind) (const struct CleaveOnnxIterations *iterations,
                     gint64 iteration,
                     GError **error);
-  /* Reads the body's first output, and sets `goes_on` to whether another iteration follows. NULL:
-   * each iteration is followed by another one, up to the given number. */
+  /* Reads `first`, the body's first output, and sets `goes_on` to whether another iteration
+   * follows. NULL: only the given number of iterations ends the loop. */
   gboolean (*judge) (const struct CleaveOnnxIterations *iterations,
                      CleaveOnnxValue *first,
                      gboolean *goes_on,
                      GError **error);
 
-  GPtrArray *states;  /* CleaveOnnxValue: states after the last iteration that was read */
-  GPtrArray *stacked; /* per scan output a GPtrArray of CleaveOnnxValue, one per iteration */
-  GArray *empty; /* CleaveTensorType of each scan output if there is no iteration; NULL: there are
-                    iterations */
-  gboolean *is_own; /* for each state: whether a node of the last iteration computed it */
+  GPtrArray *states;  /* CleaveOnnxValue: the states after the last iteration that was read */
+  GPtrArray *stacked; /* GPtrArray of CleaveOnnxValue for each scan output: its value in each
+                       * iteration */
+  GArray *empty;      /* CleaveTensorType of each scan output for a loop without iterations;
+                       * NULL: there are iterations */
+  gboolean *is_own; /* indexed by state: whether a node of the last iteration computed the state */
 } CleaveOnnxIterations;
 
 void cleave_onnx_iterations_clear (CleaveOnnxIterations *iterations);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveOnnxIterations, cleave_onnx_iterations_clear)
 
-/* Checks the body, which must have `n_inputs` inputs, and takes the node's operands from index
- * `first` on as initial states. */
+/* Checks the body, which must have `n_inputs` inputs. The node's operands from index `first` on
+ * become the initial states. */
 gboolean cleave_onnx_iterations_init (CleaveOnnxIterations *iterations,
                                       const Onnx__NodeProto *proto,
                                       guint n_inputs,
@@ -45,9 +47,10 @@ gboolean cleave_onnx_iterations_init (CleaveOnnxIterations *iterations,
 /* Reads `n_iterations` iterations, or fewer if `judge` ends the loop. */
 gboolean
 cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iterations, GError **error);
-/* Sets the node's values: final states, then scan outputs, each concatenated along a new
- * dimension `axes[i]`, in reverse where `backwards[i]`. `axes` NULL: along dimension 0; `backwards`
- * NULL: forwards. */
+/* Sets the node's values: the final states, then the scan outputs. The values of scan output i from
+ * all iterations are concatenated along a new dimension `axes[i]`, last iteration first if
+ * `backwards[i]`. If `axes` is NULL, all dimensions are 0; if `backwards` is NULL, the first
+ * iteration comes first. */
 gboolean cleave_onnx_give_iterations (const CleaveOnnxIterations *iterations,
                                       const gint64 *axes,
                                       const gint64 *backwards,

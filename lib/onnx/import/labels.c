@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs LabelEncoder of ai.onnx.ml, which maps keys to labels: strings, integers or floats. */
+/* Runs LabelEncoder of ai.onnx.ml during a run of the dynamic part. The op maps keys to labels;
+ * both are strings, integers or floats. */
 
 #include "text-elements.h"
 
 #include <math.h>
 
-/* The keys or the labels of a map. Each opset has other attributes for them. */
+/* One side of a LabelEncoder: its keys, or its labels. The attributes that hold them depend on the
+ * opset. */
 typedef struct
 {
-  GArray *elements; /* CleaveTextElement, in the order of the map */
+  GArray *elements; /* CleaveTextElement: the keys or the labels, in the order of the attribute */
   CleaveTextElement fallback;
-  CleaveElement type; /* element type; CLEAVE_NONE for texts */
+  CleaveElement type; /* element type; CLEAVE_NONE: strings */
 } Side;
 
-/* Appends the elements of a tensor attribute to `side`, the keys or the labels. */
+/* Appends the elements of a tensor attribute to `side`. */
 static gboolean
 append_tensor (CleaveOnnxNode *node, const Onnx__TensorProto *proto, Side *side, GError **error)
 {
@@ -100,7 +102,7 @@ read_side (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Reads the label for elements that are no key of the map. */
+/* Reads the label that elements get which are no key of the map. */
 static gboolean
 read_default (CleaveOnnxNode *node, const Onnx__NodeProto *proto, Side *side, GError **error)
 {
@@ -130,8 +132,8 @@ read_default (CleaveOnnxNode *node, const Onnx__NodeProto *proto, Side *side, GE
   return good;
 }
 
-/* Reads the map of opset 1, a list of strings: from strings to their positions in the list, or
- * back. */
+/* Reads the map of opset 1: a list of strings maps each string to its position in the list, or, if
+ * `from_texts` is FALSE, each position to its string. */
 static gboolean
 read_classes (CleaveOnnxNode *node,
               const Onnx__NodeProto *proto,
@@ -155,7 +157,7 @@ read_classes (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Returns the label of an element: the label of the first equal key. */
+/* Returns the label of the first key that equals the element. */
 static const CleaveTextElement *
 look_up (const Side *keys, const Side *values, const CleaveTextElement *element)
 {

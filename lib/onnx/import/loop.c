@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads Loop by unrolling it. Its number of iterations and its conditions must be constant. */
+/* Reads Loop by unrolling it: each iteration becomes nodes of the graph. The number of iterations
+ * and the conditions must be constant. */
 
 #include "iterations.h"
 
-/* number of the body's inputs before the states: iteration number and condition */
+/* Number of the body's inputs that come before the states: the iteration number and the condition.
+ */
 #define N_FIXED 2
 
-/* Reads a constant of one element into `number`. Sets it to `fallback` if the operand is absent. */
+/* Reads a constant of one element into `number`. If the operand is absent, sets `number` to
+ * `fallback`. */
 static gboolean
 read_constant (const CleaveOnnxIterations *loop,
                CleaveOnnxValue *value,

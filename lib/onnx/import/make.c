@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Turns an upgraded node into a call of our op, and folds the call or adds it to the graph. */
+/* Turns an upgraded node into a call of our op. Then folds the call, or adds a node to the graph.
+ */
 
 #include "texts.h"
 
@@ -9,7 +10,7 @@
 
 #include <string.h>
 
-/* Attributes that became operands in a later opset */
+/* Attributes of early opsets that are operands in later ones */
 
 static const struct
 {
@@ -37,11 +38,12 @@ typedef struct
 {
   CleaveCall call;
   gpointer attrs;
-  GPtrArray *operands; /* CleaveOnnxValue, borrowed: `rest` of the node */
-  GPtrArray
-      *constants; /* char *: attribute, value, attribute, value …: names of the constant operands */
-  CleaveTensorType *types; /* types of the operands, then of the results; points to `few` or to
-                              allocated memory */
+  GPtrArray *operands;     /* CleaveOnnxValue, borrowed: operands that are no attributes of our op
+                            * (`rest` of the node) */
+  GPtrArray *constants;    /* char *, in pairs: name of an attribute of our op, name of the
+                            * constant operand that gave its value */
+  CleaveTensorType *types; /* types of the operands, then of the results; points to `few`, or to
+                            * allocated memory if there are more than 4 types */
   CleaveTensorType few[4];
 } Made;
 
@@ -57,7 +59,7 @@ made_clear (Made *made)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Made, made_clear)
 
-/* Returns whether the attribute is the ONNX operand `index`. */
+/* Returns whether an attribute of our op is operand `index` in ONNX. */
 static gboolean
 is_operand (const CleaveAttr *attr, guint index)
 {
@@ -128,7 +130,8 @@ store_operand (const CleaveOnnxNode *node,
   return cleave_onnx_attr_store (value, attr, made->attrs, error) || prefix_node (node, error);
 }
 
-/* Stores the operands that are attributes in our op. Lists the others in made->operands. */
+/* Stores the values of operands that are attributes of our op. Lists the other operands in
+ * made->operands. */
 static gboolean
 sort_operands (const CleaveOnnxNode *node, Made *made, GError **error)
 {
@@ -219,8 +222,7 @@ add (CleaveOnnxNode *node, const Made *made, GError **error)
   return TRUE;
 }
 
-/* Returns whether the weights are floats in the file, not the result of a node that dequantizes or
- * upcasts them. */
+/* Returns whether the file has the weights as floats: no node dequantizes or upcasts them. */
 static gboolean
 has_plain_weights (const Made *made)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Selects, by a node's op, the function that reads it: strings, sequences, graphs as attributes,
- * ops of unknown domains, and ops that have a record or an upgrade. */
+/* Selects the function that reads a node, by the node's op. There are functions for strings, for
+ * sequences, for nodes with inner graphs, for ops of unknown domains, and for ops with a record or
+ * an upgrade. */
 
 #include "node-values.h"
 
@@ -28,7 +29,8 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 
       if (strcmp (node->op, "Optional") == 0 &&
           proto->attribute[i]->type == ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__TYPE_PROTO)
-        continue; /* an empty optional value has any type, since no op computes with its tensor */
+        continue; /* accept an empty optional value of any type, since no op computes with its
+                   * tensor */
       attr = cleave_onnx_attr_read (node->import, proto->attribute[i], error);
 
       if (attr == NULL)
@@ -47,7 +49,7 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* Keeps the doc string of a node for the export. If an upgrade made several nodes, the last of them
+/* Keeps the doc string of a node for the export. If an upgrade made several nodes, the last node
  * gets it. */
 static void
 keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
@@ -70,8 +72,8 @@ upgrade (CleaveOnnxNode *node, const char *domain, GError **error)
                                                    : cleave_onnx_upgrade (node, error);
 }
 
-/* If the node is an Identity of a sequence or of an optional value, gives that value a second name
- * and returns TRUE. */
+/* If the node is an Identity of a sequence or of an optional value, makes that value the node's
+ * value and returns TRUE. */
 static gboolean
 passes_sequence (CleaveOnnxNode *node)
 {
@@ -92,7 +94,7 @@ read_sequence (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
   return read_attrs (node, proto, error) && cleave_onnx_read_sequence (node, error);
 }
 
-/* Does nothing: passes_sequence() has set the values. */
+/* Reads an Identity of a sequence: does nothing, since passes_sequence() has set the values. */
 static gboolean
 read_nothing (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -119,7 +121,7 @@ find_sequence_reader (CleaveOnnxNode *node, const Onnx__NodeProto *proto)
   return is_default && cleave_onnx_is_sequence_op (node->op) ? read_sequence : NULL;
 }
 
-/* Reads an op that has a record, or that an upgrade replaces. */
+/* Reads a node whose op has a record, or whose op an upgrade replaces. */
 static gboolean
 read_plain (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -130,7 +132,7 @@ read_plain (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return TRUE;
 }
 
-/* Reads an If, a Loop or a Scan: only these have graphs as attributes. */
+/* Reads an If, a Loop or a Scan. Only these ops have graphs as attributes. */
 static gboolean
 read_bodies (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {

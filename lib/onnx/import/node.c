@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Values */
+/* Scopes and values */
 
 static void
 value_clear (gpointer data)
@@ -130,7 +130,7 @@ cleave_onnx_end_scope (CleaveOnnxImport *import)
   import->values = g_ptr_array_steal_index (import->outer, import->outer->len - 1);
 }
 
-/* Nodes */
+/* Making, changing and freeing nodes */
 
 const char *
 cleave_onnx_name_of_node (const Onnx__NodeProto *proto)
@@ -165,8 +165,8 @@ cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name
   return node;
 }
 
-/* Keeps the node for reuse, since allocating its lists is a large part of the time of reading a
- * node. */
+/* Frees a node, or keeps it for reuse: allocating the lists of a node is a large part of the time
+ * of reading it. */
 void
 cleave_onnx_node_free (CleaveOnnxNode *node)
 {
@@ -300,8 +300,8 @@ cleave_onnx_note_unknown (CleaveOnnxImport *import,
   import->why = cleave_pool_strdup (import->pool, why);
 }
 
-/* limit on the nodes that unrolling may add to a model; a graph of this size loads in about a
- * second */
+/* Unrolling may add at most this many nodes to a model. A graph of this size loads in about a
+ * second. */
 #define MAX_NODES 200000
 
 gboolean
@@ -334,7 +334,7 @@ cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last)
     }
 }
 
-/* Ops that a graph of static tensors cannot have, and the reasons. */
+/* Ops that Cleave does not support in a graph, with the reason. */
 static const struct
 {
   const char *why;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the ops of optional values. During the import, an optional value is a list: it is empty, has
- * one tensor, or has the tensors of a sequence. So each of these ops is done at once:
+/* Runs the ops of optional values during the import. There, an optional value is a list: it is
+ * empty, has one tensor, or has the tensors of a sequence. So no node is added for these ops:
  *
  *     Optional (x) -> o               o has the tensor x
  *     OptionalHasElement (o) -> b     b is true
@@ -9,7 +9,7 @@
 
 #include "sequences.h"
 
-/* Makes the node's value optional. Takes ownership of the list. */
+/* Makes an optional value the node's value. Takes ownership of `items`, its list. */
 static gboolean
 finish (CleaveOnnxNode *node, GPtrArray *items, CleaveOnnxOptional optional)
 {
@@ -36,7 +36,8 @@ cleave_onnx_read_optional (CleaveOnnxNode *node, GError **error)
   return finish (node, items, CLEAVE_ONNX_OPTIONAL_TENSOR);
 }
 
-/* From opset 18 on, a tensor or a sequence counts as an optional value that has it. */
+/* Accepts a tensor or a sequence, too: since opset 18, it is an optional value that is not empty.
+ */
 gboolean
 cleave_onnx_read_optional_element (CleaveOnnxNode *node, GError **error)
 {

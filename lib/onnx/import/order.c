@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Sorts the nodes of a file. ONNX requires a topological order, but some exporters do not keep
- * it. */
+/* Sorts the nodes of a graph of the file by their operands. ONNX requires this order, but some
+ * exporters do not keep it. */
 
 #include "import.h"
 
@@ -9,10 +9,12 @@ typedef struct
 {
   GHashTable
       *makers;    /* maps a value's name to 1 plus the index of the first node that computes it */
-  GArray *reads;  /* guint: for each node, the nodes that compute its operands, node after node */
-  GArray *begins; /* guint: index in `reads` of each node's first entry; one more element holds the
-                     end */
-  GArray *stack;  /* Visit: nodes that wait for their operands */
+  GArray *reads;  /* guint: the nodes that compute the operands of node 0, then of node 1, and so
+                   * on */
+  GArray *begins; /* guint, indexed by node: index in `reads` of the node's first entry; one more
+                   * element holds the end */
+  GArray *stack;  /* Visit: nodes that wait until the nodes which compute their operands are in
+                   * the order */
 } Reads;
 
 typedef struct
@@ -65,8 +67,8 @@ index_reads (Reads *reads, const Onnx__GraphProto *proto)
     }
 }
 
-/* Appends a node to `order` after the nodes on which it depends. Ignores a cycle of dependencies:
- * reading the nodes reports it as an undefined operand. */
+/* Appends a node to `order`, after the nodes that compute its operands. Ignores a cycle: reading
+ * the nodes will report an undefined operand. */
 static void
 visit (Reads *reads, guint node, gboolean *seen, GArray *order)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Merges the nodes that the exporter writes for one piece if ONNX has no single node for it, so
- * that the graph takes as much memory as the exported one.
+/* Merges the nodes that the exporter wrote for one piece. The exporter writes several nodes if ONNX
+ * has no single one. After the merge, the graph takes as much memory as the exported graph.
  *
  *    a ─┐
  *    b ─┴ Concat ─┐
@@ -33,11 +33,13 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveOp *assemble;
-  GArray *stack;       /* Part: parts to visit, the next one last */
-  GArray *parts;       /* Part: the parts of the current join, and of the joins that it absorbs */
-  GPtrArray *inner;    /* CleaveNode: joins that the current join absorbs */
-  GHashTable *by;      /* maps a CleaveNode to its replacement; NULL: it is absorbed */
-  GHashTable *weights; /* CleaveNode: constants that absorbed nodes read */
+  GArray *stack;       /* Part: parts that list_parts() still has to look at, the next one last */
+  GArray *parts;       /* Part: the parts of the join that is merged now, and of the joins that
+                        * it absorbs */
+  GPtrArray *inner;    /* CleaveNode: the joins that the join absorbs */
+  GHashTable *by;      /* maps a CleaveNode to the node that replaces it; NULL: the node is
+                        * absorbed */
+  GHashTable *weights; /* set of CleaveNode: constants that absorbed nodes read */
 } Merging;
 
 static void
@@ -47,7 +49,7 @@ replace (Merging *merging, CleaveNode *node, CleaveNode *made)
   g_hash_table_insert (merging->by, node, made);
 }
 
-/* Joins */
+/* Merging joins */
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -55,7 +57,8 @@ is_join (const CleaveNode *node)
   return (node->op->flags & CLEAVE_OP_JOIN) != 0 && node->n_results == 1;
 }
 
-/* Returns whether only one node reads the value, and the exporter named it as a part of `outer`. */
+/* Returns whether a join may absorb the node of `value`: no other node reads the value, and the
+ * exporter named it as a part of `outer`. */
 static gboolean
 is_part_of (const CleaveNode *outer, const CleaveResult *value)
 {
@@ -78,7 +81,8 @@ push_operands (Merging *merging, const CleaveNode *node, const CleaveRange *plac
     }
 }
 
-/* Lists the parts of a join and of the joins that it absorbs. Returns FALSE if it absorbs none. */
+/* Lists the parts of a join and of the joins that it absorbs. Returns FALSE if the join absorbs
+ * none. */
 static gboolean
 list_parts (Merging *merging, const CleaveNode *node)
 {
@@ -136,9 +140,10 @@ merge_join (Merging *merging, CleaveNode *node)
     g_hash_table_insert (merging->by, merging->inner->pdata[i], NULL);
 }
 
-/* Parts */
+/* Merging a node with a Slice of its result */
 
-/* Returns whether an attribute that only our op has differs from its default. */
+/* Returns whether an attribute that ONNX lacks, such as the phase of a Resize, differs from its
+ * default. */
 static gboolean
 is_ours (const CleaveOp *op, gconstpointer attrs)
 {
@@ -148,8 +153,8 @@ is_ours (const CleaveOp *op, gconstpointer attrs)
   return FALSE;
 }
 
-/* Returns whether the result of a node is a box of its operand's elements, as for a Slice. Sets
- * `range` to the box. */
+/* Returns whether the result of a node is a range of its operand's elements, as for a Slice. Sets
+ * `range` to that range. */
 static gboolean
 takes_box (const CleaveNode *node, CleaveRange *range)
 {
@@ -199,8 +204,8 @@ add_part (const Merging *merging, const CleaveNode *node, CleaveChunk *chunk)
                                    chunk->results, 1, g_steal_pointer (&chunk->attrs));
 }
 
-/* Merges a node and the Slice that is its only reader, if our op can compute that part directly and
- * ONNX cannot. */
+/* Merges a Slice with the node that computes its operand, if only the Slice reads that operand.
+ * Does so only if our op can compute the range directly and ONNX cannot. */
 static void
 merge_part (Merging *merging, CleaveNode *slice)
 {
@@ -231,9 +236,10 @@ merge_part (Merging *merging, CleaveNode *slice)
   cleave_chunk_clear (&chunk, node->op);
 }
 
-/* Parts of a Resize */
+/* Merging the products or Gathers of a Resize */
 
-/* Returns the operand of a matrix product or Gather that is not constant; NULL if there is none. */
+/* Returns the first operand of a matrix product or a Gather that is not constant; NULL if both are.
+ */
 static CleaveResult *
 find_resized (const CleaveNode *node)
 {
@@ -299,7 +305,7 @@ merge_resize (Merging *merging, CleaveNode *node)
     }
 }
 
-/* Inputs whose shapes the exporter hid */
+/* Merging inputs whose shapes the exporter hid */
 
 static void
 merge_input (Merging *merging, CleaveNode *node)
@@ -315,8 +321,8 @@ merge_input (Merging *merging, CleaveNode *node)
   g_hash_table_insert (merging->by, node, NULL);
 }
 
-/* Moves each replacement to the position of the node that it replaces, and removes the replaced
- * nodes. */
+/* Moves each new node to the position of the node that it replaces. Removes the replaced and the
+ * absorbed nodes. */
 static void
 arrange (const Merging *merging, const CleaveNode *last)
 {

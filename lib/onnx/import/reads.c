@@ -2,7 +2,7 @@
 
 #include "import.h"
 
-/* Returns the set of names that a node or an output reads, in inner graphs, too. */
+/* Returns the set of the names that nodes and outputs of a graph, and of its inner graphs, read. */
 static GHashTable *
 index_reads (const Onnx__GraphProto *whole)
 {

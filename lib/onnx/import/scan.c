@@ -3,18 +3,21 @@
 /* Reads Scan by unrolling it: one iteration for each index of the scanned axes, whose extents are
  * known.
  *
- * Before opset 9, all operands have a leading batch dimension and are scanned along dimension 1.
- * Each batch is then a Scan of its own. */
+ * Before opset 9, all operands have a leading batch dimension, and dimension 1 is the scanned axis.
+ * Each batch is then read as a Scan of its own. */
 
 #include "iterations.h"
 
 typedef struct
 {
-  CleaveOnnxIterations iterations; /* first member: bind_inputs() casts its address to Scan */
+  CleaveOnnxIterations iterations; /* must be the first member, since bind_inputs() casts its
+                                    * address to a Scan */
   guint n_scanned;
   gint64 extent;
-  GArray *axes, *directions;             /* gint64: axis and direction of each scanned operand */
-  GArray *given_axes, *given_directions; /* gint64: axis and direction of each scan output */
+  GArray *axes, *directions;             /* gint64, indexed by scanned operand: its axis, and its
+                                          * direction (1: backwards) */
+  GArray *given_axes, *given_directions; /* gint64, indexed by scan output: its axis, and its
+                                          * direction (1: backwards) */
 } Scan;
 
 static void
@@ -29,7 +32,8 @@ scan_clear (Scan *scan)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Scan, scan_clear)
 
-/* Reads attribute `name`, a list of `n` integers. If it is absent, the list has `n` zeros. */
+/* Reads the attribute `name`, a list of `n` integers. If the attribute is absent, the list has `n`
+ * zeros. */
 static gboolean
 read_list (const Scan *scan,
            const Onnx__NodeProto *proto,
@@ -62,7 +66,8 @@ find_number (const Onnx__NodeProto *proto, const char *name)
   return 0;
 }
 
-/* Checks the scanned operands, and counts negative axes from 0. */
+/* Checks the scanned operands and sets their extent. Replaces negative axes, which count from the
+ * end. */
 static gboolean
 check_scanned (Scan *scan, GError **error)
 {
@@ -90,7 +95,7 @@ check_scanned (Scan *scan, GError **error)
   return TRUE;
 }
 
-/* Returns the slice of a value at one index of an axis, without the axis. */
+/* Returns the slice of a value at index `at` of an axis, without the dimension of the axis. */
 static CleaveOnnxValue *
 take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at, GError **error)
 {
@@ -107,8 +112,8 @@ take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at
   return cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
 }
 
-/* Returns a constant of zeros with the shape of a slice, for a Scan of no elements. Its body is
- * read once, only for the types of its outputs. */
+/* Returns a constant of zeros with the shape of a slice, for a Scan without elements. Its body is
+ * read once to learn the types of its outputs. */
 static CleaveOnnxValue *
 make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads SequenceMap: the nodes of its body, once for each tensor of the sequence.
+/* Reads SequenceMap: reads the nodes of its body once for each tensor of the sequence.
  *
  *     SequenceMap ([a, b], t; body: y = Add (x, t)) -> s     y0 = Add (a, t), y1 = Add (b, t)
  *                                                            s is [y0, y1] */
@@ -27,8 +27,8 @@ check_body (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Defines the inputs of the body for index `place` of the sequences. An operand that is a tensor is
- * the same input for all indices. */
+/* Defines the inputs of the body for index `place` of the sequences. An input for an operand that
+ * is a tensor is the same for all indices. */
 static gboolean
 bind_inputs (const CleaveOnnxNode *node, const Onnx__GraphProto *body, guint place, GError **error)
 {
@@ -49,7 +49,7 @@ bind_inputs (const CleaveOnnxNode *node, const Onnx__GraphProto *body, guint pla
   return TRUE;
 }
 
-/* Adds each output of the body to the list of its result. */
+/* Adds each output of the body to the list in `lists` that becomes the sequence. */
 static gboolean
 take_outputs (CleaveOnnxNode *node,
               const Onnx__GraphProto *body,

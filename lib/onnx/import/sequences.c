@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resolves sequences. In the graph, values are tensors. During the import, a sequence is a list of
- * tensors, so that each op of sequences is done at once:
+/* Resolves sequences during the import. A value of the graph is a tensor, so the import keeps a
+ * sequence as a list of tensors. It runs each op of sequences itself, and adds nodes only for
+ * tensors:
  *
  *     SplitToSequence (x, [2, 3]) -> s      Split (x, [2, 3]) -> s0, s1
  *     SequenceAt (s, 1) -> y            =>  y is s1
@@ -42,7 +43,7 @@ cleave_onnx_check_tensor (const CleaveOnnxNode *node, guint index, GError **erro
   return cleave_onnx_node_fail (node, error, "operand %u must be a tensor", index);
 }
 
-/* Operands of a Loop from index 2 on are its states, which may be sequences. */
+/* Accepts sequences for the states of a Loop, its operands from index 2 on. */
 gboolean
 cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
 {
@@ -60,8 +61,8 @@ cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Reads a position in a list of `n` tensors from an operand. Negative positions count from the end.
- * `last` 1: position `n` is allowed; 0: it is not. */
+/* Reads the operand `operand`, a position in a list of `n` tensors. A negative position counts from
+ * the end. The largest allowed position is n - 1 + `last`. */
 static gboolean
 read_position (
     CleaveOnnxNode *node, guint operand, guint n, guint last, guint *position, GError **error)
@@ -85,13 +86,13 @@ read_position (
   return TRUE;
 }
 
-/* Lists */
+/* Ops that change lists */
 
 static gboolean
 read_empty (CleaveOnnxNode *node, GError **error)
 {
   return cleave_onnx_finish_sequence (
-      node, g_ptr_array_new ()); /* the element type of the tensors does not matter */
+      node, g_ptr_array_new ()); /* ignore the element type: an empty list has no tensors */
 }
 
 static gboolean
@@ -164,10 +165,10 @@ read_length (CleaveOnnxNode *node, GError **error)
          cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
-/* The tensors */
+/* Ops that read or make tensors */
 
-/* Reads SequenceAt: the value is the tensor, with the name of the result. A tensor with a name
- * keeps it. */
+/* Reads SequenceAt. The tensor in the list gets the name of the result; if it already has a name,
+ * an Identity of it does. */
 static gboolean
 read_at (CleaveOnnxNode *node, GError **error)
 {
@@ -186,7 +187,7 @@ read_at (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_pass_on (node, item, error));
 }
 
-/* Adds a dimension of extent 1 to each tensor. Returns a new list. */
+/* Adds a dimension of extent 1 at `axis` to each tensor. Returns the list of the results. */
 static GPtrArray *
 unsqueeze (CleaveOnnxNode *node, const GPtrArray *items, gint64 axis, GError **error)
 {
@@ -259,7 +260,8 @@ cleave_onnx_is_sequence_op (const char *op)
   for (guint i = 0; i < G_N_ELEMENTS (ops); i++)
     if (strcmp (ops[i].op, op) == 0)
       return TRUE;
-  return strcmp (op, "SequenceMap") == 0; /* it also has a body, which body.c passes on */
+  return strcmp (op, "SequenceMap") == 0; /* SequenceMap also has a body, which body.c passes to
+                                           * its reader */
 }
 
 gboolean

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sequences and optional values during the import, which are lists of tensors. */
+/* Sequences and optional values during the import: lists of tensors (`items` of a CleaveOnnxValue).
+ * node-values.c calls the readers of these ops; sequences.c, optionals.c, sequence-map.c and
+ * split-to-sequence.c contain them. */
 
 #include "import.h"
 
-/* Makes the node's value a sequence. Takes ownership of the list. */
+/* Makes a sequence with these tensors the node's value. Takes ownership of the list. */
 gboolean cleave_onnx_finish_sequence (CleaveOnnxNode *node, GPtrArray *items);
-/* Returns the tensors of operand 0, a sequence; NULL and the error if it is not a sequence. */
+/* Returns the tensors of operand 0. Returns NULL and the error if operand 0 is not a sequence. */
 GPtrArray *cleave_onnx_get_items (CleaveOnnxNode *node, GError **error);
 GPtrArray *cleave_onnx_copy_items (const GPtrArray *items);
-/* Returns whether an operand is a tensor. Sets the error otherwise. */
+/* Checks that an operand is a tensor. Sets the error if it is not. */
 gboolean cleave_onnx_check_tensor (const CleaveOnnxNode *node, guint index, GError **error);
 
 gboolean cleave_onnx_read_split_to_sequence (CleaveOnnxNode *node, GError **error);

@@ -2,8 +2,8 @@
 
 #include "import.h"
 
-/* Finds the types of the graph's inputs, with extents from the caller for free dimensions, and
- * checks the declared types of outputs. */
+/* Finds the types of the graph's inputs, and checks the declared types of outputs. Free dimensions
+ * of inputs have the extents that the caller gives. */
 
 static const Onnx__TensorShapeProto *
 find_shape (const Onnx__ValueInfoProto *info)
@@ -61,7 +61,7 @@ cleave_onnx_free_shape (const Onnx__ValueInfoProto *info)
   return shape != NULL && has_free (shape) ? shape_to_string (shape, ",") : NULL;
 }
 
-/* Largest number of bytes in a string of an input, unless the caller gives another number. */
+/* A string of an input may have at most this many bytes, unless the caller gives another number. */
 #define MAX_TEXT 256
 
 gboolean
@@ -83,7 +83,8 @@ check_given (const Onnx__ValueInfoProto *info,
 
   if (shape == NULL)
     return TRUE;
-  /* extents may differ from the model's: the ops check whether they allow that */
+  /* Only the rank must fit. If the caller gives other extents than the model, the ops check them.
+   */
   if (shape->n_dim == given->rank || (is_text && shape->n_dim + 1 == given->rank))
     return TRUE;
   wanted = shape_to_string (shape, "x");
@@ -107,15 +108,16 @@ find_extent (const CleaveOnnxImport *import,
   return known != NULL || is_fixed (dim);
 }
 
-/* Returns a typical extent of a free dimension for a message: batch 1, image 224, sequence 128. */
+/* Returns an example of an extent for a message: 1 for a batch, 224 for an image, 128 for a
+ * sequence. */
 static gint64
 make_extent (gsize rank, gsize d)
 {
   return d == 0 ? 1 : rank >= 4 && d >= rank - 2 ? 224 : 128;
 }
 
-/* Returns a hint how to give the free dimensions, as a whole shape and by their names: " (give its
- * shape, …)". */
+/* Returns a hint " (give its shape, …)" for a message. The hint shows how to give the free
+ * dimensions, as a whole shape and by their names. */
 static char *
 suggest_shape (const CleaveOnnxImport *import, const Onnx__TensorShapeProto *proto)
 {
@@ -172,7 +174,8 @@ read_shape (const CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Gives the type of an input of strings the dimension of the bytes, unless the caller gives it. */
+/* Adds the dimension of the bytes to the type of an input of strings. If the caller gives a shape,
+ * that shape has this dimension already. */
 static gboolean
 add_bytes (const Onnx__ValueInfoProto *info,
            gboolean has_given,
@@ -191,7 +194,7 @@ add_bytes (const Onnx__ValueInfoProto *info,
   return TRUE;
 }
 
-/* Sets the error for an input that is no tensor. */
+/* Sets the error for an input that is not a tensor. */
 static gboolean
 fail_type (const Onnx__ValueInfoProto *info, GError **error)
 {
@@ -274,10 +277,10 @@ cleave_onnx_value_info_type (CleaveOnnxImport *import,
          cleave_tensor_type_check (type, error);
 }
 
-/* Returns whether the declared shape of an output fits the inferred one. Declared extents do not
- * count if the caller gives shapes, as they may hold for other inputs. Some exporters write 0 for
- * an unknown extent. If a dimension is free, another rank is accepted: users choose the names of
- * dimensions, and nothing checks their number. */
+/* Returns whether the declared shape of an output fits the inferred one. If the caller gives
+ * shapes, only the rank must fit, since declared extents may hold for other inputs. An extent of 0
+ * fits any extent: some exporters write it for an unknown extent. If a dimension is free, any rank
+ * fits. */
 static gboolean
 fits_declared (const Onnx__TensorShapeProto *shape,
                const CleaveShape *inferred,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads SplitToSequence as a Split, whose results are the tensors of the sequence. */
+/* Reads SplitToSequence: adds a Split, whose results are the tensors of the sequence. */
 
 #include "sequences.h"
 
-/* Returns the sizes (gint64) of the tensors: the sizes in the operand; or equal sizes and a
- * remainder; or 1 for each tensor. */
+/* Returns the extents (gint64) of the tensors along the axis: the sizes in the operand; or equal
+ * sizes and a remainder; or 1 for each tensor if there is no operand. */
 static GArray *
 read_sizes (CleaveOnnxNode *node, gint64 extent, GError **error)
 {
@@ -67,7 +67,7 @@ check_sizes (const CleaveOnnxNode *node, const GArray *sizes, gint64 extent, GEr
                                              extent - left, extent);
 }
 
-/* Returns the parts of operand 0 (CleaveOnnxValue), which are results of one Split. */
+/* Adds a Split of operand 0, and returns its results (CleaveOnnxValue). */
 static GPtrArray *
 split (CleaveOnnxNode *node, guint axis, const GArray *sizes, GError **error)
 {
@@ -92,7 +92,7 @@ split (CleaveOnnxNode *node, guint axis, const GArray *sizes, GError **error)
   return items;
 }
 
-/* Removes a dimension of extent 1 from each tensor. */
+/* Removes the dimension `axis`, of extent 1, from each tensor. */
 static gboolean
 squeeze (CleaveOnnxNode *node, GPtrArray *items, guint axis, GError **error)
 {

@@ -3,39 +3,40 @@
 
 #include "texts.h"
 
-/* Reads and writes elements of tensors, and attributes, for nodes that work on strings or
- * labels. */
+/* Access to tensors and attributes that hold strings or labels. The readers of such nodes use it
+ * during a run of the dynamic part: text-nodes.c and labels.c. */
 
-/* An element: a text or a number. */
+/* An element of a tensor: a string or a number. */
 typedef struct
 {
   gboolean is_text;
-  gint64 integer; /* value of an integer element; for a text, its number in the table of strings */
+  gint64 integer; /* value of an integer element; for a string, its number in the table of
+                   * strings (texts.h) */
   double real;
 } CleaveTextElement;
 
-/* Read and write element `i` of a dense tensor. Return FALSE if the element type is not
- * supported. */
+/* Read and write element `i` of a tensor, which must be dense. Return FALSE if the element type is
+ * not supported. */
 gboolean cleave_text_element_read (CleaveTensor *dense, gint64 i, CleaveTextElement *element);
 gboolean
 cleave_text_element_write (CleaveTensor *tensor, gint64 i, const CleaveTextElement *element);
-/* Returns the element for a string of the file, which is added to the table of strings. */
+/* Makes an element of a string of the file. Adds the string to the table of strings. */
 CleaveTextElement cleave_text_element_new (CleaveOnnxImport *import,
                                            const ProtobufCBinaryData *bytes);
-/* Makes a tensor the next result of the node, and takes ownership of it. `is_text`: its elements
- * are strings. */
+/* Makes a tensor the next result of the node. Takes ownership of the tensor. `is_text`: whether its
+ * elements are strings. */
 gboolean cleave_text_finish (CleaveOnnxNode *node, CleaveTensor *tensor, gboolean is_text);
-/* Returns operand `index` as a dense tensor. Returns NULL and the error unless it has strings
- * (`is_text`) or numbers. */
+/* Returns operand `index` as a dense tensor. Returns NULL and the error if the operand does not
+ * hold strings (`is_text` TRUE) or numbers (FALSE). */
 CleaveTensor *
 cleave_text_operand (const CleaveOnnxNode *node, guint index, gboolean is_text, GError **error);
 /* Returns a new tensor with the shape of `like` and the element type `element`. */
 CleaveTensor *cleave_text_tensor (CleaveTensor *like, CleaveElement element, GError **error);
-/* Returns the attribute whose name begins with `prefix` and ends with `ending`; NULL if there is
- * none. */
+/* Returns the attribute whose name begins with `prefix` and ends with `ending`; NULL if the node
+ * has none. */
 const Onnx__AttributeProto *
 cleave_text_attr (const Onnx__NodeProto *proto, const char *prefix, const char *ending);
 
-/* Makes the values of a LabelEncoder. */
+/* labels.c: makes the values of a LabelEncoder. */
 gboolean
 cleave_onnx_read_labels (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);

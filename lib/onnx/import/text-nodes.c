@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the nodes that compute with strings or map labels: ArrayFeatureExtractor of
- * ai.onnx.ml, StringNormalizer, StringConcat, StringSplit, and casts to and from strings. */
+/* Runs the nodes that compute with strings: StringNormalizer, StringConcat, StringSplit, and casts
+ * to and from strings. Also runs ArrayFeatureExtractor of ai.onnx.ml. */
 
 #include "text-elements.h"
 
@@ -12,7 +12,7 @@
 #define ML "ai.onnx.ml"
 #define STRING ONNX__TENSOR_PROTO__DATA_TYPE__STRING
 
-/* limit on the parts of one string that StringSplit makes */
+/* StringSplit may split one string into at most this many parts. */
 #define MAX_PARTS (1 << 20)
 
 /* Reads ArrayFeatureExtractor, a Gather along the last dimension. */
@@ -43,7 +43,7 @@ read_extractor (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED
   return cleave_onnx_finish (node, y);
 }
 
-/* Casts */
+/* Casts to and from strings */
 
 static gint64
 print_number (CleaveOnnxImport *import, const CleaveTextElement *element, CleaveElement type)
@@ -112,7 +112,7 @@ read_cast (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return made != NULL && cleave_text_finish (node, g_steal_pointer (&made), to_text);
 }
 
-/* Strings */
+/* Changing, joining and splitting strings */
 
 static char *
 change_case (const char *text, const Onnx__AttributeProto *action)
@@ -142,7 +142,8 @@ is_stopword (const Onnx__NodeProto *proto, const char *text)
   return FALSE;
 }
 
-/* Reads StringNormalizer: removes stopwords, changes the case. If no word is left: one "". */
+/* Reads StringNormalizer: removes stopwords, and changes the case. Returns "" if no word remains.
+ */
 static gboolean
 read_normalizer (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 {
@@ -175,7 +176,7 @@ read_normalizer (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **er
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Reads StringConcat: joins the strings at the same position. A single string joins with all. */
+/* Reads StringConcat: joins two strings at each position. A single string is joined to all. */
 static gboolean
 read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, GError **error)
 {
@@ -206,7 +207,7 @@ read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, G
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Splits a string at each delimiter, at most `most` times. An empty delimiter means white space. */
+/* Splits a string at each delimiter, at most `most` times. An empty delimiter is white space. */
 static char **
 split_text (const char *text, const char *delimiter, gint64 most)
 {
@@ -230,8 +231,7 @@ split_text (const char *text, const char *delimiter, gint64 most)
     }
 }
 
-/* Makes the two results of StringSplit: the parts, filled up with empty strings, and the number of
- * parts of each string. */
+/* Makes both results of StringSplit: parts, padded with empty strings, and numbers of parts. */
 static gboolean
 finish_parts (CleaveOnnxNode *node, CleaveTensor *x, const GPtrArray *lists, GError **error)
 {
@@ -329,7 +329,7 @@ static const struct
   { "", "StringSplit", read_split },
 };
 
-/* Returns the index in `ops` of the op of a node; G_MAXUINT if it is not in the list. */
+/* Returns the index in `ops` of the op of a node; G_MAXUINT if `ops` does not have it. */
 static guint
 find_op (const Onnx__NodeProto *proto)
 {
@@ -378,7 +378,7 @@ cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
           cleave_onnx_is_default_domain (proto->domain));
 }
 
-/* Makes the node dynamic. Sets an error if the caller asked for no dynamic part. */
+/* Makes the node dynamic, or fails if there is no dynamic part. */
 static gboolean
 defer (const CleaveOnnxNode *node, GError **error)
 {

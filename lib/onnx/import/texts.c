@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The table of strings, and the nodes that move or compare strings without reading their
- * characters. */
+/* The table of strings of the dynamic part (texts.h), and the checks of nodes that move or compare
+ * strings. */
 
 #include "texts.h"
 
@@ -9,8 +9,8 @@
 
 struct CleaveOnnxTexts
 {
-  GPtrArray *texts;    /* char *, indexed by number; the table owns the strings */
-  GHashTable *numbers; /* maps a string to 1 plus its number */
+  GPtrArray *texts;    /* char *, indexed by the string's number; the table owns the strings */
+  GHashTable *numbers; /* maps a string to 1 plus its number in `texts` */
 };
 
 void
@@ -53,7 +53,7 @@ cleave_onnx_text (const CleaveOnnxImport *import, gint64 number)
                                                                     : texts->texts->pdata[number];
 }
 
-/* Tensors */
+/* Tensors of strings */
 
 gboolean
 cleave_onnx_is_text_tensor (const Onnx__TensorProto *proto)
@@ -174,7 +174,7 @@ cleave_onnx_texts_from_bytes (CleaveOnnxImport *import,
   return numbers;
 }
 
-/* Nodes */
+/* Nodes that read strings */
 
 gboolean
 cleave_onnx_reads_texts (const CleaveOnnxNode *node)
@@ -189,7 +189,8 @@ cleave_onnx_reads_texts (const CleaveOnnxNode *node)
   return FALSE;
 }
 
-/* Ops that move elements or compare them for equality. */
+/* Ops that only move elements or compare them for equality, so they also work on the numbers of
+ * strings. */
 static const char *const movers[] = { "Compress",
                                       "Concat",
                                       "Equal",

@@ -3,51 +3,52 @@
 
 #include "import.h"
 
-/* Strings of the dynamic part. Each distinct string has a number, and a tensor of strings is a
- * tensor of int64 numbers:
+/* The table of strings. An import with a dynamic part has one, and so has each run of that part.
+ * Each distinct string has a number, and a tensor of strings is a tensor of int64 numbers:
  *
  *     ["cat", "dog", "cat"]      [1, 2, 1]      0 is the empty string
  *
- * So the nodes that move or compare elements run as they do on numbers. */
+ * So nodes that move elements or compare them for equality run as they do on numbers. */
 
-/* Returns whether a node computes with strings, or maps labels. */
+/* Returns whether an op works with strings or labels, such as StringConcat or LabelEncoder. */
 gboolean cleave_onnx_is_text_node (const Onnx__NodeProto *proto);
-/* Returns whether an op of the default domain computes with strings alone. */
+/* Returns whether an op of the default domain works with strings alone, such as StringSplit. */
 gboolean cleave_onnx_is_text_op (const char *op);
-/* Returns whether a tensor of the file has strings. */
+/* Returns whether a tensor of the file holds strings. */
 gboolean cleave_onnx_is_text_tensor (const Onnx__TensorProto *proto);
-/* Returns whether an operand of the node has strings. */
+/* Returns whether an operand of the node holds strings. */
 gboolean cleave_onnx_reads_texts (const CleaveOnnxNode *node);
 
-/* Makes the value of a tensor of strings. Returns NULL on error. */
+/* Makes a value from a tensor of strings in the file. Returns NULL on error. */
 CleaveOnnxValue *cleave_onnx_text_constant (CleaveOnnxImport *import,
                                             const char *name,
                                             const Onnx__TensorProto *proto,
                                             GError **error);
-/* Returns whether a node makes strings, does more with them than moving elements, or maps labels.
- * Without a dynamic part, a node that maps labels is a Custom node. */
+/* Returns whether text-nodes.c or labels.c must run the node: it makes strings, computes with
+ * strings, or maps labels. A node that only moves strings runs as a node on numbers. Returns FALSE
+ * for a node of ai.onnx.ml if there is no dynamic part: it becomes a Custom node. */
 gboolean cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto);
-/* Makes the values of a node that cleave_onnx_has_texts() accepts. In the static part, makes the
+/* Makes the values of a node for which cleave_onnx_has_texts() is TRUE. During an import, makes the
  * node dynamic instead. */
 gboolean
 cleave_onnx_read_texts (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Fails if the node reads strings and does more than move them. Nodes of sequences may read any
- * value. */
+/* Fails if the node reads strings, but does more than move or compare them. Call it for nodes that
+ * run as nodes on numbers. */
 gboolean cleave_onnx_check_texts (const CleaveOnnxNode *node, GError **error);
-/* Marks the results of a node that moves strings as strings. */
+/* If a node moves strings, marks its results as strings. */
 void cleave_onnx_mark_texts (const CleaveOnnxNode *node);
-/* Returns the strings as bytes: uint8 with one more dimension, along which a string's bytes in
- * UTF-8 are followed by zeros. Returns NULL on error. */
+/* Returns the strings as a tensor of uint8 with one more dimension: the bytes of each string in
+ * UTF-8, then zeros. Returns NULL on error. */
 CleaveTensor *
 cleave_onnx_texts_to_bytes (CleaveOnnxImport *import, CleaveTensor *numbers, GError **error);
-/* Reads bytes as cleave_onnx_texts_to_bytes() returns them. `name`: the input that has them.
- * Returns NULL on error. */
+/* Makes a tensor of strings from bytes in the form that cleave_onnx_texts_to_bytes() returns.
+ * `name`: the input, for the error. Returns NULL on error. */
 CleaveTensor *cleave_onnx_texts_from_bytes (CleaveOnnxImport *import,
                                             const char *name,
                                             CleaveTensor *bytes,
                                             GError **error);
 void cleave_onnx_texts_free (CleaveOnnxTexts *texts);
-/* Returns the number of a string. Adds the string to the table if needed. */
+/* Returns the number of a string. Adds the string to the table if it is new. */
 gint64 cleave_onnx_text_number (CleaveOnnxImport *import, const char *text);
-/* Returns the string with a number. */
+/* Returns the string with the number `number`; "" if there is none. */
 const char *cleave_onnx_text (const CleaveOnnxImport *import, gint64 number);
