@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Resize with nearest-neighbor interpolation, for any element type. Contiguous
- * channels that are not resized are copied together as a pixel. The pixels of a line are repeated
- * or gathered. If a line equals the line before, its bytes are copied from that line. */
+ * channels that are not resized are copied together as a pixel. The pixels of an operand line are
+ * repeated, or are read at computed offsets. If a line of the result equals the line before, its
+ * bytes are copied from that line. */
 
 #include "level.h"
 #include "loops.h"
@@ -17,17 +18,18 @@ typedef struct
 {
   gint64 size,
       y_step; /* size of a pixel in bytes; distance of adjacent pixels of the result in bytes */
-  gint64 n, *from; /* number of pixels of a line; byte offset in the operand of each pixel */
+  gint64 n, *from; /* number of pixels of a line; indexed by pixel: byte offset in the operand */
   gint64 repeats;  /* number of times that each operand pixel is repeated; 0: the numbers differ, so
                       `from` is used */
-  guint n_dims; /* number of dimensions outside the lines; they are in order of descending stride of
+  guint n_dims; /* number of dimensions outside the lines, which are sorted by descending stride of
                    the result */
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 to[CLEAVE_MAX_RANK]; /* indexed by dimension: distance of adjacent positions of the result,
                                  in bytes */
   gint64
       *place[CLEAVE_MAX_RANK]; /* indexed by dimension and position: byte offset in the operand */
-  gint64 begin; /* sum of the byte offsets in the operand of the dimensions with one element */
+  gint64
+      begin; /* byte offset in the operand that is the sum over all dimensions with one element */
 } Nearest;
 
 static void
@@ -72,8 +74,8 @@ count_repeats (const Nearest *r)
   return r->n % repeats == 0 && r->y_step == r->size ? repeats : 0;
 }
 
-/* Adds all dimensions except `c`, the dimension of the channels. For a dimension of one element,
- * adds its offset to `begin` instead. */
+/* Adds all dimensions except `c`, the dimension of the channels. Adds the offset of a dimension
+ * with one element to `begin` instead. */
 static void
 add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
 {
@@ -98,8 +100,8 @@ add_dims (Nearest *r, const CleaveKernelInstance *instance, guint c)
       }
 }
 
-/* Takes the innermost dimension as the pixels of a line, and the next dimension as the lines. If a
- * dimension is missing, adds one of extent 1. */
+/* Makes the innermost dimension the pixels of a line, and the next dimension the lines. If a
+ * dimension is missing, a dimension of extent 1 takes its role. */
 static void
 take_lines (Nearest *r)
 {
@@ -148,7 +150,8 @@ prepare (const CleaveKernelInstance *instance,
   for (gint64 i = 0; i < n; i++)                                                                   \
     for (gint64 k = 0; k < (times); k++)                                                           \
       y[i * (times) + k] = x[i];
-/* Defines functions that repeat and that gather elements of type T. */
+/* Defines functions that write lines of elements of type T: one repeats elements, one reads them at
+ * computed offsets. */
 #define LINES_OF(T)                                                                                \
   static void repeat_##T (const T *restrict x, T *restrict y, gint64 n, gint64 times)              \
   {                                                                                                \
@@ -184,7 +187,7 @@ LINES_OF (guint32)
 LINES_OF (guint64)
 
 /* Copies the pixels of a line in units of `part` bytes. The last unit of a pixel may overlap the
- * unit before. */
+ * unit before it. */
 static inline __attribute__ ((always_inline)) void
 move_parts (const Nearest *r, const char *x, char *y, const gint64 part)
 {
@@ -224,7 +227,7 @@ move_line (const Nearest *r, const char *x, char *y)
 }
 
 /* Defines a function that writes each element of an operand line of at least 16 bytes twice, and
- * stores the result into `n_lines` lines. */
+ * stores the resulting line `n_lines` times. */
 /* clang-format off */
 #define DOUBLE_OF(T, low, high)                                                                    \
   static inline __attribute__ ((always_inline)) void                                               \
@@ -277,7 +280,7 @@ copy_line (char *to, const char *from, gint64 n)
   memcpy (to + n - 16, from + n - 16, 16);
 }
 
-/* Computes a line of the result once, and writes it to n_lines lines. */
+/* Computes a line of the result once, and stores it in n_lines lines. */
 static inline void
 move_lines (const Nearest *r, const char *x, char *y, gint64 step, gint64 n_lines)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of poolings with channels innermost, in the order of the reference kernels. For
- * bytes, it has only MaxPool. For 16-bit floats, and for bytes with channels elsewhere, it converts
- * the rows of x that one row of y reads to float32 in scratch.
+/* The kernel family of poolings with channels innermost, in the order of the reference kernels. Of
+ * bytes, it serves only MaxPool. For 16-bit floats, and for bytes with channels elsewhere, it
+ * converts the rows of x that one row of y reads to float32 in scratch.
  *
  * Over 400 lines: one plan, and several ways to compute its rows. */
 
@@ -17,26 +17,27 @@ enum { X };
 typedef struct
 {
   CleavePool pool;
-  CleaveElement element; /* element type that windows are computed in: float32, INT8 or UINT8 */
+  CleaveElement element; /* element type in which windows are computed: float32, INT8 or UINT8 */
   CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns [begin_inner, end_inner) of y read no padding */
   gboolean counts_padding;
   gint64 n_channels, n_batches, x_batch_step, y_batch_step;
-  gboolean upcasts;    /* x is converted to float32; the axes then describe dense floats */
-  CleavePixels x, y;   /* if `upcasts`: the pixels of the views of x and y */
+  gboolean upcasts;  /* TRUE: x is converted to float32; the axes then describe the dense floats in
+                        scratch */
+  CleavePixels x, y; /* if `upcasts`: the pixels of x and of y */
   gint64 x_image_step; /* distance of adjacent images of x in elements, if `upcasts` */
   gint64 n_x_floats;   /* number of floats of x in scratch */
   gboolean y_is_dense;
-  gint64 n_slots; /* number of rows in the ring of maxima along rows of x; 0: there is no ring, and
+  gint64 n_slots; /* number of rows in the ring of maxima (pool-rows.h); 0: there is no ring, and
                      each window is computed separately */
 } Windows;
 
-/* Planning */
+/* The following functions plan a pooling. */
 
-/* Smallest ratio of window rows to stride for which maxima along rows are computed once and shared:
- * windows of 3x3 with stride 1 share them, with stride 2 they do not. */
+/* Smallest ratio of the rows of a window to the stride for which the maxima along rows are computed
+ * once and shared. Windows of 3x3 with stride 1 share them; with stride 2, they do not. */
 #define MIN_SHARED 3
-/* Largest count of taps that is exact as a float. */
+/* Largest number of taps that a float represents exactly. */
 #define MAX_COUNT (1 << 24)
 
 static gboolean
@@ -148,7 +149,7 @@ static CleaveDims
 dims_of (const CleaveCall *call)
 {
   const char *letters =
-      call->op->layout (call); /* NULL above rank 5; the family does not serve such operands */
+      call->op->layout (call); /* NULL above rank 5, which the family does not serve */
   gboolean channels_first = letters == NULL || letters[1] == 'C';
 
   return cleave_layout_dims (channels_first ? CLEAVE_LAYOUT_NCHW : CLEAVE_LAYOUT_NHWC,
@@ -200,7 +201,7 @@ plan_upcast (const CleaveKernelInstance *instance, gsize *n_scratch)
   return w;
 }
 
-/* If windows overlap enough, plans the ring of maxima along rows of x. Returns the ring's bytes of
+/* Plans the ring of maxima along rows of x, if windows overlap enough. Returns the ring's bytes of
  * scratch; 0 if there is no ring. */
 static gsize
 plan_rows (Windows *w)
@@ -229,9 +230,9 @@ prepare (const CleaveKernelInstance *instance,
   return *state != NULL;
 }
 
-/* Taps of a window along one axis. `read`: taps that read data; `n_read`: their number; `n_padded`:
- * number of taps that read data or the node's own padding, without the padding that ceil_mode
- * adds. */
+/* The taps of a window along one axis. `read`: taps that read data; `n_read`: their number;
+ * `n_padded`: number of taps that read data or the padding of the node's attribute. Padding that
+ * ceil_mode adds is not counted. */
 typedef struct
 {
   CleaveTaps read;
@@ -244,7 +245,8 @@ find_taps (const CleaveAxis *axis, gint64 pixel)
   gint64 at = pixel * axis->stride - axis->pad, room = axis->n_x + axis->pad_end - at;
   Taps taps = { { 0, axis->n_taps, at }, axis->n_taps, axis->n_taps };
 
-  /* most windows return here: the divisions below would take longer than the whole window */
+  /* most windows return here: computing the divisions below would take longer than the whole
+   * window */
   if (at >= 0 && at + (axis->n_taps - 1) * axis->dilation < axis->n_x)
     return taps;
   taps.read = cleave_axis_taps (axis, pixel);
@@ -265,8 +267,8 @@ run_windows (
     cleave_pool_bytes (window, w->element == CLEAVE_INT8, x, y, n_pixels, w->n_channels);
 }
 
-/* Returns the number of pixels from `pixel` on that have the same taps and can be computed in one
- * call. */
+/* Returns the number of pixels from `pixel` on whose windows have the same taps, so that one call
+ * computes them. */
 static gint64
 count_alike (const Windows *w, gint64 pixel)
 {
@@ -277,8 +279,8 @@ count_alike (const Windows *w, gint64 pixel)
   return n >= CLEAVE_POOL_PIXELS ? CLEAVE_POOL_PIXELS : 1;
 }
 
-/* Computes one row of y. x is the address of the first tap of the row's plane and row, y the
- * address of the row's first pixel. */
+/* Computes one row of y. `x`: address of the first tap of the row's plane and row; `y`: address of
+ * the row's first pixel. */
 static void
 run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointer y)
 {
@@ -307,7 +309,7 @@ run_pixels (const Windows *w, gint64 plane, gint64 row, gconstpointer x, gpointe
     }
 }
 
-/* A row of floats in scratch, and the element type of the result, to which it is converted. */
+/* A row of floats in scratch, and the element type of the result to which the row is converted. */
 typedef struct
 {
   CleaveElement element;
@@ -366,7 +368,7 @@ run_row (const Windows *w, gint64 plane, gint64 i, const char *x, char *y)
   run_pixels (w, plane, i, x + first * (gint64) cleave_element_size (w->element), y);
 }
 
-/* Computes the rows of one image with maxima that rows share. `scratch` holds the ring: the maxima
+/* Computes the rows of one image with the ring of maxima (pool-rows.h). `scratch` holds the maxima
  * along the last n_slots rows of x. */
 static void
 run_shared_rows (const Windows *w,
@@ -450,7 +452,8 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
       run_plane (w, instance, n, plane, scratch);
 }
 
-/* Returns whether the rows of the result nest: each row ends in memory before the next begins. */
+/* Returns whether the rows of the result nest: each row ends in memory before the next row
+ * begins. */
 static gboolean
 nests (const Windows *w)
 {

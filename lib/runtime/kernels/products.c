@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of MatMul and Gemm of float64, of 32- and 64-bit integers, and of float32 if no
- * kernel of gemm/ serves them. Computes tiles of ROWS rows and VECTORS vectors of columns. Each sum
- * has the order of ops/products.h. */
+ * kernel of gemm/ serves them. It computes tiles of ROWS rows and VECTORS vectors of columns. Each
+ * sum has the order of lib/ops/products.h. */
 
 #include "level.h"
 #include "vector.h"
@@ -23,7 +23,8 @@ struct _Products
   gint64 a_row, a_column, b_row, b_column, c_row, c_column, y_row, y_column;
   CleaveShape batch;
   gint64 a_step[CLEAVE_MAX_RANK], b_step[CLEAVE_MAX_RANK], y_step[CLEAVE_MAX_RANK];
-  gboolean scales, has_c; /* `scales`: multiply by alpha; `has_c`: add beta * C */
+  gboolean scales, has_c; /* `scales`: the sums are multiplied by alpha; `has_c`: beta * C is added
+                             to the sums */
   double alpha, beta;
   void (*run) (const Products *p,
                gconstpointer a,
@@ -37,8 +38,8 @@ struct _Products
 #define VECTORS 3
 #define VECTOR_BYTES (CLEAVE_VECTOR * sizeof (float))
 /* Smallest number of rows of A for which packing B saves time. With 16 rows of 768 x 768 float64:
- * 365 us without packing, 460 us with. With 32 rows of 2048 x 2048: 20.5 ms without packing, as
- * rows share few cache sets; 8.8 ms with. */
+ * 365 us without packing, 460 us with packing. With 32 rows of 2048 x 2048: 20.5 ms without
+ * packing, since rows of B share few cache sets; 8.8 ms with packing. */
 #define MIN_ROWS_TO_PACK 32
 
 #define DEFINE_VECTOR(T, Vector)                                                                   \

@@ -13,7 +13,7 @@ enum { Y_AT, X_AT };
 typedef struct
 {
   CleaveReduction reduction;
-  CleaveLoops loops; /* loops over the rows, with views of y, then of x */
+  CleaveLoops loops; /* loops over the rows; view 0 is y, view 1 is x */
   CleaveReduceBlock block;
   gboolean gathers;
 } Reduce;
@@ -60,8 +60,8 @@ find_reduction (const CleaveOp *op, CleaveElement element)
   return NULL;
 }
 
-/* Returns whether the reduction gathers the elements of rows. ReduceLogSumExp reads each row twice,
- * so it does not gather. */
+/* Returns whether the reduction copies strided elements of rows to a contiguous buffer.
+ * ReduceLogSumExp reads each row twice, so it does not copy them. */
 static gboolean
 gathers (const Reduce *r, CleaveElement element)
 {
@@ -95,8 +95,9 @@ prepare (const CleaveKernelInstance *instance,
         r->block.n *= x->type.shape.dim[d];
         first.type.shape.dim[d] = 1;
       }
-  cleave_loops_init_along (&r->loops, &first, &y, &first,
-                           1); /* the loops follow the memory order of x, which is larger than y */
+  cleave_loops_init_along (
+      &r->loops, &first, &y, &first,
+      1); /* the loops follow the memory order of x, since x is larger than y */
   cleave_lines_init_dims (&r->block.lines, &x, 1, axes);
   r->block.row_step = r->loops.step[X_AT];
   r->gathers = gathers (r, x->type.element);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of Resize with interpolation. Interpolates lines of the operand into scratch,
- * along the innermost resized dimension, once for all result lines that need them. Weighted sums of
- * these lines are the result. Contiguous channels that are not resized form a pixel. Sums have the
- * order of the reference kernel.
+/* The kernel family of Resize with interpolation. A run interpolates lines of the operand into
+ * scratch, along the innermost resized dimension, once for all lines of the result that need them.
+ * The lines of the result are weighted sums of the interpolated lines. Contiguous channels that are
+ * not resized form a pixel. Sums have the order of the reference kernel.
  *
  * Over 400 lines: one plan, and two ways to compute its lines. */
 
@@ -19,30 +19,30 @@ enum { X };
 /* Largest number of operand lines from which a result line is computed: four in each of two
  * dimensions, or two in each of four. */
 #define MAX_LINES 16
-/* Largest number of operand rows that are interpolated together, if all of them are needed, so that
- * shared values stay in registers. Scratch holds CLEAVE_RESIZE_MAX more rows. */
+/* Largest number of operand rows that are interpolated together, if the result needs all of them:
+ * shared values then stay in registers. Scratch holds CLEAVE_RESIZE_MAX more rows. */
 #define MAX_ROWS (MAX_LINES - CLEAVE_RESIZE_MAX)
-/* Number of bytes of a result line that are computed at once. They stay in the L1 cache. */
+/* Number of bytes of a result line that are computed at once, so that they stay in the L1 cache. */
 #define LINE_BYTES 8192
 
 typedef struct
 {
-  guint c;        /* dimension of the channels; equal to the rank if there is none */
+  guint c;        /* dimension of the channels; equal to the rank if no dimension is the channels */
   guint inner;    /* dimension along which lines run */
-  guint rows;     /* the only other interpolated dimension; equal to the rank if there is none, or
-                     several */
+  guint rows;     /* the only other interpolated dimension; equal to the rank if there is no other
+                     interpolated dimension, or more than one */
   gint64 n_lines; /* number of interpolated lines in scratch */
   gint64 n_rows;  /* number of rows that are interpolated together */
   guint n_taps;   /* largest number of taps of a pixel */
-  gboolean is_mixed; /* pixels differ in their number of taps */
+  gboolean is_mixed; /* TRUE: not all pixels have the same number of taps */
   gint64 n_from;     /* number of pixels of an operand line */
   gint64 n_channels,
       n_together; /* number of channels of a pixel; number of pixels that are processed at once */
   CleaveShape lines; /* shape of the result without the dimensions in a line */
   CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* indexed by dimension: the taps of each position; NULL
                                               for dimension c */
-  CleaveResizeBlock *blocks; /* taps of each vector of pixels along a line, if there is one channel;
-                                NULL: not used */
+  CleaveResizeBlock *blocks; /* taps of each vector of pixels along a line, if a pixel has one
+                                channel; NULL: results are computed one by one */
 } Resize;
 
 static void
@@ -56,8 +56,8 @@ resize_free (gpointer state)
   g_free (r);
 }
 
-/* Returns the last interpolated dimension. If there is none, returns the last dimension with
- * several pixels. If there is none either, returns c. */
+/* Returns the last interpolated dimension. If no dimension is interpolated, returns the last
+ * dimension with several pixels. If there is no such dimension, returns c. */
 static guint
 find_inner (const Resize *r, const CleaveShape *y)
 {
@@ -132,8 +132,8 @@ scratch_step (const Resize *r)
   return (r->n_together * r->n_channels + 15) / 16 * 16;
 }
 
-/* Finds the lines of the result, and the number of operand lines that one result line reads. This
- * number is above MAX_LINES if there are too many. */
+/* Finds the lines of the result, and the number of operand lines that one result line reads. The
+ * number is above MAX_LINES if the family does not serve the node. */
 static void
 count_lines (Resize *r, const CleaveShape *shape)
 {
@@ -244,7 +244,7 @@ interpolate (const Resize *r,
     cleave_resize_blocks (blocks, lines, x, y, n, r->n_from, 4, TRUE);
 }
 
-/* A part of the result: the same pixels of all lines. It is computed line by line. */
+/* A part of the result: the same pixels of all lines. A run computes the part line by line. */
 typedef struct
 {
   const Resize *r;
@@ -253,7 +253,7 @@ typedef struct
   gint64 length;   /* number of floats of the part of a line */
   gint64 step;     /* distance of adjacent lines in scratch, in floats */
   float *lines; /* interpolated operand lines in scratch; from[i] is the address of the operand line
-                   that was interpolated into line i; NULL: line i is unused */
+                   that line i interpolates; NULL: line i is unused */
   const float *from[MAX_LINES];
   float *sums;
 } Part;
@@ -267,8 +267,8 @@ is_among (const float *from, const float *const *needed, guint n)
   return FALSE;
 }
 
-/* Returns the interpolation of the operand line at `from`. Computes it if scratch does not hold it,
- * without overwriting the interpolations of the lines in `needed`. */
+/* Returns the interpolation of the operand line at `from`. If scratch does not hold it, computes
+ * it, without overwriting the interpolations of the lines in `needed`. */
 static const float *
 find_line (Part *part, const float *from, const float *const *needed, guint n_needed)
 {
@@ -290,8 +290,8 @@ find_line (Part *part, const float *from, const float *const *needed, guint n_ne
   return part->lines + at * part->step;
 }
 
-/* Lists the operand lines from which the result line at position `at` is computed, with the first
- * dimension outermost. Returns their number. */
+/* Lists the operand lines from which the result line at position `at` is computed; the index of the
+ * first dimension varies slowest. Returns their number. */
 static guint
 list_lines (const Part *part, const gint64 *at, const float **from)
 {
@@ -311,8 +311,8 @@ list_lines (const Part *part, const gint64 *at, const float **from)
   return n;
 }
 
-/* Computes one result line as weighted sums of lines, along the last dimension first. Writes the
- * last sum to y. */
+/* Computes one result line as weighted sums of lines, beginning with the last dimension. Stores the
+ * last sum in y. */
 static void
 make_line (Part *part, const gint64 *at, float *y)
 {
@@ -352,8 +352,8 @@ put_line (const Part *part, const float *from, float *to, gint64 stride)
       to[i * stride + c] = from[i * n_channels + c];
 }
 
-/* Interpolates the operand rows from `begin` to `last`. If n_rows allows more, also interpolates
- * the rows after them. Returns the end of the interpolated rows. */
+/* Interpolates the operand rows from `begin` to `last`, and the rows after them up to n_rows rows.
+ * Returns the end of the interpolated rows. */
 static gint64
 make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
 {
@@ -373,8 +373,8 @@ make_rows (const Part *part, const float *x, gint64 begin, gint64 last)
 }
 
 /* Returns whether the first tap of a position lies before the first tap of the previous position.
- * This occurs with four taps: a position exactly on an element has one tap, and the next has
- * four. */
+ * This occurs with four taps: a position exactly on an element has one tap, and the next position
+ * has four. */
 static gboolean
 go_back (const CleaveResizeTaps *taps, gint64 n)
 {
@@ -384,7 +384,7 @@ go_back (const CleaveResizeTaps *taps, gint64 n)
   return FALSE;
 }
 
-/* Computes a result with only one dimension besides its lines. */
+/* Computes a result that has only one dimension outside its lines. */
 static void
 run_rows (Part *part, const float *x, const CleaveView *y, float *to, float *scratch)
 {

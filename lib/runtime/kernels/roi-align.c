@@ -15,7 +15,7 @@ enum { R, C, H, W };
 /* Number of channels that are computed at once. */
 #define BLOCK 32
 
-/* The data that all channels of one result element share. */
+/* The values that all channels of one result element share. */
 typedef struct
 {
   const CleaveView *x;
@@ -26,7 +26,7 @@ typedef struct
   gboolean is_max;
 } Element;
 
-/* The offsets of the four neighbors of a sampling point, and their weights. */
+/* The offsets of the four neighbors of a sampling point, and the weight of each neighbor. */
 typedef struct
 {
   gint64 at[4];

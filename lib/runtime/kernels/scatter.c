@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of ScatterElements of floats with a reduction (add, mul, max, min). Adds one
+/* The kernel family of ScatterElements of floats with a reduction (add, mul, max, min). It adds one
  * line of updates after the other, in order. Graph networks often have one index for a whole line,
- * broadcast by stride 0 or repeated. Such a line is combined with one line of the result, in
- * vectors. With stride 0, the indices are not compared, and many lines are processed in one
- * call. */
+ * broadcast by stride 0 or repeated. A line with one index is combined with one line of the result,
+ * in vectors. With stride 0, the indices need not be compared, and one call processes many
+ * lines. */
 
 #include "level.h"
 #include "loops.h"
@@ -18,17 +18,18 @@ enum { INDICES_AT, Y_AT, UPDATES_AT };
 
 typedef struct
 {
-  CleaveLines lines; /* loops with views of the indices, of y at index 0, and of the updates */
+  CleaveLines lines; /* loops over the lines; view 0 is the indices, view 1 is y at index 0, view 2
+                        is the updates */
   gint64 extent, axis_step;
   gint64 n_rows,
-      next[3]; /* `n_rows`: number of lines, with one index each, that one call combines; 0: calls
-                  combine one line. `next`: distances of adjacent lines in the views */
-  gboolean is_short; /* indices are INT32, not INT64 */
+      next[3]; /* `n_rows`: number of lines that one call combines, each with one index; 0: a call
+                  combines one line. `next`: distances of adjacent lines in the three views */
+  gboolean is_short; /* TRUE: indices are INT32; FALSE: INT64 */
   CleaveScatterReduction reduction;
 } Scatter;
 
-/* If the index is broadcast along lines, removes the innermost dimension outside the lines from the
- * loops. One call then combines all lines of that dimension. */
+/* Removes the innermost dimension outside the lines from the loops, if the index is broadcast along
+ * lines. One call then combines all lines of this dimension. */
 static void
 take_rows (Scatter *s)
 {
@@ -138,9 +139,9 @@ LINES (min_32, gint32, min)
 LINES (min_64, gint64, min)
 /* clang-format on */
 
-/* Functions that combine the updates. The first index is the reduction minus CLEAVE_SCATTER_ADD.
- * The second is 0 for INT64 indices, 1 for INT32. The third is 0 to combine one line, 1 for several
- * lines. */
+/* Functions that combine the updates, by three indices. Index 0: the reduction minus
+ * CLEAVE_SCATTER_ADD. Index 1: 0 for INT64 indices, 1 for INT32. Index 2: 0 for one line, 1 for
+ * several lines. */
 static void (*const runs[][2][2]) (const Scatter *, gconstpointer, float *, const float *) = {
   { { add_64, add_64_rows }, { add_32, add_32_rows } },
   { { mul_64, mul_64_rows }, { mul_32, mul_32_rows } },

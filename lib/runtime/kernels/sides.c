@@ -47,8 +47,7 @@ add_dim (CleaveSideDims *dims, guint d, gint64 extent)
   dims->n_indices *= extent;
 }
 
-/* Divides the dimensions of y into rows and batches. Each index of the batches has a B of its
- * own. */
+/* Divides the dimensions of y into rows and batches (sides.h). */
 static void
 sort_dims (const CleaveShape *y, CleaveSides *s)
 {

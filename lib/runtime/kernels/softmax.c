@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The kernel family of Softmax and LogSoftmax. Each lane of a vector computes one row, so that
- * short rows are as fast as long ones, along any axis. For long dense rows, a vector holds elements
- * of one row, and a few rows are computed at once. Each row has the order of the reference kernel:
- * maximum and sum in 8 partial results. Softmax computes each exponential once and stores it. */
+ * short rows are as fast as long ones, along any axis. If rows are long and dense, a vector holds
+ * elements of one row instead, and a few rows are computed at once. Each row has the order of the
+ * reference kernel: maximum and sum in 8 partial results. Softmax computes each exponential once
+ * and stores it. */
 
 #include "softmax-columns.h"
 
 /* Largest number of elements of a row that is not dense. The reference kernel computes longer rows,
- * one at a time. */
+ * one after the other. */
 #define MAX_LENGTH 4096
-/* Smallest number of elements of a dense row whose elements fill vectors. At 64 elements, rows in
- * lanes take the same time. */
+/* Smallest number of elements of a dense row for which a vector holds elements of one row. At 64
+ * elements, one row in each lane takes the same time. */
 #define MIN_DENSE 64
 /* Number of exponentials of a dense row that are computed at once. */
 #define BLOCK 512
 /* Number of dense rows that are computed at once, so that the dependent operations of their maxima
- * and sums overlap. Rows of 96 elements take 0.73 of the time that one row at a time takes. */
+ * and sums overlap in time. Rows of 96 elements then take 0.73 times as long as one row after the
+ * other. */
 #define FEW 4
 
 static gboolean
@@ -64,14 +66,14 @@ prepare_log (const CleaveKernelInstance *instance,
   return prepare_either (instance, TRUE, state, n_scratch);
 }
 
-/* Dense rows */
+/* The following macros and functions compute dense rows. */
 
 typedef float Lanes __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
 typedef gint32 LaneMask __attribute__ ((vector_size (CLEAVE_N_LANES * sizeof (float))));
 
 /* clang-format off */
-/* Macros on vectors of CLEAVE_N_LANES floats: vectors wider than the level's cannot be arguments of
- * functions. */
+/* Operations on vectors of CLEAVE_N_LANES floats. They are macros, since vectors wider than the
+ * level's cannot be arguments of functions. */
 #define MAX_LANES(a, b) (((a) >= (b)) | ((a) != (a)))
 #define MAX_OF_LANES(a, b)                                                                         \
   (Lanes) (((LaneMask) (a) & MAX_LANES (a, b)) | ((LaneMask) (b) & ~MAX_LANES (a, b)))
@@ -122,7 +124,7 @@ JOIN_DENSE (join_max, MAX_OF_LANES)
 JOIN_DENSE (join_sums, SUM_OF_LANES)
 /* clang-format on */
 
-/* Computes exp (x - max) of n elements into e; e may be x. */
+/* Stores exp (x - max) of n elements in e; e may be x. */
 static inline void
 make_exponentials (const float *x, gint64 n, CleaveVector max, float *e)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of TopK. Reads each row once. Skips elements that are not among the first k so
- * far, usually a whole block at a time. Other elements go to a heap whose root is the last of the
- * first k. The order is total, so the result does not depend on the algorithm. */
+/* The kernel family of TopK, which reads each row once. It skips elements that are not among the
+ * first k so far, usually a whole block at a time. All other elements go into a heap of k elements,
+ * whose root comes last in the result. The order is total, so the result does not depend on the
+ * algorithm. */
 
 #include "level.h"
 #include "loops.h"
@@ -13,8 +14,8 @@
 enum { VALUES, INDICES };
 enum { VALUES_AT, INDICES_AT, X_AT };
 
-/* Number of vectors (VECTORS), and number of integers (CHUNK), that are compared at once, before
- * the kernel compares single elements. */
+/* Number of vectors of floats (VECTORS), and number of integers (CHUNK), that are compared at once.
+ * If none of them can be among the first k, they are skipped together. */
 #define VECTORS 4
 #define CHUNK 32
 
@@ -31,13 +32,13 @@ typedef void (*RunRow) (
 
 struct Topk_
 {
-  CleaveLoops loops; /* loops over the rows, with views of Values, Indices and X */
+  CleaveLoops loops; /* loops over the rows; the views are Values, Indices and X */
   gint64 n, k, x_step, values_step, indices_step;
   gboolean largest;
   RunRow run_row;
 };
 
-/* Returns the sort key of a float. All NaNs have one key, and both zeros have one. */
+/* Returns the sort key of a float. All NaNs have the same key, and so do both zeros. */
 static inline gint64
 key_FLOAT32 (float x, gboolean largest)
 {
@@ -55,8 +56,8 @@ comes_before (Kept a, Kept b)
   return a.key > b.key || (a.key == b.key && a.at < b.at);
 }
 
-/* Puts `kept` into the heap at position `at` or below: moves greater children up until the position
- * is valid for `kept`. */
+/* Puts `kept` into the heap at position `at` or below. Moves greater children up until `kept` is
+ * not smaller than its children. */
 static void
 sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
 {
@@ -72,8 +73,8 @@ sift_down (Kept *heap, gint64 size, gint64 at, Kept kept)
   heap[at] = kept;
 }
 
-/* Returns a mask with a bit for each element of a vector that comes before `number`. If `largest`,
- * a NaN comes before every number. */
+/* Returns a mask with a bit for each element of a vector that comes before `number` in the result.
+ * `largest`: a NaN comes before every number. */
 static CLEAVE_SPECIALISED guint
 find_before (const float *x, CleaveVector number, gboolean largest)
 {

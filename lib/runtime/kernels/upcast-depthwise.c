@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Depthwise convolution of 16-bit floats. Converts the rows of x that STRIP rows of y read to
- * float32 in scratch. Converts each computed row of y to the type of y. */
+/* Depthwise convolution of 16-bit floats. A run converts the rows of x that STRIP rows of y read to
+ * float32 in scratch. It computes the rows of y with depthwise-rows.h, and converts each row to the
+ * type of y. */
 
 #include "depthwise-rows.h"
 #include "pixels.h"
@@ -9,7 +10,7 @@
 
 enum { X };
 
-/* Number of rows of y that are computed from one converted part of x. */
+/* Number of rows of y that are computed from one converted range of rows of x. */
 #define STRIP 4
 
 typedef struct
@@ -24,7 +25,8 @@ typedef struct
 } Plan;
 
 /* Returns the range of rows of x that rows [begin, end) of y read. With dilation, a later row of y
- * may read an earlier row of x first, if the first taps of the earlier row of y are padding. */
+ * may begin with an earlier row of x than the row of y before it, whose first taps may be
+ * padding. */
 static CleaveSpan
 rows_of_x (const CleaveAxis *axis, gint64 begin, gint64 end)
 {
