@@ -4,6 +4,7 @@
 /* Integer division that rounds up. Planners of memory (lib/memory, lib/bundle) round offsets and
  * sizes up to an alignment: cleave_align_up (70, 64) is 128. The split passes (passes/split) count
  * chunks of a given size: cleave_ceil_div (10, 4) is 3. */
+
 #include <glib.h>
 
 /* Rounds `n_bytes`, at least 0, up to a multiple of `to`, at least 1. */

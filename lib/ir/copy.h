@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
+
 /* Copies elements between strided views, for cleave_view_copy() and for the kernels that only move
  * elements, such as Reshape and Tile. A copy is a nest of loops. The caller adds the loops in any
  * order; then cleave_copy_loops_run() sorts, merges and runs them. The two innermost loops decide

@@ -5,6 +5,7 @@
  * addresses, but no memory. The importer unpacks weights of 4 bits into such tensors
  * (lib/onnx/tensor-proto.c), so that a plan of a model does not unpack them. The exporter writes
  * the packed bytes again (lib/onnx/export/packed.c). */
+
 #include <cleave/cleave-tensor.h>
 
 /* Computes the elements of a deferred tensor: writes all bytes of the tensor to `to`, which holds

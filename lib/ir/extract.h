@@ -5,6 +5,7 @@
  * lib/memory/quantized-lowering.c builds a graph with a node for each quantized group, and
  * passes/ranks/build.c builds the graph of one rank. A map (CleaveMapValue) gives the value of the
  * new graph that an operand reads. */
+
 #include <cleave/cleave-graph.h>
 
 /* Returns the value of the new graph that takes the place of `value` of the old graph. `data` is

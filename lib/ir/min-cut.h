@@ -5,6 +5,7 @@
  * (passes/partition/row-refine.c) uses them to move nodes from one part to the next so that fewer
  * bytes cross between the two parts. Example: with edges source -> a of 8 bytes, a -> b of 2 and b
  * -> sink of 8, the cut is between a and b. */
+
 #include <glib.h>
 
 /* The numbers of the two vertices that a cut must separate. */

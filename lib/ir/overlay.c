@@ -2,6 +2,7 @@
 
 /* Decides whether a result can be an overlay of its operand, and computes the distance (overlay.h).
  * Both follow from the order in which the kernel writes rows. */
+
 #include "overlay.h"
 
 #include <string.h>

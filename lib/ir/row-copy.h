@@ -4,6 +4,7 @@
 /* A copy of rows as a small struct, for programs. A program with thousands of copies, such as the
  * strips of a fit, reads less memory than with two views and a nest of loops for each copy.
  * lib/runtime stores the struct in the task of a COPY step; copy-rows.c runs it. */
+
 #include "view.h"
 
 /* A copy of `n_rows` rows of `n_bytes` bytes each. */

@@ -2,7 +2,9 @@
 #pragma once
 
 /* The activation functions of recurrent layers, for float and double, the types in which gates are
- * computed. NaN gives NaN. */
+ * computed. The reference kernels (recurrent-steps.c) and the fast kernels
+ * (lib/runtime/kernels/gemm/recurrent-gates.c) both call these functions, so they compute the same
+ * bits. NaN gives NaN. */
 
 #include "elementwise-math.h"
 

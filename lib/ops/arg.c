@@ -34,13 +34,13 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_axes_maps (&call->operands[0].shape, 1u << a->axis, a->keepdims, map);
 }
 
-/* n elements along the axis, from element `offset` of x on. */
+/* A line of n elements along the axis, which begins at element `offset` of x. */
 typedef struct
 {
   const CleaveView *x;
   gint64 offset, step, n;
   CleaveWide wide;
-  gboolean last; /* find the last of several equal elements, not the first */
+  gboolean last; /* whether to find the last of several equal elements instead of the first */
 } Row;
 
 typedef gint64 (*Find) (const Row *row);
@@ -137,7 +137,7 @@ static const CleaveAttr arg_attrs[] = {
   { 0 },
 };
 
-/* The fields that the records of ArgMax and ArgMin have in common. */
+/* Fields that the records of ArgMax and ArgMin share. */
 #define ARG                                                                                        \
   .operands = (const char *const[]){ "data", NULL },                                               \
   .results = (const char *const[]){ "reduced", NULL }, .min_operands = 1,                          \

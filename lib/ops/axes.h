@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reductions: their axes are removed from the shape, or kept with extent 1. A set of axes is a bit
- * mask: bit d stands for dimension d. */
+/* Shapes, maps and sums of reductions. The axes of a reduction are removed from the shape, or kept
+ * with extent 1. A set of axes is a bit mask: bit d stands for dimension d. Reductions, Softmax,
+ * norms and moments use this header, and so do their fast kernels, which must add in the same
+ * order.
+ *
+ *   ReduceSum of [2, 3, 4] along axes 0b110: keepdims gives [2, 1, 1], without keepdims [2] */
 
 #include "../ir/range.h"
 #include "reference.h"
 
-/* Returns the shape of the result of reducing `axes` of x. */
+/* Returns the shape of the result if `axes` of a value of shape x are reduced. */
 CleaveShape cleave_axes_shape (const CleaveShape *x, guint axes, gboolean keepdims);
-/* Sets the maps of x: all of each axis, and the span of the result in the other dimensions. */
+/* Sets the maps of operand x: each axis is needed whole; every other dimension needs the same span
+ * as the result. */
 void cleave_axes_maps (const CleaveShape *x, guint axes, gboolean keepdims, CleaveDimMap *map);
-/* Returns a view of the result with the rank of x: each axis has extent 1. */
+/* Returns a view of the result that has the rank of x: each axis has extent 1. */
 CleaveView
 cleave_axes_expand (const CleaveView *y, const CleaveShape *x, guint axes, gboolean keepdims);
 
-/* A sum in 8 lanes: element i is added to lane i mod 8, and CLEAVE_LANES_JOIN adds up the lanes in
- * a fixed order. So the compiler can work on 8 elements at once, and the result depends only on the
- * elements and their number, not on the kernel.
+/* A sum in 8 lanes (partial sums): element i is added to lane i mod 8, and CLEAVE_LANES_JOIN adds
+ * up the lanes in a fixed order. So the compiler can work on 8 elements at once, and the result
+ * depends only on the elements and their number, not on the kernel.
  *
- * CLEAVE_LANES_FOLD (name, T, join) defines the function name (lane, x, at, n), which adds the n
- * elements from x on to the lanes. The first of them is element `at` of the sum. */
+ * CLEAVE_LANES_FOLD (name, T, join) defines the function name (lane, x, at, n). The function adds
+ * the n elements from x on to the lanes; the first of these elements is element `at` of the sum. */
 #define CLEAVE_N_LANES 8
 
 #define CLEAVE_LANES_FOLD(name, T, join)                                                           \

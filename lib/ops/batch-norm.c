@@ -64,7 +64,7 @@ maps_batch (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[0] = cleave_dim_map_same (cleave_call_dims (call).c);
 }
 
-/* Sets maps of InstanceNormalization: the mean and the variance need all spatial dimensions. */
+/* Sets the maps of InstanceNormalization. The mean and the variance need all spatial dimensions. */
 static void
 maps_instance (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {

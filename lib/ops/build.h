@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The common part of typed constructors such as cleave_graph_add_conv(). */
+/* The common part of typed constructors, such as cleave_graph_add_conv() at the end of conv.c.
+ * Passes that make nodes with one result use it, too (passes/split/build.c). */
 
 #include "../ir/op.h"
 
-/* Adds a node with one result and returns the result, or NULL on error. */
+/* Adds a node with one result, as cleave_graph_add() does. Returns the result, or NULL on error. */
 static inline CleaveResult *
 cleave_build (CleaveGraph *graph,
               const CleaveOp *op,

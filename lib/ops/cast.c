@@ -41,9 +41,9 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
       }
 }
 
-/* Returns the fast kernel if it serves the call, else the reference kernel. The fast kernel
- * converts through float32. It serves neither float64 nor casts in which a large integer would
- * be rounded twice. */
+/* Returns the fast kernel if it can compute the call, else the reference kernel. The fast kernel
+ * converts through float32, so it computes neither float64 nor casts that would round a large
+ * integer twice. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

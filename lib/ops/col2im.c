@@ -37,8 +37,9 @@ count_windows (const CleaveWindow *w)
   return (w->extent + w->pad_begin + w->pad_end - cleave_window_reach (w)) / w->stride + 1;
 }
 
-/* Returns the first dimension that has several blocks, or the number of dimensions if there is
- * none. Sets `step` to the distance in L between blocks that are neighbors in this dimension. */
+/* Returns the first spatial dimension that has several blocks, or the number of dimensions if no
+ * dimension has several. Sets `step` to the distance, in L, between blocks that are neighbors in
+ * that dimension. */
 static guint
 find_outermost (const CleaveWindow *windows, guint n, gint64 *step)
 {
@@ -69,7 +70,8 @@ check_attrs (const CleaveCol2ImAttrs *a, GError **error)
          cleave_window_check_lists (&a->strides, &a->dilations, &a->pads, n, error);
 }
 
-/* Counts the elements of a block, and the blocks. */
+/* Sets `n_elements` to the number of elements of a block, and `n_blocks` to the number of blocks.
+ */
 static gboolean
 count (const CleaveCol2ImAttrs *a, gint64 *n_elements, gint64 *n_blocks, GError **error)
 {
@@ -175,17 +177,17 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* The channel that is being computed. */
+/* The state of the computation of one channel. */
 typedef struct
 {
   const CleaveWindow *windows;
   guint n;
   const CleaveView *x, *y;
-  gint64 from, to; /* offsets of the channel in X and in the result, in elements */
+  gint64 from, to; /* offsets of the channel in X (`from`) and in the result (`to`), in elements */
 } Walk;
 
-/* Adds element `tap` of each block to the image, unless its position is outside. Adds a line of
- * blocks along the last dimension at a time. */
+/* Adds element `tap` of each block to the image, unless its position is outside of the image. Adds
+ * a line of blocks along the last dimension at a time. */
 static void
 add_tap (const Walk *walk, const gint64 *tap)
 {

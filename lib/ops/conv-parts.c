@@ -170,8 +170,8 @@ cleave_conv_macs (const CleaveCall *call)
   return n;
 }
 
-/* Finds the operand element that a tap of a transposed convolution adds to the result element at
- * `out`. Returns FALSE if there is none. */
+/* Finds the element of X that a tap of a transposed convolution adds to the result element at
+ * `out`. Returns FALSE if there is no such element. */
 static gboolean
 find_source (const CleaveWindow *windows,
              guint n,
@@ -193,8 +193,8 @@ find_source (const CleaveWindow *windows,
   return TRUE;
 }
 
-/* Adds the taps of the result element at `out`, an index in the spatial dimensions. x and w begin
- * at the first channel that the element reads. */
+/* Adds the products of all taps to the result element at `out`, an index in the spatial dimensions.
+ * x and w begin at the first channel that the element reads. */
 static void
 add_taps (const CleaveConvWalk *walk,
           const gint64 *out,
@@ -256,7 +256,7 @@ cleave_conv_init_walk (const CleaveCall *call)
   return walk;
 }
 
-/* The arithmetic for floats. */
+/* The state of a sum of floats (CleaveConvSteps). */
 typedef struct
 {
   const CleaveSumOps *ops;

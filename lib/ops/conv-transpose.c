@@ -69,8 +69,8 @@ check_channels (const CleaveCall *call, gint64 *n_out, GError **error)
   return TRUE;
 }
 
-/* Sets `extent` to the extent of the result for n operand elements, without pads and
- * output_padding. Returns FALSE if it overflows. */
+/* Sets `extent` to the extent of the result for n elements of X, not counting pads and
+ * output_padding. Returns FALSE if the extent overflows. */
 static gboolean
 full_extent (const CleaveWindow *w, gint64 n, gint64 *extent)
 {
@@ -136,8 +136,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
                                  error);
 }
 
-/* Sets maps. Element o of the result reads operand elements (o + pad - dilation * (kernel - 1)) /
- * stride to (o + pad) / stride. */
+/* Sets the maps of an operand. Element o of the result reads elements (o + pad - dilation * (kernel
+ * - 1)) / stride to (o + pad) / stride of X. */
 void
 cleave_conv_transpose_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -228,12 +228,12 @@ cleave_conv_transpose_narrow (const CleaveCall *call,
   return TRUE;
 }
 
-/* Largest number of taps in a dimension for which products are counted exactly. A hostile file
- * could have more, and the count would take long. */
+/* Products are counted exactly for at most this many taps in a dimension. A hostile file could have
+ * more taps, and the count would take long. */
 #define MAX_TAPS (1 << 16)
 
-/* Returns the number of products in one spatial dimension: pairs of an operand element and a tap
- * that are added to an element of the result. */
+/* Returns the number of products in one spatial dimension: the number of pairs of an element of X
+ * and a tap that are added to an element of the result. */
 static gint64
 count_pairs (const CleaveWindow *w, gint64 extent)
 {
@@ -254,7 +254,7 @@ count_pairs (const CleaveWindow *w, gint64 extent)
 }
 
 /* Returns the number of multiply-accumulates, without the products that the pads crop. So the
- * numbers of all pieces add up to the number of the node. */
+ * numbers of all pieces add up to the number of the whole node. */
 gint64
 cleave_conv_transpose_macs (const CleaveCall *call)
 {
@@ -270,12 +270,12 @@ cleave_conv_transpose_macs (const CleaveCall *call)
   return n;
 }
 
-/* Largest number of phases that the depthwise kernel serves. A phase is a set of result elements
- * whose indices are equal modulo the strides. A hostile file could have more. */
+/* The depthwise kernel computes at most this many phases. A phase is a set of result elements whose
+ * indices are equal modulo the strides. A hostile file could have more phases. */
 #define MAX_PHASES 256
 
-/* Returns whether the depthwise kernel serves the call. Each group must have one channel, and each
- * phase a tap in each dimension: the stride is at most the kernel's extent. */
+/* Returns whether the depthwise kernel can compute the call. Each group must have one channel, and
+ * each phase a tap in each dimension: the stride is at most the extent of the kernel. */
 static gboolean
 is_depthwise (const CleaveCall *call)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The reference kernel of Conv by Winograd's algorithm F(2x2, 3x3).
+/* The reference kernel of Conv by Winograd's algorithm F(2x2, 3x3), which computes tiles of 2x2
+ * elements of the result.
  *
- * The attribute gives the phase of tiles of 2x2 elements of the result, so that the tiles of a
- * piece are tiles of the whole node. Everything is computed in float32 and rounded once. Padding
- * counts as 0. So does the rest of a tile that extends beyond the operand; it does not affect
- * existing elements of the result. Each of the 16 sums adds the input channels in order, one fused
- * multiply-add each. The sixth sum begins with the bias. */
+ * The attribute `winograd` gives the phase of the tiles, so that the tiles of a piece are tiles of
+ * the whole node. All operations are in float32, and the result is rounded once more at the end.
+ * Padding is read as 0. Elements of X beyond its extent, which the last tile may read, are 0, too;
+ * they do not affect elements of the result. Each of the 16 sums of a tile adds the input channels
+ * in order, with one fused multiply-add each. The sixth sum begins with the bias. */
 
 #include "conv-parts.h"
 #include "products.h"
@@ -34,7 +35,7 @@ cleave_conv_could_be_winograd (const CleaveCall *call)
   return could;
 }
 
-/* Smallest numbers of channels and tiles for which Winograd's algorithm is faster (measured). With
+/* With at least this many channels and tiles, Winograd's algorithm is faster (measured). With
  * fewer, the transforms and the reading of 16 factors instead of 9 weights cost more than the
  * algorithm saves. */
 #define MIN_CHANNELS 24
@@ -97,8 +98,10 @@ typedef struct
   const CleaveConvAttrs *attrs;
   const CleaveView *x, *w, *y;
   const CleaveView *bias; /* bias of each channel of the result; NULL: no bias */
-  gint64 n_in, n_out;     /* numbers of channels of a group, in X and in the result */
-  float *factors;         /* 16 for each channel of the result and input channel of its group */
+  gint64 n_in, n_out;     /* numbers of channels of a group: in X (`n_in`) and in the result
+                           * (`n_out`) */
+  float *factors;         /* transformed weights: 16 for each channel of the result and input
+                           * channel of its group */
   float *image;           /* a transformed tile for each input channel of a group */
 } Walk;
 
@@ -125,8 +128,8 @@ make_factors (const Walk *walk)
       }
 }
 
-/* Transforms a tile of each input channel of a group. `at` has the image, the first channel, and
- * the first row and column that the tile reads. */
+/* Transforms a tile of each input channel of a group. `at` holds the indices of the image, of the
+ * group's first channel, and of the first row and column that the tile reads. */
 static void
 make_image (const Walk *walk, const gint64 *at)
 {
@@ -179,8 +182,8 @@ sum_up (const Walk *walk, gint64 channel, float *m)
     CLEAVE_WINOGRAD_RESULT (float, m + 4 * i, 1);
 }
 
-/* Computes a tile for all channels of a group. `at` has the image, the first channel of the group
- * in the result, and the first row and column of the tile, which may be -1. */
+/* Computes a tile for all channels of a group. `at` holds the indices of the image, of the group's
+ * first channel in the result, and of the first row and column of the tile, which may be -1. */
 static void
 compute_tile (const Walk *walk, const gint64 *at)
 {

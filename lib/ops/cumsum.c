@@ -3,8 +3,8 @@
 /* CumSum: each element of the result is the sum of all elements up to it along the axis. All
  * dimensions but the axis can be split.
  *
- * Order: one element after the other. Floats are added in double, and each sum is rounded once.
- * Integers wrap around. */
+ * Order of operations: one element after the other. Floats are added in double, and each sum is
+ * rounded once. Integers wrap around. */
 
 #include "../ir/op.h"
 #include "elementwise-math.h"
@@ -32,20 +32,21 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 typedef struct
 {
   const CleaveView *x, *y;
-  gint64 from, to;               /* offset of the first row, in x and in y */
-  gint64 x_across, y_across;     /* step from one row to the next */
-  gint64 x_step, y_step, length; /* step inside a row, and length of a row */
-  gint64 n;                      /* number of rows to add */
+  gint64 from, to;               /* offset of the first row in x (`from`) and in y (`to`) */
+  gint64 x_across, y_across;     /* steps from one row to the next, in x and in y */
+  gint64 x_step, y_step, length; /* steps from one element of a row to the next, in x and in y;
+                                  * number of elements of a row */
+  gint64 n;                      /* number of rows */
   gboolean exclusive;
 } Rows;
 
-/* Number of rows that are added at the same time, since each addition waits for the one before it.
- */
+/* This many rows are added at the same time, since each addition in a row waits for the addition
+ * before it. */
 #define N_ROWS 4
 
-/* Defines two functions for type T. One adds a few rows, one after the other. The other one adds
- * rows whose elements are neighbors in memory, with one vector addition for all of them. Both add
- * the elements of a row in the same order. */
+/* Defines two functions for type T. The first function adds a few rows, one after the other. The
+ * second one adds rows whose elements are neighbors in memory, with one vector addition for all
+ * rows. Both add the elements of a row in the same order. */
 /* clang-format off */
 #define SUMS(T, t, wide)                                                                           \
   static inline void add_##t (guint n_rows, const T *const *x, T *const *y, T *sums, gint64 n,     \

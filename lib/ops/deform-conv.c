@@ -24,7 +24,7 @@ enum {
   MASK = CLEAVE_DEFORM_MASK
 };
 
-/* Number of sums and of values that the kernel holds on the stack. */
+/* The kernel holds at most this many sums and this many values on the stack. */
 #define MANY 64
 
 static gint64
@@ -80,8 +80,8 @@ check_channels (const CleaveCall *call, GError **error)
   return cleave_conv_check_bias (call, B, call->operands[X].element, w->dim[0], error);
 }
 
-/* Checks the shape of offsets or mask: `each` channels for each tap of each offset group, and the
- * spatial extents of the result. */
+/* Checks the shape of the offsets or of the mask. Each tap of each offset group needs `each`
+ * channels, and the spatial extents must be those of the result. */
 static gboolean
 check_places (
     const CleaveCall *call, guint operand, gint64 each, const CleaveShape *y, GError **error)
@@ -124,9 +124,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the map of the channels of offsets or mask; an offset group has `own` channels. If
- * neither groups nor offset groups divide each other, all channels are needed, and narrow refuses a
- * chunk of some groups. */
+/* Returns the map of the channels of the offsets or of the mask, of which each offset group has
+ * `own`. If neither the number of groups nor that of offset groups is a multiple of the other, all
+ * channels are needed, and `narrow` refuses a chunk of some groups. */
 static CleaveDimMap
 map_offset_groups (const CleaveCall *call, gint64 own)
 {
@@ -213,7 +213,8 @@ macs (const CleaveCall *call)
                                cleave_saturated_mul (w->dim[1], count_taps (w)));
 }
 
-/* Writes the values of tap `k` for n channels of X, from channel `c` on, to `values`. */
+/* Writes the interpolated values of tap number `k` to `values`, for n channels of X from channel
+ * `c` on. `tap` is the index of the tap in the window. */
 static void
 sample (const CleaveDeformWalk *walk,
         gint64 k,
@@ -241,7 +242,8 @@ sample (const CleaveDeformWalk *walk,
     }
 }
 
-/* Adds the taps of `n_sums` channels of the result, from channel `o` on, all of one group. */
+/* Adds the products of all taps to the sums of `n_sums` channels of the result, from channel `o`
+ * on. All these channels are in one group, whose first channel of X is `first`. */
 static void
 add_taps (const CleaveDeformWalk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *sums)
 {

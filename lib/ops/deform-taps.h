@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The elements that a DeformConv interpolates between. Each tap of a window is moved by an offset,
- * which operand 2 gives, to a position between elements of X. Elements outside of X count as 0. */
+/* The elements of X between which a DeformConv interpolates. Each tap of a window is moved by an
+ * offset, which operand 2 gives, to a position between elements of X. Elements outside of X count
+ * as 0. The reference kernel (deform-conv.c) and the fast kernel
+ * (lib/runtime/kernels/deform-conv.c) both find the elements this way. */
 
 #include <math.h>
 #include <string.h>
@@ -18,7 +20,8 @@ enum {
   CLEAVE_DEFORM_MASK
 };
 
-/* The elements around the position of a tap: their offsets in X, and their weights. */
+/* The elements of X around the position of a tap: their number, their offsets in X, and their
+ * weights. */
 typedef struct
 {
   guint n;
@@ -26,7 +29,7 @@ typedef struct
   double weight[1 << (CLEAVE_MAX_RANK - 2)];
 } CleaveDeformAround;
 
-/* The position of the result that is being computed. */
+/* The state of a walk over the positions of the result. */
 typedef struct
 {
   const CleaveView *operands;
@@ -35,7 +38,7 @@ typedef struct
   gint64 n_taps, n_in, shared; /* numbers of taps of a window, of channels of X in a group, and of
                                 * channels of X in an offset group */
   gboolean has_mask;
-  const gint64 *at; /* index of the position in the result */
+  const gint64 *at; /* index, in the result, of the position that is being computed */
 } CleaveDeformWalk;
 
 static inline double
@@ -44,7 +47,7 @@ cleave_deform_load (const CleaveView *view, gint64 offset)
   return cleave_real_load (view->type.element, cleave_view_element (view, offset));
 }
 
-/* Returns channel `c` of the offsets or the mask at the walk's position. */
+/* Returns channel `c` of the offsets or of the mask at the current position of the walk. */
 static inline double
 cleave_deform_load_at (const CleaveDeformWalk *walk, guint operand, gint64 c)
 {
@@ -55,8 +58,8 @@ cleave_deform_load_at (const CleaveDeformWalk *walk, guint operand, gint64 c)
                                  cleave_index_offset (walk->n, walk->at + 2, view->stride + 2));
 }
 
-/* Doubles the elements around a tap: each becomes two, below and above the position in spatial
- * dimension `i`. */
+/* Extends `around` by spatial dimension `i`: replaces each element by two, the element below
+ * `position` and the element above it. Drops elements outside of X. */
 static inline void
 cleave_deform_add_dimension (const CleaveDeformWalk *walk,
                              guint i,
@@ -88,8 +91,8 @@ cleave_deform_add_dimension (const CleaveDeformWalk *walk,
   memcpy (around->weight, more.weight, more.n * sizeof *more.weight);
 }
 
-/* Finds the elements around tap number `k`, with the index `tap` in the window, for an offset
- * group. */
+/* Finds the elements around tap number `k`, which has the index `tap` in the window, for the offset
+ * group `group`. */
 static inline void
 cleave_deform_find_around (const CleaveDeformWalk *walk,
                            gint64 k,
@@ -129,7 +132,7 @@ cleave_deform_windows (const CleaveCall *call, CleaveWindow *windows)
   return n;
 }
 
-/* Returns a walk over the result. The caller changes `at`, the current index. */
+/* Returns a walk over the result. The caller changes `at`, the index of the current position. */
 static inline CleaveDeformWalk
 cleave_deform_walk (const CleaveCall *call, const CleaveView *operands, const gint64 *at)
 {

@@ -20,8 +20,8 @@ static const CleaveAttr space_attrs[] = {
   { 0 },
 };
 
-/* Copies blocks between two values: the deep one has f * f times the channels, the wide one f
- * times the rows and columns. */
+/* Copies blocks between two values of the same elements. The deep value has f * f times the
+ * channels, the wide value f times the rows and f times the columns. */
 static void
 copy_squares (
     const CleaveView *deep, const CleaveView *wide, gboolean widens, gboolean crd, gint64 f)
@@ -47,10 +47,10 @@ copy_squares (
     cleave_copy_loops_run (&loops, deep->data, wide->data);
 }
 
-/* DepthToSpace */
+/* The op DepthToSpace */
 
 /* Fast path of DepthToSpace in CRD order if channels are contiguous: deinterleaves one pixel at a
- * time. Returns FALSE if it does not apply. */
+ * time. Returns FALSE, and copies nothing, in all other cases. */
 static gboolean
 part_channels (const CleaveView *x, const CleaveView *y, gint64 f)
 {
@@ -97,8 +97,8 @@ infer_depth (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Sets maps of DepthToSpace. In DCR order, the pixels of a channel come from channels that are far
- * apart, so a piece reads all channels. */
+/* Sets the maps of DepthToSpace. In DCR order, the pixels of a channel come from channels that are
+ * far apart, so a piece reads all channels. */
 static void
 maps_depth (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -122,7 +122,7 @@ compute_depth (const CleaveCall *call, const CleaveView *operands, const CleaveV
     copy_squares (&operands[0], &results[0], TRUE, a->mode == CLEAVE_DEPTH_CRD, a->blocksize);
 }
 
-/* The fields that the records of DepthToSpace and SpaceToDepth have in common. */
+/* Fields that the records of DepthToSpace and SpaceToDepth share. */
 #define SQUARES                                                                                    \
   .operands = (const char *const[]){ "input", NULL },                                              \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 1,                           \
@@ -138,7 +138,7 @@ const CleaveOp cleave_op_depth_to_space = {
   .compute = compute_depth,
 };
 
-/* SpaceToDepth: the inverse of DepthToSpace in DCR order. */
+/* The op SpaceToDepth: the inverse of DepthToSpace in DCR order */
 
 static gboolean
 infer_space (const CleaveCall *call, CleaveTensorType *results, GError **error)

@@ -2,16 +2,17 @@
 
 /* Det: the determinant of each matrix. All dimensions of the result can be split.
  *
- * Order: Gaussian elimination with partial pivoting: the pivot is the element of a column with the
- * largest magnitude, the first of several. The result is the product of the pivots, from first to
- * last. Everything is double, rounded once at the end. */
+ * Order of operations: Gaussian elimination with partial pivoting: the pivot is the element of a
+ * column with the largest magnitude, the first of several. The result is the product of the pivots,
+ * from first to last. Everything is double, rounded once at the end. */
 
 #include <math.h>
 
 #include "build.h"
 #include "reference.h"
 
-/* Largest number of rows. A kernel allocates nothing, so a matrix must fit on the stack. */
+/* A matrix has at most this many rows. A kernel allocates nothing, so a matrix must fit on the
+ * stack. */
 #define MAX_ROWS 128
 
 static gboolean
@@ -82,7 +83,8 @@ eliminate (Matrix m, gint64 n)
   return product;
 }
 
-/* Elimination subtracts a multiple of each of n rows from each row below. */
+/* Returns the work of the elimination: for each of n rows, a multiple of the row is subtracted from
+ * each row below it. */
 static double
 work (const CleaveCall *call)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-#include <glib.h>
-#include <math.h>
-
 /* The twiddle factors of one bin of a Fourier transform: cos and sin of 2 * pi * bin * sample /
  * length. They are rotated from one sample to the next, and computed from scratch every
- * CLEAVE_N_TWIDDLES samples, so that errors stay small. */
+ * CLEAVE_N_TWIDDLES samples, so that errors stay small. The reference kernel (dft.c) and the fast
+ * kernel (lib/runtime/kernels/dft.c) use the same factors. */
+
+#include <glib.h>
+#include <math.h>
 
 #define CLEAVE_N_TWIDDLES 32
 
@@ -26,7 +27,7 @@ cleave_twiddles_init (CleaveTwiddles *twiddles, gint64 bin, gint64 length, doubl
   *twiddles = (CleaveTwiddles){ bin, length, sign, cos (step), sin (step), 1, 0 };
 }
 
-/* Moves to a sample. Call it for samples 0, 1, 2 … in order. */
+/* Computes the twiddle factors of a sample. Call this function for samples 0, 1, 2 … in order. */
 static inline void
 cleave_twiddles_go_to (CleaveTwiddles *twiddles, gint64 sample)
 {
@@ -34,7 +35,7 @@ cleave_twiddles_go_to (CleaveTwiddles *twiddles, gint64 sample)
 
   if (sample % CLEAVE_N_TWIDDLES == 0)
     {
-      /* Reduce the angle to one full rotation with integers, which is exact. */
+      /* Integer arithmetic reduces the angle to one full rotation exactly. */
       gint64 rest =
           (gint64) ((guint64) sample * (guint64) twiddles->bin % (guint64) twiddles->length);
       double angle = twiddles->sign * 2 * G_PI * (double) rest / (double) twiddles->length;

@@ -4,8 +4,8 @@
  * except two: the dimension of the transform, and the one of real and imaginary parts. The frames
  * of an STFT can be split like the windows of a pooling.
  *
- * Order: one sample after the other, in double. The twiddle factor is computed from scratch every
- * CLEAVE_N_TWIDDLES samples and rotated in between. The sum is rounded once. */
+ * Order of operations: one sample after the other, in double. The twiddle factor is computed from
+ * scratch every CLEAVE_N_TWIDDLES samples and rotated in between. The sum is rounded once. */
 
 #include "build.h"
 #include "dft-twiddles.h"
@@ -14,10 +14,11 @@
 /* A line of samples to transform. Offsets and steps are in elements. */
 typedef struct
 {
-  const CleaveView *x, *window; /* window: as long as the line; NULL: none */
+  const CleaveView *x, *window; /* x, and a window as long as the line; window NULL: none */
   gint64 offset, step,
       imaginary;    /* imaginary: step from a real part to its imaginary part; 0: real */
-  gint64 n, length; /* number of samples, and number of points. Missing samples count as 0 */
+  gint64 n, length; /* number of samples (`n`) and of points of the transform (`length`); missing
+                     * samples count as 0 */
   double sign;      /* sign of the angle: -1 forward, 1 inverse */
 } Line;
 
@@ -48,7 +49,8 @@ transform (const Line *line, gint64 bin, double *real, double *imaginary)
     }
 }
 
-/* Computes the bins of a line, multiplied by `scale`, and stores them from element `to` of y on. */
+/* Computes all bins of a line, multiplies them by `scale`, and stores them from element `to` of y
+ * on. */
 static void
 transform_line (
     const Line *line, const CleaveView *y, gint64 to, gint64 step, gint64 n_bins, double scale)
@@ -65,7 +67,8 @@ transform_line (
     }
 }
 
-/* Checks the last dimension: 1 for real, or 2 for real and imaginary parts. */
+/* Checks that the last dimension of the operand has extent 1 (real), or 2 (real and imaginary
+ * parts). */
 static gboolean
 check_parts (const CleaveCall *call, gboolean onesided, GError **error)
 {
@@ -96,7 +99,7 @@ kernel (const CleaveCall *call)
   return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_DFT : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* DFT */
+/* The op DFT */
 
 static const CleaveAttr dft_attrs[] = {
   { "dft_length", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDftAttrs, dft_length), CLEAVE_AT_LEAST (0),
@@ -108,7 +111,7 @@ static const CleaveAttr dft_attrs[] = {
   { 0 },
 };
 
-/* Replaces a length of 0 by the extent, so that a node always has its length. */
+/* Replaces a dft_length of 0 by the extent of the axis, so that a node always stores its length. */
 static gboolean
 normalize_dft (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -202,7 +205,7 @@ const CleaveOp cleave_op_dft = {
   .compute = compute_dft,
 };
 
-/* STFT */
+/* The op STFT */
 
 enum { SIGNAL, WINDOW };
 

@@ -5,22 +5,22 @@
 
 #include "move.h"
 
-/* Returns the number that diagonal k of the whole matrix has in a part of it. */
+/* Returns the number that diagonal k of the whole matrix has in the range `part` of the matrix. */
 static gint64
 move_diagonal (gint64 k, const CleaveRange *part)
 {
   return k + part->dim[part->rank - 2].begin - part->dim[part->rank - 1].begin;
 }
 
-/* Clamps k: all diagonals above the matrix give one result, and all diagonals below it another
- * one. */
+/* Clamps k to one diagonal above and one below the matrix: diagonals further outside give the same
+ * result. */
 static gint64
 clamp_diagonal (gint64 k, const CleaveShape *shape)
 {
   return shape->rank < 2 ? k : CLAMP (k, -shape->dim[shape->rank - 2], shape->dim[shape->rank - 1]);
 }
 
-/* Trilu */
+/* The op Trilu */
 
 static const CleaveAttr trilu_attrs[] = {
   { "k", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTriluAttrs, k), .onnx_operand = 1,
@@ -54,8 +54,8 @@ narrow_trilu (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, 
   return TRUE;
 }
 
-/* Computes row i of all matrices at once: fills the elements outside of the triangle with 0, and
- * copies the others. */
+/* Computes Trilu. For each row i, computes row i of all matrices at once: fills the elements
+ * outside of the triangle with 0, and copies the others. */
 static void
 compute_trilu (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -98,7 +98,7 @@ const CleaveOp cleave_op_trilu = {
   .compute = compute_trilu,
 };
 
-/* EyeLike */
+/* The op EyeLike */
 
 static const CleaveAttr eye_attrs[] = {
   { "dtype", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveEyeAttrs, dtype),

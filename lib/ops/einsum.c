@@ -3,10 +3,10 @@
 /* Einsum: each element of the result is a sum of products, as an equation of labels says. Labels of
  * the result can be split, summed labels cannot.
  *
- * Order: loops over the summed labels, in the order in which they first appear in the equation, the
- * last one innermost. For two operands of floats, as MatMul: +0, then one fused multiply-add each
- * (products.h). Otherwise, each product is computed from the first operand to the last and added;
- * floats are computed in double and rounded once, integers wrap around.
+ * Order of operations: loops over the summed labels, in the order in which they first appear in the
+ * equation, the last one innermost. For two operands of floats, as MatMul: +0, then one fused
+ * multiply-add each (products.h). Otherwise, each product is computed from the first operand to the
+ * last and added; floats are computed in double and rounded once, integers wrap around.
  *
  * Over 400 lines: one op with the parser of its equation. */
 
@@ -18,7 +18,7 @@
 #include "lines.h"
 #include "products.h"
 
-/* Normal form of the equation: without spaces, with an explicit result */
+/* Normal form of the equation: without spaces, and with an explicit result */
 
 static gboolean
 is_label (char c)
@@ -63,11 +63,11 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-/* Parsing. Nothing is allocated, since kernels parse the equation, too */
+/* Parser of the equation. Allocates nothing, since kernels parse the equation, too. */
 
-/* Parses one term, up to a comma or an arrow. If `rank` is NULL, an ellipsis stands for
- * `n_ellipsis` dimensions. Otherwise it stands for the dimensions of an operand of rank `*rank`
- * that have no letter. */
+/* Parses one term of the equation, up to a comma or an arrow. An ellipsis stands for `n_ellipsis`
+ * dimensions if `rank` is NULL. Otherwise it stands for the dimensions of an operand of rank
+ * `*rank` that have no letter. */
 static gboolean
 read_term (const char **text, guint n_ellipsis, const guint *rank, CleaveTerm *term, GError **error)
 {
@@ -149,8 +149,8 @@ read_operands (CleaveEquation *e,
   return TRUE;
 }
 
-/* Checks that each label of the result occurs in it once and occurs in an operand. All other labels
- * are summed. */
+/* Checks that each label of the result occurs in the result once and occurs in an operand. Marks
+ * all other labels as summed. */
 static gboolean
 sort_labels (CleaveEquation *e, guint n_operands, GError **error)
 {
@@ -235,7 +235,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
-/* Saturates, as all counts of MACs do. */
+/* Returns the number of multiply-accumulates; G_MAXINT64 if it overflows. */
 static gint64
 macs (const CleaveCall *call)
 {
@@ -249,9 +249,10 @@ macs (const CleaveCall *call)
   return n;
 }
 
-/* Reference kernel */
+/* The reference kernel */
 
-/* Loops over some labels, the last one innermost, and the stride of each in each operand. */
+/* A nest of loops over some labels, the last label innermost, and the stride of each label in each
+ * operand. */
 typedef struct
 {
   guint n;
@@ -263,10 +264,11 @@ typedef struct
 {
   const CleaveView *operands;
   guint n_operands;
-  Loop rows, sums; /* labels of the result except the last; labels that are summed */
-  gint64 step[CLEAVE_EINSUM_OPERANDS]; /* stride of the last label of the result */
+  Loop rows, sums; /* rows: labels of the result except the last label; sums: labels that are summed
+                    */
+  gint64 step[CLEAVE_EINSUM_OPERANDS]; /* stride of the last label of the result in each operand */
   gint64 offset[CLEAVE_EINSUM_OPERANDS];
-  gboolean empty; /* a summed label has extent 0, so each sum is 0 */
+  gboolean empty; /* whether a summed label has extent 0, so that each sum is 0 */
 } Work;
 
 static void
@@ -303,7 +305,8 @@ loop_next (Loop *loop, gint64 *offset, guint n_operands)
   return FALSE;
 }
 
-/* Defines a function that computes n elements of a row of the result, from element `at` on. */
+/* Defines a function that computes n elements of a row of the result, from element `at` of the row
+ * on. */
 #define SUM(name, T, t, wide)                                                                      \
   static void name (Work *work, gint64 at, gint64 n, gpointer sums)                                \
   {                                                                                                \
@@ -391,7 +394,8 @@ compute_sums (const CleaveCall *call, const CleaveView *y, Work *work)
     }
 }
 
-/* Computes element `at` of a row of the result. `ops` runs the innermost loop of the sum. */
+/* Computes element `at` of a row of the result. `ops` runs `last`, the innermost loop of the sum.
+ */
 static void
 add_products (Work *work, const Loop *last, const CleaveSumOps *ops, gint64 at, gpointer y)
 {
@@ -453,7 +457,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     compute_sums (call, &results[0], &work);
 }
 
-/* Sums of integers wrap around, so their order does not matter. */
+/* Returns the fast kernel for two operands of a type that products.h adds, else the reference
+ * kernel. Sums of integers wrap around, so their order does not matter. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

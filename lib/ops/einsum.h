@@ -2,13 +2,16 @@
 #pragma once
 
 /* Parses the equation of an Einsum, such as `bij,bjk->bik`. Each dimension has a label: a letter,
- * or a number for the dimensions of an ellipsis. */
+ * or a number for the dimensions of an ellipsis. The record (einsum.c) infers shapes and maps from
+ * the parsed equation; the reference kernel and the fast kernel parse the equation again in each
+ * run. */
 
 #include "../ir/op.h"
 
 #define CLEAVE_N_LETTERS 52
 #define CLEAVE_MAX_LABELS                                                                          \
-  (CLEAVE_N_LETTERS + CLEAVE_MAX_RANK) /* letters, then dimensions of the ellipsis */
+  (CLEAVE_N_LETTERS + CLEAVE_MAX_RANK) /* one for each letter, and one for each dimension of the   \
+                                        * ellipsis */
 #define CLEAVE_EINSUM_OPERANDS 16
 
 /* The labels of the dimensions of one operand, or of the result. */
@@ -21,7 +24,8 @@ typedef struct
 typedef struct
 {
   CleaveTerm operands[CLEAVE_EINSUM_OPERANDS], result;
-  gint64 extent[CLEAVE_MAX_LABELS]; /* extent of each label; -1 for one that does not occur */
+  gint64 extent[CLEAVE_MAX_LABELS]; /* indexed by label: its extent; -1 if the label does not occur
+                                     */
   guint n_ellipsis;                 /* number of dimensions of the ellipsis */
   guint n_summed;
   guint8 summed[CLEAVE_MAX_LABELS];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Building blocks of the functions of elementwise-math.h: selection without a branch, bounds, roots
- * and rounding. The rules of that file hold here, too. */
+/* Building blocks of the functions of elementwise-math.h and elementwise-powers.h: selection
+ * without a branch, bounds, roots and rounding. As in elementwise-math.h, all code is straight-line
+ * code that compilers can vectorize without changing a bit. */
 
 #include <math.h>
 
@@ -14,8 +15,8 @@
  * its branches would keep the loop from being vectorized. */
 #define CLEAVE_CALL G_GNUC_UNUSED __attribute__ ((noinline, const)) static
 
-/* Return the bound 1 if `upper`, else 0. If the compiler knew the bounds, it would generate
- * branches instead of one minimum and one maximum instruction. */
+/* Return the bound 1 if `upper`, else the bound 0. If the compiler knew the bounds, it would
+ * generate branches instead of one minimum and one maximum instruction. */
 CLEAVE_CALL float
 cleave_f32_unit_bound (gboolean upper)
 {
@@ -64,7 +65,7 @@ cleave_f32_fma (float a, float b, float c)
   return __builtin_fmaf (a, b, c);
 }
 
-/* Return the smaller, or the larger, of a and a bound; NaN if a is NaN. Processors have an
+/* Return the smaller, or the larger, of a and `bound`; NaN if a is NaN. Processors have an
  * instruction with exactly this result. */
 static inline float
 cleave_f32_at_most (float a, float bound)

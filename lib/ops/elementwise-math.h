@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* The functions that the formulas of elementwise.def call, for each type in which they are
- * computed.
+/* The functions that the formulas of elementwise.def call, for each type in which formulas are
+ * computed. The reference kernels (elementwise.c) and the fast kernels
+ * (lib/runtime/kernels/elementwise.c) include this file.
  *
- * Loops over float are compiled for several levels of x86-64 and must give the same bits on each.
- * So the functions are straight-line code of +, -, *, /, fused multiply-adds and integer arithmetic
- * on bits. Both sides of a choice are computed and one is selected. The compiler can vectorize this
- * and has no freedom that changes a bit. There is no contraction (-ffp-contract=off) and no table.
+ * Loops over float are compiled for several levels of x86-64 and must give the same bits at each
+ * level. So the functions are straight-line code of +, -, *, /, fused multiply-adds and integer
+ * arithmetic on bits. Both sides of a choice are computed, and one side is selected. The compiler
+ * can vectorize this code and has no freedom that changes a bit. There is no contraction
+ * (-ffp-contract=off) and no table.
  *
  * The polynomials are minimax fits for the given intervals. Errors are in ulp (units in the last
  * place) against libm's double functions, as tests/ops/elementwise.c measures them. Functions that
- * are rarely used call libm. Those are never vectorized, so they give the same bits in each loop.
+ * are rarely used call libm; compilers never vectorize these calls, so they give the same bits in
+ * each loop.
  *
  * Over 400 lines: a table of functions, none of which needs a file of its own. */
 
@@ -21,10 +24,10 @@
 #include "elementwise-basics.h"
 #include "elementwise-powers.h"
 
-/* e^a as (1 + fraction) * 2^exponent. `scale` is 2^exponent as a float if that is a normal number,
- * 0 for a below about -87.7, and infinity above about 88.4. For |a| < 128; if a is NaN, so is
- * fraction. The polynomial is evaluated as even and odd terms, which halves the chain of additions.
- */
+/* The parts of e^a = (1 + fraction) * 2^exponent, for |a| < 128. `scale` is 2^exponent as a float
+ * if that is a normal number, 0 for a below about -87.7, and infinity above about 88.4. If a is
+ * NaN, so is fraction. The polynomial is evaluated as even and odd terms, which halves the chain of
+ * additions. */
 typedef struct
 {
   float fraction, scale;
@@ -34,7 +37,8 @@ typedef struct
 static inline CleaveExpParts
 cleave_f32_exp_parts (float a)
 {
-  /* Adding 1.5 * 2^23 rounds to an integer in the lowest bits. 127 is the bias of the exponent. */
+  /* Adding 1.5 * 2^23 rounds a number to an integer in the lowest bits. 127 is the bias of the
+   * exponent. */
   const float magic = 12582912.0f + 127.0f;
   float shifted = cleave_f32_fma (a, 1.44269504f, magic);
   float n = shifted - magic;
@@ -47,7 +51,8 @@ cleave_f32_exp_parts (float a)
                            .exponent = cleave_float_bits (shifted) - cleave_float_bits (magic) };
 }
 
-/* Returns e^a within 1.5 ulp. Overflows to infinity; returns 0 instead of subnormal numbers. */
+/* Returns e^a within 1.5 ulp. Returns infinity if e^a overflows, and 0 instead of subnormal
+ * numbers. */
 static inline float
 cleave_f32_exp_normal (float a)
 {
@@ -66,19 +71,20 @@ cleave_f32_exp_normal_negative (float a)
   return (1.0f + e.fraction) * e.scale;
 }
 
-/* Returns e^a from its parts. It multiplies by two scales, so that subnormal results and infinity
- * need only one rounding. */
+/* Returns e^a from its parts. Multiplies by two scales, so that subnormal results and infinity are
+ * rounded only once. */
 static inline float
 cleave_f32_exp_of_parts (CleaveExpParts e)
 {
   guint32 half =
-      (e.exponent + 512u) / 2u - 256u; /* half of the exponent, rounded down; at least -151 */
+      (e.exponent + 512u) / 2u - 256u; /* half of the exponent, rounded down: -151 or more */
 
   return (1.0f + e.fraction) * cleave_float_from_bits ((half + 127u) << 23) *
          cleave_float_from_bits ((e.exponent - half + 127u) << 23);
 }
 
-/* Returns e^a within 1.5 ulp. Overflows to infinity; subnormal results are correct. */
+/* Returns e^a within 1.5 ulp. Returns infinity if e^a overflows; subnormal results are correct,
+ * too. */
 static inline float
 cleave_f32_exp (float a)
 {
@@ -109,7 +115,8 @@ cleave_f32_log (float a)
   gboolean tiny = a < 1.17549435e-38f;
   float x = cleave_f32_select (tiny, a * 8388608.0f, a);
   guint32 exponent =
-      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* the rest is from 2/3 to 4/3 */
+      (cleave_float_bits (x) - 0x3f2aaaabu) & 0xff800000u; /* the exponent that leaves a mantissa
+                                                            * from 2/3 to 4/3 */
   float f = cleave_float_from_bits (cleave_float_bits (x) - exponent) - 1.0f;
   float n = (float) (gint32) exponent * 1.1920929e-7f - cleave_f32_select (tiny, 23.0f, 0.0f);
   float p = cleave_f32_fma (-0.128651381f, f, 0.139927909f), y;
@@ -128,7 +135,7 @@ cleave_f32_log (float a)
 }
 
 /* Returns log (1 + u) for u in [0, 1] and NaN, with the polynomial of cleave_f32_log(). The
- * rounding error of 1 + u is added, divided by about 1 + u. */
+ * rounding error of 1 + u, divided by about 1 + u, is added to the logarithm. */
 static inline float
 cleave_f32_log1p_unit (float u)
 {
@@ -170,8 +177,8 @@ cleave_f32_sigmoid (float a)
   return 1.0f / cleave_f32_fma (1.0f + e.fraction, e.scale, 1.0f);
 }
 
-/* Returns erf (a) within 2.65 ulp, as 1 - 2^q with q = x * polynomial (x). It computes 2^q - 1,
- * which loses no bits near 0. From 3.93 on the result is 1. */
+/* Returns erf (a) within 2.65 ulp, as 1 - 2^q with q = x * polynomial (x). Computes 2^q - 1
+ * directly, which loses no bits near 0. For a of 3.93 or more, the result is 1. */
 static inline float
 cleave_f32_erf (float a)
 {
@@ -229,8 +236,8 @@ cleave_f64_softplus (double a)
   return (a > 0 ? a : 0) + log1p (exp (-fabs (a)));
 }
 
-/* Functions that call libm, for double only. For float, their results are rounded: libm's functions
- * of float differ in the last bit from one processor to the next. */
+/* Functions that call libm, for double only. For float, the result of the double function is
+ * rounded: libm's float functions differ in the last bit from one processor to the next. */
 /* clang-format off */
 #define DOUBLE(word, function)                                                                     \
   static inline double cleave_f64_##word (double a) { return function (a); }
@@ -275,7 +282,8 @@ static inline float cleave_f32_tan (float a) { return (float) tan ((double) a); 
                                                                                                    \
     return cleave_##t##_select (size > 0, cleave_##t##_copysign (1, a), size);                     \
   }                                                                                                \
-  /* Return the larger or the smaller operand: the first NaN, or the first of equal operands. */   \
+  /* Return the larger or the smaller operand; if an operand is NaN, the first NaN; if both are
+   * equal, the first operand. */   \
   static inline T cleave_##t##_max (T a, T b)                                                      \
   {                                                                                                \
     return cleave_##t##_select ((a >= b) | (a != a), a, b);                                        \
@@ -350,9 +358,9 @@ FLOATS (double, f64, )
     return (T) (b >= bits ? 0 : right ? (U) a >> by : (U) a << by);                                \
   }
 
-/* Divisions that truncate. For bytes, a division of floats gives the exact result, and for 32 bits
- * a division of doubles: no quotient is so near below an integer that rounding would reach it.
- * Vector instructions exist for these, but not for integer division. */
+/* Return a / b, truncated; 0 if b is 0. A division of floats is exact for bytes, and a division of
+ * doubles for 32 bits: no quotient is so near below an integer that rounding would reach it. There
+ * are vector instructions for float divisions, but not for integer divisions. */
 static inline gint8
 cleave_i8_div (gint8 a, gint8 b)
 {
@@ -365,7 +373,8 @@ cleave_u8_div (guint8 a, guint8 b)
   return b == 0 ? 0 : (guint8) (gint32) ((float) a / (b == 0 ? 1 : (float) b));
 }
 
-/* G_MININT32 / -1 overflows; dividing by 1 instead gives the value to which it wraps around. */
+/* Returns a / b, truncated; 0 if b is 0. G_MININT32 / -1 overflows; dividing by 1 instead gives the
+ * value to which it wraps around. */
 static inline gint32
 cleave_i32_div (gint32 a, gint32 b)
 {
@@ -421,8 +430,8 @@ cleave_u64_bound (double a)
   return !(a > 0) ? 0 : a >= 0x1p64 ? G_MAXUINT64 : (guint64) a;
 }
 
-/* Shrink: returns 0 if |a| <= lambd, else a moved towards 0 by `bias`. Integers are computed as
- * real numbers, so that `bias` can be a fraction. */
+/* Returns the result of a Shrink: 0 if |a| <= lambd, else a moved towards 0 by `bias`. Integers are
+ * computed as real numbers, so that `bias` can be a fraction. */
 static inline float
 cleave_f32_shrink (float a, double lambd, double bias)
 {
@@ -498,9 +507,9 @@ cleave_u64_most (double least, double most)
   return cleave_u64_bound (most);
 }
 
-/* Types that are computed in a wider type; the result is then truncated to the narrow one. If the
- * wide bounds of a Clip exclude all narrow values, or are in the wrong order, the result is one
- * value for all elements (is_one), truncated. */
+/* Functions for types that are computed in a wider type; the result is then truncated to the narrow
+ * type. The wide bounds of a Clip may exclude all narrow values, or be in the wrong order. The
+ * result is then one value for all elements (is_one), truncated. */
 /* clang-format off */
 #define NARROW(T, t, wide, Wide, lowest, highest)                                                  \
   CLEAVE_CALL T cleave_##t##_bound (double a)                                                      \
@@ -537,19 +546,20 @@ NARROW (gint32, i32, i64, gint64, (gint64) G_MININT32, (gint64) G_MAXINT32)
 #undef NARROW
 /* clang-format on */
 
-/* The attributes of a FOLD op, such as Sum of many operands; the loop sets them. */
+/* The attributes of an op of the kind FOLD, such as a Sum of many operands. The loop over the
+ * operands sets them. */
 typedef struct
 {
   gint64 index, n_operands;
 } CleaveFold;
 
-/* An empty struct, for ops without attributes. */
+/* An empty struct: the attributes of ops without attributes. */
 __extension__ typedef struct
 {
 } CleaveNoAttrs;
 
-/* Select the function of this name for the type T: CLEAVE_F for functions of floats, CLEAVE_N for
- * functions of all types. */
+/* Select the function with this name for the type T. CLEAVE_F selects among functions of floats,
+ * CLEAVE_N among functions of all types. */
 #define CLEAVE_F(word, ...)                                                                        \
   _Generic((T) 0, float : cleave_f32_##word, double : cleave_f64_##word) (__VA_ARGS__)
 #define CLEAVE_N(word, ...)                                                                        \
@@ -561,7 +571,7 @@ __extension__ typedef struct
            : cleave_i32_##word, gint64                                                             \
            : cleave_i64_##word, guint64                                                            \
            : cleave_u64_##word) (__VA_ARGS__)
-/* Selects a function of unsigned integers. */
+/* Selects the function with this name for the unsigned integer type T. */
 #define CLEAVE_U(word, ...)                                                                        \
   _Generic((T) 0, guint8 : cleave_u8_##word, guint64 : cleave_u64_##word) (__VA_ARGS__)
 /* Returns a if `choice`, else b, in the type T. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Powers, trigonometric and hyperbolic functions of elementwise.def. Results are float,
- * intermediate values double, except for sines and cosines of small angles. The rules of
- * elementwise-math.h hold. */
+/* Powers, trigonometric and hyperbolic functions of elementwise.def. elementwise-math.h includes
+ * this file, and its rules hold here, too. Results are float, intermediate values double, except
+ * for sines and cosines of small angles. */
 
 #include "elementwise-basics.h"
 
@@ -25,9 +25,9 @@ cleave_double_from_bits (guint64 bits)
   return value;
 }
 
-/* Returns log2 of a number >= 0 with 36 correct bits: the exponent plus a series of the inverse
- * hyperbolic tangent for the mantissa, which is within a factor of sqrt (2) of 1. Infinite for NaN.
- */
+/* Returns log2 of a number >= 0 with 36 correct bits; infinity for NaN. Adds to the exponent a
+ * series of the inverse hyperbolic tangent for the mantissa, which is within a factor of sqrt (2)
+ * of 1. */
 static inline double
 cleave_double_log2 (double size)
 {
@@ -45,7 +45,8 @@ cleave_double_log2 (double size)
   return cleave_double_from_bits (bits);
 }
 
-/* Beyond these exponents, powers of 2 are infinity or 0 as floats. */
+/* Returns the bound to which exponents of 2 are clamped, the upper bound if `upper`. Beyond the
+ * bounds, a power of 2 is infinity or 0 as a float. */
 CLEAVE_CALL double
 cleave_f64_power_bound (gboolean upper)
 {
@@ -101,7 +102,8 @@ cleave_f64_pow (double a, double b)
   return pow (a, b);
 }
 
-/* Largest |a| whose quarter turns (multiples of pi / 2) can be subtracted exactly in doubles. */
+/* Up to this |a|, the quarter turns (multiples of pi / 2) in an angle a can be subtracted exactly
+ * in doubles. */
 #define CLEAVE_TURN_MOST 4e8f
 
 /* Returns sin (a + quarter * pi / 2) within 0.6 ulp, for |a| up to CLEAVE_TURN_MOST and NaN. The
@@ -130,12 +132,12 @@ cleave_f32_turn (float a, guint64 quarter)
   return (float) y;
 }
 
-/* Largest |a| whose quarter turns can be subtracted exactly in floats. */
+/* Up to this |a|, the quarter turns in an angle a can be subtracted exactly in floats. */
 #define CLEAVE_TURN_NEAR 3216.0f
 
-/* Returns sin (a + quarter * pi / 2) within 2.5 ulp, for |a| up to CLEAVE_TURN_NEAR. pi / 2 is a
- * sum of parts of 12 bits, so that their products with the number of quarter turns are exact. The
- * rounding error of the second difference is added back. */
+/* Returns sin (a + quarter * pi / 2) within 2.5 ulp, for |a| up to CLEAVE_TURN_NEAR. pi / 2 is
+ * split into parts of 12 bits, so that the product of each part and the number of quarter turns is
+ * exact. The rounding error of the second difference is added back. */
 static inline float
 cleave_f32_turn_near (float a, guint32 quarter)
 {
@@ -154,8 +156,8 @@ cleave_f32_turn_near (float a, guint32 quarter)
       ((turns & 2) << 30));
 }
 
-/* Returns sin (a + quarter * pi / 2) for |a| up to CLEAVE_TURN_MOST: computes both and selects one.
- */
+/* Returns sin (a + quarter * pi / 2) for |a| up to CLEAVE_TURN_MOST: computes cleave_f32_turn() and
+ * cleave_f32_turn_near(), and selects the one for this |a|. */
 static inline float
 cleave_f32_turn_any (float a, guint32 quarter)
 {
@@ -183,8 +185,8 @@ cleave_f32_cos (float a)
                                     : cosf (a);
 }
 
-/* The functions below compute in doubles, where cancellation does not matter, and round once. They
- * are within 0.6 ulp unless their comment says otherwise. */
+/* The functions below compute in doubles where subtraction would cancel bits, and round once. Their
+ * results are within 0.6 ulp unless their comment says otherwise. */
 #define CLEAVE_QUARTER_TURN 1.5707963267948966 /* pi / 2 */
 
 /* Returns atan (t) for t in [0, 1] if `is_rest` is 0, and pi / 2 - atan (t) if it is 1. */
@@ -265,7 +267,7 @@ cleave_f32_cosh (float a)
   return (float) (0.5 * (e + 1 / e));
 }
 
-/* Near 0, asinh and atanh are the first terms of their series. */
+/* Returns asinh (a). Near 0, the result is the sum of the first terms of the series. */
 static inline float
 cleave_f32_asinh (float a)
 {

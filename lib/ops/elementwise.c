@@ -9,7 +9,8 @@
 #include "elementwise-math.h"
 #include "lines.h"
 
-/* Computes n elements of the result. An op has one such function for each wide type. */
+/* Computes n elements of the result. Each op has one such function for each type in which it is
+ * computed (CleaveWide). */
 typedef void (*Loop) (
     gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs);
 
@@ -25,7 +26,7 @@ typedef void (*Loop) (
 #define NUMBER_SET (SIGNED_SET | UNSIGNED_SET)
 #define ANY_SET (NUMBER_SET | BOOL_SET)
 
-/* Element types and shapes */
+/* Inference of element types and shapes */
 
 /* Broadcasts `shape` with the shape of operand `k`. */
 static gboolean
@@ -84,8 +85,8 @@ infer_slope (const CleaveCall *call, guint elements, CleaveTensorType *results, 
   return TRUE;
 }
 
-/* Infers the type of a Pow, which is that of the base. The exponent may have another element
- * type than the base. */
+/* Infers the type of a Pow: the result has the element type of the base. The exponent may have
+ * another element type. */
 static gboolean
 infer_power (const CleaveCall *call, guint elements, CleaveTensorType *results, GError **error)
 {
@@ -117,9 +118,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_maps_broadcast (&call->operands[operand].shape, &call->results[0].shape, map);
 }
 
-/* Returns the fast kernel for the call, or the reference kernel. Fast kernels serve operands
- * that all have the same type other than float64; powers of 16-bit floats with float32
- * exponents; and comparisons of any type. */
+/* Returns the family of fast kernels, or the reference kernel. Fast kernels compute operands that
+ * all have the same type, except float64; powers of 16-bit floats with float32 exponents; and
+ * comparisons of any type. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -139,7 +140,8 @@ kernel (const CleaveCall *call)
 
 /* Reference kernels */
 
-/* Returns the wide type to compute in: the type of the operands, or double if they differ. */
+/* Returns the wide type in which a call is computed: that of the operands, or double if they
+ * differ. */
 static CleaveWide
 wide_of (const CleaveCall *call)
 {
@@ -230,7 +232,8 @@ compute_fold (const CleaveCall *call,
               const CleaveView *y,
               const Loop *loops)
 {
-  CleaveShape starts = y->type.shape; /* shape of y, with extent 1 in the last dimension */
+  CleaveShape starts = y->type.shape; /* the shape of y with extent 1 in the last dimension: one
+                                       * index for each line */
   guint rank = starts.rank;
   gint64 length = rank == 0 ? 1 : starts.dim[rank - 1];
   gint64 index[CLEAVE_MAX_RANK] = { 0 };
@@ -249,7 +252,7 @@ compute_fold (const CleaveCall *call,
       }
 }
 
-/* Attributes */
+/* Attribute tables */
 
 /* clang-format off */
 #define NUMBER(field, value) { #field, CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveElementwiseAttrs, field), .fallback = value }
@@ -287,7 +290,8 @@ static const CleaveAttr bit_shift_attrs[] = {
   { 0 },
 };
 
-/* The loops: one for each line of the table and each wide type of its op. */
+/* The loops of the reference kernels: one for each line of elementwise.def and each wide type of
+ * its op. */
 
 #define LOOP(name, Wide, P, formula, OPERANDS)                                                     \
   static void name (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n, gconstpointer attrs) \
@@ -369,7 +373,7 @@ static const CleaveAttr bit_shift_attrs[] = {
 #include "elementwise.def"
 #undef X
 
-/* The records */
+/* Records of the ops */
 
 static guint
 since_18 (const CleaveCall *call)
@@ -386,8 +390,8 @@ static const char *const binary_results[] = { "C", NULL };
 #define FLAG_COMMUTATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_COMMUTATIVE)
 #define FLAG_NOT_NEGATIVE (CLEAVE_OP_BY_STRIDES | CLEAVE_OP_NOT_NEGATIVE)
 
-/* The `since` of an op record, by the set of element types in elementwise.def. The ops that have
- * only integers are the bitwise ops, which came in opset 18. */
+/* The `since` of a record, by the set of element types in elementwise.def. Only bitwise ops, which
+ * came in opset 18, have the set WHOLE (all integers). */
 #define SINCE_FLOAT NULL
 #define SINCE_SIGNED NULL
 #define SINCE_NUMBER NULL
@@ -396,8 +400,8 @@ static const char *const binary_results[] = { "C", NULL };
 #define SINCE_BOOL NULL
 #define SINCE_ANY NULL
 
-/* KIND_… (P, more): fields of the records of a kind. P is the struct of the attributes, `more`
- * further flags. */
+/* KIND_… (P, more): the fields of the records of one kind of ops (elementwise.def). P is the struct
+ * of the attributes, `more` further flags. */
 #define KIND_UNARY(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, \
   .flags = CLEAVE_OP_IN_PLACE | (more), .attrs_size = sizeof (P)
 #define KIND_TEST(P, more) .operands = unary_operands, .min_operands = 1, .results = unary_results, .flags = (more), \
@@ -428,7 +432,7 @@ static const char *const binary_results[] = { "C", NULL };
 #undef X
 /* clang-format on */
 
-/* Typed constructors */
+/* Typed constructors of element-wise ops */
 
 /* Returns the op of this file with this name and number of operands, or NULL and the error. */
 static const CleaveOp *

@@ -10,8 +10,8 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* Replaces the shape by the shape of the result. In ONNX, a 1 may stand for the extent of the
- * operand. */
+/* Replaces the attribute `shape` by the shape of the result. In ONNX, an extent of 1 may stand for
+ * the extent of the operand. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {

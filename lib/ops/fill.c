@@ -7,7 +7,7 @@
 
 #include "move.h"
 
-/* ConstantOfShape */
+/* The op ConstantOfShape */
 
 static const CleaveAttr fill_attrs[] = {
   { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveFillAttrs, shape), CLEAVE_AT_LEAST (0),
@@ -36,8 +36,8 @@ infer_fill (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Sets no map, since there is no operand. The function exists because an op without maps cannot be
- * split. */
+/* Sets no map, since there is no operand. The function exists because an op whose `maps` is NULL
+ * cannot be split. */
 static void
 maps_fill (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {
@@ -74,7 +74,7 @@ const CleaveOp cleave_op_constant_of_shape = {
   .compute = compute_fill,
 };
 
-/* Range */
+/* The op Range */
 
 static const CleaveAttr range_attrs[] = {
   { "start", CLEAVE_ATTR_TENSOR, CLEAVE_FIELD (CleaveRangeAttrs, start),
@@ -103,8 +103,8 @@ real_of (const CleaveTensor *tensor)
                            cleave_tensor_get_data (tensor));
 }
 
-/* Returns the number of integers from start to the limit, which is excluded. Differences of 64-bit
- * numbers need more than 64 bits. */
+/* Returns the number of integers from start to the limit, which is excluded. Computes in more than
+ * 64 bits, which differences of 64-bit numbers need. */
 static gint64
 count_integers (gint64 start, gint64 limit, gint64 delta)
 {
@@ -168,7 +168,7 @@ infer_range (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Computes element i as start + i * delta, not as a sum of deltas. */
+/* Computes a Range: element i is start + i * delta, not a sum of deltas. */
 static void
 compute_range (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -187,7 +187,7 @@ compute_range (const CleaveCall *call, const CleaveView *operands, const CleaveV
           gint64 value = integer_of (a->start) + i * integer_of (a->delta);
 
           memcpy (at, &value,
-                  cleave_element_size (y->type.element)); /* only the low bytes of `value` */
+                  cleave_element_size (y->type.element)); /* copies only the low bytes of `value` */
         }
     }
 }
@@ -202,7 +202,7 @@ const CleaveOp cleave_op_range = {
   .compute = compute_range,
 };
 
-/* Shape */
+/* The op Shape */
 
 static const CleaveAttr shape_attrs[] = {
   { "start", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveShapeAttrs, start) },

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Fixed-point arithmetic of TensorFlow Lite's reference kernels, bit for bit.
+/* Fixed-point arithmetic of TensorFlow Lite's reference kernels, bit for bit. The reference kernels
+ * in tflite-*.c call these functions; lib/tflite computes the multipliers and shifts.
  *
- * A positive real number is multiplier * 2^(shift - 31), with the multiplier in [2^30, 2^31). The
- * rules are those of tensorflow/lite/kernels/internal/common.cc, with double rounding, and of
- * gemmlowp's fixedpoint.h. Left shifts wrap around. */
+ * A positive real number is multiplier * 2^(shift - 31), with the multiplier in [2^30, 2^31).
+ * Example: 0.75 is the multiplier 3 * 2^29 with the shift 0. The rules are those of
+ * tensorflow/lite/kernels/internal/common.cc, with double rounding, and of gemmlowp's fixedpoint.h.
+ * Left shifts wrap around. */
 
 #include <glib.h>
 
-/* Returns round (a * b / 2^31), ties toward plus infinity; saturates the one product that does not
- * fit. */
+/* Returns a * b / 2^31, rounded to the nearest integer, ties toward plus infinity. Saturates the
+ * only product that does not fit, G_MININT32 * G_MININT32. */
 static inline gint32
 cleave_fixed_product (gint32 a, gint32 b)
 {
@@ -19,7 +21,8 @@ cleave_fixed_product (gint32 a, gint32 b)
   return (gint32) (((gint64) a * b + (1 << 30)) >> 31);
 }
 
-/* Returns round (x / 2^shift), ties away from zero, for shifts of 0 to 31. */
+/* Returns x / 2^shift, rounded to the nearest integer, ties away from zero, for shifts of 0 to 31.
+ */
 static inline gint32
 cleave_fixed_shift_right (gint32 x, gint shift)
 {
@@ -34,7 +37,8 @@ cleave_fixed_shift_left (gint32 x, gint shift)
   return (gint32) ((guint32) x << shift);
 }
 
-/* Multiplies by a real number; rounds the product, then the right shift. */
+/* Multiplies x by the real number that `multiplier` and `shift` give. Rounds the product, then
+ * rounds again at the right shift. */
 static inline gint32
 cleave_fixed_multiply (gint32 x, gint32 multiplier, gint shift)
 {
@@ -44,8 +48,8 @@ cleave_fixed_multiply (gint32 x, gint32 multiplier, gint shift)
       cleave_fixed_product (cleave_fixed_shift_left (x, left), multiplier), right);
 }
 
-/* Multiplies a sum of 64 bits by a real number: reduces the multiplier to 16 bits and rounds once,
- * ties toward plus infinity. */
+/* Multiplies a sum of 64 bits by the real number that `multiplier` and `shift` give. Reduces the
+ * multiplier to 16 bits and rounds once, ties toward plus infinity. */
 static inline gint32
 cleave_fixed_multiply_wide (gint64 x, gint32 multiplier, gint shift)
 {
@@ -65,13 +69,14 @@ cleave_fixed_shift_left_saturated (gint32 x, gint bits)
   return (gint32) CLAMP (value, G_MININT32, G_MAXINT32);
 }
 
-/* Returns 2 / (1 + x) in units of 2^-29 for x in [0, 1) in units of 2^-31: three steps of Newton
- * and Raphson from 48/17 - 32/17 * (1 + x) / 2. */
+/* Returns 2 / (1 + x) in units of 2^-29, for x in [0, 1) in units of 2^-31. Takes three steps of
+ * the Newton-Raphson method from 48/17 - 32/17 * (1 + x) / 2. */
 static inline gint32
 cleave_fixed_two_over_one_plus (gint32 x)
 {
   const gint32 start = 1515870810, slope = -1010580540, one = 1 << 29;
-  gint32 half = (gint32) (((gint64) x + G_MAXINT32 + 1) / 2); /* x is not negative */
+  gint32 half = (gint32) (((gint64) x + G_MAXINT32 + 1) /
+                          2); /* rounds without a case for negative x: x is 0 or more */
   gint32 y = start + cleave_fixed_product (half, slope);
 
   for (guint i = 0; i < 3; i++)
@@ -92,7 +97,7 @@ cleave_fixed_one_over_one_plus (gint32 x)
 }
 
 /* Returns 2^k / x in units of 2^-31, in (1/2, 1], for a positive x with `integer_bits` bits before
- * the binary point; sets *exponent to k, the number of bits of x above 1. */
+ * the binary point. Sets *exponent to k, the number of bits of x that are above 1. */
 static inline gint32
 cleave_fixed_reciprocal (guint32 x, gint integer_bits, gint *exponent)
 {
@@ -102,8 +107,8 @@ cleave_fixed_reciprocal (guint32 x, gint integer_bits, gint *exponent)
   return cleave_fixed_one_over_one_plus ((gint32) ((x << zeros) - (1u << 31)));
 }
 
-/* Returns exp (x) in units of 2^-31 for x in [-1/4, 0) in units of 2^-31: a polynomial around
- * -1/8. */
+/* Returns exp (x) in units of 2^-31, for x in [-1/4, 0) in units of 2^-31. Evaluates a polynomial
+ * around -1/8. */
 static inline gint32
 cleave_fixed_exp_quarter (gint32 x)
 {
@@ -143,8 +148,8 @@ cleave_fixed_logistic (gint32 x)
   return x == 0 ? 1 << 30 : x > 0 ? positive : G_MAXINT32 - positive;
 }
 
-/* Returns tanh (x) in units of 2^-31 for x with 4 bits before the binary point: with e = exp (-2
- * |x|), (1 - e) / (1 + e). */
+/* Returns tanh (x) in units of 2^-31, for x with 4 bits before the binary point. Computes (1 - e) /
+ * (1 + e) with e = exp (-2 |x|). */
 static inline gint32
 cleave_fixed_tanh (gint32 x)
 {
@@ -154,8 +159,9 @@ cleave_fixed_tanh (gint32 x)
   return x == 0 ? 0 : x > 0 ? positive : -positive;
 }
 
-/* Returns 1 / sqrt (x) for a positive integer x: the result is *multiplier * 2^(*shift - 31). Five
- * steps of Newton and Raphson from 1; 1 and less give the largest multiplier and the shift 0. */
+/* Sets `multiplier` and `shift` so that 1 / sqrt (x) is *multiplier * 2^(*shift - 31), for a
+ * positive integer x. Takes five steps of the Newton-Raphson method from 1. For x of 1 or less,
+ * sets the largest multiplier and the shift 0. */
 static inline void
 cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 {
@@ -187,11 +193,11 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
   *shift = right < 0 ? 0 : -right;
 }
 
-/* Returns ln (x) in units of 2^-26 for x of at least 1 in units of 2^-19.
+/* Returns ln (x) in units of 2^-26, for x of at least 1 in units of 2^-19.
  *
- * x = 2^k * r, and r is near the fourth root of 1/2. Two candidates for k are a quarter away from
- * an integer, one on each side; the larger one belongs to the smaller r. The logarithm of r is a
- * quotient of polynomials in q = 2 * (r - root). */
+ * x is split into 2^k * r, where r is near the fourth root of 1/2. Two candidates for k are a
+ * quarter away from an integer, one on each side; the larger candidate belongs to the smaller r.
+ * The logarithm of r is a quotient of polynomials in q = 2 * (r - root). */
 static inline gint32
 cleave_fixed_log (gint32 x)
 {
@@ -199,7 +205,8 @@ cleave_fixed_log (gint32 x)
   const gint32 num_cubic = 117049297, den_quadratic = 127690142, den_one = 1057819769,
                den_linear = 638450708;
   const gint32 quarter = 1 << 23;
-  gint bits = 12, unit = 25; /* bits of x before the binary point; exponents in units of 2^-25 */
+  gint bits = 12, unit = 25; /* number of bits of x before the binary point; exponents are in units
+                              * of 2^-25 */
   gint zeros = __builtin_clz ((guint32) x), scaled_zeros;
   gint32 r, other, power, other_power, p, q, square, num, den;
 

@@ -5,8 +5,8 @@
 
 #include "fixed-sigmoid.h"
 
-/* 1 / (1 + exp (-i / 24)) in units of 2^-16, to within one unit: the table of TensorFlow Lite,
- * whose roundings follow no rule. */
+/* The values of 1 / (1 + exp (-i / 24)) in units of 2^-16, to within one unit. This is the table of
+ * TensorFlow Lite, whose roundings follow no rule. */
 static const guint16 sigmoid[256] = {
   32768, 33451, 34133, 34813, 35493, 36169, 36843, 37513, 38180, 38841, 39498, 40149, 40794, 41432,
   42064, 42688, 43304, 43912, 44511, 45102, 45683, 46255, 46817, 47369, 47911, 48443, 48964, 49475,
@@ -38,8 +38,9 @@ scale (gint16 x, gint32 multiplier, gint shift)
   return (gint32) (((gint64) x * multiplier + half) >> shift);
 }
 
-/* Interpolates the table at `at`, which has `bits` bits behind the entry's index; beyond the table,
- * returns `above`. Results are in units of 2^-(16 + bits). */
+/* Interpolates the table between the entry `at` >> `bits` and the next entry; the low `bits` bits
+ * of `at` are the fraction. Beyond the table, returns `above`. Results are in units of 2^-(16 +
+ * bits). */
 static gint32
 interpolate (guint32 at, gint bits, gint32 above)
 {

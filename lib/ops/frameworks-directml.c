@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits and joins of DirectML, which gives the type of each part. All types are checked. */
+/* Splits and joins of DirectML, whose calls give the type of each part. All types are checked. */
 
 #include <cleave/cleave-frameworks.h>
 
 #include "split-sizes.h"
 
-/* Checks a part: it has the element type, rank and extents of the whole, except for the extent of
+/* Checks that a part has the element type, rank and extents of the whole, except for the extent of
  * the axis. */
 static gboolean
 check_part (const CleaveTensorType *whole,

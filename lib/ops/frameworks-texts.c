@@ -14,13 +14,13 @@
 #define N_INTS 3
 #define N_LISTS 2
 
-/* The parsed arguments of one call. */
+/* The arguments of one call, as texts and parsed. */
 typedef struct
 {
-  GHashTable *texts; /* arguments: from names to texts */
+  GHashTable *texts; /* maps the names of arguments to their texts */
   gint64 values[N_INTS];
   guint n_values;
-  GArray *lists[N_LISTS]; /* lists of gint64, which the arguments own */
+  GArray *lists[N_LISTS]; /* parsed lists of gint64, which this struct owns */
   guint n_lists;
 } Arguments;
 
@@ -33,7 +33,7 @@ arguments_clear (Arguments *arguments)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Arguments, arguments_clear)
 
-/* Parses an integer argument. Sets `*value` to NULL if it is absent. */
+/* Parses an integer argument. Sets `*value` to NULL if the argument is absent. */
 static gboolean
 take_int (Arguments *arguments, const char *name, const gint64 **value, GError **error)
 {
@@ -50,8 +50,8 @@ take_int (Arguments *arguments, const char *name, const gint64 **value, GError *
   return TRUE;
 }
 
-/* Parses an integer argument. If it is absent, stores `*otherwise` in `*value`; fails if
- * `otherwise` is NULL. */
+/* Parses an integer argument. If the argument is absent, stores `*otherwise` in `*value`, or fails
+ * if `otherwise` is NULL. */
 static gboolean
 take_needed (
     Arguments *arguments, const char *name, const gint64 *otherwise, gint64 *value, GError **error)
@@ -66,8 +66,8 @@ take_needed (
   return TRUE;
 }
 
-/* Parses a list of integers. An empty text is an empty list. Sets `*list` to NULL if it is absent.
- */
+/* Parses a list of integers. An empty text is an empty list. Sets `*list` to NULL if the argument
+ * is absent. */
 static gboolean
 take_list (
     Arguments *arguments, const char *name, const gint64 **list, guint *n_list, GError **error)
@@ -79,8 +79,8 @@ take_list (
   *n_list = 0;
   if (text == NULL)
     return TRUE;
-  /* Reserve one number: otherwise the data of an empty list would be NULL, as if the list were
-   * absent. */
+  /* Reserve memory for one number: the data of an empty list would otherwise be NULL, as if the
+   * list were absent. */
   numbers = *text == '\0' ? g_array_sized_new (FALSE, FALSE, sizeof (gint64), 1)
                           : cleave_text_to_ints (name, text, error);
   if (numbers == NULL)
@@ -130,7 +130,7 @@ from_pytorch (const CleaveTensorType *type, Arguments *arguments, GError **error
   return cleave_split_op_from_pytorch (type, &call, error);
 }
 
-/* Parses an unsigned argument that must be given. */
+/* Parses an unsigned argument. Fails if the argument is absent. */
 static gboolean
 take_uint (const Arguments *arguments, const char *name, guint *value, GError **error)
 {
@@ -202,8 +202,8 @@ from_openvino_variadic (const CleaveTensorType *type, Arguments *arguments, GErr
              : cleave_split_op_from_openvino_variadic (type, axis_tensor, lengths, error);
 }
 
-/* Appends the types of the results, such as "1,2/1,4". They have the element type of the operand.
- */
+/* Parses shapes, such as "1,2/1,4", and appends a type with the element type of the operand for
+ * each shape. */
 static gboolean
 take_types (const Arguments *arguments,
             const char *name,
@@ -240,8 +240,9 @@ from_directml (const CleaveTensorType *type, Arguments *arguments, GError **erro
                                         axis, error);
 }
 
-/* Stores the numbers of one list of XLA, such as "0,0/1,0", for slice i in the field at `offset` of
- * slices[i]. The first list that is parsed sets the number of slices. */
+/* Parses the lists of an argument of XLA, such as "0,0/1,0": list i belongs to slice i. Stores its
+ * numbers in the field at `offset` of slices[i]. The first argument that is parsed sets the number
+ * of slices. */
 static gboolean
 take_indices (const Arguments *arguments,
               const char *name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Slices of XLA, and splits, which XLA writes as several slices. */
+/* Slices of XLA, and Splits, each of which XLA writes as several slices. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -66,7 +66,7 @@ cleave_slice_op_from_xla (const CleaveTensorType *operand,
   return attrs;
 }
 
-/* Returns whether a slice has less than all of dimension d. */
+/* Returns whether one of the n slices does not contain the whole dimension d. */
 static gboolean
 is_cut (const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint d)
 {
@@ -76,8 +76,8 @@ is_cut (const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint d
   return FALSE;
 }
 
-/* Finds the only dimension that is cut. If none is, several slices can only be parts of a dimension
- * of extent 0. */
+/* Finds the only dimension that the slices cut. If they cut no dimension, several slices can only
+ * be parts of a dimension of extent 0. */
 static gboolean
 find_cut (
     const CleaveShape *shape, const CleaveSliceXla *slices, guint n, guint *axis, GError **error)

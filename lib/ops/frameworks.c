@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits of oneDNN Graph, TensorFlow, PyTorch and ONNX. OpenVINO, DirectML and XLA have files of
- * their own. Each constructor applies the rules of its framework exactly and checks everything
- * against the operand's type. All return the same attributes. */
+/* Splits of oneDNN Graph, TensorFlow, PyTorch and ONNX; frameworks-*.c have those of OpenVINO,
+ * DirectML and XLA. Each constructor applies the rules of its framework exactly, and checks all
+ * arguments against the operand's type. All constructors return attributes of a Split. */
 
 #include <cleave/cleave-frameworks.h>
 
@@ -164,8 +164,8 @@ check_n_outputs (const char *name, gint64 n, guint n_outputs, GError **error)
                       name, n, n_outputs);
 }
 
-/* Returns the sizes of opset 18: k pieces of extent / k, rounded up. The last piece has the
- * rest, which may be 0. */
+/* Returns the sizes of a Split with `num_outputs` of opset 18: k pieces of extent / k elements,
+ * rounded up. The last piece has the rest, which may be 0 elements. */
 static CleaveSplitAttrs *
 from_num_outputs (const CleaveShape *shape, gint64 axis, gint64 k, GError **error)
 {

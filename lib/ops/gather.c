@@ -17,7 +17,7 @@ static const CleaveAttr axis_attrs[] = {
 
 #define NOTHING "there is nothing for the indices to read"
 
-/* Gather */
+/* The op Gather */
 
 static gboolean
 infer_gather (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -57,8 +57,7 @@ maps_gather (const CleaveCall *call, guint operand, CleaveDimMap *map)
                          : cleave_dim_map_same (d < axis ? d : d - 1 + n);
 }
 
-/* Returns the number of elements behind the axis if they are contiguous in x and in y. Returns 0 if
- * they are not. */
+/* Returns the number of elements after the axis if they are contiguous in x and in y, else 0. */
 static gint64
 find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indices)
 {
@@ -75,7 +74,8 @@ find_block (const CleaveView *x, guint axis, const CleaveView *y, guint n_indice
   return n;
 }
 
-/* The blocks of a line of indices. Steps are in bytes; index_step is in indices. */
+/* The blocks that a line of indices copies. A block is the elements of x after the axis, for one
+ * index. Steps are in bytes, except for index_step, which is in indices. */
 typedef struct
 {
   char *y;
@@ -85,7 +85,8 @@ typedef struct
   gsize n_bytes;
 } Blocks;
 
-/* A block of one element is copied by an assignment, since a call of memcpy() takes longer. */
+/* Defines functions that copy the blocks of a line. A block of one element is copied by an
+ * assignment, since a call of memcpy() takes longer. */
 #define COPY_BLOCKS(name, Index, move)                                                             \
   static void name (const Blocks *b)                                                               \
   {                                                                                                \
@@ -111,14 +112,14 @@ typedef struct
 COPY_BLOCKS_OF (gint32)
 COPY_BLOCKS_OF (gint64)
 
-/* Copy functions, by the type of an index and the size of a block: 1, 2, 4, 8 or any number of
- * bytes. */
+/* Copy functions, indexed by the type of an index (int32, int64), and by the size of a block: 1, 2,
+ * 4, 8 or any number of bytes. */
 static void (*const block_copies[2][5]) (const Blocks *b) = {
   { copy_1_gint32, copy_2_gint32, copy_4_gint32, copy_8_gint32, copy_any_gint32 },
   { copy_1_gint64, copy_2_gint64, copy_4_gint64, copy_8_gint64, copy_any_gint64 },
 };
 
-/* For each index of the dimensions before the axis, copies one block for each entry of `indices`.
+/* Copies a block for each entry of `indices`, and for each index of the dimensions before the axis.
  */
 static void
 copy_blocks (
@@ -153,9 +154,10 @@ copy_blocks (
     while (cleave_lines_next (&lines));
 }
 
-/* The blocks of an index are copied as one strided view if they are shorter than SHORT_BLOCK
- * bytes and there are MANY_BLOCKS times as many blocks per index as indices. The first elements
- * of 65,536 pairs take 30 us as one view, and 560 us block by block. */
+/* All blocks of an index are copied as one strided view on two conditions. A block is shorter than
+ * SHORT_BLOCK bytes, and each index has at least MANY_BLOCKS times as many blocks as there are
+ * indices. Example: the first elements of 65,536 pairs take 30 us as one view, and 560 us block by
+ * block. */
 #define SHORT_BLOCK 64
 #define MANY_BLOCKS 16
 
@@ -198,7 +200,7 @@ compute_gather (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
-/* The fields that the records of Gather, GatherElements and GatherND have in common. */
+/* Fields that the records of Gather, GatherElements and GatherND share. */
 #define GATHERS                                                                                    \
   .operands = (const char *const[]){ "data", "indices", NULL },                                    \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 2, .work = cleave_work_once
@@ -214,7 +216,7 @@ const CleaveOp cleave_op_gather = {
   .compute = compute_gather,
 };
 
-/* GatherElements */
+/* The op GatherElements */
 
 static gboolean
 infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -274,7 +276,7 @@ static const CleaveAttr nd_attrs[] = {
   { 0 },
 };
 
-/* Returns the number of dimensions of data that an index tuple has indices for. */
+/* Returns the number of dimensions of data for which an index tuple has an index. */
 static guint
 n_taken (const CleaveShape *indices)
 {

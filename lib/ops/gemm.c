@@ -15,7 +15,7 @@
 enum { A, B, C };
 
 /* reduced_dim() returns the dimension of A or B that is summed (K). kept_dim() returns the other
- * dimension, which the result has, too. */
+ * dimension, which is a dimension of the result. */
 static guint
 reduced_dim (const CleaveCall *call, guint operand)
 {

@@ -2,7 +2,8 @@
 
 /* GlobalAveragePool, GlobalMaxPool and GlobalLpPool.
  *
- * Order: all read the spatial elements of a channel in row-major order, with both layouts.
+ * Order of operations: all read the spatial elements of a channel in row-major order, with both
+ * layouts.
  *
  * GlobalAveragePool: a sum in eight lanes (lanes.h), divided by the number of elements; in float64
  * for float64, else in float32, rounded once at the end. GlobalMaxPool: as MaxPool with a window of
@@ -88,8 +89,8 @@ compute_average (const CleaveCall *call, const CleaveView *operands, const Cleav
   each_channel (call, &operands[X], &results[0], make_average);
 }
 
-/* Finds the maximum: begins with the first element, and replaces it by each that is greater or NaN.
- */
+/* Finds the maximum of a channel: begins with the first element, and replaces the maximum by each
+ * element that is greater or NaN. */
 static void
 make_max (const CleaveCall *call, const CleaveView *plane, gpointer y)
 {
@@ -118,8 +119,8 @@ compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveVie
   each_channel (call, &operands[X], &results[0], make_max);
 }
 
-/* Computes a line of channels at once, so that channels that are contiguous in memory are read in
- * order. */
+/* Computes a GlobalLpPool. Computes a line of channels at once, so that channels that are
+ * contiguous in memory are read in order. */
 static void
 compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
 {
@@ -154,7 +155,7 @@ static const CleaveAttr lp_attrs[] = {
   { 0 },
 };
 
-/* The fields that the records of the three global pools have in common. */
+/* Fields that the records of the three global pools share. */
 #define WHOLE_CHANNELS                                                                             \
   .operands = (const char *const[]){ "X", NULL }, .results = (const char *const[]){ "Y", NULL },   \
   .min_operands = 1, .attrs_size = sizeof (CleaveGlobalPoolAttrs), .infer = infer, .maps = maps,   \

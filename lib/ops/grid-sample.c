@@ -4,9 +4,9 @@
  * position of X that the grid gives. N, C, and the spatial dimensions of the grid can be split; a
  * piece reads all spatial dimensions of X.
  *
- * Order: taps in row-major order. The weight of a tap is the product of its weights along the
- * dimensions, in double. Each weight, product and sum is rounded to float32, or to float64 for
- * float64 elements. */
+ * Order of operations: taps in row-major order. The weight of a tap is the product of its weights
+ * along the dimensions, in double. Each weight, product and sum is rounded to float32, or to
+ * float64 for float64 elements. */
 
 #include "build.h"
 #include "grid-taps.h"
@@ -82,14 +82,15 @@ work (const CleaveCall *call)
   return taps * (double) cleave_shape_n_elements (&call->results[0].shape);
 }
 
-/* Rounds a number to the type of the sum: float64 for float64, else float32. */
+/* Rounds a number to the type in which sums are computed: float64 for float64, else float32. */
 static double
 narrowed (const CleaveView *x, double value)
 {
   return x->type.element == CLEAVE_FLOAT64 ? value : (double) (float) value;
 }
 
-/* Returns the interpolated value of a channel, given the taps along each of n dimensions. */
+/* Returns the interpolated value of a channel, given the taps along each of the n spatial
+ * dimensions. */
 static double
 sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n)
 {
@@ -122,8 +123,8 @@ sample (const CleaveView *x, gint64 channel, const CleaveGridTaps *taps, guint n
   return sum;
 }
 
-/* Finds the taps along each dimension for a position in the grid, which has the coordinate of the
- * last dimension first. */
+/* Finds the taps along each dimension for one position of the grid. The grid stores the coordinate
+ * of the last dimension of X first. */
 static void
 find_taps (const CleaveCall *call,
            const CleaveView *x,
@@ -162,8 +163,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     }
 }
 
-/* Returns the first opset with this form of the op: ranks other than 4 came in opset 20. 0:
- * every opset has it. */
+/* Returns the first opset that has this form of the op: opset 20 for ranks other than 4. 0: every
+ * opset has it. */
 static guint
 since (const CleaveCall *call)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The taps of a GridSample: the elements of X that an element of the result interpolates between.
- * Taps outside of X count as 0.
+/* The taps of a GridSample: the elements of X between which an element of the result is
+ * interpolated. Taps outside of X count as 0. The reference kernel (grid-sample.c) and the fast
+ * kernel (lib/runtime/kernels/grid-sample.c) both find them here.
  *
  * Order of the sum: rows of taps, then columns. The weight of a tap is the weight of its row times
  * the weight of its column. Sums are float32, and float64 for float64 elements. */
@@ -34,8 +35,8 @@ cleave_grid_reflect (double at, double low, double high)
   return low + (over <= range ? over : 2 * range - over);
 }
 
-/* Converts a coordinate, -1 to 1, to a position in n elements. The padding modes border and
- * reflection move a position that is outside of the elements inside; the mode zeros leaves it
+/* Converts a coordinate from -1 to 1 to a position in n elements. If the position is outside of the
+ * elements, the padding modes border and reflection move it inside; the mode zeros leaves it
  * outside. */
 static inline double
 cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
@@ -49,7 +50,7 @@ cleave_grid_find_position (const CleaveGridSampleAttrs *a, double at, gint64 n)
     at = at < low || at > high ? cleave_grid_reflect (at, low, high) : at;
   else if (a->padding_mode == CLEAVE_GRID_BORDER)
     at = at < low || at > high ? CLAMP (at, 0, (double) (n - 1)) : at;
-  return CLAMP (at, -4, (double) n + 4); /* from this tap on, all taps are outside of X */
+  return CLAMP (at, -4, (double) n + 4); /* at these limits and beyond, all taps are outside of X */
 }
 
 static inline gint64
@@ -75,8 +76,8 @@ cleave_grid_cubic_weight (double t)
          4 * CLEAVE_GRID_CUBIC_A;
 }
 
-/* Finds the taps along one dimension. They are written in place, not returned, since copying a
- * struct whose members were just written stalls on store forwarding. */
+/* Finds the taps along one dimension. Writes them to `taps` instead of returning them: copying a
+ * struct whose fields were just written stalls on store forwarding. */
 static inline __attribute__ ((always_inline)) void
 cleave_grid_taps (const CleaveGridSampleAttrs *a, double at, gint64 n, CleaveGridTaps *taps)
 {

@@ -2,7 +2,9 @@
 #pragma once
 
 /* Conversions between float and the 16-bit floats: float16 (IEEE 754 binary16), and bfloat16, the
- * upper 16 bits of a float. They round to nearest, ties to even. NaN gives NaN. */
+ * upper 16 bits of a float. They round to nearest, ties to even; NaN gives NaN. The reference
+ * kernels (reference.h) and the fast kernels (lib/runtime/kernels/upcast.h) convert elements with
+ * these functions. */
 
 #include <glib.h>
 #include <string.h>
@@ -42,8 +44,8 @@ cleave_bits_select (gboolean choice, guint32 a, guint32 b)
 }
 
 /* Converts a float to a float16. Computes all cases and selects one, so that compilers can
- * vectorize it. Numbers below 2^-14 are rounded by adding 0.5, which leaves as many bits as a
- * subnormal float16 has. */
+ * vectorize the function. Numbers below 2^-14 are rounded by adding 0.5: the sum has as many bits
+ * after the point as a subnormal float16. */
 static inline guint16
 cleave_half_from_float (float value)
 {
@@ -57,7 +59,7 @@ cleave_half_from_float (float value)
   half = cleave_bits_select (size >= 0x477ff000, 0x7c00, half); /* a float of 65520 or more becomes
                                                                  * infinity */
   half = cleave_bits_select (size > 0x7f800000, 0x7e00 | ((guint32) size >> 13 & 0x3ff),
-                             half); /* a NaN becomes a quiet NaN */
+                             half); /* a NaN becomes a quiet NaN of float16 */
   return (guint16) (sign | half);
 }
 
@@ -89,9 +91,9 @@ cleave_bfloat16_to_float (guint16 bfloat)
   return cleave_float_from_bits ((guint32) bfloat << 16);
 }
 
-/* Converts a double to a float, rounding to odd: truncates, and sets the last bit if bits were
- * lost. Rounding the float again, to 16 bits, then gives the same as rounding the double directly.
- */
+/* Converts a double to a float, rounding to odd: truncates the number, and sets the last bit if
+ * bits were lost. If the float is then rounded to 16 bits, the result is the same as if the double
+ * were rounded directly. */
 static inline float
 cleave_float_round_to_odd (double value)
 {

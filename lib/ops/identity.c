@@ -30,7 +30,8 @@ static const CleaveAttr dropout_attrs[] = {
   { 0 },
 };
 
-/* The second result, the mask of the elements that were kept, is all 1. */
+/* Infers the types of a Dropout. The second result is the mask of the elements that are not
+ * dropped: all are 1. */
 static gboolean
 infer_dropout (const CleaveCall *call, CleaveTensorType *results, GError **error)
 {

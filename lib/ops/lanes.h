@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Long sums in eight lanes (partial sums): a fixed number, so that every kernel can use vectors and
- * still adds in the same order.
+/* Long sums in eight lanes (partial sums). The number of lanes is fixed, so that every kernel can
+ * use vectors and still adds in the same order. GlobalAveragePool and InstanceNormalization sum
+ * this way, and so do their fast kernels.
  *
  * Element i, in row-major order, is added to lane i % 8; each lane begins with +0. Then lane j + 4
  * is added to lane j, for j = 0 … 3; lane j + 2 to lane j, for j = 0, 1; lane 1 to lane 0. Sums of
@@ -13,7 +14,7 @@
 
 #define CLEAVE_N_LANES 8
 
-/* Returns a view of the spatial dimensions of `view`: for batch 0 and channel 0. */
+/* Returns a view of the spatial dimensions of `view`, for batch index 0 and channel 0. */
 static inline CleaveView
 cleave_lanes_plane (const CleaveView *view, CleaveDims dims)
 {
@@ -28,8 +29,8 @@ cleave_lanes_plane (const CleaveView *view, CleaveDims dims)
   return plane;
 }
 
-/* Returns the sum of x - mean over all elements x, or of the squares of x - mean. Each operation is
- * rounded. */
+/* Returns the sum of x - mean over all elements x of a view or, if `squares`, of the squares of x -
+ * mean. Each operation is rounded. */
 static inline double
 cleave_lanes_sum (const CleaveView *view, double mean, gboolean squares)
 {

@@ -3,9 +3,9 @@
 /* LayerNormalization and MeanVarianceNormalization. The normalized dimensions cannot be split, the
  * others can.
  *
- * Order: moments.h. LayerNormalization computes float64 in double, all other floats in float32, and
- * rounds each operation. MeanVarianceNormalization computes in double and rounds once, since it
- * divides by almost 0 if all elements are equal. */
+ * Order of operations: moments.h. LayerNormalization computes float64 in double, all other floats
+ * in float32, and rounds each operation. MeanVarianceNormalization computes in double and rounds
+ * once, since it divides by almost 0 if all elements are equal. */
 
 #include "../ir/op.h"
 #include "moments.h"
@@ -24,7 +24,8 @@ axes_of (const CleaveCall *call)
   return (~0u << a->axis) & ((1u << call->operands[X].shape.rank) - 1);
 }
 
-/* Checks Scale or B: it is broadcast to the dimensions of X from the axis on. */
+/* Checks that Scale or B (operand number `operand`) can be broadcast to the dimensions of X from
+ * the axis on. */
 static gboolean
 check_parameter (const CleaveCall *call, guint operand, GError **error)
 {
@@ -80,7 +81,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
       map[d] = cleave_dim_map_whole (own->dim[d]);
 }
 
-/* Mean and InvStdDev have extent 1 in the normalized dimensions. */
+/* Sets the maps of Mean and InvStdDev, which have extent 1 in the normalized dimensions. */
 static void
 result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 {
@@ -90,7 +91,7 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
     map[d] = (axes >> d & 1) != 0 ? cleave_dim_map_whole (1) : cleave_dim_map_same (d);
 }
 
-/* Reference kernel */
+/* The reference kernel of LayerNormalization */
 
 /* Computes a block of Y: (x - mean) * inverse * Scale + B. */
 static void
@@ -232,9 +233,9 @@ const CleaveOp cleave_op_layer_normalization = {
   .compute = compute,
 };
 
-/* MeanVarianceNormalization */
+/* The op MeanVarianceNormalization */
 
-/* A number that ONNX adds to the standard deviation. */
+/* ONNX adds this number to the standard deviation. */
 #define MVN_EPSILON 1e-9
 
 static const CleaveAttr mvn_attrs[] = {

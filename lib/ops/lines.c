@@ -36,7 +36,7 @@ cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b)
   return wide == CLEAVE_WIDE_I64 ? COMPARE (gint64) : COMPARE (guint64);
 }
 
-/* Conversions */
+/* Conversions of elements */
 
 static inline gint64
 fit_signed (double a, gint64 min, gint64 max)
@@ -51,8 +51,8 @@ fit_unsigned (double a, guint64 max)
 }
 
 /* Converts an integer to a double, rounding to odd: truncates to 53 bits, and sets the last bit if
- * bits were lost. Rounding the double to a shorter float then gives the same as rounding the
- * integer. */
+ * bits were lost. If the double is then rounded to a shorter float, the result is the same as if
+ * the integer were rounded directly. */
 static inline double
 unsigned_to_odd (guint64 a)
 {
@@ -157,7 +157,8 @@ static const struct
 };
 /* clang-format on */
 
-/* Returns whether a line is contiguous in the view and already of the wide type. */
+/* Returns whether a line is contiguous in the view and its elements have the wide type, so that the
+ * line needs no conversion. */
 static gboolean
 is_plain (CleaveElement element, gint64 step, CleaveWide wide)
 {
@@ -206,9 +207,10 @@ cleave_line_write (const CleaveView *view,
     copies[view->type.element].write[wide](to, from, step, n);
 }
 
-/* Lines */
+/* Iteration over lines */
 
-/* Returns whether dimensions d and d + 1 can be merged, in all views. */
+/* Returns whether dimensions d and d + 1 continue each other in all views, so that they can be
+ * merged. */
 static gboolean
 can_join (const CleaveLines *lines, guint d)
 {
@@ -218,7 +220,7 @@ can_join (const CleaveLines *lines, guint d)
   return TRUE;
 }
 
-/* Moves dimension d to position `to`. */
+/* Moves dimension d to index `to`, and shifts the dimensions between. */
 static void
 move_dim (CleaveLines *lines, guint d, guint to)
 {
@@ -227,7 +229,7 @@ move_dim (CleaveLines *lines, guint d, guint to)
     lines->stride[k][to] = lines->stride[k][d];
 }
 
-/* Drops dimensions of extent 1 and merges neighbors. */
+/* Drops dimensions of extent 1, and merges dimensions that continue each other. */
 static void
 join_dims (CleaveLines *lines)
 {

@@ -2,7 +2,9 @@
 #pragma once
 
 /* Reads and writes views line by line, converted to one of four wide types, so that a reference
- * kernel is written once for all element types. A value is rounded only when it is written. */
+ * kernel is written once for all element types. A value is rounded only when it is written. Most
+ * reference kernels of lib/ops that compute use this header; reference.h has loops over single
+ * elements. */
 
 #include "reference.h"
 
@@ -14,11 +16,11 @@ typedef enum {
   CLEAVE_N_WIDES
 } CleaveWide;
 
-/* Number of elements that a kernel reads at once, so that its buffers fit on the stack. */
+/* A kernel reads at most this many elements at once, so that its buffers fit on the stack. */
 #define CLEAVE_LINE 256
-/* Smallest number of neighboring lists that are processed together, element i of all lists before
- * element i + 1, instead of one list after the other. CumSum of 8 lists of 512 takes 27 us one by
- * one and 47 us together; 16 lists take the same time either way. */
+/* At least this many neighboring lists are processed together: element i of all lists before
+ * element i + 1. Fewer lists are processed one after the other. CumSum of 8 lists of 512 takes 27
+ * us one by one and 47 us together; 16 lists take the same time either way. */
 #define CLEAVE_MIN_ACROSS 16
 
 typedef union
@@ -34,22 +36,22 @@ CleaveWide cleave_wide_of (CleaveElement element);
  * NaN is greater than all numbers. */
 int cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b);
 
-/* Reads n elements of a view, from element `offset` on, with steps of `step` elements. Returns them
- * as `wide`, contiguous: in the view itself if possible, else converted to `buffer`. `wide` is the
- * wide type of the element type, or CLEAVE_WIDE_F64. */
+/* Reads n elements of a view, from element `offset` on, with steps of `step` elements. Returns the
+ * address of n contiguous elements of the type `wide`: in the view itself if possible, else
+ * converted in `buffer`. `wide` must be the wide type of the element type, or CLEAVE_WIDE_F64. */
 gconstpointer cleave_line_read (const CleaveView *view,
                                 gint64 offset,
                                 gint64 step,
                                 gint64 n,
                                 CleaveWide wide,
                                 CleaveLineBuffer *buffer);
-/* Returns the memory to which the caller writes elements before cleave_line_write(): that of the
- * view if it can take them as they are, else `buffer`. */
+/* Returns the address to which the caller writes elements of the type `wide` before it calls
+ * cleave_line_write(). This is in the view if the elements need no conversion, else in `buffer`. */
 gpointer cleave_line_begin (
     const CleaveView *view, gint64 offset, gint64 step, CleaveWide wide, CleaveLineBuffer *buffer);
-/* Writes n elements from `from` to a view. A real number is converted to an integer type by
- * truncating and clamping, NaN to 0. An integer is truncated to the bits of the type. For bool, all
- * but 0 are 1. */
+/* Writes n elements from `from` to a view, and converts them to the element type. A real number
+ * becomes an integer by truncating and clamping, NaN becomes 0. An integer is truncated to the bits
+ * of the type. For bool, every number except 0 becomes 1. */
 void cleave_line_write (const CleaveView *view,
                         gint64 offset,
                         gint64 step,
@@ -76,7 +78,7 @@ typedef struct
 
 /* Begins an iteration in row-major order over the first `rank` dimensions in `dim`, with the
  * strides that the caller has set. Merges dimensions that continue each other in all views. Returns
- * FALSE if there is no element. */
+ * FALSE if there are no elements. */
 gboolean cleave_lines_init (CleaveLines *lines, guint n_views);
 /* Begins an iteration over all elements of views[0], in the order of its memory. The other views
  * are broadcast to its shape. */

@@ -3,8 +3,8 @@
 /* LpNormalization, opset 1: each element divided by the norm of its line along the axis. If the
  * norm is 0, so is the result, as in ONNX Runtime. All dimensions but the axis can be split.
  *
- * Order: the norm as norms.h says. float64 is divided by the norm. Shorter floats are multiplied by
- * 1 / norm in double, where this cannot overflow, and rounded. */
+ * Order of operations: the norm as norms.h says. float64 is divided by the norm. Shorter floats are
+ * multiplied by 1 / norm in double, where this cannot overflow, and rounded. */
 
 #include "../ir/op.h"
 #include "norms.h"
@@ -35,7 +35,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[X].shape.dim[a->axis]);
 }
 
-/* Divides n elements by their norms, or by a single norm if `step` is 0. */
+/* Divides element i by norms[i], or all n elements by norms[0] if `step` is 0. The result is 0 if
+ * the norm is 0. */
 static void
 divide (const double *x, const double *norms, gint64 step, gint64 n, double *y)
 {
@@ -58,8 +59,8 @@ scale (const double *x, const double *factors, gint64 step, gint64 n, double *y)
       y[i] = x[i] * factors[i];
 }
 
-/* Writes the results of a line of n elements: each element times a factor or divided by a norm,
- * read from `by` with the step `by_step`. */
+/* Writes the results of a line of n elements. Each element is multiplied by a factor or divided by
+ * a norm; these are in `by`, with the step `by_step`. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,
@@ -83,8 +84,8 @@ write_line (const CleaveView *const *views,
     }
 }
 
-/* Normalizes n lines along the axis, at most CLEAVE_LINE. The first begins at `offset`, further
- * ones `across` elements after the one before. */
+/* Normalizes n lines along the axis, at most CLEAVE_LINE. The first line begins at `offset`, each
+ * further line `across` elements after the line before it. */
 static void
 normalize (const CleaveLpNormAttrs *a,
            const CleaveView *const *views,

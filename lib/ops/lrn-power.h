@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The power by which LRN divides an element. The reference kernel (lrn.c) and the fast kernel
+ * (lib/runtime/kernels/lrn.c) both compute it here, so that they give the same bits. */
+
 #include <math.h>
 
 #include <glib.h>
 
-/* Replaces n sums by their powers with the exponent `beta`, by which LRN divides. The exponents
- * 0.75 and 0.5, which networks use, are square roots, each rounded: pow() takes ten times as long.
- */
+/* Replaces each of n sums by its power with the exponent `beta`. The exponents 0.75 and 0.5, which
+ * networks use, are square roots, each rounded: pow() takes ten times as long. */
 static inline void
 cleave_lrn_powers (double *v, gint64 n, double beta)
 {

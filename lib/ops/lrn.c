@@ -3,7 +3,8 @@
 /* LRN: each element divided by a power of the sum of squares over a window of channels. Channels
  * cannot be split, since LRN has no pads for the halo of a piece; all other dimensions can.
  *
- * Order: the squares of the window in the order of channels, in double; the result is rounded once.
+ * Order of operations: the squares of the window in the order of channels, in double; the result is
+ * rounded once.
  */
 
 #include "../ir/op.h"

@@ -13,8 +13,8 @@
  * - These divisions are exact here. ONNX Runtime computes them in floats, and sometimes reads one
  * row more than the region has.
  *
- * Order: row by row; the maximum is the first of equal elements, and NaN replaces it, as in
- * MaxPool.
+ * Order of operations: row by row; the maximum is the first of equal elements, and NaN replaces it,
+ * as in MaxPool.
  */
 
 #include <math.h>
@@ -25,7 +25,8 @@
 
 enum { X, ROIS };
 
-/* Corners are clamped to this magnitude, far outside of any image, so that products fit 64 bits. */
+/* Corners are clamped to this magnitude, in elements, far outside of any image, so that products of
+ * corners fit 64 bits. */
 #define MAX_CORNER (1 << 30)
 
 static const CleaveAttr attr_table[] = {
@@ -84,8 +85,8 @@ load_image (const CleaveView *rois, gint64 roi, gint64 n_images)
   return isnan (image) ? 0 : (gint64) CLAMP (image, 0, (double) (n_images - 1));
 }
 
-/* Returns the span of X that element `at` of `n` of the result reads, for a region from `first` to
- * `last` in one dimension. */
+/* Returns the span of X that element `at` of n elements of the result reads, in one dimension. The
+ * region is from element `first` to element `last` of X. */
 static CleaveSpan
 find_span (gint64 first, gint64 last, gint64 at, gint64 n, gint64 extent)
 {
@@ -95,7 +96,8 @@ find_span (gint64 first, gint64 last, gint64 at, gint64 n, gint64 extent)
                        CLAMP (first + ((at + 1) * size + n - 1) / n, 0, extent) };
 }
 
-/* Copies the bits of the maximum of some rows and columns; 0 if there is no element. */
+/* Finds the maximum in some rows and columns of a channel, and copies its bits to `y`; 0 if there
+ * is no element. */
 static void
 take_greatest (const CleaveView *x, gint64 channel, CleaveSpan rows, CleaveSpan columns, gpointer y)
 {

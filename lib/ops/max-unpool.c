@@ -111,8 +111,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Returns the offset, within a channel of the result, of an index of the channel that was pooled.
- */
+/* Returns the offset, within a channel of the result, of the element to which `index` points. The
+ * index counts elements of `pooled`, the whole value that was pooled. */
 static gint64
 find_offset (const CleaveShape *pooled, gint64 index, const CleaveView *y)
 {

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Shapes of MaxUnpool, for its record (max-unpool.c) and for the exporter
+ * (lib/onnx/export/indices.c), which converts the indices of a piece. */
+
 #include "../ir/op.h"
 
-/* Computes the shape of the value that was pooled to x. Indices count the elements of that value.
- * The output_shape of a MaxUnpool may be larger. */
+/* Sets `pooled` to the smallest shape of a value that a MaxPool pools to shape `x`. The indices
+ * count the elements of that value. The output_shape of a MaxUnpool may be larger. */
 void
 cleave_max_unpool_shape (const CleaveMaxUnpoolAttrs *a, const CleaveShape *x, CleaveShape *pooled);

@@ -4,8 +4,8 @@
 
 #include "elementwise-math.h"
 
-/* A sum of floats, block by block: float32 lanes of the current block, double lanes of the blocks
- * before it, and the number of elements in the current block. */
+/* A sum of floats, computed block by block: float32 lanes of the current block, double lanes of all
+ * blocks before it, and the number of elements in the current block. */
 typedef struct
 {
   float part[CLEAVE_N_LANES];
@@ -36,7 +36,8 @@ add_f32 (BlockSum *sum, const float *x, gint64 n)
 
 CLEAVE_LANES_FOLD (add_f64, double, cleave_f64_add)
 
-/* Returns the differences of n elements to `center`, or their squares. */
+/* Returns the differences of n elements of x to `center` or, if `squares`, the squares of the
+ * differences. */
 static gconstpointer
 find_terms (gconstpointer x,
             gint64 n,

@@ -103,12 +103,12 @@ cleave_move_from_double (CleaveElement element, double value, guint64 *bytes)
     bits = (guint64) clamp_signed (value, n_bits);
   else
     bits = clamp_unsigned (value, n_bits);
-  /* On little-endian machines, the only ones supported, the low bytes come first. */
+  /* Only little-endian machines are supported; there, the low bytes come first. */
   G_STATIC_ASSERT (G_BYTE_ORDER == G_LITTLE_ENDIAN);
   memcpy (bytes, &bits, sizeof bits);
 }
 
-/* A line of elements to gather or scatter. Steps are in elements. An index is multiplied by
+/* A line of elements to gather or to scatter. Steps are in elements. An index is multiplied by
  * `axis_step`; `extent` is the extent of the axis. */
 typedef struct
 {
@@ -159,7 +159,7 @@ SIZES (PICK)
 static const struct
 {
   gsize index_size, size;
-  void (*run[2]) (const Picks *p); /* the function that gathers, the function that scatters */
+  void (*run[2]) (const Picks *p); /* functions that copy a line: run[0] gathers, run[1] scatters */
 } picks[] = {
 #define X(name, T, Index) { sizeof (Index), sizeof (T), { gather_##name, scatter_##name } },
   SIZES (X)

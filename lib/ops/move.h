@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Helpers of ops that only move data, such as Gather and Pad. They move elements of 1, 2, 4 or 8
- * bytes and do not depend on the element type. */
+/* Helpers of ops that only move data, such as Gather and Pad, for their records and reference
+ * kernels. They move elements of 1, 2, 4 or 8 bytes and do not depend on the element type. */
 
 #include "build.h"
 #include "reference.h"
 
-/* Copies one element; offsets are in elements. */
+/* Copies one element. `to_offset` and `from_offset` are in elements. */
 static inline void
 cleave_move_element (const CleaveView *to,
                      gint64 to_offset,
@@ -31,7 +31,7 @@ cleave_move_element (const CleaveView *to,
     }
 }
 
-/* The `kernel` of ops whose reference kernel already copies at the speed of memory. */
+/* Is the `kernel` of ops whose reference kernel already copies at the speed of memory. */
 static inline CleaveKernel
 cleave_move_kernel (const CleaveCall *call)
 {
@@ -63,15 +63,16 @@ gboolean cleave_move_check_within (const CleaveShape *indices,
                                    const CleaveShape *data,
                                    guint axis,
                                    GError **error);
-/* Returns `view` without the dimensions first … first + n - 1, from element `offset` on. */
+/* Returns `view`, from element `offset` on, without the n dimensions from dimension `first` on. */
 CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset);
 
-/* The `infer` of Reshape and Expand: the shape is the attribute, the element type the operand's. */
+/* Is the `infer` of Reshape and Expand: the shape is the attribute `shape`, the element type that
+ * of the operand. */
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 
-/* Returns a view with the shape of indices and stride 0 along the axis. Its elements have index 0
- * along the axis, so that an index counts from them. */
+/* Returns a view with the shape of the indices and stride 0 along the axis. All its elements have
+ * index 0 along the axis, so that an index can be added as an offset. */
 static inline CleaveView
 cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint axis)
 {
@@ -82,9 +83,9 @@ cleave_move_first_along (const CleaveView *view, const CleaveShape *shape, guint
   return first;
 }
 
-/* Copies one element for each index. Gathers from the index along the axis of x. If `scatters`,
- * copies to the index along the axis of y; of several elements with the same index, the last in
- * row-major order stays. */
+/* Copies one element for each index. Gathers from the position of the index along the axis of x. If
+ * `scatters`, copies to the position of the index along the axis of y; if several elements have the
+ * same index, the last one in row-major order stays. */
 void cleave_move_picked (const CleaveView *y,
                          const CleaveView *x,
                          const CleaveView *indices,
@@ -92,5 +93,6 @@ void cleave_move_picked (const CleaveView *y,
                          gboolean scatters);
 /* Fills a view with one element. */
 void cleave_move_fill (const CleaveView *view, gconstpointer element);
-/* Converts a value to the bytes of an element. Integers are truncated and clamped. */
+/* Converts `value` to the bytes of an element. For integer types, truncates and clamps the value.
+ */
 void cleave_move_from_double (CleaveElement element, double value, guint64 *bytes);

@@ -52,7 +52,7 @@ norm_of (const CleaveView *x, gint64 offset, CleaveLines *elements, gint64 p)
 }
 
 /* Computes the norms of lists that are neighbors in memory. Adds element i of all lists at once:
- * each of the 8 lanes has one sum for each list. */
+ * each of the 8 lanes holds one sum for each list. */
 static void
 norms_across (const CleaveView *x,
               gint64 offset,

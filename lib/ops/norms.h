@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The p-norms of LpNormalization, GlobalLpPool and LpPool.
+/* The p-norms of LpNormalization, GlobalLpPool and LpPool, for their reference kernels; p is the
+ * exponent.
  *
- * Order, in double: absolute values, squares or other powers; their sum in 8 lanes (axes.h); the
- * root of the sum. LpPool adds tap by tap instead. */
+ * Order of operations, in double: absolute values, squares or other powers; their sum in 8 lanes
+ * (axes.h); the root of the sum. LpPool adds tap by tap instead. */
 
 #include "axes.h"
 #include "lines.h"
 
-/* cleave_norm_terms() sets the terms |x|^p of n elements, cleave_norm_root() returns the p-th root
- * of their sum. */
+/* cleave_norm_terms() sets the terms |x|^p of n elements. cleave_norm_root() returns the p-th root
+ * of the sum of the terms. */
 void cleave_norm_terms (const double *x, gint64 n, gint64 p, double *terms);
 double cleave_norm_root (double sum, gint64 p);
-/* Sets the norms of n lists of elements of x, at most CLEAVE_LINE. The first list has the elements
- * that `elements` visits, moved by `offset` elements. Each further list is moved by `across`
- * elements more. Afterwards `elements` is at its first line again. */
+/* Sets the norms of n lists of elements of x, at most CLEAVE_LINE. The first list consists of the
+ * elements that `elements` visits, moved by `offset` elements. Each further list is `across`
+ * elements after the list before it. Leaves `elements` at its first line. */
 void cleave_norms (const CleaveView *x,
                    gint64 offset,
                    gint64 across,

@@ -99,8 +99,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Returns the index at `offset`, from 0 on; or a number outside of the line if it is out of range.
- */
+/* Returns the index at `offset`, with negative indices converted to 0 … depth - 1. If the index is
+ * out of range, returns a number that is outside of the line. */
 static gint64
 load_index (const CleaveView *indices, gint64 offset, gint64 depth)
 {

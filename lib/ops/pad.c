@@ -95,7 +95,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Returns the index of the operand element for index i, which may be outside of 0 … n - 1. */
+/* Returns the index of the operand's element that index i reads, where i may be outside of 0 … n -
+ * 1. */
 static gint64
 find_element (CleavePadMode mode, gint64 i, gint64 n)
 {
@@ -107,7 +108,8 @@ find_element (CleavePadMode mode, gint64 i, gint64 n)
   return i < n ? i : period - i;
 }
 
-/* Pads element by element, if a negative pad crops elements that another pad repeats. */
+/* Pads element by element. This is needed if a negative pad crops elements that another pad
+ * repeats. */
 static void
 repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
 {
@@ -122,7 +124,7 @@ repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)
     }
 }
 
-/* Returns the view of `part` of y, with the rows [begin, end) of dimension d. */
+/* Returns the view of `part` of y, limited to the rows [begin, end) of dimension d. */
 static CleaveView
 rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gint64 end)
 {
@@ -132,7 +134,7 @@ rows_of (const CleaveView *y, const CleaveRange *part, guint d, gint64 begin, gi
   return cleave_view_slice (y, &rows);
 }
 
-/* Pads some rows of dimension d, which are outside of `part`. */
+/* Fills some rows of dimension d of y, all outside of `part`. */
 static void
 pad_rows (const CleavePadAttrs *a,
           const CleaveView *y,
@@ -161,8 +163,8 @@ pad_rows (const CleavePadAttrs *a,
     }
 }
 
-/* Fills all elements of y outside of `part`: the innermost dimension first, so that outer
- * dimensions pad whole rows. */
+/* Fills all elements of y outside of `part`. Begins with the innermost dimension, so that outer
+ * dimensions fill whole rows. */
 static void
 pad_around (const CleavePadAttrs *a, const CleaveView *y, CleaveRange *part)
 {

@@ -4,27 +4,27 @@
 
 #include "norms.h"
 
-/* The lines of results that are computed together, tap by tap: along the innermost spatial
- * dimension, or along channels if these are contiguous. */
+/* The state of an LpPool. The kernel computes a line of results at once, tap by tap: along the
+ * innermost spatial dimension, or along channels if these are contiguous. */
 typedef struct
 {
   const CleaveView *x, *y;
   const CleaveWindow *windows;
   CleaveDims dims;
   CleaveShape taps;
-  guint line; /* the dimension along which lines run */
+  guint line; /* index of the dimension along which lines run */
   gint64 p;
 } Job;
 
-/* The elements of x that a tap reads for the results [begin, end) of a line: from `offset` on, with
- * steps of `step`. */
+/* The elements of x that a tap reads for the results [begin, end) of a line: from element `offset`
+ * of x on, with steps of `step`, both in elements. */
 typedef struct
 {
   gint64 offset, step, begin, end;
 } Reads;
 
-/* Limits `reads` to the results, of n from `first` on, for which tap `tap` reads data. Sets the
- * offset and the step of the elements that the tap reads. */
+/* Limits `reads` to the results for which tap number `tap` reads data instead of padding, among n
+ * results from `first` on. Sets the offset and the step of the elements that the tap reads. */
 static void
 clip_to_data (
     const CleaveWindow *w, gint64 tap, gint64 first, gint64 n, gint64 stride, Reads *reads)
@@ -39,7 +39,7 @@ clip_to_data (
   reads->step = w->stride * stride;
 }
 
-/* Finds the elements that a tap reads for a line. Returns FALSE if it reads only padding. */
+/* Finds the elements that a tap reads for a line. Returns FALSE if the tap reads only padding. */
 static gboolean
 find_reads (
     const Job *job, const gint64 *at, const gint64 *tap, gint64 first, gint64 n, Reads *reads)

@@ -2,7 +2,8 @@
 
 /* MaxPool, AveragePool and LpPool, in 1 to 6 spatial dimensions.
  *
- * Order: all read the taps of a window in row-major order, without those in the padding.
+ * Order of operations: all read the taps of a window in row-major order, without those in the
+ * padding.
  *
  * MaxPool: the first tap is the maximum; a later tap replaces it if it is greater, or NaN. So of
  * equal elements (also +0 and -0) the first stays, and of several NaNs the last. If there is no
@@ -83,7 +84,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return infer_elements (call, CLEAVE_ELEMENTS_FLOAT, results, error);
 }
 
-/* Returns the shape whose elements the indices count. */
+/* Returns the shape of the whole value, whose elements the indices count. */
 static CleaveShape
 whole_of (const CleaveCall *call)
 {
@@ -136,8 +137,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_window_maps (&dims, windows, map);
 }
 
-/* Sets the pads of a piece. A clip that exceeds the node's pad comes from ceil_mode. AveragePool
- * does not count it as padding, so the piece then has the node's pad and ceil_mode. */
+/* Sets the pads of a piece to the clips of its slice. If an end pad then exceeds the node's pad,
+ * ceil_mode is the cause: the last window reaches beyond the padding. AveragePool does not count
+ * these elements, so the piece gets the node's pad and ceil_mode. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -156,7 +158,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Sets the attributes that make the indices of a piece count the elements of the node's operand. */
+/* Sets the attributes of a piece of a MaxPool. With `whole` and `begin`, the indices of the piece
+ * count the elements of the node's operand. */
 static gboolean
 narrow_max (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -176,8 +179,8 @@ narrow_max (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GS
   return narrow (call, chunk, attrs, why);
 }
 
-/* Returns the fast kernel, which serves all types except float64 and computes no indices, or the
- * reference kernel. */
+/* Returns the fast kernel for all types except float64, if no indices are computed; otherwise
+ * returns the reference kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {
@@ -190,7 +193,7 @@ kernel (const CleaveCall *call)
 typedef struct
 {
   const CleaveCall *call;
-  CleaveView x; /* the operand, from the channel on that the window reads */
+  CleaveView x; /* the operand, from the channel that the window reads */
   CleaveDims dims;
   CleaveWindow windows[CLEAVE_MAX_RANK];
   CleaveShape taps;
@@ -199,8 +202,8 @@ typedef struct
   gint64 offset;               /* offset of the tap's element in x */
 } Window;
 
-/* Moves on while the current tap is padding. `more` says whether there is a current tap. Returns
- * FALSE if none is left. */
+/* Moves to the next tap that is not padding, unless the current tap already is one. `more` says
+ * whether there is a current tap. Returns FALSE if no such tap is left. */
 static gboolean
 skip_padding (Window *w, gboolean more)
 {
@@ -251,10 +254,10 @@ each_window (const CleaveCall *call,
     }
 }
 
-/* MaxPool */
+/* Functions of MaxPool */
 
-/* Returns the index of the tap's element in the whole value that X is a part of: in row-major
- * order, or, if storage_order is 1, with the first spatial dimension fastest. */
+/* Returns the index of the tap's element in the whole value of which X is a part: in row-major
+ * order or, if storage_order is 1, with the first spatial dimension changing fastest. */
 static gint64
 flat_index (const Window *w, const gint64 *at)
 {
@@ -324,10 +327,10 @@ compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveVie
   each_window (call, &operands[X], results, make_max);
 }
 
-/* AveragePool */
+/* Functions of AveragePool */
 
-/* Returns the number of taps of a window in the data or in the node's padding. Taps beyond the
- * padding, which ceil_mode adds, do not count. */
+/* Returns the number of taps of a window that are in the data or in the node's padding. Taps beyond
+ * the padding, which ceil_mode adds, do not count. */
 static gint64
 n_padded_taps (const Window *w)
 {
@@ -337,14 +340,15 @@ n_padded_taps (const Window *w)
     {
       const CleaveWindow *d = &w->windows[i];
       gint64 room = d->extent + d->pad_end + d->pad_begin -
-                    w->out[i] * d->stride; /* elements of x from the first tap of the window on */
+                    w->out[i] * d->stride; /* number of elements, of the data and its padding, from
+                                            * the first tap of the window to the end */
 
       n *= MIN (d->kernel, (room + d->dilation - 1) / d->dilation);
     }
   return n;
 }
 
-/* Returns the number of the row of the current tap. */
+/* Returns the number of the row of the window that has the current tap. */
 static gint64
 tap_row (const Window *w)
 {
@@ -355,7 +359,8 @@ tap_row (const Window *w)
   return row;
 }
 
-/* Adds the taps of one row, from the current tap on. Returns whether a row follows. */
+/* Adds the taps of one row of the window, from the current tap on, to `sum`, and their number to
+ * `n`. Returns whether the window has a further row. */
 static gboolean
 add_row (Window *w, double *sum, gint64 *n)
 {
@@ -392,7 +397,7 @@ compute_average (const CleaveCall *call, const CleaveView *operands, const Cleav
   each_window (call, &operands[X], results, make_average);
 }
 
-/* LpPool */
+/* Functions of LpPool */
 
 static void
 compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)
@@ -464,7 +469,7 @@ since_lp (const CleaveCall *call)
 
 static const char *const result_names[] = { "Y", NULL };
 
-/* The fields that the records of MaxPool, AveragePool and LpPool have in common. */
+/* Fields that the records of MaxPool, AveragePool and LpPool share. */
 #define POOL                                                                                       \
   .operands = (const char *const[]){ "X", NULL }, .min_operands = 1,                               \
   .attrs_size = sizeof (CleavePoolAttrs), .maps = maps, .layout = cleave_call_letters

@@ -8,8 +8,8 @@
 
 /* clang-format off */
 
-/* X (name, type in memory, type and union member of the sum, type of a factor, load, store,
- * multiply-add) */
+/* Lists the types of sums: X (name, type in memory, type and union member of the sum, type of a
+ * factor, load, store, multiply-add). */
 #define TYPES                                                                                      \
   X (float32, float, float, f, float, plain, plain, __builtin_fmaf)                                \
   X (float64, double, double, d, double, plain, plain, __builtin_fma)                              \

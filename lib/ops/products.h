@@ -2,7 +2,8 @@
 #pragma once
 
 /* Sums of products, in the order that every kernel of an op keeps: one fused multiply-add after the
- * other.
+ * other. The reference kernels of convolutions, matrix products, Einsum and recurrent ops add this
+ * way; their fast kernels give the same bits.
  *
  * Sums of float32 and float64 have the same type. Sums of float16 and bfloat16 are float32, rounded
  * once at the end. Integers wrap around. */
@@ -18,14 +19,15 @@ typedef union
 
 typedef struct
 {
-  void (*begin) (CleaveSum *sum, gconstpointer bias); /* begins with the bias; NULL: with +0 */
-  /* sum = fma (x[i], w[i], sum) for i = 0 … n - 1; strides are in elements */
+  void (*begin) (CleaveSum *sum, gconstpointer bias); /* begins a sum with the bias; NULL: with +0
+                                                       */
+  /* computes sum = fma (x[i], w[i], sum) for i = 0 … n - 1; strides are in elements */
   void (*add) (
       CleaveSum *sum, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n);
   void (*scale) (CleaveSum *sum, double by);
   void (*add_scaled) (CleaveSum *sum,
                       gconstpointer c,
-                      double by); /* sum += c * by; rounds the product and the sum */
+                      double by); /* computes sum += c * by; rounds the product and the sum */
   void (*end) (const CleaveSum *sum, gpointer y);
 } CleaveSumOps;
 

@@ -13,8 +13,8 @@
 
 enum { X, SCALE, ZERO };
 
-/* Checks the axis only if there are several scales. With one scale, the axis may be outside of X:
- * ONNX's default is 1, also for a vector. */
+/* Makes the axis positive and checks it, but only if there are several scales. With one scale, the
+ * axis may be outside of X: ONNX's default is 1, also for a vector. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -91,7 +91,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[0] = cleave_dim_map_whole (1);
 }
 
-/* Returns the index of `at` along the axis, or 0 if the axis is outside of X. */
+/* Returns the index along the axis of the element at index `at`, or 0 if the axis is outside of X.
+ */
 static gint64
 along_axis (const CleaveCall *call, const gint64 *at)
 {
@@ -161,7 +162,7 @@ static const CleaveAttr attrs_table[] = {
   { 0 },
 };
 
-/* The fields that the records of QuantizeLinear and DequantizeLinear have in common. */
+/* Fields that the records of QuantizeLinear and DequantizeLinear share. */
 #define STORAGE                                                                                    \
   .results = (const char *const[]){ "y", NULL }, .min_operands = 2, .flags = CLEAVE_OP_STORAGE,    \
   .attrs_size = sizeof (CleaveAxisAttrs), .attrs = attrs_table, .normalize = normalize,            \

@@ -13,7 +13,7 @@
 #include "quantized.h"
 #include "reference.h"
 
-/* The operand indices of the zero points, which differ between the two ops. */
+/* The operand indices of the zero points, which differ between QLinearConv and ConvInteger. */
 typedef struct
 {
   guint w_zero, x_zero;
@@ -172,7 +172,7 @@ kernel (const CleaveCall *call)
                                          : CLEAVE_KERNEL_INTEGER_CONV;
 }
 
-/* The fields that the records of QLinearConv and ConvInteger have in common. */
+/* Fields that the records of QLinearConv and ConvInteger share. */
 #define CONV_OF_BYTES                                                                              \
   .results = (const char *const[]){ "y", NULL }, .attrs_size = sizeof (CleaveConvAttrs),           \
   .attrs = cleave_quantized_conv_attrs, .maps = maps, .narrow = cleave_conv_narrow,                \

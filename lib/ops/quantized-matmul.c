@@ -17,7 +17,8 @@
 #include "quantized.h"
 #include "reference.h"
 
-/* The operand indices, which differ between the two ops. A is operand 0 of both. */
+/* The operand indices that differ between QLinearMatMul and MatMulInteger. A is operand 0 of both.
+ */
 typedef struct
 {
   guint b, a_zero, b_zero;
@@ -40,8 +41,8 @@ dims_of (const CleaveCall *call, const Places *p)
   return cleave_matmul_dims (&call->operands[A].shape, &call->operands[p->b].shape);
 }
 
-/* Returns the matrix, A or B, whose rows or columns an operand's elements go with. Scale and
- * zero point of y have an element for each row, like the scale and zero point of A. */
+/* Returns the matrix, A or B, to whose rows or columns the elements of an operand belong. The scale
+ * and the zero point of y have an element for each row, like the scale and the zero point of A. */
 static CleaveMatmulSide
 side_of (const Places *p, guint operand)
 {
@@ -51,15 +52,16 @@ side_of (const Places *p, guint operand)
   return is_of_b ? CLEAVE_MATMUL_B : CLEAVE_MATMUL_A;
 }
 
-/* Returns the extent of the dimension of y that comes from A alone (its rows) or from B alone
- * (its columns). Returns 1 if y has no such dimension. */
+/* Returns the extent of the dimension of y that comes from A alone (A's rows) or from B alone (B's
+ * columns), as `side` says. Returns 1 if y has no such dimension. */
 static gint64
 own_extent (const CleaveMatmulDims *dims, CleaveMatmulSide side, const CleaveShape *y)
 {
   return dims->has[side] ? y->dim[cleave_matmul_own_dim (dims, side)] : 1;
 }
 
-/* Checks a stack of scales or zero points: [..., M, 1] or [..., 1, N], broadcast to the batch. */
+/* Checks a stack of scales or zero points. The stack must be [..., M, 1] or [..., 1, N], and its
+ * batch dimensions must broadcast to the batch dimensions of the result. */
 static gboolean
 check_stack (const CleaveCall *call,
              const CleaveMatmulDims *dims,
@@ -161,9 +163,9 @@ maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
   maps_places (call, &integer_places, operand, map);
 }
 
-/* Reference kernels */
+/* The reference kernels of QLinearMatMul and MatMulInteger */
 
-/* An operand, and its strides for an index of the result. */
+/* An operand, and its strides along the dimensions of the result. */
 typedef struct
 {
   const CleaveView *view; /* the operand; NULL: the call has no such operand */
@@ -213,7 +215,7 @@ find (const Side *side, guint rank, const gint64 *at)
   return cleave_view_element (side->view, cleave_index_offset (rank, at, side->stride));
 }
 
-/* Returns the element for an index of the result, or 0 if the operand is absent. */
+/* Returns the element of an operand for index `at` of the result, or 0 if the operand is absent. */
 static double
 load (const Side *side, guint rank, const gint64 *at)
 {

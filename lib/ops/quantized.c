@@ -59,7 +59,7 @@ cleave_quantized_load (const CleaveCall *call,
   return cleave_real_load (view->type.element, cleave_view_at (view, &index));
 }
 
-/* Stores a value as quantized.h says. A NaN is stored as the zero point. */
+/* Stores a value as quantized.h says. Stores the zero point for NaN. */
 void
 cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point)
 {
@@ -75,8 +75,9 @@ cleave_quantized_store (CleaveElement element, gpointer at, float value, double 
     *(guint8 *) at = (guint8) CLAMP (whole, 0, G_MAXUINT8);
 }
 
-/* Defines the function `name`, which returns the sum of n products of an X and a W. There is one
- * function for each pair of types, so that the compiler can vectorize the loop. */
+/* Defines the function `name`, which returns the sum of n products of an element of type X and one
+ * of type W. There is one function for each pair of types, so that the compiler can vectorize the
+ * loop. */
 #define DOT(name, X, W)                                                                            \
   static guint32 name (const CleaveByteDot *dot, gint64 n)                                         \
   {                                                                                                \

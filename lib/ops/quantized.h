@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Scales and zero points of quantized ops. Each is a scalar, a vector of one element, or a vector
- * with an element for each index of one dimension of the result. */
+/* Scales, zero points and sums of quantized ops: QuantizeLinear, QLinearConv, QLinearMatMul,
+ * ConvInteger and similar ops. A scale or zero point is a scalar, a vector of one element, or a
+ * vector with an element for each index of one dimension of the result. The fast kernels for bytes
+ * read scales with these functions, too. */
 
 #include "../ir/op.h"
 
 #define CLEAVE_ELEMENTS_BYTE (CLEAVE_ELEMENT_BIT (CLEAVE_INT8) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT8))
 
-/* 16-bit integers, which only QuantizeLinear and DequantizeLinear support. */
+/* The 16-bit integer types, which only QuantizeLinear and DequantizeLinear support. */
 #define CLEAVE_ELEMENTS_SHORT                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_INT16) | CLEAVE_ELEMENT_BIT (CLEAVE_UINT16))
 
@@ -18,17 +20,18 @@ cleave_is_byte (CleaveElement element)
   return (CLEAVE_ELEMENT_BIT (element) & CLEAVE_ELEMENTS_BYTE) != 0;
 }
 
-/* Checks a scale or zero point: it has one of these element types, and is a scalar or has `extent`
- * elements. An absent operand is legal. */
+/* Checks that a scale or zero point has one of these element types (a set of CLEAVE_ELEMENT_BIT),
+ * and is a scalar or has `extent` elements. An absent operand is legal. */
 gboolean cleave_quantized_check (
     const CleaveCall *call, guint operand, guint elements, gint64 extent, GError **error);
-/* Sets the map of a scale or zero point, whose elements go with dimension `axis` of the result. */
+/* Sets the map of a scale or zero point that has one element for each index of dimension `axis` of
+ * the result, or only one element. */
 void cleave_quantized_maps (const CleaveCall *call, guint operand, guint axis, CleaveDimMap *map);
 /* Returns the index of the operand with this name. If the op has no such operand, returns an index
  * for which cleave_call_has() is FALSE. */
 guint cleave_quantized_find (const CleaveCall *call, const char *name);
-/* Returns element `index` of a scale or zero point, or its only element; 0 if the operand is
- * absent. */
+/* Returns element `index` of a scale or zero point, or the only element if there is just one; 0 if
+ * the operand is absent. */
 double cleave_quantized_load (const CleaveCall *call,
                               const CleaveView *operands,
                               guint operand,
@@ -37,8 +40,9 @@ double cleave_quantized_load (const CleaveCall *call,
  * clamped to the range of the element type, an integer of 8 or 16 bits. */
 void cleave_quantized_store (CleaveElement element, gpointer at, float value, double zero_point);
 
-/* Sets stride[d] to the step in an operand of a matrix product of bytes, which must be present, for
- * one step along dimension d of the result. Returns the step along K. */
+/* For a matrix product of bytes, sets stride[d] for each dimension d of the result: the step in the
+ * operand, in elements, for one step along d. The operand must be present. Returns the step along
+ * K. */
 gint64 cleave_quantized_matmul_strides (const CleaveCall *call,
                                         guint operand,
                                         const CleaveView *view,

@@ -2,9 +2,9 @@
 
 /* The reference kernels of RNN, GRU and LSTM.
  *
- * Order: the sum of a gate begins with the sum of its biases; then W x is added, then R h, one
- * fused multiply-add after the other (products.h). All further operations are rounded to the type
- * of the sums.
+ * Order of operations: the sum of a gate begins with the sum of its biases; then W x is added, then
+ * R h, one fused multiply-add after the other (products.h). All further operations are rounded to
+ * the type of the sums.
  *
  * States are stored in the results, so they are rounded to the element type at each step: h in the
  * rows of Y, c in Y_c. Y_h holds the reset state of a GRU until it gets the last state. Rows of Y
@@ -25,7 +25,7 @@ typedef struct
   gint64 offset, step;
 } Row;
 
-/* One sequence in one direction. */
+/* The state of the computation of one sequence in one direction. */
 typedef struct
 {
   const CleaveCall *call;
@@ -33,9 +33,10 @@ typedef struct
   gint64 direction, batch, hidden, n_inputs;
   const CleaveSumOps *sums;
   gboolean is_double;
-  double clip; /* bound of the sums of gates; infinity if there is no clip */
+  double clip; /* bound of the magnitude of the sums of gates; infinity if there is no clip */
   CleaveRecurrentFunction functions[CLEAVE_RECURRENT_MAX_FUNCTIONS];
-  Row x, h, y, last_h, c; /* rows of this step; h: state before the step, y: state after it */
+  Row x, h, y, last_h, c; /* rows of the current step; h: the state before the step, y: the state
+                           * after the step */
 } Walk;
 
 static gpointer
@@ -63,7 +64,7 @@ row_store (const Walk *walk, const Row *row, gint64 i, double value)
   cleave_real_store (row->view->type.element, row_at (row, i), rounded (walk, value));
 }
 
-/* Products */
+/* Sums of products */
 
 static CleaveSum
 begin_sum (const Walk *walk, double bias)
@@ -81,7 +82,8 @@ end_sum (const Walk *walk, const CleaveSum *sum)
   return walk->is_double ? sum->d : (double) sum->f;
 }
 
-/* Adds the product of W or R and a vector, for unit `j` of a gate. */
+/* Adds the products of x and row `j` (a unit) of gate `gate` of W or R (operand number `operand`)
+ * to `sum`. */
 static void
 add_product (const Walk *walk, CleaveSum *sum, guint operand, guint gate, gint64 j, const Row *x)
 {
@@ -93,7 +95,8 @@ add_product (const Walk *walk, CleaveSum *sum, guint operand, guint gate, gint64
                    cleave_view_element (w, at), w->stride[2], w->type.shape.dim[2]);
 }
 
-/* Returns entry `index` of an operand that has a list for each direction, or 0 if it is absent. */
+/* Returns entry `index` of the current direction's list in operand number `operand`, or 0 if the
+ * operand is absent. */
 static double
 parameter (const Walk *walk, guint operand, gint64 index)
 {
@@ -105,7 +108,8 @@ parameter (const Walk *walk, guint operand, gint64 index)
   return cleave_real_load (view->type.element, cleave_view_at (view, at));
 }
 
-/* Return the biases of W and of R. In the operand B, all biases of W come before those of R. */
+/* Return the bias of W, and the bias of R, of unit `j` of a gate. In the operand B, all biases of W
+ * come before the biases of R. */
 static double
 bias_w (const Walk *walk, guint gate, gint64 j)
 {
@@ -126,8 +130,8 @@ has_sums (const Walk *walk)
   return !cleave_call_has (walk->call, CLEAVE_RECURRENT_W);
 }
 
-/* Returns the sum of a bias and W x, or loads that sum if cleave_op_recurrent_sums has computed it.
- */
+/* Returns the sum of `bias` and W x for unit `j` of a gate. If cleave_op_recurrent_sums has
+ * computed that sum, loads it. */
 static CleaveSum
 sum_inputs (const Walk *walk, guint gate, gint64 j, double bias)
 {
@@ -139,8 +143,8 @@ sum_inputs (const Walk *walk, guint gate, gint64 j, double bias)
   return sum;
 }
 
-/* Returns the sum of a gate: both biases, W x and R h. `h` is the state, or the reset state of a
- * GRU. */
+/* Returns the sum of unit `j` of a gate: both biases, W x and R h. `h` is the state, or the reset
+ * state of a GRU. */
 static double
 sum_gate (const Walk *walk, guint gate, gint64 j, const Row *h)
 {
@@ -150,7 +154,7 @@ sum_gate (const Walk *walk, guint gate, gint64 j, const Row *h)
   return end_sum (walk, &sum);
 }
 
-/* Returns the sum of the bias of R and R h. */
+/* Returns the sum of the bias of R and R h, for unit `j` of a gate. */
 static double
 sum_state (const Walk *walk, guint gate, gint64 j)
 {
@@ -160,7 +164,7 @@ sum_state (const Walk *walk, guint gate, gint64 j)
   return end_sum (walk, &sum);
 }
 
-/* Activations */
+/* Activation functions */
 
 static double
 apply (const Walk *walk, guint function, double a)
@@ -180,7 +184,7 @@ activate (const Walk *walk, guint function, double a)
   return apply (walk, function, low > clip ? clip : low);
 }
 
-/* One step of each op */
+/* A step of an RNN, a GRU and an LSTM */
 
 static void
 step_rnn (const Walk *walk)
@@ -226,8 +230,8 @@ step_gru (const Walk *walk)
 
 enum { LSTM_I, LSTM_O, LSTM_F, LSTM_C };
 
-/* Returns the first activation function of a gate's sum, plus the peephole: P times the cell state.
- */
+/* Adds the peephole, which is P times the cell state `c`, to the sum of unit `j` of a gate, and
+ * applies the first activation function. */
 static double
 gate_with_peephole (const Walk *walk, guint gate, gint64 j, double sum, double c)
 {
@@ -260,7 +264,7 @@ step_lstm (const Walk *walk)
     }
 }
 
-/* All steps */
+/* The kernels, which run all steps of all sequences */
 
 typedef void (*Step) (const Walk *walk);
 

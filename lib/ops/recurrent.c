@@ -17,7 +17,7 @@ enum {
   P = CLEAVE_RECURRENT_P
 };
 
-/* The properties in which RNN, GRU and LSTM differ. */
+/* The properties in which the records of RNN, GRU and LSTM differ. */
 typedef struct
 {
   const CleaveOp *op;
@@ -50,15 +50,15 @@ count_directions (const CleaveRecurrentAttrs *a)
   return a->direction == CLEAVE_DIRECTION_BIDIRECTIONAL ? 2 : 1;
 }
 
-/* Activations */
+/* Activation functions */
 
 static const char *const activation_names[] = { "Tanh",       "Sigmoid",     "Relu",
                                                 "Affine",     "LeakyRelu",   "ThresholdedRelu",
                                                 "ScaledTanh", "HardSigmoid", "Elu",
                                                 "Softsign",   "Softplus",    NULL };
 
-/* The parameters of each activation function, and their defaults, which apply if a list is too
- * short. */
+/* Which parameters each activation function has, and their defaults. The defaults apply if an
+ * attribute has too few entries. */
 static const struct
 {
   gboolean has_alpha, has_beta;
@@ -73,8 +73,9 @@ static const struct
   [CLEAVE_ACTIVATION_SOFTPLUS] = { FALSE, FALSE, 0, 0 },
 };
 
-/* Sets the activation functions of one direction. The lists of alpha and beta have an entry for
- * each function that takes one: first those of direction 0, then those of direction 1. */
+/* Sets the activation functions of one direction. The attributes activation_alpha and
+ * activation_beta have an entry for each function with that parameter: first those of direction 0,
+ * then those of direction 1. */
 void
 cleave_recurrent_functions (const CleaveCall *call,
                             guint direction,
@@ -100,7 +101,8 @@ cleave_recurrent_functions (const CleaveCall *call,
     }
 }
 
-/* Sets the activation attributes to the activations of one direction. */
+/* Sets the attributes `activations`, `activation_alpha` and `activation_beta` of a piece to those
+ * of one direction. */
 static void
 narrow_activations (const CleaveCall *call, guint direction, CleaveRecurrentAttrs *a)
 {
@@ -121,7 +123,7 @@ narrow_activations (const CleaveCall *call, guint direction, CleaveRecurrentAttr
     }
 }
 
-/* Types */
+/* Attributes and types */
 
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
@@ -228,7 +230,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Pieces */
+/* Maps and attributes of pieces */
 
 /* Sets the map of an initial or final state. */
 static void
@@ -266,8 +268,9 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
   map_state (call->attrs, map);
 }
 
-/* Refuses a chunk of hidden units, since they depend on each other. Shapes of a cut W and R could
- * match by chance. */
+/* Refuses a chunk of hidden units, since all hidden units depend on each other, and a chunk of the
+ * time. (Shape checks alone could accept a chunk of units: the shapes of a cut W and a cut R may
+ * match by chance.) Sets the attributes of a piece with one direction. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -288,8 +291,9 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Describes the cut along time. Returns FALSE for a bidirectional op, whose directions run in
- * opposite order, and for an op with lengths, which are lengths of the whole sequence. */
+/* Describes how to cut the op along time. Returns FALSE for a bidirectional op, whose two
+ * directions run in opposite order. Also returns FALSE for an op with the operand sequence_lens,
+ * which counts steps of the whole sequence. */
 static gboolean
 sequence (const CleaveCall *call, CleaveSequence *sequence)
 {
@@ -302,8 +306,8 @@ sequence (const CleaveCall *call, CleaveSequence *sequence)
                                 .takes = { [CLEAVE_RECURRENT_Y_H] = CLEAVE_RECURRENT_INITIAL_H,
                                            [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C },
                                 .ahead_operands = { W, B } };
-  /* There is no op for these sums of 16-bit floats, since the sums would be rounded to 16 bits in
-   * between. */
+  /* For 16-bit floats there is no op that runs ahead: its result would round the sums to 16 bits.
+   */
   if (cleave_call_has (call, W) && cleave_element_size (call->operands[X].element) > 2)
     sequence->ahead = &cleave_op_recurrent_sums;
   return a->direction != CLEAVE_DIRECTION_BIDIRECTIONAL && !cleave_call_has (call, LENGTHS);
@@ -334,7 +338,7 @@ since (const CleaveCall *call)
   return call->operands[X].element == CLEAVE_BFLOAT16 ? 22 : 0;
 }
 
-/* The records */
+/* Records of RNN, GRU and LSTM */
 
 static const char *const directions[] = { "forward", "reverse", "bidirectional", NULL };
 
@@ -364,7 +368,8 @@ static const char *const lstm_operands[] = { "X",         "W",         "R", "B",
 static const char *const results[] = { "Y", "Y_h", NULL };
 static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
 
-/* States are stored in the results from step to step, so a node has all results. */
+/* Defines a record. A node must have all results, since the kernels store the states in them from
+ * step to step. */
 #define RECORD(word, op_name, op_operands, op_results)                                             \
   const CleaveOp cleave_op_##word = {                                                              \
     .name = op_name,                                                                               \

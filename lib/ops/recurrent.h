@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* RNN, GRU and LSTM: declarations shared by their records (recurrent.c) and their reference kernels
- * (recurrent-steps.c). */
+/* RNN, GRU and LSTM: declarations shared by their records (recurrent.c), their reference kernels
+ * (recurrent-steps.c), the op for the sums over X (recurrent-sums.c), the fast kernels
+ * (lib/runtime/kernels/gemm) and the bundle (lib/bundle/op-recurrent.c).
+ *
+ *   X, W, B -> cleave_op_recurrent_sums -> RNN, GRU or LSTM without W -> Y    (in a program) */
 
 #include "../ir/op.h"
 
 extern const CleaveOp cleave_op_rnn, cleave_op_gru, cleave_op_lstm;
 
-/* The products of X and W plus the biases, which a node computes for all steps before its first
- * step. Only programs have this op, no graph of a user. It reads the attribute linear_before_reset.
- */
+/* The op that computes the products of X and W plus the biases, for all steps before the first step
+ * of the recurrent node. Only programs have this op; no graph of a user has it. Of its attributes,
+ * it reads only linear_before_reset. */
 extern const CleaveOp cleave_op_recurrent_sums;
 enum { CLEAVE_RECURRENT_SUMS_X, CLEAVE_RECURRENT_SUMS_W, CLEAVE_RECURRENT_SUMS_B };
 
 /* Returns how many of the n sums of all gates begin with both biases. In a GRU with
- * linear_before_reset, the sums of the last gate do not: R h, with its bias, is multiplied first.
- */
+ * linear_before_reset, the sums of the last gate begin with the bias of W alone: R h and the bias
+ * of R are multiplied by the reset gate first. */
 static inline gint64
 cleave_recurrent_count_joined (const CleaveRecurrentAttrs *attrs, gint64 n)
 {
   return attrs->linear_before_reset ? n / 3 * 2 : n;
 }
 
-/* Operands. If W is absent, X is the result of cleave_op_recurrent_sums. */
+/* Indices of operands. If W is absent, X is the result of cleave_op_recurrent_sums. */
 enum {
   CLEAVE_RECURRENT_X,
   CLEAVE_RECURRENT_W,
@@ -35,10 +38,10 @@ enum {
   CLEAVE_RECURRENT_P
 };
 
-/* Results */
+/* Indices of results */
 enum { CLEAVE_RECURRENT_Y, CLEAVE_RECURRENT_Y_H, CLEAVE_RECURRENT_Y_C };
 
-/* The indices of dimensions: of X and Y, and of the states Y_h, Y_c, initial_h and initial_c. */
+/* The indices of the dimensions of X and Y, and of the states Y_h, Y_c, initial_h and initial_c. */
 typedef struct
 {
   guint x_time, x_batch, y_time, y_batch, y_direction, state_batch, state_direction;
@@ -61,7 +64,7 @@ typedef struct
   double alpha, beta;
 } CleaveRecurrentFunction;
 
-/* Sets the activation functions of one direction, in ONNX's order. */
+/* Sets the activation functions of one direction, in the order in which ONNX lists them. */
 void cleave_recurrent_functions (const CleaveCall *call,
                                  guint direction,
                                  CleaveRecurrentFunction *functions);

@@ -3,25 +3,25 @@
 /* ReduceSum, ReduceMean, ReduceMax and the other reductions. All dimensions but the axes can be
  * split.
  *
- * Order: the elements along the axes, in row-major order, in 8 lanes (axes.h). Floats are computed
- * in double and rounded once; exponentials of float32 and shorter floats are float32. Integers wrap
- * around, but a formula with a root or a logarithm computes them in double. If there are no
- * elements, a sum is 0, a product 1, and a maximum the smallest value of the type. */
+ * Order of operations: the elements along the axes, in row-major order, in 8 lanes (axes.h). Floats
+ * are computed in double and rounded once; exponentials of float32 and shorter floats are float32.
+ * Integers wrap around, but a formula with a root or a logarithm computes them in double. If there
+ * are no elements, a sum is 0, a product 1, and a maximum the smallest value of the type. */
 
 #include "../ir/op.h"
 #include "axes.h"
 #include "elementwise-math.h"
 #include "lines.h"
 
-/* X (word, "Name", kind, start, map, join, finish)
+/* Lists the reductions: X (word, "Name", kind, start, map, join, finish)
  *
- * kind    SAME     computed in the wide type T of the elements
- *         REAL     computed in double
- *         SHIFTED  as REAL; m is the maximum of the elements
- * start   the initial value of each lane, of type T
- * map     the term of an element x
- * join    the function that joins two terms
- * finish  the result, given the joined terms s of n elements */
+ *   kind    SAME     computed in the wide type T of the elements
+ *           REAL     computed in double
+ *           SHIFTED  as REAL; m is the maximum of the elements
+ *   start   the initial value of each lane, of type T
+ *   map     the term of an element x
+ *   join    the function that joins two terms
+ *   finish  the result, given the joined terms s of n elements */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                                         \
   X (reduce_sum, "ReduceSum", SAME, 0, x, add, s)                                                             \
@@ -36,16 +36,17 @@
   X (reduce_log_sum_exp, "ReduceLogSumExp", SHIFTED, 0, exponential (block, x - m), add, log (s) + m)
 /* clang-format on */
 
-/* The elements that are reduced to one element of the result, line by line. */
+/* The elements that are reduced to one element of the result, which a kernel reads line by line. */
 typedef struct
 {
   const CleaveView *x;
   CleaveLines lines;
   CleaveWide wide;
-  gint64 n; /* number of all elements that are reduced to one */
+  gint64 n; /* number of these elements */
 } Block;
 
-/* Reduces the block that begins at `offset` to `*y`, which is of the block's wide type. */
+/* Reduces the block that begins at `offset`, and stores the result in `*y`, in the wide type of the
+ * block. */
 typedef void (*Reduce) (Block *block, gint64 offset, gpointer y);
 
 typedef union
@@ -65,7 +66,7 @@ axes_of (const CleaveCall *call)
     axes |= 1u << a->axes.v[i];
   if (a->axes.n == 0)
     return a->noop_with_empty_axes ? 0 : all;
-  return axes & all; /* axis 0 is legal for a scalar, which has no dimension */
+  return axes & all; /* drops axis 0 of a scalar, which has no dimension */
 }
 
 static gboolean
@@ -92,7 +93,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_axes_maps (&call->operands[0].shape, axes_of (call), a->keepdims, map);
 }
 
-/* Reference kernels */
+/* The reference kernels of all reductions */
 
 static void
 run (const CleaveCall *call,
@@ -111,7 +112,8 @@ run (const CleaveCall *call,
   for (guint d = 0; d < x->type.shape.rank; d++)
     block.n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
   if (block.n == 0)
-    wide = block.wide = CLEAVE_WIDE_F64; /* infinities become the limits of the element type */
+    wide = block.wide = CLEAVE_WIDE_F64; /* as doubles, infinities become the limits of an integer
+                                          * type */
   cleave_lines_init_dims (&block.lines, &x, 1, axes);
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~axes); more;
        more = cleave_lines_next (&lines))
@@ -126,7 +128,7 @@ run (const CleaveCall *call,
       }
 }
 
-/* Defines a function for a reduction and a type in which it is computed. */
+/* Defines the function of one reduction for one type in which the reduction is computed. */
 #define REDUCE(name, Type, join, start, map, finish, maximum)                                      \
   CLEAVE_LANES_FOLD (name##_fold, Type, join)                                                      \
   static void name (Block *block, gint64 offset, gpointer result)                                  \
@@ -185,8 +187,8 @@ REDUCTIONS (X)
 #undef X
 /* clang-format on */
 
-/* Returns the largest element, or 0 if the largest element is not finite: the caller subtracts the
- * result from all elements. */
+/* Returns the largest element of a block, or 0 if the largest element is not finite. The caller
+ * subtracts the result from all elements. */
 static double
 finite_maximum (Block *block, gint64 offset)
 {
@@ -196,7 +198,8 @@ finite_maximum (Block *block, gint64 offset)
   return m - m == 0 ? m : 0;
 }
 
-/* Returns e^x, in float32 if the elements are float32 or shorter; x is then rounded to float32. */
+/* Returns e^x. If the elements have float32 or a shorter type, rounds x to float32 and computes in
+ * float32. */
 static double
 exponential (const Block *block, double x)
 {
@@ -214,9 +217,9 @@ kernel_REAL (const CleaveCall *call)
 
 extern const CleaveOp cleave_op_reduce_max, cleave_op_reduce_min;
 
-/* Returns the fast kernel for an op whose formula is computed in the element type. It serves
- * bytes only for ReduceMax and ReduceMin, and no 16-bit integers, since networks do not use the
- * other reductions of these types. */
+/* Returns the fast kernel of a reduction of the kind SAME. The fast kernel computes bytes only for
+ * ReduceMax and ReduceMin, and no 16-bit integers, since networks do not use the other reductions
+ * of these types. */
 static CleaveKernel
 kernel_SAME (const CleaveCall *call)
 {
@@ -229,7 +232,7 @@ kernel_SAME (const CleaveCall *call)
   return size >= 4 || (size == 1 && is_bound) ? CLEAVE_KERNEL_REDUCE : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* The records */
+/* Records of the reductions */
 
 static const char *const operands[] = { "data", NULL };
 static const char *const results[] = { "reduced", NULL };
@@ -244,7 +247,7 @@ static const char *const results[] = { "reduced", NULL };
     "keepdims", CLEAVE_ATTR_BOOL, CLEAVE_FIELD (CleaveReduceAttrs, keepdims), .fallback = 1        \
   }
 
-/* In opset 17, the axes of ReduceSum are an operand; the axes of the other reductions are an
+/* In opset 17, ReduceSum reads its axes from an operand, and the other reductions have an
  * attribute. */
 static const CleaveAttr reduce_sum_attrs[] = {
   AXES (1),
@@ -264,8 +267,8 @@ static const CleaveAttr reduce_attrs[] = { AXES (0), KEEPDIMS, { 0 } };
 #define reduce_log_sum_attrs reduce_attrs
 #define reduce_log_sum_exp_attrs reduce_attrs
 
-/* Returns the wide type to compute in: double for floats, and for integers if the reduction needs
- * it. */
+/* Returns the wide type in which a reduction is computed: double for floats, and for integers if
+ * the kind of the reduction is not SAME. */
 static CleaveWide
 wide_of (CleaveElement element, const Reduce *reduce)
 {

@@ -2,12 +2,11 @@
 #pragma once
 
 /* Loops over the elements of views, and loads and stores of elements as double, for reference
- * kernels:
+ * kernels. lines.h is for kernels that compute whole lines. Example:
  *
  *   gint64 i[CLEAVE_MAX_RANK];
  *
- *   CLEAVE_EACH_INDEX (i, &y->type.shape)
- *     … cleave_view_at (y, i) …
+ *   CLEAVE_EACH_INDEX (i, &y->type.shape) … cleave_view_at (y, i) …
  *
  * visits every index of a shape in row-major order: none if an extent is 0, one if the rank is 0.
  */
@@ -15,7 +14,7 @@
 #include "../ir/view.h"
 #include "half.h"
 
-/* Sets the first index. Returns FALSE if there is none. */
+/* Sets `index` to the first index of a shape. Returns FALSE if the shape has no elements. */
 static inline gboolean
 cleave_index_first (const CleaveShape *shape, gint64 *index)
 {
@@ -29,7 +28,7 @@ cleave_index_first (const CleaveShape *shape, gint64 *index)
   return some;
 }
 
-/* Moves to the next index. Returns FALSE after the last one. */
+/* Moves `index` to the next index in row-major order. Returns FALSE after the last index. */
 static inline gboolean
 cleave_index_next (const CleaveShape *shape, gint64 *index)
 {
@@ -46,8 +45,8 @@ cleave_index_next (const CleaveShape *shape, gint64 *index)
   for (gboolean more = cleave_index_first (shape, index); more;                                    \
        more = cleave_index_next (shape, index))
 
-/* Returns the offset of an index, in elements. `stride` may have zeros, for a view that is
- * broadcast. */
+/* Returns the offset of the element at `index`, in elements. `stride` may have zeros, for a view
+ * that is broadcast. */
 static inline gint64
 cleave_index_offset (guint rank, const gint64 *index, const gint64 *stride)
 {
@@ -64,7 +63,7 @@ cleave_view_offset (const CleaveView *view, const gint64 *index)
   return cleave_index_offset (view->type.shape.rank, index, view->stride);
 }
 
-/* Returns the address of the element at an offset, or at an index. */
+/* Return the address of an element of a view: at an offset, in elements, or at an index. */
 static inline gpointer
 cleave_view_element (const CleaveView *view, gint64 offset)
 {
@@ -77,8 +76,8 @@ cleave_view_at (const CleaveView *view, const gint64 *index)
   return cleave_view_element (view, cleave_view_offset (view, index));
 }
 
-/* Sets the strides with which to read `view` at indices of a result of this rank, to which it is
- * broadcast: 0 where it has extent 1 or no such dimension. */
+/* Sets the strides for reading `view` at indices of a result of rank `rank`, to which the view is
+ * broadcast. The stride is 0 where the view has extent 1 or no such dimension. */
 static inline void
 cleave_view_broadcast_strides (const CleaveView *view, guint rank, gint64 *stride)
 {
@@ -89,7 +88,8 @@ cleave_view_broadcast_strides (const CleaveView *view, guint rank, gint64 *strid
     stride[d] = d < missing || shape->dim[d - missing] == 1 ? 0 : view->stride[d - missing];
 }
 
-/* Returns an element as a double: exact, except for 64-bit integers beyond 2^53. */
+/* Returns an element as a double. The conversion is exact, except for 64-bit integers beyond 2^53.
+ */
 static inline double
 cleave_real_load (CleaveElement element, gconstpointer at)
 {
@@ -126,7 +126,7 @@ cleave_real_load (CleaveElement element, gconstpointer at)
   return 0;
 }
 
-/* Returns an element of an integer type or bool. For uint64, returns its bits. */
+/* Returns an element of an integer type or bool as a gint64. Returns the bits of a uint64. */
 static inline gint64
 cleave_integer_load (CleaveElement element, gconstpointer at)
 {
@@ -139,8 +139,8 @@ cleave_integer_load (CleaveElement element, gconstpointer at)
   return is_signed ? (gint64) (value << unused) >> unused : (gint64) value;
 }
 
-/* Stores a number as an element of a float type. For 16-bit floats it is rounded to float32 first,
- * the type in which their ops compute. Does nothing for other types. */
+/* Stores a number as an element of a float type. A 16-bit float is rounded to float32 first, since
+ * its ops compute in float32. Does nothing for other types. */
 static inline void
 cleave_real_store (CleaveElement element, gpointer at, double value)
 {

@@ -13,12 +13,12 @@
 #include "../ir/copy.h"
 #include "move.h"
 
-/* The operand's or the result's dimensions of a group: the outermost dimension, the product of
- * the extents inside it, and the product of all extents. */
+/* The dimensions of a group, in the operand or in the result: the outermost dimension, the product
+ * of all extents, and the product without the extent of the outermost dimension (`inner`). */
 typedef struct
 {
-  guint next;      /* the next dimension to add to a group */
-  guint outermost; /* outermost dimension; the rank if the group is empty */
+  guint next;      /* index of the next dimension to add to a group */
+  guint outermost; /* index of the outermost dimension; the rank if the group is empty */
   gint64 inner, product;
 } Side;
 
@@ -29,7 +29,8 @@ begin_group (Side *side, const CleaveShape *shape)
   side->inner = side->product = 1;
 }
 
-/* Adds the next dimension whose extent is not 1 to the group. Returns FALSE if there is none. */
+/* Adds the next dimension whose extent is not 1 to the group. Returns FALSE if there is no such
+ * dimension. */
 static gboolean
 take (Side *side, const CleaveShape *shape)
 {
@@ -45,9 +46,9 @@ take (Side *side, const CleaveShape *shape)
   return TRUE;
 }
 
-/* Returns the map of the outermost dimension of a group. If a row of the result has a whole number
- * of rows of the operand, or the other way round, each row reads only these. Otherwise each row
- * reads all rows. */
+/* Returns the map of the outermost dimension of a group. The rows of one side (operand or result)
+ * may consist of whole rows of the other side. Each row of the result then reads only the rows with
+ * its elements. Otherwise each row reads all rows. */
 static CleaveDimMap
 map_outermost (const Side *x, const Side *y, gint64 extent)
 {
@@ -89,8 +90,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   cleave_view_copy_reshaped (&results[0], &operands[0]);
 }
 
-/* Checks that a chunk consists of whole rows of the operand: otherwise its slice has more elements.
- */
+/* Checks that a chunk consists of whole rows of the operand. If it does not, its slice has more
+ * elements than the chunk. */
 static gboolean
 check_rows (const CleaveRange *chunk, const CleaveSlice *slice, GString *why)
 {
@@ -109,7 +110,7 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return check_rows (&chunk->range, &chunk->slices[0], why);
 }
 
-/* Reshape */
+/* The op Reshape */
 
 static const CleaveAttr reshape_attrs[] = {
   { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), CLEAVE_AT_LEAST (-1),
@@ -118,7 +119,7 @@ static const CleaveAttr reshape_attrs[] = {
   { 0 },
 };
 
-/* Replaces each 0 by the extent of the operand, unless `allowzero` is set. */
+/* Replaces each 0 of the shape by the extent of the operand, unless `allowzero` is set. */
 static gboolean
 resolve_zeros (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
 {
@@ -133,7 +134,7 @@ resolve_zeros (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Replaces -1 by the extent that gives the right number of elements. */
+/* Replaces -1 in the shape by the extent that gives the right number of elements. */
 static gboolean
 resolve_rest (CleaveReshapeAttrs *a, const CleaveShape *x, GError **error)
 {
@@ -194,7 +195,7 @@ narrow_reshape (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs
   return check_rows (&chunk->range, &chunk->slices[0], why);
 }
 
-/* The fields that the records of Reshape, Flatten, Squeeze and Unsqueeze have in common. */
+/* Fields that the records of Reshape, Flatten, Squeeze and Unsqueeze share. */
 #define SAME_ELEMENTS                                                                              \
   .min_operands = 1, .flags = CLEAVE_OP_ROW_MAJOR, .maps = maps, .work = cleave_work_once,         \
   .kernel = cleave_move_kernel, .compute = compute
@@ -245,14 +246,14 @@ cleave_graph_add_reshape (
   return cleave_build (graph, &cleave_op_reshape, name, &x, 1, &a, error);
 }
 
-/* Flatten */
+/* The op Flatten */
 
 static const CleaveAttr flatten_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .fallback = 1 },
   { 0 },
 };
 
-/* Makes the axis positive. It may also be the rank; the result then has one column. */
+/* Makes the axis positive. The axis may also be the rank; the result then has one column. */
 static gboolean
 normalize_flatten (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -324,9 +325,9 @@ cleave_graph_add_flatten (
   return cleave_build (graph, &cleave_op_flatten, name, &x, 1, &a, error);
 }
 
-/* Squeeze and Unsqueeze */
+/* The ops Squeeze and Unsqueeze */
 
-/* Makes axes positive, sorts them, and fails if one is given twice. `rank` is the rank of the
+/* Makes axes positive, sorts them, and fails if an axis is given twice. `rank` is the rank of the
  * value that has these dimensions: the operand of a Squeeze, or the result of an Unsqueeze. */
 static gboolean
 sort_axes (CleaveInts *axes, guint rank, GError **error)
@@ -362,8 +363,8 @@ static const CleaveAttr axes_attrs[] = {
   { 0 },
 };
 
-/* Replaces empty axes by all dimensions of extent 1. They must be explicit, since a chunk can have
- * more dimensions of extent 1. */
+/* Replaces empty axes by the list of all dimensions of extent 1. The list must be explicit, since a
+ * chunk can have more dimensions of extent 1 than the whole value. */
 static gboolean
 normalize_squeeze (const CleaveCall *call, gpointer attrs, GError **error)
 {

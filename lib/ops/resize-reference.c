@@ -2,30 +2,32 @@
 
 /* The reference kernel of Resize.
  *
- * Order: an element is interpolated along the last dimension; these results are interpolated along
- * the dimension before it, and so on. Each interpolation is a sum of products in float32, or
- * float64 for float64. So a kernel can compute a row once for all rows of the result that need it.
- * Integers are truncated and clamped. */
+ * Order of operations: an element is interpolated along the last dimension; these results are
+ * interpolated along the dimension before it, and so on. Each interpolation is a sum of products in
+ * float32, or float64 for float64. So a kernel can compute a row once for all rows of the result
+ * that need it. Integers are truncated and clamped. */
 
 #include "resize-reference.h"
 
 #include "move.h"
 #include "resize-taps.h"
 
-/* Number of elements of the last dimension that are computed together. Their taps are computed once
- * for all rows. */
+/* At most this many elements of the last dimension are computed together, so that their taps are
+ * computed once for all rows. */
 #define N_TOGETHER 64
 
-/* A part of a row of the result: n elements from offset `to` on. */
+/* A part of a row of the result: n elements from element `to` of the result on. */
 typedef struct
 {
   const CleaveView *x, *y;
-  const CleaveResizeTaps *outer; /* taps along each dimension but the last */
-  const CleaveResizeTaps *last;  /* taps of each element along the last dimension */
+  const CleaveResizeTaps *outer; /* indexed by dimension, except the last: taps of the row along
+                                  * this dimension */
+  const CleaveResizeTaps *last;  /* indexed by element of the part: taps along the last dimension */
   gint64 n, to, to_stride, from_stride;
 } Row;
 
-/* Returns the offset of the first taps of the outer dimensions. */
+/* Returns the offset in x of the first taps of the outer dimensions. Sets `outside` if the row is
+ * outside of the region of tf_crop_and_resize. */
 static gint64
 find_row (const Row *row, gboolean *outside)
 {
@@ -40,14 +42,15 @@ find_row (const Row *row, gboolean *outside)
   return from;
 }
 
-/* Rounds a number to the type of the sums: float64 for float64, else float32. */
+/* Rounds a number to the type in which sums are computed: float64 for float64, else float32. */
 static double
 narrowed (const Row *row, double value)
 {
   return row->x->type.element == CLEAVE_FLOAT64 ? value : (double) (float) value;
 }
 
-/* Adds a product to a sum. The first product is not added to 0, so that -0 stays -0. */
+/* Adds the product of `weight` and `value` to a sum. The first product replaces the sum, so that -0
+ * stays -0. */
 static double
 add_product (const Row *row, gboolean is_first, double sum, double weight, double value)
 {
@@ -70,7 +73,8 @@ interpolate_last (const Row *row, gint64 from, double *sum)
                                                                               row->from_stride))));
 }
 
-/* Interpolates along dimension d the results of the dimensions after it. */
+/* Interpolates along dimension d. The terms are the results of interpolation along the dimensions
+ * after d. */
 static void
 interpolate_from (const Row *row, guint d, gint64 from, double *sum)
 {
@@ -114,7 +118,7 @@ move_row (const Row *row, gint64 from)
                          from + row->last[i].at[0] * row->from_stride);
 }
 
-/* Sets the elements outside of the region to the extrapolation value. */
+/* Sets the elements outside of the region, or all elements if `all`, to the extrapolation value. */
 static void
 extrapolate_row (const Row *row, gboolean all, double value)
 {
@@ -142,7 +146,8 @@ resize_row (const CleaveResizeAttrs *a, const Row *row)
     extrapolate_row (row, outside, a->extrapolation_value);
 }
 
-/* Computes the elements of the last dimension from `begin` on, N_TOGETHER at most, of all rows. */
+/* Computes a block of columns of all rows: the elements of the last dimension from `begin` on, at
+ * most N_TOGETHER. */
 static void
 resize_columns (const CleaveCall *call,
                 const CleaveView *x,
@@ -162,7 +167,7 @@ resize_columns (const CleaveCall *call,
     last[k] = cleave_resize_taps (&axis[end], begin + k);
   CLEAVE_EACH_INDEX (i, &rows)
     {
-      for (guint d = rows.rank; d-- > 0;) /* dimensions whose index has changed */
+      for (guint d = rows.rank; d-- > 0;) /* updates only dimensions whose index has changed */
         {
           outer[d] = cleave_resize_taps (&axis[d], i[d]);
           if (i[d] != 0)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Positions of Resize, and the elements around them. Positions are fractions of integers if the
- * factor is an integer, or if the mode is not nearest and the scale is the ratio of the extents. */
+/* Computes the positions of a Resize, and the elements around them. A position is a fraction of
+ * integers if the factor is an integer, or if the mode is not nearest and the scale is the ratio of
+ * the extents. */
 
 #include "resize-taps.h"
 
 #include <math.h>
 
-/* Largest extent for integer positions, so that products of two extents and a small factor fit 64
- * bits. */
+/* Positions are fractions of integers only up to this extent, so that products of two extents and a
+ * small factor fit 64 bits. */
 #define MAX_EXTENT ((gint64) 1 << 29)
 
-/* Sets the fraction of integers that gives positions, if there is one. */
+/* Sets times, shift and block of `axis`, if positions are fractions of integers. */
 static void
 find_fraction (CleaveResizeAxis *axis)
 {
@@ -68,7 +69,8 @@ cleave_resize_axis (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
       axis.end = a->roi.v[a->roi.n / 2 + d];
     }
   axis.scale = a->scales.n != 0 ? a->scales.v[d] : (double) axis.all_to / (double) axis.all_from;
-  /* If scales give a fractional length, ONNX's own tests use that length here without rounding. */
+  /* If the scale gives a fractional length, ONNX's own tests compute positions with that length,
+   * without rounding. */
   axis.length = a->roi.n != 0 || axis.scale == (double) axis.all_to / (double) axis.all_from
                     ? (double) axis.all_to
                     : axis.scale * (double) axis.all_from;
@@ -82,17 +84,17 @@ cleave_resize_axis (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)
   return axis;
 }
 
-/* The position in the operand of an element of the result. */
+/* The position of an element of the result, in elements of the operand. */
 typedef struct
 {
   gint64 floor;
   double fraction;
-  gboolean outside; /* whether it is outside of the region of tf_crop_and_resize */
+  gboolean outside; /* whether the position is outside of the region of tf_crop_and_resize */
 } Position;
 
-/* For nearest, rounds a number to float32, since the last bit can decide which element is nearest
- * and other runtimes compute positions in float32. Returns the number unchanged if an extent
- * exceeds 2^24, beyond which float32 cannot count. */
+/* Rounds a number to float32 for the mode nearest: the last bit can decide which element is
+ * nearest, and other runtimes compute positions in float32. Returns the number unchanged for other
+ * modes, and if an extent exceeds 2^24, beyond which float32 cannot count. */
 static double
 as_float (const CleaveResizeAxis *axis, double number)
 {
@@ -149,8 +151,8 @@ find_position (const CleaveResizeAxis *axis, gint64 at)
   position.outside =
       axis->attrs->coordinate_transformation_mode == CLEAVE_RESIZE_TF_CROP_AND_RESIZE &&
       !(real >= 0 && real <= last);
-  /* Clamp, since a scale close to 0 gives huge positions: all elements from there on are outside.
-   */
+  /* A scale close to 0 gives huge positions. All elements beyond these limits are outside, so the
+   * position is clamped. */
   real = CLAMP (real, -4, last + 4);
   position.floor = (gint64) floor (real);
   position.fraction = real - floor (real);
@@ -221,7 +223,8 @@ cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at)
 
   if (a->mode == CLEAVE_RESIZE_NEAREST)
     taps.at[0] = nearest (a->nearest_mode, &position);
-  else if (t == 0) /* the position is exactly at an element: do not multiply the neighbors by 0 */
+  else if (t == 0) /* the position is exactly at an element: its neighbors are not multiplied by 0
+                    */
     taps.n = 1;
   else if (a->mode == CLEAVE_RESIZE_LINEAR)
     taps = (CleaveResizeTaps){

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Resize along one dimension: the elements of the operand that an element of the result
- * interpolates between (its taps), and their weights. */
+/* Resize along one dimension: the elements of the operand between which an element of the result is
+ * interpolated (its taps), and their weights. The reference kernel, the fast kernels, the bundle
+ * and the exporter of pieces (lib/onnx/export/resize-part.c) all take the taps from here.
+ *
+ *   4 -> 8 elements, linear, half_pixel: element 3 is at position 1.25, with taps 1 and 2 */
 
 #include "../ir/op.h"
 #include "../ir/view.h"
@@ -12,21 +15,23 @@
 typedef struct
 {
   const CleaveResizeAttrs *attrs;
-  gint64 from, to;         /* extents of the operand and the result */
-  gint64 all_from, all_to; /* for a piece: the extents of the whole node */
-  gint64 begin;            /* index of the operand's first element in the whole operand */
+  gint64 from, to;         /* extents of the operand (`from`) and of the result (`to`) */
+  gint64 all_from, all_to; /* for a piece: the same extents of the whole node */
+  gint64 begin;            /* index of the first element of the operand in the whole operand */
   double scale;
   gint64 factor;     /* the scale if it is an integer, else 0 */
-  gboolean half;     /* map centers of elements to centers, instead of begins to begins */
-  gint64 phase;      /* index of the result's first element in the whole result */
-  double length;     /* exact length of the result, which is rounded down to an extent */
-  double start, end; /* the region, as fractions of the operand */
-  /* Element i is at the position (i * times + shift) / block; block is 0 if no integers give it. */
+  gboolean half;     /* whether positions map centers of elements to centers, instead of begins to
+                      * begins */
+  gint64 phase;      /* index of the first element of the result in the whole result */
+  double length;     /* length of the result before it was rounded down to an extent */
+  double start, end; /* the region of tf_crop_and_resize, as fractions of the operand */
+  /* Element i of the result is at the position (i * times + shift) / block; block is 0 if positions
+   * are not fractions of integers. */
   gint64 times, shift, block;
 } CleaveResizeAxis;
 
-/* The taps of an element of the result: indices and weights of n elements of the operand. `outside`
- * is set if the position is outside of the region. */
+/* The taps of one element of the result: the indices `at` and weights of n elements of the operand.
+ * `outside` is set if the position is outside of the region of tf_crop_and_resize. */
 typedef struct
 {
   guint n;
@@ -41,10 +46,10 @@ cleave_resize_axis (const CleaveResizeAttrs *attrs, guint d, gint64 from, gint64
 CleaveResizeTaps cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at);
 /* Returns the taps of all elements of the result. Free with g_free(). */
 CleaveResizeTaps *cleave_resize_new_taps (const CleaveResizeAxis *axis);
-/* Returns the largest number of taps of n elements. */
+/* Returns the largest number of taps of an element, among the n elements of `taps`. */
 guint cleave_resize_most_taps (const CleaveResizeTaps *taps, gint64 n);
-/* Returns the dimension that is contiguous in both x and y and is not resized, or the rank if there
- * is none. */
+/* Returns the dimension that is contiguous in both x and y and is not resized, such as the channels
+ * of NHWC. Returns the rank if there is no such dimension. */
 guint cleave_resize_find_channels (const CleaveResizeAttrs *attrs,
                                    const CleaveView *x,
                                    const CleaveView *y);

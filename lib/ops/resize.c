@@ -66,7 +66,7 @@ forget_unread (CleaveResizeAttrs *a)
     }
 }
 
-/* Checks that either scales or sizes are given; or both with a phase, which only pieces have. */
+/* Checks that either scales or sizes are given. Only pieces have a phase, and they need both. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {
@@ -104,8 +104,8 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-/* Scales an extent and rounds it down, in float32, as other shape inference does. Exact for an
- * integer scale. */
+/* Sets `scaled` to an extent times its scale, rounded down. Computes in float32, as other shape
+ * inference does; the result is exact for an integer scale. */
 static gboolean
 scale_extent (const CleaveResizeAttrs *a, guint d, gint64 extent, gint64 *scaled)
 {
@@ -164,8 +164,8 @@ axis_of_call (const CleaveCall *call, guint d)
                              call->results[0].shape.dim[d]);
 }
 
-/* Returns whether element i of the result is a copy of element i / factor of the operand, also at
- * the ends. */
+/* Returns whether element i of the result is a copy of element i / factor of the operand for every
+ * i, also at both ends. */
 static gboolean
 repeats (const CleaveResizeAxis *axis)
 {
@@ -190,8 +190,8 @@ can_be_cut (const CleaveCall *call, const CleaveResizeAxis *axis)
            (CLEAVE_ELEMENT_BIT (call->operands[0].element) & CLEAVE_ELEMENTS_FLOAT) != 0));
 }
 
-/* Positions that are not fractions of integers are approximated by fractions with this denominator,
- * for maps: the error is less than half an element. */
+/* If positions are not fractions of integers, maps approximate them by fractions with this
+ * denominator. The error is less than half an element. */
 #define NEAR_BLOCK ((gint64) 1 << 20)
 
 static gboolean
@@ -215,7 +215,8 @@ map_near (const CleaveResizeAxis *axis, CleaveDimMap *map)
 }
 
 /* Sets the map from a span of the result to the operand's elements around the positions of the
- * span: two elements for each position, or four for cubic interpolation. */
+ * span: two elements for each position, or four for cubic interpolation. Returns FALSE if there is
+ * no such map. */
 static gboolean
 map_around (const CleaveResizeAxis *axis, CleaveDimMap *map)
 {
@@ -269,8 +270,9 @@ work (const CleaveCall *call)
 }
 
 /* Sets the attributes of a piece. If a Resize of the slice gives exactly the chunk, the piece has
- * scales or sizes, as the node has. If not, the piece has a position: the phase in the slice if the
- * factor is an integer, else the position in the whole node. */
+ * scales or sizes, as the node has. Otherwise the piece has a position: relative to the slice if
+ * the factor is an integer (only `phase`), else in the whole node (`phase`, `begin`, `extents` and
+ * `lengths`). */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ReverseSequence: reverses the first steps in time of each entry of a batch, as many as its
- * length. All dimensions but time can be split. */
+/* ReverseSequence: reverses each entry of a batch along the time. The length of the entry says how
+ * many steps are reversed; the steps after them stay. All dimensions but time can be split. */
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[a->time_axis] = cleave_dim_map_whole (call->operands[INPUT].shape.dim[a->time_axis]);
 }
 
-/* Returns the loops that copy one step of one batch entry; they are the same for all steps. */
+/* Returns the loops that copy one step of one batch entry. All steps have the same loops. */
 static CleaveCopyLoops
 loops_of_one (const CleaveReverseSequenceAttrs *a, const CleaveView *y, const CleaveView *x)
 {

@@ -3,16 +3,16 @@
 /* RoiAlign, opset 16. Regions and channels can be split. Rows and columns of the result cannot,
  * since they depend on the whole extent of their region.
  *
- * Order: sampling points row by row, each interpolated from its four neighbors, in double. The mean
- * or the maximum of them is rounded once. (ONNX Runtime's `max` takes the maximum of the weighted
- * neighbors instead, contrary to the ONNX specification.) */
+ * Order of operations: sampling points row by row, each interpolated from its four neighbors, in
+ * double. The mean or the maximum of them is rounded once. (ONNX Runtime's `max` takes the maximum
+ * of the weighted neighbors instead, contrary to the ONNX specification.) */
 
 #include "move.h"
 #include "roi-points.h"
 
 enum { X, ROIS, BATCH_INDICES };
 
-/* The largest legal `sampling_ratio`. */
+/* The attribute `sampling_ratio` may be at most this number. */
 #define MAX_RATIO 4096
 
 static const CleaveAttr attr_table[] = {
@@ -72,7 +72,7 @@ macs (const CleaveCall *call)
                                cleave_shape_n_elements (&call->results[0].shape));
 }
 
-/* Returns the work of the kernel. If the region decides the number of sampling points, the
+/* Returns the work of the kernel in steps. If the region decides the number of sampling points, the
  * estimate assumes that points are at least half an element apart. */
 static double
 work (const CleaveCall *call)

@@ -2,17 +2,22 @@
 #pragma once
 
 /* Sampling points of RoiAlign along each dimension of a region, and the elements of X between which
- * a point interpolates. */
+ * a point interpolates. The reference kernel (roi-align.c) and the fast kernel
+ * (lib/runtime/kernels/roi-align.c) both find them here.
+ *
+ *   1 row of the result over rows [2, 6) of X, sampling_ratio 2, output_half_pixel: points at rows
+ * 3 and 5
+ */
 
 #include <math.h>
 
 #include "roi.h"
 
-/* Largest number of points of an element in one dimension, so that they can be counted. No region
- * of a real model has more. */
+/* An element has at most this many points in one dimension, so that they can be counted. No region
+ * of a real model has more points. */
 #define CLEAVE_ROI_MAX_POINTS 0x1p31
 
-/* One dimension of a region. `begin` and `step`, the length of an element of the result, are in
+/* A region along one dimension. `begin`, and `step`, the length of an element of the result, are in
  * elements of X. `n_points` is the number of sampling points of an element of the result. */
 typedef struct
 {
@@ -32,7 +37,7 @@ cleave_roi_span (const CleaveRoiAlignAttrs *a, double begin, double end, gint64 
   span.step = extent / (double) n_out;
   if (a->sampling_ratio > 0)
     span.n_points = a->sampling_ratio;
-  else /* a NaN takes this branch, too */
+  else /* a NaN also takes this branch */
     span.n_points = span.step > 0 ? (gint64) MIN (ceil (span.step), CLEAVE_ROI_MAX_POINTS) : 0;
   return span;
 }
@@ -44,9 +49,9 @@ cleave_roi_point (const CleaveRoiSpan *span, gint64 out, gint64 i)
          ((double) i + 0.5) * span->step / (double) span->n_points;
 }
 
-/* Returns the sampling points that can add to the result: from the last one before the image to
- * the first one behind it. A point further outside adds 0, so one before and one behind are
- * enough. NaN counts as behind. If positions do not increase, returns all points. */
+/* Returns the span of sampling points that can add to the result: from the last point before the
+ * image to the first point behind it. A point further outside adds 0, so one point before and one
+ * behind are enough. NaN counts as behind. If positions do not increase, returns all points. */
 static inline CleaveSpan
 cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
 {
@@ -75,8 +80,9 @@ cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
   return (CleaveSpan){ MAX (points.begin - 1, 0), MIN (points.end + 1, span->n_points) };
 }
 
-/* Returns the element before a position, and sets `next` to the element after it. At or behind the
- * last element both are the last element. */
+/* Returns the index of the element before position `*at`, and sets `next` to the index of the
+ * element after it. At or behind the last element, both are the last element. Clamps `*at` to the
+ * elements. */
 static inline gint64
 cleave_roi_neighbors (double *at, gint64 n, gint64 *next)
 {
@@ -90,7 +96,8 @@ cleave_roi_neighbors (double *at, gint64 n, gint64 *next)
   return low;
 }
 
-/* Sets the rows and columns of a region, whose corners are x1, y1, x2, y2. */
+/* Sets spans[0] to the rows and spans[1] to the columns of region `roi`. A region has the numbers
+ * x1, y1, x2 and y2 of its corners. */
 static inline void
 cleave_roi_spans (const CleaveRoiAlignAttrs *a,
                   const CleaveView *rois,

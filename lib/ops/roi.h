@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Ops that pool over regions of images: RoiAlign and MaxRoiPool. Operand 0 has the images, each
- * other operand has a row for each region. */
+/* Ops that pool over regions of images: RoiAlign and MaxRoiPool. Their records and kernels share
+ * the maps and the reading of regions. Operand 0 has the images; each other operand has a row for
+ * each region. */
 
 #include "../ir/op.h"
 #include "reference.h"
@@ -15,8 +16,8 @@ cleave_roi_check_images (const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Sets maps: the result can be cut by regions and by channels. A region can read any image, row and
- * column. */
+/* Sets the maps. The result can be cut by regions and by channels. A region can read any image, row
+ * and column. */
 static inline void
 cleave_roi_maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 {

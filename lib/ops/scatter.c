@@ -3,9 +3,9 @@
 /* ScatterElements and ScatterND: a copy of the data in which updates are combined with the elements
  * at the indices. An index outside of the dimension, which ONNX forbids, is clamped.
  *
- * Order: the updates in row-major order, also if several go to the same element. A sum or product
- * is rounded after each update. For a maximum or minimum, NaN stays, and of equal elements the
- * first. The dimensions that indices select from cannot be split. */
+ * Order of operations: the updates in row-major order, also if several go to the same element. A
+ * sum or product is rounded after each update. For a maximum or minimum, NaN stays, and of equal
+ * elements the first. The dimensions that indices select from cannot be split. */
 
 #include "scatter.h"
 #include "elementwise-math.h"
@@ -51,7 +51,7 @@ check_updates (const CleaveCall *call, const CleaveShape *wanted, GError **error
 
 #define NOTHING "there is nothing for the indices to write"
 
-/* Updates */
+/* Functions that combine updates with elements */
 
 typedef void (*Join) (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n);
 
@@ -76,8 +76,8 @@ JOINS (min)
 #undef JOINS
 #undef JOIN
 
-/* Functions that combine an update with an element: joins[reduction - CLEAVE_SCATTER_ADD][wide
- * type]. */
+/* joins[reduction - CLEAVE_SCATTER_ADD][wide type]: the function that combines updates with
+ * elements. */
 static const Join joins[][CLEAVE_N_WIDES] = {
   { add_f32, add_f64, add_i64, add_u64 },
   { mul_f32, mul_f64, mul_i64, mul_u64 },
@@ -110,7 +110,7 @@ cleave_scatter_join_line (const CleaveView *to,
     }
 }
 
-/* ScatterElements */
+/* The op ScatterElements */
 
 static gboolean
 infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -154,8 +154,8 @@ is_one (const CleaveView *indices, gint64 offset, gint64 step, gint64 n)
   return differ == 0;
 }
 
-/* Combines one update after the other, since several may go to the same element; or a whole line at
- * once, if its updates go to different elements. */
+/* Combines a line of updates with elements of y: a whole line at once if the updates go to
+ * different elements, else one update after the other. */
 static void
 join_elements (const CleaveView *y,
                const CleaveView *updates,
@@ -199,8 +199,8 @@ compute_elements (const CleaveCall *call, const CleaveView *operands, const Clea
     join_elements (y, updates, indices, (guint) a->axis, a->reduction);
 }
 
-/* Returns the first opset with this reduction: max and min came in opset 18. 0: every opset has
- * it. */
+/* Returns the first opset that has the reduction: opset 18 for max and min. 0: every opset has it.
+ */
 static guint
 since (const CleaveCall *call)
 {
@@ -216,7 +216,7 @@ kernel_elements (const CleaveCall *call)
                                                         : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* The fields that the records of ScatterElements and ScatterND have in common. */
+/* Fields that the records of ScatterElements and ScatterND share. */
 #define SCATTERS                                                                                   \
   .operands = (const char *const[]){ "data", "indices", "updates", NULL },                         \
   .results = (const char *const[]){ "output", NULL }, .min_operands = 3,                           \
@@ -239,7 +239,7 @@ const CleaveOp cleave_op_scatter_elements = {
  *   indices  [more …, number of taken dimensions]
  *   updates  [more …, rest …] */
 
-/* Returns the number of dimensions of data that an index tuple has indices for. */
+/* Returns the number of dimensions of data for which an index tuple has an index. */
 static guint
 n_taken (const CleaveCall *call)
 {
@@ -286,7 +286,7 @@ maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
         d < first ? cleave_dim_map_whole (own->dim[d]) : cleave_dim_map_same (d - first + taken);
 }
 
-/* Combines the elements of an update with elements of y. `lines` visits the `rest` dimensions of
+/* Combines the elements of one update with elements of y. `lines` visits the `rest` dimensions of
  * both. */
 static void
 join (const CleaveView *y,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The reductions of ScatterElements and ScatterND: how an update is combined with an element. */
+/* The reductions of ScatterElements and ScatterND: how an update is combined with an element.
+ * scatter.c defines them, and Col2Im adds overlapping blocks with them. */
 
 #include "../ir/op.h"
 
-/* Combines `length` elements of `update` with elements of `to`, each at an address of its own.
- * Offsets and steps are in elements. The reduction is not CLEAVE_SCATTER_NONE. */
+/* Combines `length` elements of `update` with elements of `to`, whose addresses must all differ.
+ * Offsets and steps are in elements. The reduction must not be CLEAVE_SCATTER_NONE. */
 void cleave_scatter_join_line (const CleaveView *to,
                                gint64 to_offset,
                                gint64 to_step,

@@ -38,7 +38,7 @@ clip (gint64 start, gint64 end, gint64 step, gint64 extent)
   if (step > 0 && end > start)
     dim.count = (end - start - 1) / step + 1;
   else if (step < 0 &&
-           start > end) /* divide before negating: the smallest number cannot be negated */
+           start > end) /* divides before it negates: the smallest number cannot be negated */
     dim.count = -((start - end - 1) / step) + 1;
   return dim;
 }
@@ -78,8 +78,9 @@ check_lists (const CleaveSliceAttrs *a, guint rank, GError **error)
   return TRUE;
 }
 
-/* Returns the end that is one behind the last element. If that end is before element 0, returns
- * -extent - 1, since -1 would mean the last element. */
+/* Returns the normal form of a slice's end: the index after the last element in the direction of
+ * the step. If that index is before element 0, returns -extent - 1, since -1 would mean the last
+ * element. */
 static gint64
 exact_end (const Dim *dim, gint64 extent)
 {
@@ -91,7 +92,8 @@ exact_end (const Dim *dim, gint64 extent)
   return end < 0 ? -extent - 1 : end;
 }
 
-/* Normal form: one start, end and step for each dimension, clipped to the operand. */
+/* Brings the attributes to their normal form: one start, end and step for each dimension, clipped
+ * to the operand. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attributes, GError **error)
 {
@@ -146,8 +148,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     }
 }
 
-/* Sets starts and ends of a piece. The operand of the piece has only the elements from the first to
- * the last that the piece reads. So the piece reads all of it, with the steps of the node. */
+/* Sets the starts and ends of a piece. The operand of the piece consists of the elements from the
+ * first to the last that the piece reads. So the piece reads all of its operand, with the steps of
+ * the node. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attributes, GString *why)
 {

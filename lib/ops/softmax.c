@@ -2,8 +2,8 @@
 
 /* Softmax, LogSoftmax and Hardmax. All dimensions but the axis can be split.
  *
- * Order: the maximum, then the sum of the exponentials, both in 8 lanes (axes.h). Each exponential
- * is multiplied by 1 / sum. Computed in float64 for float64, else in float32. */
+ * Order of operations: the maximum, then the sum of the exponentials, both in 8 lanes (axes.h).
+ * Each exponential is multiplied by 1 / sum. Computed in float64 for float64, else in float32. */
 
 #include "axes.h"
 #include "build.h"
@@ -14,7 +14,7 @@
 typedef struct
 {
   const CleaveView *x, *y;
-  gint64 from, to; /* offset of the first element of the line in x and in y */
+  gint64 from, to; /* offset of the first element of the line in x (`from`) and in y (`to`) */
   gint64 x_step, y_step;
   gint64 n;
   CleaveWide wide;
@@ -32,8 +32,8 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
   cleave_line_write (row->y, row->to + at * row->y_step, row->y_step, n, row->wide, values);
 }
 
-/* Defines for type T: the maximum, the sum of exponentials, and each op. The result may overwrite
- * the operand: an element is read again only before its result is written. */
+/* Defines functions for type T: the maximum, the sum of exponentials, and the line function of each
+ * op. The result may overwrite the operand: no element is read after its result is written. */
 /* clang-format off */
 #define ROWS(T, t)                                                                                 \
   CLEAVE_LANES_FOLD (fold_max_##t, T, cleave_##t##_max)                                            \
@@ -108,7 +108,7 @@ write_block (const Row *row, gint64 at, gint64 n, gconstpointer values)
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* The result is 1 for the first of the largest elements, else 0. */                             \
+  /* Writes 1 for the first of the largest elements, and 0 for all others. */                             \
   static void hardmax_##t (const Row *row)                                                         \
   {                                                                                                \
     T m = maximum_##t (row), y[CLEAVE_LINE];                                                       \

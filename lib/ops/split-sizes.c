@@ -20,7 +20,7 @@ cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error)
   return TRUE;
 }
 
-/* Returns a list as text, "1, 2, 2". Writes only the first 16 entries of a longer list. */
+/* Returns a list as text, such as "1, 2, 2". Writes only the first 16 entries of a longer list. */
 static char *
 list_to_string (const gint64 *list, guint n)
 {
@@ -129,7 +129,8 @@ cleave_split_make_equal (
                            axis, extent, name, count);
 }
 
-/* Splits as many pieces of `size` off as needed. A dimension of extent 0 becomes one piece. */
+/* Splits a dimension into as many pieces of `size` as needed. A dimension of extent 0 becomes one
+ * piece. */
 CleaveSplitAttrs *
 cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error)
 {

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Computes the sizes of a Split from the arguments of a framework's call. The constructors of
+ * cleave-frameworks.h (frameworks*.c) check a call's own rules, then call one of these functions.
+ * Error messages give the expected and the found value, under the framework's names.
+ *
+ *   extent 5 in pieces of size 2 -> sizes 2, 2, 1 */
+
 #include "move.h"
 
-/* Computes the sizes of a Split from the arguments of a framework's call (cleave-frameworks.h).
- * Error messages give the expected and the found value, with the framework's names. */
-
-/* Converts an axis, negative values counting from the end, to 0 … rank - 1. */
+/* Converts an axis to 0 … rank - 1; negative values count from the end. */
 gboolean cleave_split_find_axis (const CleaveShape *shape, gint64 *axis, GError **error);
 gboolean cleave_split_check_least (const char *name, gint64 value, gint64 least, GError **error);
 

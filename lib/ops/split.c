@@ -66,7 +66,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       results[i].shape.dim[a->axis] = g_array_index (a->sizes, gint64, i);
       sum += results[i].shape.dim[a->axis];
     }
-  if (sum != x->shape.dim[a->axis]) /* only a piece can fail here: normalize has checked the node */
+  if (sum != x->shape.dim[a->axis]) /* only a piece can fail here: normalize has checked the sizes
+                                     * of a node */
     return cleave_fail (error, CLEAVE_ERROR_SHAPE,
                         "the sizes add up to %" G_GINT64_FORMAT ", dimension %" G_GINT64_FORMAT
                         " has %" G_GINT64_FORMAT,
@@ -93,8 +94,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_offset ((guint) a->axis, begin_of (a, call->result));
 }
 
-/* Sets the map from result 0 to another result. If a node computes a range of result 0, it
- * computes the same range of the other results, except for the axis, which is whole. */
+/* Sets the map from result 0 to another result. If a node computes a range of result 0, it computes
+ * the same range of the other results, except along the axis, which is computed whole. */
 static void
 result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
 {

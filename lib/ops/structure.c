@@ -11,7 +11,7 @@ print_nothing (gconstpointer attrs, GString *out)
 {
 }
 
-/* Input */
+/* The op Input */
 
 static gboolean
 infer_input (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -42,7 +42,7 @@ const CleaveOp cleave_op_input = {
   .print = print_nothing,
 };
 
-/* Constant */
+/* The op Constant */
 
 static gboolean
 infer_constant (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -82,7 +82,7 @@ const CleaveOp cleave_op_constant = {
   .compute = compute_constant,
 };
 
-/* Assemble */
+/* The op Assemble */
 
 static const CleaveRange *
 part_range (const CleaveAssembleAttrs *a, guint part)
@@ -160,8 +160,8 @@ maps_assemble (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = cleave_dim_map_offset (d, -range->dim[d].begin);
 }
 
-/* Sets the ranges of a piece. They are the ranges of the parts that overlap the chunk, clipped to
- * the chunk, and relative to the begin of the chunk. */
+/* Sets the ranges of a piece: those of the parts that overlap the chunk, clipped to the chunk, and
+ * relative to the begin of the chunk. */
 static gboolean
 narrow_assemble (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

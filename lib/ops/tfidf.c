@@ -34,8 +34,8 @@ length_of (const GArray *array)
   return array == NULL ? 0 : array->len;
 }
 
-/* Returns the index in the pool at which the n-grams of `n` integers begin. The n-grams of n + 1
- * integers follow them. */
+/* Returns the index in the pool at which the n-grams of `n` integers begin. They end where the
+ * n-grams of n + 1 integers begin. */
 static gint64
 begin_of (const CleaveTfidfAttrs *a, gint64 n)
 {
@@ -111,7 +111,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[x->rank - 1] = cleave_dim_map_whole (x->dim[x->rank - 1]);
 }
 
-/* A row of the operand, and the row of the result. */
+/* A row of the operand, and the row of the result for it. */
 typedef struct
 {
   const CleaveTfidfAttrs *attrs;
@@ -128,13 +128,13 @@ load (const Row *row, gint64 i)
   return x->type.element == CLEAVE_INT32 ? *(const gint32 *) data : *(const gint64 *) data;
 }
 
-/* Counts the n-gram that begins at element `begin` of the row: `n` integers, with a step of `step`.
- */
+/* Counts the n-gram of `n` integers that begins at element `begin` of the row and takes every
+ * `step`-th element. */
 static void
 count_gram (const Row *row, gint64 n, gint64 step, gint64 begin)
 {
   const CleaveTfidfAttrs *a = row->attrs;
-  gint64 gram = 0; /* index of the n-gram of the pool that is compared */
+  gint64 gram = 0; /* index in the pool's list of n-grams */
 
   for (gint64 shorter = 1; shorter < n; shorter++)
     gram += (begin_of (a, shorter + 1) - begin_of (a, shorter)) / shorter;
@@ -163,7 +163,7 @@ count_row (const Row *row)
         count_gram (row, n, skip + 1, i);
 }
 
-/* Returns the work of a row-by-row count. Each element can begin an n-gram with each number of
+/* Returns the work of counting in steps. Each element can begin an n-gram with each number of
  * skipped elements, and each n-gram is compared with the whole pool. */
 static double
 work (const CleaveCall *call)

@@ -16,7 +16,7 @@
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 
-/* The bounds of the result, and the width of the sums. */
+/* The bounds of the result, and whether sums have 64 bits. */
 typedef struct
 {
   gint64 min, max;
@@ -47,8 +47,8 @@ check_elements (const CleaveCall *call, GError **error)
          cleave_call_check_element (call, Y_ZERO, CLEAVE_ELEMENTS_TFLITE, error);
 }
 
-/* Checks the operands that have an entry for each of `channels` channels of the result. Checks the
- * bounds. */
+/* Checks the operands that must have an entry for each of `channels` channels of the result. Also
+ * checks the bounds of the result. */
 static gboolean
 check_channels (const CleaveCall *call, gint64 channels, End end, GError **error)
 {
@@ -129,7 +129,7 @@ begin (gpointer self, gint64 channel)
                                                 cleave_view_at (&s->operands[B], &channel));
 }
 
-/* Adds up products of elements of the types X and W. */
+/* Adds up the products of n elements of x, of the type X, and n elements of w, of the type W. */
 #define ADD_UP(X, W)                                                                               \
   do                                                                                               \
     {                                                                                              \
@@ -231,8 +231,8 @@ static const CleaveAttr transpose_attrs[] = {
 };
 #undef COMMON
 
-/* Returns the fast kernel, which serves int8 operands with 32-bit sums and int8 results; else
- * the reference kernel. */
+/* Returns the fast kernel for int8 operands, 32-bit sums and int8 results; otherwise returns the
+ * reference kernel. */
 static CleaveKernel
 kernel (const CleaveCall *call)
 {

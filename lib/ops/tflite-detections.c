@@ -127,9 +127,9 @@ decode (const CleaveTfliteDetectionsAttrs *a, const CleaveView *operands, const 
       }
 }
 
-/* One suppression. `order` begins with a heap of `size` indices of boxes, the next box first. The
- * selected boxes are at the end of its first `n_candidates` entries, the last selected one first.
- */
+/* One suppression. The array `order` begins with a heap of `size` indices of boxes; the root is the
+ * box that is visited next. Its first `n_candidates` entries end with the selected boxes, the last
+ * selected one first. */
 typedef struct
 {
   const CleaveView *corners, *best, *order;
@@ -151,7 +151,7 @@ comes_before (const Suppression *s, gint32 a, gint32 b)
   return left > right || (left == right && a < b);
 }
 
-/* Inserts a box at the free entry `at` of the heap, or below it. */
+/* Inserts a box into the heap: at the free entry `at`, or below that entry. */
 static void
 sift_down (Suppression *s, gint64 at, gint32 box)
 {
@@ -167,7 +167,7 @@ sift_down (Suppression *s, gint64 at, gint32 box)
   *entry (s, at) = box;
 }
 
-/* Makes the heap of the boxes whose score reaches the threshold. */
+/* Begins a suppression: makes the heap of the boxes whose score is at least `least_score`. */
 static void
 begin (Suppression *s, float least_score)
 {
@@ -180,7 +180,8 @@ begin (Suppression *s, float least_score)
     sift_down (s, i, *entry (s, i));
 }
 
-/* Returns the overlap of the boxes in one dimension. `d` is 0 for y and 1 for x. */
+/* Returns the length by which boxes a and b overlap in one dimension: y if `d` is 0, x if `d` is 1.
+ */
 static float
 overlap (const CleaveView *corners, gint64 a, gint64 b, guint d)
 {
@@ -218,7 +219,7 @@ is_suppressed (const Suppression *s, gint64 box)
   return FALSE;
 }
 
-/* Selects the next box and returns its index; -1 if there is none. */
+/* Selects the next box that is not suppressed, and returns its index; -1 if there is none. */
 static gint64
 select_next (Suppression *s)
 {
@@ -253,8 +254,9 @@ move_row (const CleaveView *results, gint64 from, gint64 to)
   *real (&results[DETECTED], 0, to) = *real (&results[DETECTED], 0, from);
 }
 
-/* Inserts a detection behind those with at least its score. There are `n` of at most `n_max`
- * detections; the worst one is dropped if there are too many. Returns the new number. */
+/* Inserts a detection behind all detections whose score is at least as high. There are `n`
+ * detections; if there are more than `n_max` afterwards, drops the worst one. Returns the new
+ * number of detections. */
 static gint64
 insert (const CleaveView *results, gint64 n, gint64 n_max, gint64 class, gint64 box)
 {
@@ -295,8 +297,8 @@ detect_regular (const CleaveTfliteDetectionsAttrs *a,
   return n;
 }
 
-/* Returns the class of a box that follows `class` by falling score, equal scores by index; -1 if
- * there is none. The class -1 stands before all others. */
+/* Returns the class of a box that follows `class` in the order of falling scores, equal scores by
+ * index; -1 if `class` is the last one. A `class` of -1 returns the first one. */
 static gint64
 next_class (const CleaveView *scores, gint64 first, gint64 n, gint64 box, gint64 class)
 {
@@ -373,8 +375,8 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
                                   : detect_fast (a, &s, scores, first, results));
 }
 
-/* Returns the steps of the worst case: all boxes are visited, and compared with all selected ones.
- */
+/* Returns the steps of the worst case: all boxes are visited, and each is compared with all
+ * selected boxes. */
 static double
 work (const CleaveCall *call)
 {

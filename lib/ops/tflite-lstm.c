@@ -25,14 +25,15 @@ enum { X, W, R, B, INITIAL_H, INITIAL_C };
 enum { Y, LAST_H, LAST_C };
 enum { INPUT, FORGET, CELL, OUTPUT, N_GATES };
 
-/* Returns the dimension of time in x and y. Batch is the other of the first two dimensions. */
+/* Returns the dimension of time in x and y, 0 or 1. The batch is the other one. */
 static guint
 time_of (const CleaveTfliteLstmAttrs *a)
 {
   return a->time_major ? 0 : 1;
 }
 
-/* Checks a list with an entry for each gate; an empty list stands for zeros. */
+/* Checks that a list has an entry for each gate, from `least` to `most`. An empty list stands for
+ * zeros. */
 static gboolean
 check_list (const char *name, const CleaveInts *list, gint64 least, gint64 most, GError **error)
 {
@@ -122,7 +123,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Pieces */
+/* Maps and attributes of pieces */
 
 static void
 map_state (const CleaveCall *call, CleaveDimMap *map)
@@ -185,7 +186,7 @@ macs (const CleaveCall *call)
       cleave_saturated_add (call->operands[W].shape.dim[1], call->operands[R].shape.dim[1]));
 }
 
-/* The reference kernel. */
+/* The reference kernel of TfliteLstm */
 
 /* A row of elements, with a step in elements. */
 typedef struct
@@ -218,17 +219,18 @@ clamp_16 (gint64 value)
   return (gint16) CLAMP (value, G_MININT16, G_MAXINT16);
 }
 
-/* One step of one sequence. */
+/* The state of the computation of one step of one sequence. */
 typedef struct
 {
   const CleaveTfliteLstmAttrs *attrs;
   const CleaveView *operands;
-  Row x, h; /* h: the state before the step */
+  Row x, h; /* x: the input of the step; h: the state before the step */
   gint64 hidden;
   gboolean wide;
 } Step;
 
-/* Returns the product of a row of weights and a vector, times a factor, clamped to 16 bits. */
+/* Returns the sum of `bias` and the product of a row of weights and a vector, times a factor,
+ * clamped to 16 bits. */
 static gint16
 multiply_row (const Step *s,
               const Row *w,
@@ -287,7 +289,8 @@ next_cell (const Step *s, gint64 j, gint32 cell)
   return a->cell_clip == 0 ? sum : (gint16) CLAMP (sum, -a->cell_clip, a->cell_clip);
 }
 
-/* Computes a step: updates the cell state in its result, and writes a row of y. */
+/* Computes a step of one sequence: updates the cell state in the result `c`, and writes a row of y.
+ */
 static void
 run_step (const Step *s, const CleaveView *c, const CleaveView *y, gint64 batch, const gint64 *y_at)
 {
@@ -380,7 +383,7 @@ static const CleaveAttr attrs[] = {
 #undef INT
 #undef INTS
 
-/* States are stored in the results from step to step, so a node has all results. */
+/* A node must have all results, since the kernel stores the states in them from step to step. */
 const CleaveOp cleave_op_tflite_lstm = {
   .name = "TfliteLstm",
   .operands = (const char *const[]){ "X", "W", "R", "B", "initial_h", "initial_c", NULL },

@@ -30,7 +30,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
          cleave_tflite_check_bounds (element, a->min, a->max, error);
 }
 
-/* A stack of matrices, and its strides for an index of the result. */
+/* A stack of matrices, and its strides along the dimensions of the result. */
 typedef struct
 {
   const CleaveView *view;

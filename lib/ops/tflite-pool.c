@@ -13,9 +13,9 @@
 
 enum { X };
 
-/* Number of channels that are summed at a time. */
+/* At most this many channels are summed at a time, in an array on the stack. */
 #define BLOCK 64
-/* Largest number of taps for which 32 bits hold a sum of int16. */
+/* A window has at most this many taps: 32 bits then hold a sum of int16. */
 #define MAX_TAPS 65535
 
 static guint
@@ -82,7 +82,8 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return TRUE;
 }
 
-/* Adds up elements that are `stride` apart. Compilers vectorize a loop with the stride 1. */
+/* Adds n elements of type Type, which are `stride` apart, to the n sums. Compilers vectorize the
+ * loop for the stride 1. */
 #define ADD_UP(Type)                                                                               \
   do                                                                                               \
     {                                                                                              \
@@ -107,7 +108,8 @@ add_tap (CleaveElement element, gconstpointer x, gint64 stride, gint64 n, gint32
 }
 
 /* Adds up the taps of `n` channels of the result element at `out`, an index in the spatial
- * dimensions. Returns the number of taps. `x` begins at the first of these channels. */
+ * dimensions. Returns the number of taps that are not padding. `x` begins at the first of these
+ * channels. */
 static gint64
 add_taps (const CleaveWindow *windows,
           const CleaveDims *dims,
@@ -131,7 +133,7 @@ add_taps (const CleaveWindow *windows,
   return count;
 }
 
-/* Divides a sum by the number of taps; 0 if all is padding. */
+/* Divides a sum by the number of taps; returns 0 if all taps are padding. */
 static gint64
 divide (gint64 sum, gint64 count)
 {

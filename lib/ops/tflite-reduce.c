@@ -14,7 +14,7 @@
 
 enum { X, TABLE };
 
-/* TfliteSum */
+/* The op TfliteSum */
 
 static gboolean
 is_axis (const CleaveTfliteSumAttrs *a, guint d)
@@ -48,7 +48,8 @@ maps_sum (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = is_axis (call->attrs, d) ? cleave_dim_map_whole (x->dim[d]) : cleave_dim_map_same (d);
 }
 
-/* Adds up the elements of a block whose first one is at `from`. */
+/* Returns the sum of x - x_zero over the elements of a block, whose first element is at offset
+ * `from`. */
 static guint32
 add_up (const CleaveView *x, const CleaveShape *block, gint64 from, gint64 x_zero)
 {
@@ -69,7 +70,7 @@ compute_sum (const CleaveCall *call, const CleaveView *operands, const CleaveVie
   const CleaveTfliteSumAttrs *a = call->attrs;
   const CleaveView *x = &operands[X], *y = &results[0];
   CleaveElement element = y->type.element;
-  CleaveShape block = x->type.shape; /* the elements that one sum reads */
+  CleaveShape block = x->type.shape; /* the shape of the elements that one sum reads */
   gint64 at[CLEAVE_MAX_RANK];
 
   for (guint d = 0; d < block.rank; d++)
@@ -112,7 +113,7 @@ const CleaveOp cleave_op_tflite_sum = {
   .compute = compute_sum,
 };
 
-/* TfliteSoftmax */
+/* The op TfliteSoftmax */
 
 #define TABLE_SIZE 256
 #define SUM_INTEGER_BITS 12

@@ -16,8 +16,8 @@ enum { X };
 #define UNIT 1024
 #define MAX_EXTENT ((gint64) 1 << 20)
 
-/* The resize along H or W. Fields are entries of the attributes; `from` is the extent of X,
- * `all_from` that of the whole operand. */
+/* The resize along H or W. Most fields are entries of the attributes; `from` is the extent of X,
+ * `all_from` the extent of the whole operand. */
 typedef struct
 {
   gint64 size, step, shift, phase, begin, from, all_from;
@@ -123,7 +123,7 @@ work (const CleaveCall *call)
   return 4 * (double) cleave_shape_n_elements (&call->results[0].shape);
 }
 
-/* Two neighbors of a position, as indices of x, and the weight of the second. */
+/* Two neighbors of a position, as indices of x, and the weight of the second neighbor. */
 typedef struct
 {
   gint64 at[2], weight;

@@ -24,7 +24,8 @@ enum { X, DIFFERENCES, EXPONENTIALS };
 typedef struct
 {
   const CleaveTfliteRescaleAttrs *attrs;
-  const gint32 *differences, *exponentials; /* the tables; NULL for TfliteL2Normalize */
+  const gint32 *differences, *exponentials; /* the tables of TfliteLogSoftmax; NULL for
+                                             * TfliteL2Normalize */
   const gint8 *x;
   gint8 *y;
   gint64 n, x_step, y_step;
@@ -45,7 +46,7 @@ store (const Row *row, gint64 i, gint32 value)
 static void
 normalize_row (const Row *row)
 {
-  const gint bits = 7; /* bits of the result behind the binary point */
+  const gint bits = 7; /* number of bits of the result after the binary point */
   gint32 zero = (gint32) row->attrs->x_zero, multiplier;
   guint32 sum = 0;
   gint shift;
@@ -60,7 +61,7 @@ normalize_row (const Row *row)
 static void
 log_softmax_row (const Row *row)
 {
-  const gint bits = 22; /* bits from the units of differences to the units of the result */
+  const gint bits = 22; /* number of bits by which differences have a finer unit than results */
   gint32 max = G_MININT8, logarithm, bound;
   guint32 sum = 0;
 
@@ -117,7 +118,7 @@ compute (const CleaveCall *call,
 
 #define INT(field) CLEAVE_TFLITE_INT (CleaveTfliteRescaleAttrs, field)
 
-/* TfliteL2Normalize */
+/* The op TfliteL2Normalize */
 
 static gboolean
 infer_l2_normalize (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -153,7 +154,7 @@ const CleaveOp cleave_op_tflite_l2_normalize = {
   .compute = compute_l2_normalize,
 };
 
-/* TfliteLogSoftmax */
+/* The op TfliteLogSoftmax */
 
 static gboolean
 infer_log_softmax (const CleaveCall *call, CleaveTensorType *results, GError **error)

@@ -23,7 +23,7 @@ enum { X, TABLE };
 
 #define TABLE_SIZE 256
 
-/* TfliteLookup */
+/* The op TfliteLookup */
 
 static gboolean
 infer_lookup (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -66,7 +66,7 @@ compute_lookup (const CleaveCall *call, const CleaveView *operands, const Cleave
     }
 }
 
-/* Returns the fast kernel for tables of bytes, and the reference kernel for other tables. */
+/* Returns the fast kernel if the table has bytes, else the reference kernel. */
 static CleaveKernel
 kernel_lookup (const CleaveCall *call)
 {
@@ -87,14 +87,14 @@ const CleaveOp cleave_op_tflite_lookup = {
   .compute = compute_lookup,
 };
 
-/* Returns the vector kernel of TfliteRescale and TfliteQuantize. */
+/* Returns the family of fast kernels for TfliteRescale and TfliteQuantize. */
 static CleaveKernel
 kernel_convert (const CleaveCall *call)
 {
   return CLEAVE_KERNEL_CONVERT;
 }
 
-/* TfliteRescale */
+/* The op TfliteRescale */
 
 #define INTEGERS (CLEAVE_ELEMENTS_TFLITE | CLEAVE_ELEMENT_BIT (CLEAVE_INT32))
 
@@ -169,7 +169,7 @@ const CleaveOp cleave_op_tflite_rescale = {
   .compute = compute_rescale,
 };
 
-/* TfliteQuantize */
+/* The op TfliteQuantize */
 
 static gboolean
 infer_quantize (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -190,8 +190,8 @@ compute_quantize (const CleaveCall *call, const CleaveView *operands, const Clea
 {
   const CleaveTfliteQuantizeAttrs *a = call->attrs;
   const CleaveView *views[] = { &results[0], &operands[X] };
-  const float scale = (float) a->scale, beyond = 1 << 20; /* a finite bound that is larger than
-                                                           * every result */
+  const float scale = (float) a->scale, beyond = 1 << 20; /* `beyond`: a finite bound that is larger
+                                                           * than every result */
   gint64 lowest = cleave_tflite_lowest (a->to), highest = cleave_tflite_highest (a->to);
   CleaveLineBuffer from, to;
   CleaveLines lines;

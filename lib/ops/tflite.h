@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Shared code of the integer ops that give the bits of TensorFlow Lite for Microcontrollers. The
- * importer computes multipliers and shifts from the scales of a file; the ops have integers alone,
- * so that no split and no processor can change a bit. ONNX has no such ops. */
+/* Shared code of the integer ops that give the bits of TensorFlow Lite for Microcontrollers: checks
+ * of attributes, stores, maps. The importer (lib/tflite) computes multipliers and shifts from the
+ * scales of a file. The ops compute with integers alone, so that no split and no processor can
+ * change a bit. ONNX has no such ops. */
 
 #include <cleave/cleave-tflite.h>
 
@@ -43,8 +44,8 @@ cleave_tflite_store (CleaveElement element, gpointer at, gint64 value)
     *(gint32 *) at = (gint32) value;
 }
 
-/* Multiplies an integer, from which the zero point was subtracted, by the multiplier for its sign.
- */
+/* Multiplies `value`, from which the zero point was subtracted, by one of two multipliers: one for
+ * values of 0 or more, one for negative values. */
 static inline gint32
 cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
 {
@@ -64,8 +65,8 @@ gboolean cleave_tflite_check_factor (gint64 multiplier, gint64 shift, GError **e
 /* Checks that an operand is a vector of `n` values of an element type. */
 gboolean cleave_tflite_check_table (
     const CleaveCall *call, guint operand, CleaveElement element, gint64 n, GError **error);
-/* Sets the maps of a softmax along the last dimension: operand 0 is the values, and the others are
- * tables, which each piece reads whole. */
+/* Sets the maps of a softmax along the last dimension. Operand 0 holds the values; all other
+ * operands are tables, which each piece reads whole. */
 void cleave_tflite_softmax_maps (const CleaveCall *call, guint operand, CleaveDimMap *map);
 /* Refuses a chunk of a softmax that cuts the last dimension, since its sums would have fewer
  * terms. */

@@ -39,7 +39,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
                                   : cleave_dim_map_whole (call->operands[operand].shape.dim[d]);
 }
 
-/* Refuses a chunk that cuts a repeated dimension anywhere but between two copies of the operand. */
+/* Refuses a chunk that cuts a repeated dimension inside a copy of the operand instead of between
+ * two copies. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

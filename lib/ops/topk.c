@@ -42,8 +42,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   map[a->axis] = cleave_dim_map_whole (call->operands[0].shape.dim[a->axis]);
 }
 
-/* The elements of a line along the axis, and a heap of indices of some of them, which is stored in
- * the result. The root is the element that comes last in the order. */
+/* The elements of a line along the axis, and a heap with the indices of some of them. The heap is
+ * stored in the result. Its root is the element that comes last in the order. */
 typedef struct
 {
   const CleaveView *x;
@@ -65,7 +65,8 @@ comes_before (const Row *row, gint64 a, gint64 b)
   return order == 0 ? a < b : (order > 0) == row->largest;
 }
 
-/* Inserts `position` at the free entry `at` of the heap, or below it. */
+/* Inserts `position`, an index of an element, into the heap: at the free entry `at`, or below that
+ * entry. */
 static void
 sift_down (Row *row, gint64 at, gint64 position)
 {
@@ -82,7 +83,7 @@ sift_down (Row *row, gint64 at, gint64 position)
   row->heap[at * row->heap_step] = position;
 }
 
-/* Selects the first k of n elements and sorts them: sets the heap to their indices in order. */
+/* Selects the first k of n elements in the order, and sets the heap to their indices, sorted. */
 static void
 select_first (Row *row, gint64 k, gint64 n)
 {

@@ -33,7 +33,7 @@ store (const CleaveView *y, gint64 offset, double value)
   cleave_move_element (y, offset, &one, 0);
 }
 
-/* Windows */
+/* The window functions */
 
 static const CleaveAttr window_attrs[] = {
   { "size", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveWindowFunctionAttrs, size), .fallback = -1,
@@ -54,8 +54,8 @@ infer_window (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return check_output (a->output_datatype, error);
 }
 
-/* Computes element i as first - second * cos (2 pi i / n) + third * cos (4 pi i / n). n is the size
- * of a periodic window, and the size - 1 of a symmetric one. */
+/* Computes a window: element i is first - second * cos (2 pi i / n) + third * cos (4 pi i / n). n
+ * is the size of a periodic window, and the size - 1 of a symmetric window. */
 static void
 compute_window (
     const CleaveCall *call, const CleaveView *y, double first, double second, double third)
@@ -105,7 +105,7 @@ WINDOW (hann, "HannWindow")
 WINDOW (hamming, "HammingWindow")
 WINDOW (blackman, "BlackmanWindow")
 
-/* MelWeightMatrix */
+/* The op MelWeightMatrix */
 
 static const CleaveAttr mel_attrs[] = {
   { "num_mel_bins", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveMelAttrs, num_mel_bins), .fallback = -1,
@@ -137,8 +137,8 @@ infer_mel (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return check_output (a->output_datatype, error);
 }
 
-/* Returns the bin of the spectrum at which triangle i begins. Triangles have equal distances on the
- * mel scale. */
+/* Returns the bin of the spectrum at which triangle i begins. The begins of triangles have equal
+ * distances on the mel scale. */
 static gint64
 find_edge (const CleaveMelAttrs *a, gint64 i)
 {

@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Windows that slide over the spatial dimensions, for convolutions and poolings. */
+/* Windows that slide over the spatial dimensions, for convolutions and poolings: their attributes,
+ * their number, and the elements that they read. The records of Conv, MaxPool and similar ops infer
+ * shapes and maps with them, and their reference kernels find taps.
+ *
+ *   kernel 3, stride 2, pad 1: windows begin at elements -1, 1, 3 … of the operand */
 
 #include "../ir/op.h"
 
 /* A window in one spatial dimension: element i of the result reads elements i * stride - pad_begin
- * + k * dilation of the operand, for k < kernel. `extent` is the operand's. */
+ * + k * dilation of the operand, for k < kernel. `extent` is the extent of the operand. */
 typedef struct
 {
   gint64 extent, kernel, stride, dilation, pad_begin, pad_end;
 } CleaveWindow;
 
-/* The largest stride, dilation, pad or kernel extent, so that their products fit 64 bits. */
+/* A stride, dilation, pad or kernel extent is at most this number, so that products of two fit 64
+ * bits. */
 #define CLEAVE_WINDOW_MAX G_MAXINT32
 
-/* Returns the number of elements from the first that a window reads to the last, inclusive. */
+/* Returns the number of elements from the first to the last that a window reads, both included. */
 static inline gint64
 cleave_window_reach (const CleaveWindow *window)
 {
@@ -29,8 +34,8 @@ cleave_window_map (const CleaveWindow *window, guint from)
                                 cleave_window_reach (window));
 }
 
-/* Sets the maps of an image that is pooled: the same spans of batch and channels, and a window for
- * each spatial dimension. */
+/* Sets the maps of an image that is pooled: batch and channels need the same spans as in the
+ * result, and each spatial dimension needs a window. */
 static inline void
 cleave_window_maps (const CleaveDims *dims, const CleaveWindow *windows, CleaveDimMap *map)
 {
@@ -96,6 +101,6 @@ gboolean cleave_window_check_lists (const CleaveInts *strides,
  * result. Fails if there is no window. */
 gboolean cleave_window_count (
     const CleaveWindow *window, guint i, gboolean ceil_mode, gint64 *count, GError **error);
-/* Sets the pads of a piece to the clips of its slice, whose spatial dimensions begin at dimension
- * `h`. */
+/* Sets the pads of a piece to the clips of its slice. `h` is the index of the first spatial
+ * dimension of the slice, `n` the number of spatial dimensions. */
 void cleave_pads_from_slice (CleaveInts *pads, guint n, const CleaveSlice *slice, guint h);

@@ -3,10 +3,11 @@
 
 /* The transforms of Winograd's algorithm F(2x2, 3x3), which computes a tile of 2x2 elements with 16
  * products instead of 36. Every kernel uses these macros, with float or vectors as `type`, so that
- * all add in the same order. */
+ * all kernels add in the same order: conv-winograd.c and lib/runtime/kernels/gemm/winograd.c. The
+ * bundle transforms its weights with them. */
 
-/* Transforms 4 values of a tile of the image in place; `step` is the distance between them.
- * Apply it to each column of the tile, then to each row. */
+/* Transforms 4 values of a tile of the image in place; `step` is the distance between them, in
+ * values. Apply this macro to each column of the tile, then to each row. */
 #define CLEAVE_WINOGRAD_IMAGE(type, d, step)                                                       \
   do                                                                                               \
     {                                                                                              \
@@ -19,7 +20,7 @@
     }                                                                                              \
   while (0)
 
-/* Transforms 4 sums to 2 results in place; first each column, then each row. */
+/* Transforms 4 sums to 2 results in place. Apply this macro to each column, then to each row. */
 #define CLEAVE_WINOGRAD_RESULT(type, m, step)                                                      \
   do                                                                                               \
     {                                                                                              \
@@ -33,10 +34,10 @@
 #define CLEAVE_WINOGRAD_SIDE 4
 #define CLEAVE_WINOGRAD_PRODUCTS 16
 /* The index of the product whose sum begins with the bias. Each result of a tile adds this sum
- * once. */
+ * exactly once. */
 #define CLEAVE_WINOGRAD_BIASED 5
 
-/* Transforms 3 taps, with steps of `g_step`, to 4 factors. */
+/* Transforms 3 taps of a kernel, with steps of `g_step`, to 4 factors. */
 #define CLEAVE_WINOGRAD_FACTORS(type, g, g_step, u, u_step)                                        \
   do                                                                                               \
     {                                                                                              \
