@@ -34,7 +34,7 @@
  *
  * Before: a valid graph. After: no Slice reads a Slice (except one that runs backwards) or a Split.
  * No Slice reads an Assemble or Concat that is joined along a dimension that the Slice cuts (except
- * if its steps straddle parts). Run it after splitting nodes one by one. */
+ * if its steps straddle parts). Run this pass after nodes are split one by one. */
 
 /* Replaces a Slice of a Transpose by a Transpose of a Slice, which a forwarder then lets read a
  * part directly. Returns the Transpose's result. Returns NULL if `node` is not a Slice of a

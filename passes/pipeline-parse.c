@@ -16,9 +16,9 @@
  *     option   = name [ "=" value ]
  *     value    = quoted text, or text without spaces and "}"
  *
- * Spaces and line breaks are allowed between all of these; "#" begins a comment. */
+ * Spaces and line breaks are allowed between all these parts; "#" begins a comment. */
 
-/* Limit on the nesting of groups: a text of many brackets must not exhaust the stack. */
+/* Groups may be nested at most this deep: a text of many brackets must not exhaust the stack. */
 #define MAX_DEPTH 64
 
 typedef struct

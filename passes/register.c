@@ -94,8 +94,6 @@ cleave_pass_lookup (const char *name)
   return info;
 }
 
-/* Registered passes */
-
 static void
 info_free (CleavePassInfo *info)
 {

@@ -10,7 +10,8 @@
  *  |           |
  * out         out
  *
- * Before: a valid graph.  After: every node except inputs has a result with users.  Run it last. */
+ * Before: a valid graph.  After: every node except inputs has a result with users.  Run this pass
+ * last. */
 
 gboolean
 cleave_remove_dead (GPtrArray *nodes, GHashTable *removed)

@@ -27,8 +27,8 @@ cleave_fit_is_there_anyway (const CleaveNode *node)
   return cleave_node_is_input (node) || cleave_node_is_fixed (node);
 }
 
-/* Returns whether a node can run twice. It must have operands and dimension maps, and be neither an
- * input nor a constant. */
+/* Returns whether a node can run twice. The node must have operands and dimension maps, and be
+ * neither an input nor a constant. */
 gboolean cleave_fit_can_copy (const CleaveNode *node);
 /* Adds to `recomputed` the nodes (CleaveNode) that compute a value. Stops at inputs, constants, and
  * values of at most n_bytes / CLEAVE_FIT_MUCH_LARGER bytes. Returns FALSE if a node cannot be

@@ -5,7 +5,7 @@
 #include "candidates.h"
 
 /* Two candidates with the same end are similar if the distance of their begins is at most 1 /
- * SIMILAR of the number of steps of the shorter one. */
+ * SIMILAR of the number of steps of the shorter candidate. */
 #define SIMILAR 4
 
 /* Returns whether two candidates split nearly the same steps in the same way. The numbers of strips

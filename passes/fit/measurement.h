@@ -13,7 +13,7 @@
  * plan needs no more than this bound, the buffers are never placed. search.c chooses the paths to
  * measure, and plan.c chooses among the measured plans. */
 
-/* A segment of a plan. It stores names of nodes, so copies of the graph can be split too.
+/* A segment of a plan. The segment stores names of nodes, so copies of the graph can be split too.
  * Reference-counted. */
 typedef struct
 {
@@ -77,7 +77,7 @@ CleaveFitMeasurement *cleave_fit_measurement_new_without (const CleaveGraph *gra
                                                           const GPtrArray *parts,
                                                           const gboolean *whole,
                                                           guint n_threads);
-/* Checks that a graph has the nodes of `parts`, and that the ends can be cut as they say. */
+/* Checks that a graph has the nodes of `parts`, and that the ends can be cut as the parts say. */
 gboolean cleave_fit_parts_check (const GPtrArray *parts, CleaveGraph *graph, GError **error);
 /* Splits the graph into `parts`, which must be segments of its list of nodes. Adds the pieces to
  * `report` unless `report` is NULL. If the graph lacks nodes of a part, returns FALSE and sets the

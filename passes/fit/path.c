@@ -4,7 +4,8 @@
 
 /* The search keeps at most this many prefixes to each step: cheap prefixes, and more expensive
  * prefixes that leave more room for an overlay. With one prefix, the plan for ResNet-50 needs 3.3 %
- * more memory than with four. With two, it needs 0.3 % more. With eight, it needs the same. */
+ * more memory than with four. With two prefixes, the plan needs 0.3 % more. With eight prefixes,
+ * the plan needs as much as with four. */
 #define MAX_PREFIXES 4
 
 /* A prefix to a step: a sequence of segments and unsplit steps before the step. */
@@ -12,7 +13,7 @@ typedef struct
 {
   double cost;
   gint64 last;     /* live bytes of the last segment or step */
-  gint64 extra;    /* bytes by which an overlay enlarges a live buffer */
+  gint64 extra;    /* bytes by which an overlay enlarges a live buffer; 0: no overlay */
   gint64 n_bytes;  /* peak in bytes from the first step to the end of the prefix */
   guint until;     /* last step that reads the enlarged buffer */
   guint candidate; /* index of the last segment; CLEAVE_FIT_NONE: an unsplit step */

@@ -137,7 +137,7 @@ frontier_init (Frontier *frontier,
   if (!check_options (options, error))
     return FALSE;
   *frontier = (Frontier){ .options = *options };
-  frontier->options.n_threads = MAX (options->n_threads, 1); /* 0 threads count as 1 */
+  frontier->options.n_threads = MAX (options->n_threads, 1); /* treat 0 threads as 1 */
   frontier->variants = cleave_fit_search_variants (graph, &frontier->options, error);
   if (frontier->variants == NULL)
     return FALSE;
@@ -432,8 +432,8 @@ has_part (const CleaveFitPlan *plan, const gboolean *whole)
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a plan of the remaining segments and measures it. In most cases, the new plan needs more
- * memory.  If no
- * segment is left, the plan changes nothing: it does not recompute or move nodes, either.
+ * memory.  If no segment is left, the plan changes nothing: it does not recompute or move nodes,
+ * either.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan.
  *

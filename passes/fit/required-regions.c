@@ -79,8 +79,8 @@ begin_band (CleaveFitState *state, guint index, CleaveFitRequired *required)
   return TRUE;
 }
 
-/* Makes a node an end of the segment: cuts its result 0 into the walk's strips and tiles, and
- * sets the required region to the pieces. Returns FALSE if the node cannot be cut into them. */
+/* Makes a node an end of the segment: cuts its result 0 into the walk's strips and tiles, and sets
+ * the required region to the pieces. Returns FALSE if the node cannot be cut into these pieces. */
 static gboolean
 begin_at (CleaveFitState *state, guint index)
 {
@@ -284,8 +284,8 @@ subtract_carried (const CleaveFitState *state,
 /* Finds the range of result 0 that a node computes, for each sample: the required region without
  * the elements that pieces carry from earlier pieces.
  *
- * If all tiles of a strip need the same region, the first tile computes the region. It also
- * computes all values that only this region depends on. The sample CLEAVE_FIT_TILE is then the
+ * If all tiles of a strip need the same region, the first tile computes the region. The first tile
+ * also computes all values that only this region depends on. The sample CLEAVE_FIT_TILE is then the
  * first tile, with no tile left of it. */
 static void
 find_made (const CleaveFitState *state,
@@ -356,7 +356,7 @@ require_operands (CleaveFitState *state,
 
 /* Estimates the elements of all `n` chunks of one dimension together. A chunk in the middle has
  * `middle` elements. A chunk at the border has less halo, and `border` elements. If there are two
- * chunks, the last one counts as a middle one. */
+ * chunks, the last chunk is treated as a chunk in the middle. */
 static double
 sum_pieces (double middle, double border, guint n)
 {

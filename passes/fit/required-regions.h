@@ -5,16 +5,17 @@
 
 /* The first half of a walk (walk.h), and the state of a walk. piece-bytes.h is the second half.
  *
- * A walk visits the nodes of a segment from the end backwards. For each value it finds the required
- * region, which is the range that pieces read, and from it the elements that pieces compute. Most
- * pieces are alike, so the walk finds both ranges only for a few samples of pieces: */
+ * A walk visits the nodes of a segment from the end backwards. For each value, the walk finds the
+ * required region, which is the range that pieces read, and from the region the elements that
+ * pieces compute. Most pieces are alike, so the walk finds both ranges only for a few samples of
+ * pieces: */
 typedef enum {
-  CLEAVE_FIT_BEFORE, /* all strips before the one in the middle */
+  CLEAVE_FIT_BEFORE, /* all strips before the strip in the middle */
   CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */
   CLEAVE_FIT_FIRST,  /* the first strip, or the first tile of that strip */
   CLEAVE_FIT_LATER,  /* the strip in the middle and all strips after it */
   CLEAVE_FIT_LEFT,   /* with tiles: all tiles of the strip in the middle before CLEAVE_FIT_TILE */
-  CLEAVE_FIT_TILE,   /* with tiles: the tile in the middle of that strip */
+  CLEAVE_FIT_TILE,   /* with tiles: the tile in the middle of the strip in the middle */
   CLEAVE_FIT_N_SAMPLES
 } CleaveFitSample;
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* The search looks for the least memory under each of these limits on added MACs. They are
+/* The search looks for the least memory under each of these limits on added MACs. The limits are
  * fractions of the unsplit MACs. */
 static const double limits[] = { 0, 0.03, 0.1, INFINITY };
 

@@ -14,9 +14,9 @@
  *     graph ── variants ── steps ── segment candidates ──┬── cheapest path ── measured plan ──┐
  *            (variants.h) (steps.h)   (candidates.h)     └────── corrected estimates ─────────┘ */
 
-/* The search measures a plan only if its estimate is at least this fraction below the least memory
- * measured so far. It measures a variant only if its estimate is at least this fraction below the
- * least estimate of earlier variants. */
+/* The search measures a plan only if the plan's estimate is at least this fraction below the least
+ * memory measured so far. The search measures a variant only if the variant's estimate is at least
+ * this fraction below the least estimate of earlier variants. */
 #define CLEAVE_FIT_MIN_GAIN 0.01
 
 typedef struct

@@ -114,8 +114,8 @@ cut_clear (Cut *cut)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Cut, cut_clear)
 
-/* Finds the parts of a node's value. Returns FALSE if the value is too small, or if a reader
- * does not read a single range of it. */
+/* Finds the parts of a node's value. Returns FALSE if the value is too small, or if a reader does
+ * not read a single range of the value. */
 static gboolean
 cut_init (Cut *cut, CleaveNode *node, gint64 min_bytes)
 {

@@ -70,7 +70,7 @@ typedef struct
 typedef struct
 {
   guint n_steps;
-  guint *first_node;   /* by step: index of its first node; n_steps + 1 entries */
+  guint *first_node;   /* by step: index of the first node of the step; n_steps + 1 entries */
   gint64 *live;        /* by step: live bytes; the last entry is for after the last step */
   GArray *nodes;       /* CleaveFitNode: the nodes that run, in the order of their steps */
   GArray *operands;    /* CleaveFitOperand: operands of all nodes, node by node */

@@ -96,7 +96,8 @@ find_shift (const CleaveFitState *state, const CleaveFitValue *x, const CleaveFi
 }
 
 /* Returns whether a buffer, or a later buffer in the same memory, is live when a run ends, as
- * outputs are. An output cannot overlay an operand, since its memory may belong to the caller. */
+ * outputs are. An output cannot overlay an operand, since the output's memory may belong to the
+ * caller. */
 static gboolean
 is_output (const CleaveFitSteps *steps, const CleaveFitBuffer *buffer)
 {

@@ -8,7 +8,7 @@ typedef struct
 {
   CleaveGraph *graph;
   CleavePartitionNames *names;
-  GHashTable *values; /* maps results of the whole graph to results of the new graph; its keys also
+  GHashTable *values; /* maps results of the whole graph to results of the new graph; the keys also
                          include the nodes that were copied */
 } Builder;
 

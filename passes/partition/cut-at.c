@@ -93,7 +93,7 @@ find_stages (const CleaveGraph *graph, const GArray *cuts)
   return stage;
 }
 
-/* Returns whether every part has a node. Sets the error otherwise. */
+/* Returns whether every part has a node. If not, sets the error. */
 static gboolean
 check_stages (const GPtrArray *order,
               const gboolean *needed,

@@ -7,8 +7,8 @@
 /* The largest part may take this many times the time of the largest part in the most even cut. */
 #define MAX_UNEVEN 1.25
 
-/* Limit on the entries (4 bytes each) of the table of the dynamic program. A longer row is cut at
- * fewer positions (cleave_row_list_positions()). */
+/* The table of the dynamic program has at most about this many entries, of 4 bytes each. A longer
+ * row is cut at fewer positions (cleave_row_list_positions()). */
 #define MAX_ENTRIES (1 << 24)
 
 /* An interval of time is halved this many times. Its ends then differ by less time than a step
@@ -167,8 +167,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  for (guint i = 0; i < 6;
-       i++) /* finds a smaller limit with the same bytes, precise to 1/64 of the interval */
+  for (guint i = 0; i < 6; i++) /* find a smaller limit for which as few bytes cross the cuts,
+                                   precise to 1/64 of the interval */
     {
       double middle = (below + limit) / 2;
 

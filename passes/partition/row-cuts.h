@@ -9,8 +9,8 @@
  * cuts a row into a number of parts, and row-bytes.c into parts within a limit of memory. */
 
 /* Cuts the row into `n_parts` parts. The estimated time of the largest part is at most 1.25 times
- * its time in the most even cut. If equally few bytes cross several cuts, returns the most even
- * cut. Returns NULL if the row has fewer nodes than parts. */
+ * the estimated time of the largest part in the most even cut. Of several cuts that equally few
+ * bytes cross, returns the most even cut. Returns NULL if the row has fewer nodes than parts. */
 GArray *cleave_row_cut_into (const CleaveRow *row, guint n_parts);
 
 /* Cuts the row at some of `positions`. `reach[i]` is the index of the last position at which a part

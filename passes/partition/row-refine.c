@@ -28,7 +28,7 @@
 #define MAX_STEPS 12
 #define MAX_CANDIDATES 6
 
-/* Number of passes over all cuts. After a cut has moved, its neighbor cuts may have a cheaper
+/* All cuts are refined this many times. After a cut has moved, its neighbor cuts may have a cheaper
  * position, too. */
 #define N_PASSES 2
 
@@ -215,8 +215,8 @@ has_edges_left (const Window *window)
   return *window->n_left > 0;
 }
 
-/* Finds the cheapest cut, marks the vertices before it in `is_before`, and returns the bytes that
- * cross it. */
+/* Finds the cheapest cut, marks the vertices before the cut in `is_before`, and returns the bytes
+ * that cross the cut. */
 static gint64
 find_cut (Window *window, gboolean *is_before)
 {

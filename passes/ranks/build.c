@@ -21,7 +21,7 @@ typedef struct
   GHashTable *own; /* set of the constants to copy (own-weights.h); NULL: copy none, since the graph
                       never runs */
   GHashTable *origins; /* maps nodes of the rank's graph to nodes of the whole graph, for
-                          cleave_ranks_build_alone(); NULL otherwise */
+                          cleave_ranks_build_alone(); NULL for other callers */
 } Builder;
 
 static CleaveTransferMessage

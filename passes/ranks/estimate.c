@@ -5,8 +5,8 @@
 #include "../../lib/memory/ordering.h"
 #include "simulate.h"
 
-/* Returns the bytes of the constants and constant expressions that other nodes read. Counts each of
- * them once. */
+/* Returns the bytes of the constants and constant expressions that other nodes read. Counts each
+ * constant once. */
 static gint64
 count_weight_bytes (const CleaveGraph *graph)
 {

@@ -3,7 +3,8 @@
 /* Finds an order of all nodes that needs little memory on every rank. An order that needs little
  * memory in the whole graph may suit none of its ranks: one part of the order suits one rank,
  * another part another rank. So the search measures several orders of the whole graph on each rank
- * alone, as if the rank never waited. Between two cuts, it takes the best of these orders. */
+ * alone, as if the rank never waited. Between two cuts, the search takes the best of these
+ * orders. */
 
 #include "own-orders.h"
 
@@ -209,7 +210,7 @@ typedef struct
 {
   List list;
   GPtrArray **of_rank; /* indexed by rank: the nodes of the rank in its own order */
-  guint *next;         /* indexed by rank: index in `of_rank` of its next node */
+  guint *next;         /* indexed by rank: index in `of_rank` of the rank's next node */
 } Merge;
 
 /* Adds nodes of a rank until a node needs a value of another rank. Returns whether it added a

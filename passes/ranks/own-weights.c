@@ -10,8 +10,8 @@ count_bytes (CleaveTensor *tensor)
   return cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Adds the constants that a node reads to the set `constants`. `read` maps each base tensor to
- * the number of its bytes that constants in the set read; it grows by the bytes of each new
+/* Adds the constants that a node reads to the set `constants`. `read` maps each base tensor to the
+ * number of its bytes that constants in the set read; this number grows by the bytes of each new
  * constant. */
 static void
 add_constants (const CleaveNode *node, GHashTable *constants, GHashTable *read)

@@ -155,7 +155,7 @@ add_constant (Builder *builder, CleaveNode *node)
 }
 
 /* Returns a copy of the attributes of a node. If the reduction names an attribute of this node,
- * resets it to its default. */
+ * resets this attribute to its default. */
 static gpointer
 copy_attrs (const CleaveReduction *reduction, const CleaveNode *node)
 {

@@ -266,8 +266,9 @@ count_attributes (const CleaveGraph *graph)
   return n;
 }
 
-/* Resets an attribute to its default. Leaves it if the new graph would have as many attributes as
- * before: some ops replace a default by an equal explicit value when the node is added. */
+/* Resets an attribute to its default. Leaves the attribute if the new graph would have as many
+ * attributes as before: some ops replace a default by an equal explicit value when the node is
+ * added. */
 static gboolean
 drop_attribute (Reducer *reducer, const CleaveNode *node, const CleaveAttr *attr)
 {

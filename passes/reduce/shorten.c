@@ -4,7 +4,7 @@
 
 typedef struct
 {
-  guint number; /* number of possible changes to skip before the one that is made */
+  guint number; /* number of possible changes to skip before the change that is made */
   gboolean done;
 } Change;
 

@@ -8,5 +8,6 @@
 
 /* Returns the nodes that a cut of a segment may reach, in topological order. These are the nodes of
  * the segment, their operands, and the operands of views and element-wise nodes among those
- * operands. Takes O(n log n) time for n of these nodes, whatever the size of the graph. */
+ * operands. Takes O(n log n) time, where n is the number of these nodes, whatever the size of the
+ * graph. */
 GPtrArray *cleave_segment_list_reach (const CleaveSegment *segment);

@@ -4,7 +4,8 @@
 
 #include "widen.h"
 
-/* The ranges of a node's result that strips of one band compute, as far as they are planned. */
+/* The ranges of a node's result that strips of one band compute. Covers the strips that are planned
+ * so far. */
 typedef struct
 {
   GArray *boxes;  /* CleaveRange: boxes whose union has been computed; two adjacent boxes are merged

@@ -4,7 +4,7 @@
 #include "cutter.h"
 
 /* The halo policy carry: a strip reads rows that earlier strips of its band computed, and computes
- * only the remaining rows. pieces.h calls it for all policies but recompute. */
+ * only the remaining rows. pieces.c calls cleave_cutter_carry() for all policies but recompute. */
 
 /* Cuts a node into the pieces of the carry policy. `wanted_boxes` has the boxes that strips need
  * (CleaveWanted), sorted by sequence and band. Subtracts from each box the parts that earlier

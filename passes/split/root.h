@@ -10,7 +10,7 @@
 typedef struct
 {
   CleaveNode *node;
-  GArray *ranges;          /* CleaveRange; NULL: the node stays whole, for `reason` and `message` */
+  GArray *ranges; /* CleaveRange; NULL: the node stays whole; `reason` and `message` say why */
   gboolean is_column_wise; /* strips follow each other along the innermost dimension that is cut,
                               not along the outermost */
   const CleaveConstraint *constraint;

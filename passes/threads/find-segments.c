@@ -226,7 +226,7 @@ is_taken (const Analysis *a, const CleaveSegment *segment)
   return FALSE;
 }
 
-/* Adds the segment if strips help it. If not, frees it and returns FALSE. */
+/* Adds the segment if strips help it. If not, frees the segment and returns FALSE. */
 static gboolean
 add_segment (const Analysis *a,
              CleaveSegment *segment,

@@ -10,9 +10,8 @@
  *    a                               b         so that few rows of each large value are alive
  *
  * cleave_split_for() cuts the segments into strips (strips.h), after the other nodes that are worth
- * a cut. Strips run one
- * after the other, layer by layer. Several threads work at one strip each, a layer or so behind the
- * strip before it. */
+ * a cut. The strips run one after the other, layer by layer. Several threads work at one strip
+ * each, a layer or so behind the strip before it. */
 
 /* Segments are found only if the peak has at least this many bytes. Smaller values stay in the
  * caches. */

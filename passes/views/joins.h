@@ -4,8 +4,8 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Joins: the ranges that the operands of a Concat or an Assemble fill in its result, and new joins
- * of parts. forwarding.h finds the operand that contains a range with it, and split/build.h joins
- * pieces. For example, a Concat of 2 and 3 rows has the ranges [0, 2) and [2, 5). */
+ * of parts. forwarding.c finds the operands that overlap a range, and split/build.c joins pieces.
+ * For example, a Concat of 2 and 3 rows has the ranges [0, 2) and [2, 5). */
 
 /* The places of the `n` operands of a join: the ranges of the result that they fill. */
 typedef struct

@@ -3,7 +3,8 @@
 
 #include "../../lib/ir/graph-private.h"
 
-/* Ops that rewrites add to a graph, or whose attributes they read. Each is looked up by name once.
+/* Ops that rewrites add to a graph, or whose attributes they read. Each op is looked up by name
+ * once.
  *
  * General properties of ops are flags or maps of their records, and not in this list. */
 
