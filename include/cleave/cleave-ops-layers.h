@@ -27,7 +27,7 @@ typedef enum {
  * @group: number of groups
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
- * @pads: all begins, then all ends
+ * @pads: the begin pads of all spatial dimensions, then the end pads
  * @winograd: empty, or a phase, 0 or 1, for each spatial dimension
  *
  * Attributes of Conv.
@@ -61,7 +61,7 @@ CLEAVE_API CleaveResult *cleave_graph_add_conv (CleaveGraph *graph,
  * @group: number of groups
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
- * @pads: all begins, then all ends
+ * @pads: the begin pads of all spatial dimensions, then the end pads
  * @output_padding: number of elements added to the end of each spatial dimension of the result
  *
  * Attributes of ConvTranspose.
@@ -79,7 +79,7 @@ typedef struct
  * @offset_group: number of groups of channels of X; the channels of a group share offsets and mask
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
- * @pads: all begins, then all ends; a negative pad crops X
+ * @pads: the begin pads of all spatial dimensions, then the end pads; a negative pad crops X
  *
  * Attributes of DeformConv.
  */
@@ -94,7 +94,7 @@ typedef struct
  * @image_shape: spatial extents of the result
  * @block_shape: extents of a block
  * @dilations: one for each spatial dimension
- * @pads: all begins, then all ends
+ * @pads: the begin pads of all spatial dimensions, then the end pads
  * @strides: one for each spatial dimension
  *
  * Attributes of Col2Im.
@@ -110,7 +110,7 @@ typedef struct
  * @kernel_shape: extents of the window
  * @strides: one for each spatial dimension
  * @dilations: one for each spatial dimension
- * @pads: all begins, then all ends
+ * @pads: the begin pads of all spatial dimensions, then the end pads
  * @ceil_mode: round the extents of the result up
  * @count_include_pad: AveragePool: divide by the number of elements including the padding
  * @storage_order: MaxPool: the order in which indices count elements: 0 for row-major, 1 for
@@ -345,7 +345,7 @@ typedef struct
  * CleaveMaxUnpoolAttrs:
  * @kernel_shape: extents of the window
  * @strides: one for each spatial dimension
- * @pads: all begins, then all ends
+ * @pads: the begin pads of all spatial dimensions, then the end pads
  * @output_shape: shape of the result; empty to infer it
  *
  * Attributes of MaxUnpool.

@@ -146,7 +146,7 @@ typedef enum {
 /**
  * CleavePadAttrs:
  * @mode: the elements that fill the border
- * @pads: all begins, then all ends; a negative pad crops the operand
+ * @pads: the begin pads of all dimensions, then the end pads; a negative pad crops the operand
  * @constant_value: the constant
  *
  * Attributes of Pad.

@@ -99,7 +99,7 @@ typedef gboolean (*CleavePlanPredicate) (const CleavePlan *plan, gpointer data, 
  * CleaveSearchFunc:
  * @done: the work that the search has done so far
  * @budget: the work after which the search gives up
- * @data: (closure): the data of the constraint
+ * @data: (closure): the `watch_data` of the constraint
  *
  * Reports the progress of a search.
  */

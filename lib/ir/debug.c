@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads the switches of the environment variable CLEAVE_DEBUG. */
+
 #include "debug.h"
 
 /* Reads the environment at each call, so that a test can change it. */

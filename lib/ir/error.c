@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Sets a GError from a format and arguments. */
+
 #include "error.h"
 
 /* clang-format off */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Copies nodes, inputs and outputs of a graph into another graph. */
+
 #include "extract.h"
 
 #include "graph-private.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Walks and copies fixed nodes without recursion, since a chain of them can be long. */
+
 #include "fixed.h"
 
 /* A node on the stack of a depth-first walk. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* A binary heap: pushes, reads and pops the smallest number. */
+
 #include "heap.h"
 
 void

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the range of the result that each operand of a join fills. */
+
 #include "join.h"
 
 #include "graph-private.h"

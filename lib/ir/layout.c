@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The positions and names of dimensions, by layout and rank. */
+
 #include "layout.h"
 
 const char *const cleave_layout_names[] = { "NCHW", "NHWC", NULL };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Settles and compares the bits of NaNs, for each float type. */
+
 #include "nan.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* An arena allocator: allocates small objects from blocks, which are freed together. */
+
 #include "pool.h"
 
 #ifdef __GLIBC__

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* An allocator for small objects: takes objects of one size from lists of free items in blocks. */
+
 #include "slab.h"
 
 #include <stdlib.h>

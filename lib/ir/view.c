@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes and slices strided views. */
+
 #include "view.h"
 
 #include <string.h>

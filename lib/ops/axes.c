@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Shapes, maps and views of reductions. */
+
 #include "axes.h"
 
 static gboolean

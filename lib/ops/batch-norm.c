@@ -2,9 +2,9 @@
 
 /* BatchNormalization (inference) and InstanceNormalization.
  *
- * Order, for both: a = scale / sqrt (variance + epsilon), then y = fma (x - mean, a, b). Each
- * operation is rounded to float64 for float64 elements, else to float32; the result is rounded once
- * more at the end.
+ * Order of operations, for both ops: a = scale / sqrt (variance + epsilon), then y = fma (x - mean,
+ * a, b). Each operation is rounded to float64 for float64 elements, else to float32; the result is
+ * rounded once more at the end.
  *
  * For InstanceNormalization, the mean is the sum of a channel's elements divided by their number.
  * The variance is the sum of (x - mean) * (x - mean) divided by that number. lanes.h has the order

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The parts of a convolution without its arithmetic: checks, maps, pieces and the walk over
+ * windows. */
+
 #include "conv-parts.h"
 #include "products.h"
 #include "reference.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Converts lines of elements between types, and iterates over the lines of views. */
+
 #include "lines.h"
 
 CleaveWide

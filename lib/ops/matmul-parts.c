@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The parts of a matrix product without its arithmetic: shapes, maps and strides. */
+
 #include "matmul-parts.h"
 
 #include "reference.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Shapes of MaxUnpool, for its record (max-unpool.c) and for the exporter
- * (lib/onnx/export/indices.c), which converts the indices of a piece. */
+/* Shapes of MaxUnpool. Its record (max-unpool.c) infers the shape of the result, and the exporter
+ * (lib/onnx/export/indices.c) converts the indices of a piece. */
 
 #include "../ir/op.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the mean and the variance of a list, in the order of moments.h. */
+
 #include "moments.h"
 
 #include "elementwise-math.h"

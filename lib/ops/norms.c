@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes the p-norms of lists, in the order of norms.h. */
+
 #include "norms.h"
 
 #include "elementwise-math.h"

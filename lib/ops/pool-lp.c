@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The reference kernel of LpPool: computes a line of results at once. */
+
 #include "pool-lp.h"
 
 #include "norms.h"

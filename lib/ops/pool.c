@@ -202,8 +202,8 @@ typedef struct
   gint64 offset;               /* offset of the tap's element in x */
 } Window;
 
-/* Moves to the next tap that is not padding, unless the current tap already is one. `more` says
- * whether there is a current tap. Returns FALSE if no such tap is left. */
+/* While the current tap is padding, moves to the next tap of the window. `more` says whether there
+ * is a current tap. Returns FALSE if all further taps are padding. */
 static gboolean
 skip_padding (Window *w, gboolean more)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Sums of products, for each element type, in the order of products.h. */
+
 #include "products.h"
 #include "half.h"
 

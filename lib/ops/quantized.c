@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks, loads and stores scales, zero points and quantized values, and adds products of bytes. */
+
 #include "quantized.h"
 
 #include <math.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes and checks the sizes of a Split. */
+
 #include "split-sizes.h"
 
 #include "../ir/boxed.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks of attributes, and the maps of a softmax, for the ops of TensorFlow Lite. */
+
 #include "tflite.h"
 
 gboolean

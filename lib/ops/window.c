@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks the attributes of windows, and counts windows. */
+
 #include "window.h"
 
 void
