@@ -90,7 +90,7 @@ typedef enum { CLEAVE_FRAME_SUBGRAPH, CLEAVE_FRAME_STRIP, CLEAVE_FRAME_RUN } Cle
 /**
  * CleaveFrames:
  *
- * Groups of the nodes of a graph, for drawings. They are valid until the graph changes.
+ * Groups of the nodes of a graph, for drawings. The groups are valid until the graph changes.
  */
 typedef struct _CleaveFrames CleaveFrames;
 

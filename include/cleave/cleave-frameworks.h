@@ -36,8 +36,8 @@ typedef struct
  * @num: (nullable): number of parts
  * @n_size_splits: number of @size_splits
  *
- * The arguments of a `tf.split`. Its `num_or_size_splits` is @num_splits if it is a number and
- * @size_splits if it is a list.
+ * The arguments of a `tf.split`. The argument `num_or_size_splits` is @num_splits if it is a
+ * number, and @size_splits if it is a list.
  */
 typedef struct
 {
@@ -54,8 +54,8 @@ typedef struct
  * @sections: (array length=n_sections) (nullable): sizes of the parts
  * @n_sections: number of @sections
  *
- * The arguments of a `torch.split`. Its `split_size_or_sections` is @split_size if it is a number
- * and @sections if it is a list.
+ * The arguments of a `torch.split`. The argument `split_size_or_sections` is @split_size if it is a
+ * number, and @sections if it is a list.
  */
 typedef struct
 {

@@ -26,7 +26,7 @@ G_BEGIN_DECLS
 /**
  * CleaveGraph:
  *
- * A directed acyclic graph of ops, with inputs and outputs. It owns its nodes.
+ * A directed acyclic graph of nodes, with inputs and outputs. The graph owns its nodes.
  */
 typedef struct _CleaveGraph CleaveGraph;
 
@@ -41,15 +41,15 @@ typedef struct _CleaveNode CleaveNode;
 /**
  * CleaveOperand:
  *
- * A use of a result, by a node or by an output of the graph. It lives as long as the node or the
- * graph that it belongs to.
+ * A use of a result, by a node or by an output of the graph. The operand of a node lives as long as
+ * the node, an output as long as the graph.
  */
 typedef struct _CleaveOperand CleaveOperand;
 
 /**
  * CleaveResult:
  *
- * A value that a node computes. It lives as long as its node.
+ * A value that a node computes. The result lives as long as its node.
  */
 typedef struct _CleaveResult CleaveResult;
 

@@ -106,9 +106,9 @@ CLEAVE_API CleaveSplitAttrs *cleave_split_attrs_new (const CleaveTensorType *ope
 /**
  * CleaveSliceAttrs:
  * @starts: the first index in each of the dimensions of @axes
- * @ends: the index to stop before in each of these dimensions
- * @axes: the dimensions; empty for all
- * @steps: the step in each of these dimensions; empty for 1
+ * @ends: the index to stop before in each of the dimensions of @axes
+ * @axes: the dimensions that are sliced; empty for all
+ * @steps: the step in each of the dimensions of @axes; empty for 1
  *
  * Attributes of Slice. A node stores one start, end and step for each dimension of the operand. If
  * a step is positive, the stored end is one more than the last index that is read.

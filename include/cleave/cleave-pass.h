@@ -80,7 +80,8 @@ typedef struct
 /**
  * CleavePassInfo:
  *
- * Describes a pass that pipelines can name: its name, a summary and its options. It is never freed.
+ * Describes a pass that pipelines can name: its name, a summary and its options. The description is
+ * never freed.
  */
 typedef struct _CleavePassInfo CleavePassInfo;
 

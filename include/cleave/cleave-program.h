@@ -18,7 +18,7 @@ G_BEGIN_DECLS
 /**
  * CleaveProgram:
  *
- * A compiled graph, ready to run. It runs once at a time.
+ * A compiled graph, ready to run. A program runs once at a time.
  */
 typedef struct _CleaveProgram CleaveProgram;
 
@@ -106,9 +106,9 @@ typedef struct
  * @name: name of the node or output
  * @op: (transfer none): the op, or `load`, `store`, `copy` or `join`
  * @live_bytes: bytes of the buffers that are in use
- * @live_bytes_apart: bytes that these buffers would have if no value overlapped another. With
- * overlaps, a value
- * that is computed strip by strip may reuse the memory of one that dies strip by strip
+ * @live_bytes_apart: bytes that the buffers in use would have if no value overlapped another. With
+ * overlaps, a value that is computed strip by strip may reuse the memory of one that dies strip by
+ * strip
  *
  * A step of a [struct@Cleave.MemoryTimeline].
  */

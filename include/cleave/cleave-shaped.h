@@ -23,14 +23,14 @@ G_BEGIN_DECLS
 /**
  * CleaveDynamicProgram:
  *
- * The programs of the dynamic part of a model. It runs once at a time.
+ * The programs of the dynamic part of a model. A dynamic program runs once at a time.
  */
 typedef struct _CleaveDynamicProgram CleaveDynamicProgram;
 
 /**
  * CleaveShapedProgram:
  *
- * The programs of one model for several shapes of its inputs. It runs once at a time.
+ * The programs of one model for several shapes of its inputs. A shaped program runs once at a time.
  */
 typedef struct _CleaveShapedProgram CleaveShapedProgram;
 

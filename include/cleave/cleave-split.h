@@ -72,8 +72,8 @@ CLEAVE_API GArray *cleave_tiling_get_ranges (const CleaveTiling *tiling,
 /**
  * CleavePlan:
  *
- * The pieces that a split of a node would make. It is valid only during the call of the predicate
- * that receives it.
+ * The pieces that a split of a node would make. A plan is valid only during the call of the
+ * predicate that receives it.
  */
 typedef struct _CleavePlan CleavePlan;
 

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Plain values that all other headers use: element types, shapes, ranges of indices, and lists of
- * numbers. They are passed by const pointer and returned by value. All zeros is a valid value of
- * each. Extents, indices and bytes are gint64; dimension 0 is the outermost. */
+ * numbers. Functions take such values by const pointer and return them by value. All zeros is a
+ * valid value of each type. Extents, indices and bytes are gint64; dimension 0 is the outermost. */
 
 #include <glib-object.h>
 
@@ -122,8 +122,8 @@ typedef struct
  * @n: number of entries
  * @v: the entries
  *
- * A short list of real numbers, for attributes. It has room for two numbers per dimension, such as
- * the start and the end of a region.
+ * A short list of real numbers, for attributes. The list has room for two numbers per dimension,
+ * such as the start and the end of a region.
  */
 typedef struct
 {
@@ -145,8 +145,8 @@ typedef struct
 #define CLEAVE_SCALAR(element) ((CleaveTensorType){ element, { 0, { 0 } } })
 
 #ifndef __GI_SCANNER__ /* g-ir-scanner cannot parse a loop */
-/* Returns the range with these bounds: begin and end of dimension 0, begin and end of dimension 1,
- * and so on. */
+/* Returns the range with the given bounds: begin and end of dimension 0, begin and end of dimension
+ * 1, and so on. */
 static inline CleaveRange
 cleave_range_from_bounds (guint n_bounds, const gint64 *bounds)
 {

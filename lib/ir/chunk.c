@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans the node that computes one chunk of a result. It makes three checks: each operand slice has
+/* Plans the node that computes one chunk of a result. Makes three checks: each operand slice has
  * elements, the op can be narrowed, and the inferred shapes equal the shapes of the chunk. */
 
 #include "chunk.h"

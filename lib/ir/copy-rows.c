@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Rows */
+/* Copies of rows */
 
 /* Copies a row one cache line (64 bytes) at a time. Prefetches the bytes that lie `ahead` bytes
  * after the cache line. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies views at the speed of memory. A copy is a nest of loops (copy.h). Its two innermost loops
+/* Copies views at the speed of memory. A copy is a nest of loops (copy.h). The two innermost loops
  * decide how bytes are moved: as rows that are contiguous on both sides, as a transposition, or
  * element by element. */
 
@@ -58,7 +58,7 @@ choose (CleaveCopyLoops *loops)
   return cleave_copy_rows;
 }
 
-/* Runs all loops except the two innermost, and calls `copy` for these two. */
+/* Runs all loops except the two innermost, which `copy` runs. */
 static void
 copy_nest (const CleaveCopyLoops *loops, CleaveCopyInner copy, char *t, const char *f)
 {

@@ -125,8 +125,8 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
  * them meets
  *
  * Checks that every element of @whole is in at least one range. If the ranges are a grid, this
- * takes O(n log n). Otherwise the ranges are subtracted one by one, in O(n) for each range that is
- * left over.
+ * takes O(n log n). Otherwise the ranges are subtracted from @whole, in O(n) for each part of
+ * @whole that is uncovered in between.
  *
  * Returns: whether the ranges cover @whole
  *

@@ -8,8 +8,8 @@
 
 #include "op.h"
 
-/* The work that constant folding may do in total for a graph with `n_bytes` of constants. It is
- * 2^24 steps, a fraction of a second, plus 4 steps for each byte. cleave_evaluate_work() counts
+/* The work that constant folding may do in total for a graph with `n_bytes` of constants. The work
+ * is 2^24 steps, a fraction of a second, plus 4 steps for each byte. cleave_evaluate_work() counts
  * steps. */
 #define CLEAVE_EVALUATE_BUDGET(n_bytes) (0x1p24 + 4 * (double) (n_bytes))
 

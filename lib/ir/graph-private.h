@@ -163,8 +163,8 @@ cleave_node_is_used (const CleaveNode *node)
 
 /* Functions that graph.c and node.c share */
 
-/* Returns a name, made from `base`, that no node and no value of the graph has. Its memory is in
- * the graph's slab. */
+/* Returns a name, made from `base`, that no node and no value of the graph has. The name is
+ * allocated from the graph's slab. */
 char *cleave_graph_unique_name (CleaveGraph *graph, const char *base);
 /* Copies a name to the graph's slab. cleave_graph_free_name() gives it back to the slab. */
 char *cleave_graph_dup_name (CleaveGraph *graph, const char *name);

@@ -230,7 +230,7 @@ cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **e
   return g_steal_pointer (&tensor);
 }
 
-/* Real attributes */
+/* Print and parse real attributes. */
 
 static guint
 count_digits (const char *text)
@@ -279,7 +279,7 @@ cleave_literal_print_real (double value, GString *out)
   g_string_append_printf (out, "0x%" G_GINT64_MODIFIER "x", load (&value, 8));
 }
 
-/* Names */
+/* Print and parse names. */
 
 void
 cleave_literal_print_name (const char *name, const char *special, GString *out)

@@ -18,7 +18,7 @@ typedef struct
   gint64 n_bytes; /* cost in bytes if the cut passes the edge; -1: no cut may pass it */
 } CleaveFlowEdge;
 
-/* Finds a minimum cut: divides the vertices into those before the cut, such as the source, and
- * those after the cut, such as the sink. The cut has the least sum of the costs of edges
- * (CleaveFlowEdge) from a vertex before it to a vertex after it. Sets is_before[vertex]. */
+/* Finds a minimum cut: each vertex is before the cut, as the source is, or after the cut, as the
+ * sink is. The cut has the least sum of the costs of edges (CleaveFlowEdge) from a vertex before it
+ * to a vertex after it. Sets is_before[vertex]. */
 void cleave_min_cut (const GArray *edges, guint n_vertices, gboolean *is_before);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Decides whether a result can be an overlay of its operand, and computes the distance (overlay.h).
- * Both follow from the order in which the kernel writes rows. */
+ * Decision and distance follow from the order in which the kernel writes rows. */
 
 #include "overlay.h"
 

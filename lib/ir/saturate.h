@@ -18,7 +18,7 @@ cleave_saturated_add (gint64 a, gint64 b)
   return b < 0 ? G_MININT64 : G_MAXINT64;
 }
 
-/* Returns a * b. Both must be at least 0. */
+/* Returns a * b. Both factors must be at least 0. */
 static inline gint64
 cleave_saturated_mul (gint64 a, gint64 b)
 {

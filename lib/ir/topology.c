@@ -155,7 +155,7 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
         cleave_heap_push (ready, use->node->id);
 }
 
-/* Cycles */
+/* Error messages for cycles */
 
 /* Returns a producer of the node that the order lacks: the producer is in a cycle or depends on
  * one. */
@@ -324,7 +324,7 @@ cleave_topology_reach (const CleaveGraph *graph,
     }
 }
 
-/* Minimum cut */
+/* Minimum cuts of a flow graph */
 
 /* Sets the capacities of the edges. An edge that no cut may pass gets more than the sum of all
  * other edges. */

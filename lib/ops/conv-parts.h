@@ -37,11 +37,12 @@ gboolean
 cleave_conv_narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why);
 /* Returns whether each group has one input channel, and there are one or two spatial dimensions.
  * FALSE if X has a single channel and the result has many, since a matrix product is then faster.
- * Both ways compute the same bits. */
+ * The depthwise kernel and the matrix product compute the same bits. */
 gboolean cleave_conv_is_depthwise (const CleaveCall *call);
 /* Returns whether the call is a ConvTranspose. */
 gboolean cleave_conv_is_transposed (const CleaveCall *call);
-/* Returns the number of multiply-accumulates. As is usual, counts those with padding, too. */
+/* Returns the number of multiply-accumulates. As is usual, counts multiply-accumulates with
+ * padding, too. */
 gint64 cleave_conv_macs (const CleaveCall *call);
 
 /* The arithmetic of a convolution: functions that compute one element of the result. `self` is the
@@ -49,8 +50,8 @@ gint64 cleave_conv_macs (const CleaveCall *call);
 typedef struct
 {
   void (*begin) (gpointer self, gint64 channel); /* begins a sum of this result channel */
-  /* adds the products of one tap that is not padding: n channels of X and of W, with these strides,
-   * in elements */
+  /* adds the products of one tap that is not padding: n channels of X with the stride `x_stride`,
+   * and n of W with `w_stride`, in elements */
   void (*add) (
       gpointer self, gconstpointer x, gint64 x_stride, gconstpointer w, gint64 w_stride, gint64 n);
   void (*end) (gpointer self, gpointer y);

@@ -243,7 +243,7 @@ sample (const CleaveDeformWalk *walk,
 }
 
 /* Adds the products of all taps to the sums of `n_sums` channels of the result, from channel `o`
- * on. All these channels are in one group, whose first channel of X is `first`. */
+ * on. The channels of the result are in one group, whose first channel of X is `first`. */
 static void
 add_taps (const CleaveDeformWalk *walk, gint64 o, gint64 n_sums, gint64 first, CleaveSum *sums)
 {

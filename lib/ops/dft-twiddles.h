@@ -2,7 +2,7 @@
 #pragma once
 
 /* The twiddle factors of one bin of a Fourier transform: cos and sin of 2 * pi * bin * sample /
- * length. They are rotated from one sample to the next, and computed from scratch every
+ * length. The factors are rotated from one sample to the next, and computed from scratch every
  * CLEAVE_N_TWIDDLES samples, so that errors stay small. The reference kernel (dft.c) and the fast
  * kernel (lib/runtime/kernels/dft.c) use the same factors. */
 

@@ -138,7 +138,7 @@ kernel (const CleaveCall *call)
   return element == CLEAVE_FLOAT64 ? CLEAVE_KERNEL_REFERENCE : CLEAVE_KERNEL_ELEMENTWISE;
 }
 
-/* Reference kernels */
+/* The reference kernels of element-wise ops */
 
 /* Returns the wide type in which a call is computed: that of the operands, or double if they
  * differ. */

@@ -2,9 +2,9 @@
 #pragma once
 
 /* Conversions between float and the 16-bit floats: float16 (IEEE 754 binary16), and bfloat16, the
- * upper 16 bits of a float. They round to nearest, ties to even; NaN gives NaN. The reference
- * kernels (reference.h) and the fast kernels (lib/runtime/kernels/upcast.h) convert elements with
- * these functions. */
+ * upper 16 bits of a float. The conversions round to nearest, ties to even; NaN gives NaN. The
+ * reference kernels (reference.h) and the fast kernels (lib/runtime/kernels/upcast.h) convert
+ * elements with these functions. */
 
 #include <glib.h>
 #include <string.h>

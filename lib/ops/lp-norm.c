@@ -60,7 +60,7 @@ scale (const double *x, const double *factors, gint64 step, gint64 n, double *y)
 }
 
 /* Writes the results of a line of n elements. Each element is multiplied by a factor or divided by
- * a norm; these are in `by`, with the step `by_step`. */
+ * a norm. `by` holds the factors or norms, with the step `by_step`. */
 static void
 write_line (const CleaveView *const *views,
             const gint64 *offset,

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Helpers of ops that only move data, such as Gather and Pad, for their records and reference
- * kernels. They move elements of 1, 2, 4 or 8 bytes and do not depend on the element type. */
+ * kernels. The helpers move elements of 1, 2, 4 or 8 bytes and do not depend on the element type.
+ */
 
 #include "build.h"
 #include "reference.h"

@@ -20,7 +20,7 @@ cleave_is_byte (CleaveElement element)
   return (CLEAVE_ELEMENT_BIT (element) & CLEAVE_ELEMENTS_BYTE) != 0;
 }
 
-/* Checks that a scale or zero point has one of these element types (a set of CLEAVE_ELEMENT_BIT),
+/* Checks that a scale or zero point has an element type of the set `elements` (CLEAVE_ELEMENT_BIT),
  * and is a scalar or has `extent` elements. An absent operand is legal. */
 gboolean cleave_quantized_check (
     const CleaveCall *call, guint operand, guint elements, gint64 extent, GError **error);
@@ -56,5 +56,5 @@ typedef struct
   gint32 x_zero, w_zero;
 } CleaveByteDot;
 
-/* Returns the sum of n products of elements of these types, modulo 2^32. */
+/* Returns the sum of n products of an element of type `x` and one of type `w`, modulo 2^32. */
 guint32 cleave_byte_dot (CleaveElement x, CleaveElement w, const CleaveByteDot *dot, gint64 n);

@@ -42,7 +42,7 @@ typedef struct
   const CleaveView *x;
   CleaveLines lines;
   CleaveWide wide;
-  gint64 n; /* number of these elements */
+  gint64 n; /* number of elements that are reduced to one */
 } Block;
 
 /* Reduces the block that begins at `offset`, and stores the result in `*y`, in the wide type of the

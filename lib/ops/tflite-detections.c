@@ -128,8 +128,8 @@ decode (const CleaveTfliteDetectionsAttrs *a, const CleaveView *operands, const 
 }
 
 /* One suppression. The array `order` begins with a heap of `size` indices of boxes; the root is the
- * box that is visited next. Its first `n_candidates` entries end with the selected boxes, the last
- * selected one first. */
+ * box that is visited next. The first `n_candidates` entries of `order` end with the selected
+ * boxes, the last selected one first. */
 typedef struct
 {
   const CleaveView *corners, *best, *order;

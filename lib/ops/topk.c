@@ -43,7 +43,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 /* The elements of a line along the axis, and a heap with the indices of some of them. The heap is
- * stored in the result. Its root is the element that comes last in the order. */
+ * stored in the result. The root of the heap is the element that comes last in the order. */
 typedef struct
 {
   const CleaveView *x;
