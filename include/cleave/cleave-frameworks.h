@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 /**
  * CleaveSplitOnednn:
- * @axis: the dimension
+ * @axis: the dimension to split
  * @num_splits: (nullable): number of equal parts
  * @size_split: (nullable): size of a part
  * @sections_split: (array length=n_sections_split) (nullable): sizes of the parts
@@ -30,7 +30,7 @@ typedef struct
 
 /**
  * CleaveSplitTensorflow:
- * @axis: the dimension
+ * @axis: the dimension to split
  * @num_splits: (nullable): number of equal parts
  * @size_splits: (array length=n_size_splits) (nullable): sizes of the parts
  * @num: (nullable): number of parts
@@ -49,7 +49,7 @@ typedef struct
 
 /**
  * CleaveSplitPytorch:
- * @dim: the dimension
+ * @dim: the dimension to split
  * @split_size: (nullable): size of a part
  * @sections: (array length=n_sections) (nullable): sizes of the parts
  * @n_sections: number of @sections
@@ -69,7 +69,7 @@ typedef struct
  * @opset: the opset of the model
  * @n_outputs: number of outputs
  * @n_split: number of @split
- * @axis: (nullable): the dimension
+ * @axis: (nullable): the dimension to split
  * @split: (array length=n_split) (nullable): sizes of the parts
  * @num_outputs: (nullable): number of parts; must equal @n_outputs
  *

@@ -212,7 +212,7 @@ typedef struct
 
 /**
  * CleaveLpNormAttrs:
- * @axis: the dimension, -1 by default
+ * @axis: the dimension along which norms are computed, -1 by default
  * @p: the exponent: 1, or 2, the default
  *
  * Attributes of LpNormalization.

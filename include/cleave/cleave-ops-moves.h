@@ -52,7 +52,7 @@ CLEAVE_API CleaveResult *cleave_graph_add_assemble (CleaveGraph *graph,
 
 /**
  * CleaveAxisAttrs:
- * @axis: the dimension; negative values count from the end
+ * @axis: the dimension along which the op works; negative values count from the end
  *
  * Attributes of Softmax, LogSoftmax, Hardmax, Concat, Gather, GatherElements and Flatten.
  */
@@ -74,8 +74,8 @@ CLEAVE_API CleaveResult *cleave_graph_add_flatten (
 
 /**
  * CleaveSplitAttrs:
- * @axis: the dimension; negative values count from the end
- * @sizes: (element-type gint64): the extent of each result in this dimension
+ * @axis: the dimension that is cut; negative values count from the end
+ * @sizes: (element-type gint64): the extent of each result in dimension @axis
  *
  * Attributes of Split.
  */
@@ -243,7 +243,7 @@ typedef enum {
 
 /**
  * CleaveScatterAttrs:
- * @axis: ScatterElements: the dimension
+ * @axis: ScatterElements: the dimension in which indices select elements
  * @reduction: how elements are combined with updates
  *
  * Attributes of ScatterElements and ScatterND.

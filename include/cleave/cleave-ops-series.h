@@ -44,7 +44,7 @@ typedef struct
 /**
  * CleaveDftAttrs:
  * @dft_length: number of points; 0 for the extent of the operand
- * @axis: the dimension, 1 by default
+ * @axis: the dimension that is transformed, 1 by default
  * @inverse: whether to compute the inverse transform
  * @onesided: return the first half of the spectrum
  *
@@ -125,7 +125,7 @@ typedef struct
 /**
  * CleaveArgAttrs:
  * @axis: the dimension to reduce
- * @keepdims: retain the reduced dimension with extent 1, %TRUE by default
+ * @keepdims: whether to retain the reduced dimension with extent 1, %TRUE by default
  * @select_last_index: select the last of several equal elements instead of the first
  *
  * Attributes of ArgMax and ArgMin.
@@ -140,7 +140,7 @@ typedef struct
 /**
  * CleaveTopkAttrs:
  * @k: number of elements
- * @axis: the dimension, -1 by default
+ * @axis: the dimension along which elements are selected, -1 by default
  * @largest: select the largest elements instead of the smallest
  * @sorted: return the elements in order
  *
@@ -154,7 +154,7 @@ typedef struct
 
 /**
  * CleaveCumsumAttrs:
- * @axis: the dimension
+ * @axis: the dimension along which elements are added up
  * @exclusive: do not include an element in its own sum
  * @reverse: sum from the end of the dimension
  *

@@ -64,8 +64,8 @@ CLEAVE_API gboolean cleave_clean_up (CleaveGraph *graph, gboolean *changed, GErr
  * @value: (nullable): placeholder of the argument in the help, such as `N` or `SIZE`; %NULL for a
  * flag, which takes no argument
  * @summary: one line of help
- * @repeats: whether it may be given more than once; the pass then gets the arguments as one text,
- * separated by line breaks
+ * @repeats: whether the option may be given more than once; the pass then gets the arguments as one
+ * text, separated by line breaks
  *
  * An option of a pass.
  */

@@ -200,7 +200,8 @@ typedef struct
  * @max_classes_per_detection: number of rows of the results for each detection; without
  *   @use_regular_nms, the number of classes of each detection
  * @detections_per_class: with @use_regular_nms, the largest number of detections of one class
- * @num_classes: number of classes; the scores may have one column more in front, the background
+ * @num_classes: number of classes; the scores may have a column more, for the background, before
+ * the columns of the classes
  * @use_regular_nms: whether each class has its own suppression of overlapping boxes
  * @nms_score_threshold: least score of a detection
  * @nms_iou_threshold: largest intersection over union of two detections

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Dimension maps: from a range of a result to the range of an operand that it needs. */
+/* Applies dimension maps: from a range of a result to the range of an operand that the result
+ * needs. */
 
 #include "range.h"
 

@@ -49,7 +49,7 @@ struct _CleaveNode
   guint id; /* index for arrays of graph->n_ids entries. Larger than the id of each node built
              * before. Removing a node or arranging the graph may change ids; reading the graph does
              * not */
-  CleaveOperand *operands; /* array in the node's block of memory; so is `results` */
+  CleaveOperand *operands; /* array of n_operands operands, in the node's block of memory */
   CleaveResult *results;
 };
 
