@@ -2,9 +2,8 @@
 #pragma once
 
 /* Attribute structs, seen through an op's table of attributes (CleaveAttr). op.h declares most of
- * these functions, under "Attribute structs". This header has one function more, for
- * `passes/reduce/rebuild.c`: the reducer tries whether a failure remains if one attribute of a node
- * has its default value. */
+ * these functions, at its end. This header has one function more, for `passes/reduce/rebuild.c`:
+ * the reducer tries whether a failure remains if one attribute of a node has its default value. */
 
 #include "op.h"
 

@@ -3,8 +3,9 @@
 
 /* Constant folding of one node: whether a node can be evaluated, whether that saves memory, the
  * values of its results, and the work. The importer (lib/onnx/import/fold.c) and the pass
- * fold-constants ask the questions in this order and put a Constant in place of the node. A program
- * evaluates fixed nodes when it is made (lib/runtime/constants.c). */
+ * fold-constants replace a node by a Constant if all three hold: the node can be evaluated, that
+ * saves memory, and a budget has enough work left. A program evaluates fixed nodes when it is made
+ * (lib/runtime/constants.c). */
 
 #include "op.h"
 

@@ -11,8 +11,8 @@
  * bits, prints one. Prints an element as its bits (0x7fc00001) if it is a 16-bit float, or if no
  * short decimal number represents it exactly, such as a NaN. */
 void cleave_literal_print (CleaveTensor *tensor, GString *out);
-/* Parses the elements of a tensor. Returns NULL on error; the caller adds the position in the file
- * to the message. */
+/* Parses the elements of a tensor. Returns NULL on error; the caller must add the position in the
+ * file to the message. */
 CleaveTensor *cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **error);
 
 /* Print and parse a real attribute. A number with exactly nine digits is parsed as a float32, since

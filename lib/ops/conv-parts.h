@@ -2,8 +2,9 @@
 #pragma once
 
 /* The parts of a convolution without its arithmetic: types, maps, pieces and the walk over windows.
- * Conv, QLinearConv and ConvInteger use all of it, conv-transpose.h and DeformConv some of it. Fast
- * kernels and bundles ask the same questions, such as cleave_conv_is_depthwise().
+ * The records and reference kernels of Conv, QLinearConv and ConvInteger consist mostly of these
+ * functions; conv-transpose.h and DeformConv use some of them. Fast kernels and bundles ask the
+ * same questions, such as cleave_conv_is_depthwise().
  *
  * The attributes are CleaveConvAttrs. X is operand 0, [N, I, H, W]. The weights, [O, I / group, KH,
  * KW], are the operand with the name W or w. */

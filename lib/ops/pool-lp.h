@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The reference kernel of LpPool, which pool.c puts into the record. Unlike the kernels of MaxPool
- * and AveragePool, this kernel computes lines of results at once. */
+/* The reference kernel of LpPool. pool.c has the record of LpPool and calls this kernel. Unlike the
+ * kernels of MaxPool and AveragePool, this kernel computes lines of results at once. */
 
 #include "../ir/op.h"
 #include "window.h"
