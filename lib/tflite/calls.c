@@ -6,7 +6,7 @@
 
 #include "../ir/graph-private.h"
 
-#define MAX_DEPTH 16 /* limit on the nesting of calls of subgraphs */
+#define MAX_DEPTH 16 /* Calls of subgraphs may be nested this deep. */
 
 void
 cleave_tflite_clear_value (gpointer data)
@@ -48,7 +48,7 @@ cleave_tflite_value_type (const CleaveTfliteValue *value)
                                : cleave_tensor_get_type (value->constant);
 }
 
-/* Gives the inputs of the called subgraph their values. */
+/* Makes `inputs` the values of the called subgraph's inputs. */
 static gboolean
 bind_inputs (CleaveTfliteImport *import, const GArray *inputs, GError **error)
 {
@@ -78,8 +78,8 @@ bind_inputs (CleaveTfliteImport *import, const GArray *inputs, GError **error)
   return TRUE;
 }
 
-/* Sets the values of the subgraph's tensors to the constants that earlier calls have read:
- * `shared`, indexed by tensor. */
+/* Gives tensors of the subgraph the constants that earlier calls made of them. `shared` is indexed
+ * by tensor. */
 static void
 recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
 {
@@ -94,8 +94,8 @@ recall_constants (CleaveTfliteImport *import, CleaveResult *const *shared)
     }
 }
 
-/* Stores in `shared` the constants of the file that this call has read, for later calls of the
- * subgraph. */
+/* Stores in `shared`, which is indexed by tensor, the constants that this call made, for later
+ * calls of the subgraph. */
 static void
 remember_constants (const CleaveTfliteImport *import, CleaveResult **shared)
 {

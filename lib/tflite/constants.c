@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads values of constants. A value shares the bytes of the file if its elements need no
- * conversion. */
+/* Reads constants of the file as tensors. A tensor shares the bytes of the file if its elements
+ * need no conversion. */
 
 #include "import.h"
 
 #include <string.h>
 
-#define TYPE_INT4 17 /* TensorType of the schema: two elements in a byte, the low half first */
+#define TYPE_INT4 17 /* number of INT4 in the schema: two elements in a byte, low half first */
 
-/* Unpacks signed 4-bit elements to int8. */
+/* Makes a tensor of int8 from elements of 4 bits with a sign. */
 static CleaveTensor *
 unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {
@@ -30,8 +30,7 @@ unpack (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **e
   return unpacked;
 }
 
-/* Converts uint8 to int8 by flipping the highest bit, which subtracts 128. Takes ownership of
- * `from`. */
+/* Converts uint8 to int8: flips the highest bit, which subtracts 128. Takes ownership of `from`. */
 static CleaveTensor *
 make_signed (CleaveTfliteImport *import, CleaveTensor *from, GError **error)
 {
@@ -69,7 +68,8 @@ copy_bools (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError
   return copy;
 }
 
-/* Returns a tensor that shares the bytes of the file; a copy if they are not aligned. */
+/* Returns a tensor that shares the bytes of the file. Returns a copy if the bytes are not aligned
+ * for the element type. */
 static CleaveTensor *
 share (CleaveTfliteImport *import, const CleaveTfliteTensor *tensor, GError **error)
 {
@@ -92,7 +92,7 @@ expected_bytes (const CleaveTfliteTensor *tensor)
   return (gsize) (tensor->type_code == TYPE_INT4 ? n / 2 + n % 2 : n);
 }
 
-/* Reads the value of a tensor. uint8 stays uint8; the caller converts it to int8. */
+/* Reads the value of a tensor. Elements of uint8 stay uint8; the caller converts them to int8. */
 static CleaveTensor *
 read_value (CleaveTfliteImport *import, guint tensor, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts comparisons of integers with a scale. Operands of int8 are converted to int32 in units
- * of 2^-8. Operands of int16 must have one scale, and are compared directly. */
+/* Converts comparisons of integers with a scale. Operands of int8 become int32 in units of 2^-8 of
+ * their real values. Operands of int16 must have the same scale, and are compared as they are. */
 
 #include "convert.h"
 
@@ -9,7 +9,7 @@
 
 #define TABLE_SIZE 256
 
-/* Sets `a` and `b` to the two operands of int16. Fails unless they have the same scale. */
+/* Sets `a` and `b` to the two operands of int16. Fails if they have different scales. */
 static gboolean
 find_words (CleaveTfliteImport *import, CleaveResult **a, CleaveResult **b, GError **error)
 {

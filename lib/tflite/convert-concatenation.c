@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts CONCATENATION. Parts with integers must have the scale of the result, except parts of
- * uint8. */
+/* Converts CONCATENATION. A part of integers must have the scale of the result. Only a part of
+ * uint8 may have another scale, and is then converted. */
 
 #include <math.h>
 
 #include "convert.h"
 
-/* Sets `part` to part `i` of a CONCATENATION, converted to the scale of the result. If a part of
- * uint8 has another scale, the conversion is a table of x * (scale / y_scale) + bias in float32,
- * rounded to the nearest integer, ties away from zero. Source: ConcatenationWithScaling of
- * reference/concatenation.h. */
+/* Sets `part` to part `i` of a CONCATENATION, in the scale of the result. A part of uint8 with
+ * another scale goes through a table of x * (scale / y_scale) + bias. The table is computed in
+ * float32 and rounded to the nearest integer, ties away from zero. Source: ConcatenationWithScaling
+ * of reference/concatenation.h. */
 static gboolean
 find_part (CleaveTfliteImport *import, guint i, CleaveResult **part, GError **error)
 {
@@ -29,7 +29,7 @@ find_part (CleaveTfliteImport *import, guint i, CleaveResult **part, GError **er
   if (from.scale == to.scale && from.zero == to.zero)
     return TRUE;
   ratio = from.scale * (1.0f / to.scale);
-  bias = -(float) (from.zero + 128) * ratio; /* the zero points are those of uint8 in the file */
+  bias = -(float) (from.zero + 128) * ratio; /* + 128: the zero point for uint8, as in the file */
   for (gint k = 0; k < 256; k++)
     {
       float value = CLAMP (roundf ((float) k * ratio + bias), -0x1p20f, 0x1p20f);

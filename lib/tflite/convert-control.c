@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts operators that call subgraphs: IF, WHILE and CALL_ONCE.
+/* Converts operators that call subgraphs: IF, WHILE and CALL_ONCE. The operators of a called
+ * subgraph become nodes of the graph:
  *
- * The operators of a called subgraph become nodes of the graph. If the condition of an IF is
- * constant, one branch becomes nodes; otherwise both do, and a Where selects each result. A WHILE
- * is unrolled, so only constants may determine its number of iterations. CALL_ONCE sets variables
- * before the first run, so the import computes its nodes. */
+ * - IF with a constant condition: the nodes of one branch;
+ * - IF with a computed condition: the nodes of both branches, and a Where that selects each result;
+ * - WHILE: the nodes of each iteration; so only constants may determine the number of iterations;
+ * - CALL_ONCE, which sets variables before the first run: the import computes its nodes. */
 
 #include "calls.h"
 
@@ -27,7 +28,7 @@ read_inputs (CleaveTfliteImport *import, guint first, GError **error)
   return g_steal_pointer (&values);
 }
 
-/* Makes `values` the outputs of the operator. */
+/* Makes `values` (CleaveTfliteValue) the values of the operator's outputs. */
 static gboolean
 set_outputs (CleaveTfliteImport *import, const GArray *values, GError **error)
 {
@@ -49,8 +50,8 @@ set_outputs (CleaveTfliteImport *import, const GArray *values, GError **error)
   return TRUE;
 }
 
-/* Reads the condition of an IF or a WHILE, one bool. Sets `known` to whether it is constant. If it
- * is, sets `condition` to its value. */
+/* Reads the condition of an IF or a WHILE, one bool. Sets `known` to whether the condition is
+ * constant, and then sets `condition` to its value. */
 static gboolean
 read_condition (const CleaveTfliteValue *value,
                 gboolean *condition,
@@ -68,9 +69,10 @@ read_condition (const CleaveTfliteValue *value,
   return TRUE;
 }
 
-/* IF with a condition that is computed */
+/* IF with a computed condition */
 
-/* Returns the current values of all variables; NULL for a variable that is not read or set yet. */
+/* Returns the current values of all variables. A variable that no operator has read or set yet has
+ * the value NULL. */
 static GPtrArray *
 save_states (const CleaveTfliteImport *import)
 {
@@ -94,7 +96,7 @@ restore_states (CleaveTfliteImport *import, const GPtrArray *saved)
     g_array_index (import->states, CleaveTfliteState, i).next = saved_state (saved, i);
 }
 
-/* Adds a Where that selects between two values by `condition`. `name` is the name of the node.
+/* Adds a Where that selects `one` or `other` by `condition`. `name` is the name of the node.
  * Returns NULL on error. */
 static CleaveResult *
 select_value (CleaveTfliteImport *import,
@@ -155,8 +157,8 @@ select_outputs (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Selects the values of variables after the IF. If a branch neither reads nor sets a variable, the
- * variable keeps its value from before the IF. */
+/* Adds a Where for the value of each variable after the IF. If a branch neither reads nor sets a
+ * variable, its value for this branch is the one before the IF. */
 static gboolean
 select_states (CleaveTfliteImport *import,
                CleaveResult *condition,
@@ -184,8 +186,8 @@ select_states (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Returns a condition of one element as a scalar, which can be broadcast to all shapes. The node
- * gets the name of the condition, since another node computes output 0. */
+/* Reshapes a condition of one element to a scalar, which broadcasts to all shapes. The Reshape gets
+ * the name of the condition: the name of output 0 belongs to another node. */
 static CleaveResult *
 as_scalar (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
 {
@@ -261,7 +263,7 @@ cleave_tflite_convert_if (CleaveTfliteImport *import, GError **error)
   return good;
 }
 
-/* WHILE */
+/* The operator WHILE */
 
 gboolean
 cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error)
@@ -299,7 +301,7 @@ cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error)
     }
 }
 
-/* CALL_ONCE */
+/* The operator CALL_ONCE */
 
 gboolean
 cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **error)

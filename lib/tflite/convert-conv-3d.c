@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts CONV_3D and CONV_3D_TRANSPOSE on floats. In the file, x is [N, D, H, W, C]. The weights
- * are [D, H, W, I / group, O], and [D, H, W, O, I] if transposed. */
+/* Converts CONV_3D and CONV_3D_TRANSPOSE on floats. In the file, x is [N, D, H, W, C], and the
+ * weights are [D, H, W, I / group, O]; for CONV_3D_TRANSPOSE, the weights are [D, H, W, O, I]. */
 
 #include "convert.h"
 
 enum { X, W, B };
-enum { TRANSPOSE_W = 1, TRANSPOSE_X, TRANSPOSE_B }; /* input 0 is the shape of the result */
+enum {
+  TRANSPOSE_W = 1,
+  TRANSPOSE_X,
+  TRANSPOSE_B
+}; /* input 0 is the shape of the result; then
+    * come weights, x and bias */
 enum { PADDING, STRIDE_D, STRIDE_W, STRIDE_H, ACTIVATION, DILATION_D, DILATION_W, DILATION_H };
 
-/* Reads strides and dilations. The file's options have W before H. */
+/* Reads strides and dilations from the options, where W comes before H. */
 static gboolean
 read_options (CleaveTfliteImport *import,
               CleaveInts *stride,
@@ -48,7 +53,8 @@ read_geometry (CleaveTfliteImport *import, CleaveConvAttrs *a, GError **error)
   return cleave_tflite_pads (x, padding, w->dim, &a->strides, &a->dilations, &a->pads, error);
 }
 
-/* Returns the weights as [O, I / group, D, H, W], or as [I, O, D, H, W] if transposed. */
+/* Returns the weights in the layout of ONNX: [O, I / group, D, H, W]; for CONV_3D_TRANSPOSE, [I, O,
+ * D, H, W]. */
 static CleaveResult *
 permute_weights (CleaveTfliteImport *import, guint input, CleaveResult *w, GError **error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts convolutions and matrix products with constant weights.
+/* Converts convolutions and matrix products whose weights are constant.
  *
- * Weights of CONV_2D are [O, KH, KW, I / group] in the file, weights of DEPTHWISE_CONV_2D are [1,
- * KH, KW, O]. Weights in the graph are [O, I / group, KH, KW]. FULLY_CONNECTED on integers becomes
- * a convolution with one tap: x [M, K] is read as [1, M, K], and the weights [N, K] as [N, K,
- * 1]. */
+ * Weights of CONV_2D are [O, KH, KW, I / group] in the file, and weights of DEPTHWISE_CONV_2D are
+ * [1, KH, KW, O]. In the graph, weights are [O, I / group, KH, KW]. FULLY_CONNECTED on integers
+ * becomes a convolution with one tap: x, [M, K], is read as [1, M, K], and the weights, [N, K], as
+ * [N, K, 1]. */
 
 #include "convert.h"
 
@@ -15,11 +15,11 @@ enum { CONV_ACTIVATION = 3, CONV_DILATION_W, CONV_DILATION_H };
 enum { DEPTHWISE_ACTIVATION = 4, DEPTHWISE_DILATION_W, DEPTHWISE_DILATION_H };
 enum { FULLY_CONNECTED_ACTIVATION, FULLY_CONNECTED_FORMAT };
 
-/* A convolution of the file: its operands, and the attributes of the node in the graph. */
+/* A convolution of the file: its operands, and the attributes of its node in the graph. */
 typedef struct
 {
   gboolean is_depthwise;
-  guint activation; /* index of the options field with the activation */
+  guint activation; /* index of the field of the options that names the activation */
   CleaveResult *x, *w, *b;
   CleaveConvAttrs attrs;
 } Conv;
@@ -40,7 +40,8 @@ read_options (CleaveTfliteImport *import, Conv *c, gint64 *padding, GError **err
          cleave_tflite_option (import, dilation_w, 4, 1, &a->dilations.v[1], error);
 }
 
-/* Sets the groups and the pads. If a deferred PAD adds zeros around x, they become pads. */
+/* Sets the number of groups and the pads. If a PAD of zeros around x was deferred, its zeros become
+ * pads of the convolution. */
 static gboolean
 read_geometry (CleaveTfliteImport *import, Conv *c, gint64 padding, GError **error)
 {
@@ -119,9 +120,10 @@ cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error)
   return convert_floats (import, TRUE, error);
 }
 
-/* Integers */
+/* Convolutions of integers */
 
-/* Fails unless the weights have one scale, or one for each of `channels` channels. */
+/* Checks that the weights have one scale, or one scale for each of `channels` channels along
+ * `axis`. Sets the error if not. */
 static gboolean
 check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError **error)
 {
@@ -138,9 +140,9 @@ check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError
   return TRUE;
 }
 
-/* Adds the multiplier and the shift of each channel as operands. FULLY_CONNECTED with one scale
- * multiplies the scales of x and w in float32, as the reference kernel does. All other operators
- * multiply them in float64. */
+/* Adds the multipliers and the shifts of all channels as operands. They are fixed-point forms of x
+ * scale * w scale / y scale. FULLY_CONNECTED with one scale multiplies the scales of x and w in
+ * float32, as the reference kernel does; all others multiply them in float64. */
 static gboolean
 add_factors (CleaveTfliteImport *import,
              const CleaveTfliteQuantization *w,
@@ -197,7 +199,7 @@ cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Adds a TfliteConv of x, w and b, with the geometry of `c`. */
+/* Adds a TfliteConv of x, w and b, with the groups, pads, strides and dilations of `c`. */
 static CleaveResult *
 add_integer_conv (
     CleaveTfliteImport *import, const Conv *c, gint64 axis, gboolean is_product, GError **error)
@@ -236,9 +238,9 @@ cleave_tflite_convert_integer_depthwise (CleaveTfliteImport *import, GError **er
   return convert_integers (import, TRUE, error);
 }
 
-/* FULLY_CONNECTED */
+/* The operator FULLY_CONNECTED */
 
-/* Reads the operands of FULLY_CONNECTED. Sets `rows` to the number of rows of the matrix x. */
+/* Reads the operands of FULLY_CONNECTED. Sets `rows` to the number of rows of x as a matrix. */
 static gboolean
 read_product (CleaveTfliteImport *import, Conv *c, gint64 *rows, GError **error)
 {

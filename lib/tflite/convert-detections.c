@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* TFLite_Detection_PostProcess, a custom operator whose options are a map in the format
- * FlexBuffers. It becomes a TfliteDetections, after a DequantizeLinear for each quantized input. */
+/* Converts the custom operator TFLite_Detection_PostProcess. It becomes a TfliteDetections, after a
+ * DequantizeLinear for each quantized input. Its options are a map in the format FlexBuffers
+ * (flex.h). */
 
 #include <math.h>
 
@@ -26,7 +27,7 @@ enum {
 static const struct
 {
   const char *key;
-  double fallback; /* NAN: the file must have the option */
+  double fallback; /* value of the option if the file lacks it; NAN: the file must have it */
   double least, most;
 } options[N_OPTIONS] = {
   [MAX_DETECTIONS] = { "max_detections", NAN, INTEGER },
@@ -81,7 +82,7 @@ read_attrs (const CleaveTfliteImport *import, CleaveTfliteDetectionsAttrs *attrs
   return TRUE;
 }
 
-/* Sets `x` to input `i` as floats. */
+/* Sets `x` to input `i` as floats: dequantizes integers. */
 static gboolean
 find_floats (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **error)
 {
@@ -103,8 +104,9 @@ find_floats (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **err
   return *x != NULL;
 }
 
-/* Makes result `i` of the node the value of output `i`. The options determine its shape, so the
- * shape in the file is replaced: files of the first converter have none. */
+/* Makes result `i` of the node the value of output `i`. The options determine the shape of the
+ * result, which replaces the shape in the file: files of the first converter have no shape there.
+ */
 static gboolean
 set_output (CleaveTfliteImport *import, CleaveNode *node, guint i, GError **error)
 {

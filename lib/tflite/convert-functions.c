@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts ELU, EXP, GELU, LOG and HARD_SWISH on int8 to tables of 256 values. */
+/* Converts ELU, EXP, GELU, LOG and HARD_SWISH on int8: computes tables of 256 values (tables.h). */
 
 #include <math.h>
 
@@ -8,8 +8,8 @@
 
 #include "../ops/tflite.h"
 
-/* Functions of real numbers. Each converts the integer x to a real number, computes the function in
- * float32, and rounds to the nearest integer of the output, ties away from zero. */
+/* Functions on real numbers. Each converts the integer x to a real number, computes the function in
+ * float32, and rounds to the nearest integer of the output. Ties are rounded away from zero. */
 
 static gint64
 real_function (const CleaveTfliteFunction *f, gint32 x)
@@ -47,7 +47,7 @@ cleave_tflite_convert_integer_exp (CleaveTfliteImport *import, GError **error)
   return set_real_function (import, expf, error);
 }
 
-/* Returns the logarithm of x. For 0 and negative x, returns a number so low that the table has the
+/* Returns the logarithm of x. For 0 and negative x, returns a number so low that the output is the
  * smallest integer. */
 static float
 logarithm (float x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Converts operators that select or place elements by indices, and operators whose result depends
- * on shapes alone. Results of integers keep the scale of the operand. */
+ * only on shapes. If the elements are integers with a scale, the result has the same scale. */
 
 #include <math.h>
 #include <string.h>
@@ -34,8 +34,9 @@ cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Adds a Gather that extends dimension `d` of x by `begin` elements before it and `end` after it.
- * The new elements mirror x at its edges, edge elements included. */
+/* Adds a Gather that extends dimension `d` of x by `begin` elements before it and `end` elements
+ * after it. The new elements mirror x at its edges; the mirror image begins with the edge element
+ * itself. */
 static CleaveResult *
 mirror (
     CleaveTfliteImport *import, CleaveResult *x, guint d, gint64 begin, gint64 end, GError **error)
@@ -76,7 +77,6 @@ cleave_tflite_add_mirrored (CleaveTfliteImport *import,
   return x;
 }
 
-/* Converts REVERSE_SEQUENCE. */
 gboolean
 cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **error)
 {
@@ -99,7 +99,8 @@ cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **err
                             error);
 }
 
-/* Converts EMBEDDING_LOOKUP, which takes rows of input 1. Input 1 may be weights of int8. */
+/* Converts EMBEDDING_LOOKUP: a Gather of rows of input 1. Input 1 may be weights of int8, which are
+ * dequantized. */
 gboolean
 cleave_tflite_convert_embedding_lookup (CleaveTfliteImport *import, GError **error)
 {
@@ -143,7 +144,7 @@ cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *typ
   return cleave_tflite_add_constant (import, zeros);
 }
 
-/* Converts SCATTER_ND, which adds all updates that have the same position. */
+/* Converts SCATTER_ND. It adds all updates of the same position. */
 gboolean
 cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error)
 {
@@ -160,7 +161,6 @@ cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add (import, "ScatterND", operands, 3, &attrs, error), error);
 }
 
-/* Converts ZEROS_LIKE. */
 gboolean
 cleave_tflite_convert_zeros_like (CleaveTfliteImport *import, GError **error)
 {
@@ -186,7 +186,6 @@ cleave_tflite_convert_fill (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add_unary (import, "Expand", value, &attrs, error), error);
 }
 
-/* Converts RANK. */
 gboolean
 cleave_tflite_convert_rank (CleaveTfliteImport *import, GError **error)
 {
@@ -250,8 +249,8 @@ cleave_tflite_convert_range (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set_constant (import, 0, range, error);
 }
 
-/* Converts ONE_HOT: compares each index with the positions along the new dimension. An index below
- * 0, or not below the depth, equals none of them. */
+/* Converts ONE_HOT: compares each index with all positions along the new dimension. An index that
+ * is negative, or not less than the depth, equals no position. */
 gboolean
 cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error)
 {
@@ -297,7 +296,8 @@ cleave_tflite_convert_one_hot (CleaveTfliteImport *import, GError **error)
       error);
 }
 
-/* Converts TOPK_V2: values and indices of the k largest elements along the last dimension. */
+/* Converts TOPK_V2. Its outputs are the k largest elements along the last dimension, and their
+ * indices. */
 gboolean
 cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts ADD_N and CUMSUM on int8 to ops on int32. The operands have one scale. The sum, in units
- * of 2^-19 times that scale, is rescaled to the output. As in the reference kernels, the sum begins
- * with the negated zero point, not with 0. Sources: reference/add_n.h and reference/cumsum.h. */
+/* Converts ADD_N and CUMSUM on int8 to ops on int32. All operands have the same scale. The sum, in
+ * units of 2^-19 times this scale, is rescaled to the scale of the output. The sum begins with the
+ * negated zero point, not with 0, as in the reference kernels. Sources: reference/add_n.h and
+ * reference/cumsum.h. */
 
 #include "convert.h"
 
 #include "../ops/tflite.h"
 
-/* Adds nodes that compute x minus its zero point `zero`, as int32. */
+/* Adds nodes that compute x - zero as int32. `zero` is the zero point of x. */
 static CleaveResult *
 add_difference (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {
@@ -21,7 +22,8 @@ add_difference (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError
                                    cleave_tflite_add_integer (import, CLEAVE_INT32, zero), error);
 }
 
-/* Rescales a sum of differences to the scale of the output, and sets output 0. */
+/* Rescales `sum`, a sum of the differences of add_difference(), to the scale of the output, and
+ * sets output 0. */
 static gboolean
 set_sum (CleaveTfliteImport *import, CleaveResult *sum, const CleaveTfliteScales *s, GError **error)
 {

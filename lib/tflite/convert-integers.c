@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts sums, products, reductions and rescalings of integers with a scale. Computes the
- * multipliers as the Prepare functions of the reference kernels do. */
+/* Converts sums, products, reductions and rescalings of integers with a scale. The multipliers are
+ * computed as in the Prepare functions of the reference kernels. */
 
 #include "convert.h"
 
@@ -12,7 +12,7 @@
 
 enum { A, B, Y };
 
-/* Sets the fixed-point factor of the result to `ratio`. */
+/* Sets the fixed-point factor of the result to the real number `ratio`. */
 static gboolean
 set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -25,8 +25,8 @@ set_factor (double ratio, CleaveTfliteBinaryAttrs *a, GError **error)
   return TRUE;
 }
 
-/* Sets the fixed-point factors that convert the two operands to one scale, and the factor of the
- * result. `ratios`: these three factors as real numbers. */
+/* Sets three fixed-point factors: the factors that convert the first and the second operand to a
+ * common scale, and the factor of the result. `ratios` has them as real numbers, in this order. */
 static gboolean
 set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -42,8 +42,8 @@ set_factors (const double *ratios, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor (ratios[Y], a, error);
 }
 
-/* Computes the factors of a sum. Computes the ratios in float64 for SUB, too: the golden values of
- * the reference kernels need this. */
+/* Computes the factors of a sum. Computes the ratios of the scales in float64, also for SUB: the
+ * expected values of the reference kernels' tests need this. */
 static gboolean
 read_sum (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -62,15 +62,15 @@ read_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
   return set_factor ((double) scales[A] * (double) scales[B] / (double) scales[Y], a, error);
 }
 
-/* Computes the factor of a quotient. Computes its ratio in float32. */
+/* Computes the factor of a quotient. Computes the ratio of the scales in float32. */
 static gboolean
 read_quotient (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
   return set_factor ((double) (scales[A] / (scales[B] * scales[Y])), a, error);
 }
 
-/* Computes the factors of a squared difference, whose operands are converted to one scale as those
- * of a sum are. */
+/* Computes the factors of a squared difference. The operands are converted to a common scale, as
+ * for a sum. */
 static gboolean
 read_squared_difference (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -94,7 +94,7 @@ read_prelu (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
   return read_product (scales, a, error);
 }
 
-/* Computes the factor of BATCH_MATMUL. Multiplies the scales in float32. */
+/* Computes the factor of BATCH_MATMUL. Multiplies the scales of the operands in float32. */
 static gboolean
 read_matrix_product (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error)
 {
@@ -106,10 +106,12 @@ typedef struct
 {
   const char *op;
   gboolean (*read_factors) (const float *scales, CleaveTfliteBinaryAttrs *a, GError **error);
-  gint64 shift_8, shift_16; /* left shifts of operands of int8 and of int16 */
-  gboolean has_activation;  /* field 0 of the operator's options is an activation function */
-  gboolean can_adjoin; /* the operator's options can ask to transpose the last two dimensions of an
-                          operand */
+  gint64 shift_8, shift_16; /* number of bits by which operands of int8, and of int16, are
+                             * shifted left */
+  gboolean has_activation;  /* whether field 0 of the operator's options names an activation
+                             * function */
+  gboolean can_adjoin;      /* whether the operator's options can ask to transpose the last two
+                             * dimensions of an operand */
 } Binary;
 
 /* Reads zero points, bounds and factors of an operator with two operands. */
@@ -170,7 +172,7 @@ CONVERT (prelu, "TflitePRelu", read_prelu, .has_activation = FALSE)
 CONVERT (batch_matmul, "TfliteMatMul", read_matrix_product, .can_adjoin = TRUE)
 
 /* Divides the factor of a sum by n, for a mean. First shifts the multiplier left as far as n and
- * the factor's shift allow, to lose fewer bits. */
+ * the factor's shift allow, so that fewer bits are lost. */
 static void
 divide (CleaveTfliteFactor *factor, gint64 n)
 {
@@ -251,8 +253,8 @@ cleave_tflite_set_rescaled (CleaveTfliteImport *import,
              import, 0, cleave_tflite_add_unary (import, "TfliteRescale", x, &attrs, error), error);
 }
 
-/* Converts LEAKY_RELU on integers. Computes the ratios of the scales in float32, as TensorFlow Lite
- * does. */
+/* Converts LEAKY_RELU on integers. The ratios of the scales are computed in float32, as in
+ * TensorFlow Lite. */
 gboolean
 cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **error)
 {
@@ -270,7 +272,7 @@ cleave_tflite_convert_integer_leaky_relu (CleaveTfliteImport *import, GError **e
          cleave_tflite_set_rescaled (import, &s, &factor, &negative, error);
 }
 
-/* Returns whether a value is a scalar constant with these bytes. */
+/* Returns whether a value is a constant scalar of type `element` with these bytes. */
 static gboolean
 is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
 {
@@ -281,9 +283,9 @@ is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
          memcmp (cleave_tensor_get_data (value), bytes, cleave_element_size (element)) == 0;
 }
 
-/* If x is the result of a DEQUANTIZE of integers, returns these integers. They must have the
- * element type and scale of the output, so that a QUANTIZE of x returns them unchanged. Returns
- * NULL otherwise, or if the scale is so small that products lose bits in float32. */
+/* If DEQUANTIZE computed x from integers, returns these integers. They must have the element type
+ * and the scale of the output, so that a QUANTIZE of x would return them unchanged. Returns NULL
+ * otherwise, or if the scale is so small that products lose bits in float32. */
 static CleaveResult *
 find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteScale *scale)
 {
@@ -302,8 +304,8 @@ find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteS
   return node->operands[INTEGERS].result;
 }
 
-/* Converts QUANTIZE from one scale to another. If the scales are equal, adds no node: the output is
- * the operand. */
+/* Converts a QUANTIZE of integers, which changes their scale. If both scales are equal, adds no
+ * node: the operand becomes the output. */
 static gboolean
 requantize (CleaveTfliteImport *import, GError **error)
 {
@@ -322,7 +324,7 @@ requantize (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set (import, 0, x, error);
 }
 
-/* Converts QUANTIZE of floats, or from one scale to another. */
+/* Converts QUANTIZE, of floats or of integers with another scale. */
 gboolean
 cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error)
 {
@@ -345,7 +347,7 @@ cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error)
 }
 
 /* Converts DEQUANTIZE. Weights of float16 become float32. Integers become (x - zero point) * scale,
- * which is exact except for one rounding, as in ONNX. */
+ * as in ONNX: the difference is exact, and the product is rounded once. */
 gboolean
 cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error)
 {

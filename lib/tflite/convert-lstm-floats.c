@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM on floats to the LSTM of
- * ONNX, whose gates are input, output, forget and cell. An LSTM with a clip of the cell state,
- * which ONNX's op lacks, is unrolled. */
+/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM on floats. They become the
+ * LSTM of ONNX, whose gates have the order input, output, forget, cell. ONNX's op cannot clip the
+ * cell state; an LSTM that does is unrolled. */
 
 #include "lstm.h"
 
-/* Concatenates the constants of the four gates in the order of ONNX, and adds a dimension of extent
- * 1 for the direction. */
+/* Concatenates constants of the four gates in the order of ONNX. Adds a dimension of extent 1 for
+ * the direction. */
 static CleaveResult *
 stack_gates (CleaveTfliteImport *import,
              guint first,
@@ -31,8 +31,9 @@ stack_gates (CleaveTfliteImport *import,
       error);
 }
 
-/* Converts x to [time, batch, inputs], or a result back to the layout of the file. Uses a Reshape,
- * which moves no data, in place of a Transpose if possible. */
+/* Converts x between the layout of the file and [time, batch, inputs], where `shape` is the shape
+ * of the result. If one of time and batch is 1, a Reshape suffices, which moves no data; otherwise
+ * adds a Transpose. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,
@@ -47,7 +48,8 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Concatenates the biases of W in the order of ONNX. Appends zeros, as the biases of R. */
+/* Concatenates the biases of W in the order of ONNX, then zeros for the biases of R, which the file
+ * lacks. */
 static CleaveResult *
 add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **error)
 {
@@ -65,7 +67,8 @@ add_biases (CleaveTfliteImport *import, const CleaveTfliteLstm *l, GError **erro
                              error);
 }
 
-/* The results of an LSTM on floats: y is [time, batch, hidden], the states are [batch, hidden]. */
+/* The results of an LSTM on floats: y is [time, batch, hidden], and both states are [batch,
+ * hidden]. */
 typedef struct
 {
   CleaveResult *y, *h, *c;
@@ -106,7 +109,7 @@ add_lstm (CleaveTfliteImport *import,
   return r->y != NULL && r->h != NULL && r->c != NULL;
 }
 
-/* limit on the time steps of an LSTM that is unrolled; each step adds about 16 nodes */
+/* An LSTM with at most this many time steps is unrolled. Each step adds about 16 nodes. */
 #define MAX_STEPS 512
 
 /* Returns rows [begin, end) of a value along dimension 0. */
@@ -120,7 +123,7 @@ take_rows (CleaveTfliteImport *import, CleaveResult *x, gint64 begin, gint64 end
   return cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
 }
 
-/* Returns gate `g` after its activation. `sums`: sums of all gates, [batch, 4 * hidden]. */
+/* Returns gate `g` after its activation. `sums` has the sums of all gates, [batch, 4 * hidden]. */
 static CleaveResult *
 activate_gate (
     CleaveTfliteImport *import, CleaveResult *sums, guint g, gint64 hidden, GError **error)
@@ -133,8 +136,8 @@ activate_gate (
   return cleave_tflite_add_unary (import, g == CELL ? "Tanh" : "Sigmoid", part, NULL, error);
 }
 
-/* Adds the nodes of a time step, and updates the states in `r`. `sums` has the products of x and
- * the weights, plus the biases. */
+/* Adds the nodes of a time step, and sets the states in `r` to the states after the step. `sums`
+ * has the products of x and its weights, plus the biases. */
 static gboolean
 add_step (CleaveTfliteImport *import,
           const CleaveTfliteLstm *l,
@@ -163,7 +166,7 @@ add_step (CleaveTfliteImport *import,
   return r->h != NULL;
 }
 
-/* Concatenates the constants of the four gates, from input `first` on, to one matrix or one bias.
+/* Concatenates four constants, the inputs from `first` on, to one matrix or one bias for all gates.
  */
 static CleaveResult *
 stack_all (CleaveTfliteImport *import, guint first, CleaveResult *const *gates, GError **error)
@@ -240,8 +243,8 @@ cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set_state (import, CLEAVE_TFLITE_LSTM_CELL, r.c, error);
 }
 
-/* Adds the nodes of one direction of BIDIRECTIONAL_SEQUENCE_LSTM. Returns the direction's result,
- * in the layout of the file. */
+/* Adds the nodes of one direction of BIDIRECTIONAL_SEQUENCE_LSTM. Returns the result of the
+ * direction, in the layout of the file. */
 static CleaveResult *
 add_direction (CleaveTfliteImport *import, gboolean is_reverse, GError **error)
 {

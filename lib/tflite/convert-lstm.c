@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM: reads operands and options. For integers, adds a
- * TfliteLstm. */
+/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM and reads the operands and options of all LSTM operators
+ * (lstm.h). An LSTM on integers becomes a TfliteLstm; convert-lstm-floats.c converts an LSTM on
+ * floats. */
 
 #include "lstm.h"
 
@@ -11,7 +12,8 @@ enum { LSTM_NORMALIZATION = 20, LSTM_N_INPUTS = 24 };
 enum { LSTM_ACTIVATION, LSTM_CELL_CLIP, LSTM_PROJECTION_CLIP, LSTM_TIME_MAJOR };
 enum { BIDIRECTIONAL_TIME_MAJOR = 4 };
 
-/* Fails if a required input is missing, or if an input is present that is not supported. */
+/* Fails if a required input is missing, or if the operator has an input that Cleave does not
+ * support. */
 static gboolean
 check_lstm_inputs (const CleaveTfliteImport *import, GError **error)
 {
@@ -69,8 +71,8 @@ read_lstm_options (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Reads the operands of one direction. Input `hidden` is the hidden state, input hidden + 1 the
- * cell state. */
+/* Reads the operands of one direction. `hidden` is the index of the input that is the hidden state;
+ * the cell state is the next input. */
 static gboolean
 read_direction (CleaveTfliteImport *import, guint hidden, CleaveTfliteLstm *l, GError **error)
 {
@@ -113,8 +115,8 @@ cleave_tflite_read_lstm (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError
          read_direction (import, CLEAVE_TFLITE_LSTM_HIDDEN, l, error);
 }
 
-/* Fails if a required input of a direction is missing, or if an input is present that is not
- * supported. */
+/* Fails if a required input of one of both directions is missing, or if the operator has an input
+ * that Cleave does not support. */
 static gboolean
 check_bidirectional_inputs (const CleaveTfliteImport *import, GError **error)
 {
@@ -162,7 +164,7 @@ cleave_tflite_stack_gates (CleaveTfliteImport *import, CleaveResult *const *gate
                              error);
 }
 
-/* Reads the scale of weights, which must have zero point 0. */
+/* Reads the scale of weights, input `i`. Fails if their zero point is not 0. */
 static gboolean
 read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **error)
 {
@@ -175,8 +177,8 @@ read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **e
          cleave_tflite_refuse (error, "input %u has the zero point %d, it must be 0", i, s.zero);
 }
 
-/* Appends for each gate the factor that converts its sum to units of 2^-12. Inputs from `first` on
- * are the weights that multiply a value with the scale `scale`. */
+/* Appends for each gate the factor that converts its sum to units of 2^-12. The weights of the
+ * gates are the inputs from `first` on. They multiply a value with the scale `scale`. */
 static gboolean
 read_gate_factors (CleaveTfliteImport *import,
                    guint first,
@@ -199,8 +201,8 @@ read_gate_factors (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Reads the factors and the clip of the cell state. Fails unless the scale of the cell state is a
- * power of two. */
+/* Reads the factors of the cell state and the bound of its clip. Fails if the scale of the cell
+ * state is not a power of two. */
 static gboolean
 read_cell (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,

@@ -6,14 +6,14 @@
 
 #include "convert.h"
 
-/* The operators that equal one op of ONNX with one or two operands. Each entry has the operator
- * code. */
+/* The operators that equal one op of ONNX with one or two operands. An entry has the operator code,
+ * the op's name and the index of the activation field. */
 static const struct
 {
   guint code;
   const char *op;
-  gint activation; /* index of the field of the options that names the activation; -1: the operator
-                      has none */
+  gint activation; /* index of the field of the options that names the activation; -1: no
+                    * activation */
 } plain[] = {
   { 0, "Add", 0 },           { 8, "Floor", -1 },
   { 14, "Sigmoid", -1 },     { 18, "Mul", 0 },
@@ -87,7 +87,8 @@ cleave_tflite_add_activation (CleaveTfliteImport *import,
     }
 }
 
-/* Adds op `op` with the attributes `attrs` and operand input 0, and makes the result output 0. */
+/* Adds the op `op` with the attributes `attrs` and one operand, input 0. Makes its result output 0.
+ */
 static gboolean
 convert_with (CleaveTfliteImport *import, const char *op, gconstpointer attrs, GError **error)
 {
@@ -132,8 +133,8 @@ cleave_tflite_convert_elu (CleaveTfliteImport *import, GError **error)
   return convert_with (import, "Elu", &(CleaveElementwiseAttrs){ .alpha = 1 }, error);
 }
 
-/* Converts GELU: x / 2 * (1 + erf (x / sqrt 2)); with option `approximate`, x / 2 * (1 + tanh (sqrt
- * (2 / pi) * (x + 0.044715 x^3))). */
+/* Converts GELU: x / 2 * (1 + erf (x / sqrt 2)). With the option `approximate`: x / 2 * (1 + tanh
+ * (sqrt (2 / pi) * (x + 0.044715 x^3))). */
 gboolean
 cleave_tflite_convert_gelu (CleaveTfliteImport *import, GError **error)
 {
@@ -167,7 +168,6 @@ cleave_tflite_convert_gelu (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, inner, error);
 }
 
-/* Converts SQUARE and SQUARED_DIFFERENCE. */
 gboolean
 cleave_tflite_convert_squared (CleaveTfliteImport *import, GError **error)
 {
@@ -277,7 +277,7 @@ cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error)
                             cleave_tflite_add_unary (import, ops[i].op, x, &attrs, error), error);
 }
 
-/* Converts ARG_MAX and ARG_MIN, which return the first of equal elements. */
+/* Converts ARG_MAX and ARG_MIN. Of equal elements, the first counts. */
 gboolean
 cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts arithmetic that takes several ops of ONNX, on floats and on integers that have no
- * scale. */
+/* Converts arithmetic operators that need several ops of ONNX. Their operands are floats, or
+ * integers without a scale. */
 
 #include "convert.h"
 
-/* Converts ADD_N, which adds its inputs one after the other. */
+/* Converts ADD_N to a chain of Adds, in the order of the inputs. */
 gboolean
 cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error)
 {
@@ -38,7 +38,7 @@ add_mod (
   return cleave_tflite_add (import, "Mod", (CleaveResult *[]){ a, b }, 2, &attrs, error);
 }
 
-/* Converts FLOOR_DIV, floor (a / b). On integers, this is (a - a mod b) / b, a division without
+/* Converts FLOOR_DIV, floor (a / b). For integers, computes (a - a mod b) / b, a division without
  * remainder. */
 gboolean
 cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error)
@@ -59,8 +59,8 @@ cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Converts FLOOR_MOD, whose remainder has the sign of b. On floats, the remainder r of fmod has the
- * sign of a; if r * b is negative, b is added. */
+/* Converts FLOOR_MOD, whose remainder has the sign of b. For floats, the remainder r of fmod has
+ * the sign of a, so b is added if r * b is negative. */
 gboolean
 cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error)
 {
@@ -119,7 +119,8 @@ cleave_tflite_convert_cumsum (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Converts REDUCE_ANY to a maximum and REDUCE_ALL to a minimum of bools, as 0 and 1. */
+/* Converts REDUCE_ANY to the maximum, and REDUCE_ALL to the minimum, of the bools as numbers 0
+ * and 1. */
 gboolean
 cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error)
 {
@@ -143,8 +144,9 @@ cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Converts LOCAL_RESPONSE_NORMALIZATION: x / (bias + alpha * sum of squares)^beta. The window has
- * `radius` channels on both sides. ONNX divides alpha by the extent of the window. */
+/* Converts LOCAL_RESPONSE_NORMALIZATION: x / (bias + alpha * sum of squares)^beta. The sum is over
+ * `radius` channels on both sides and the channel itself. ONNX divides alpha by the number of
+ * channels in the window, so alpha is multiplied by it. */
 gboolean
 cleave_tflite_convert_lrn (CleaveTfliteImport *import, GError **error)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts RNN and UNIDIRECTIONAL_SEQUENCE_RNN on floats to the RNN of ONNX. RNN has one step. */
+/* Converts RNN and UNIDIRECTIONAL_SEQUENCE_RNN on floats to the RNN of ONNX. The operator RNN has a
+ * single time step. */
 
 #include "convert.h"
 
@@ -10,7 +11,7 @@ enum { X, W, R, B, H };
 typedef struct
 {
   gint64 time_major, batch, time, inputs, hidden;
-  gboolean is_relu; /* activation RELU; FALSE: TANH */
+  gboolean is_relu; /* whether the activation is RELU; FALSE: TANH */
 } Rnn;
 
 static gboolean
@@ -49,7 +50,8 @@ read_rnn (CleaveTfliteImport *import, Rnn *rnn, GError **error)
   return read_activation (import, is_sequence ? 1 : 0, rnn, error);
 }
 
-/* Converts x to [time, batch, inputs], or a result back to the layout of the file. */
+/* Converts x between the layout of the file and [time, batch, inputs], where `shape` is the shape
+ * of the result. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const Rnn *rnn,
@@ -64,8 +66,8 @@ swap_time (CleaveTfliteImport *import,
   return x == NULL ? NULL : cleave_tflite_add_transpose (import, x, &perm, error);
 }
 
-/* Returns the weights of input `i`, with the shape `shape`, as a float constant. Dequantizes int8.
- */
+/* Returns input `i`, weights of the shape `shape`, as a float constant. Dequantizes weights of
+ * int8. */
 static CleaveResult *
 find_weights (CleaveTfliteImport *import, guint i, const CleaveShape *shape, GError **error)
 {
@@ -77,7 +79,7 @@ find_weights (CleaveTfliteImport *import, guint i, const CleaveShape *shape, GEr
   return cleave_tflite_fold (import, cleave_tflite_add_reshape (import, w, shape, error), error);
 }
 
-/* Adds the bias of W, and zeros as the bias of R. */
+/* Returns the bias of W, followed by zeros as the bias of R, which the file lacks. */
 static CleaveResult *
 add_biases (CleaveTfliteImport *import, const Rnn *rnn, GError **error)
 {
@@ -94,7 +96,7 @@ add_biases (CleaveTfliteImport *import, const Rnn *rnn, GError **error)
                              error);
 }
 
-/* Adds the RNN. Returns NULL on error. */
+/* Adds an RNN of ONNX. Returns NULL on error. */
 static CleaveNode *
 add_rnn (CleaveTfliteImport *import, const Rnn *rnn, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts operators that reshape, permute or pad values. Results of integers keep the scale of the
- * operand. */
+/* Converts operators that reshape, permute or pad values. If the elements are integers with a
+ * scale, the result has the same scale. */
 
 #include "convert.h"
 
@@ -39,8 +39,8 @@ cleave_tflite_convert_transpose (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Reads the constant input of pads, [rank, 2], into `pads`: first all pads at begins, then all pads
- * at ends. */
+/* Reads the constant input of pads, [rank, 2], into `pads`: the pads at the begins of all
+ * dimensions, then the pads at their ends. */
 static gboolean
 read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
 {
@@ -63,8 +63,8 @@ read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Reads the value with which PADV2 fills the border: input 2, or the zero point of the output if
- * input 2 is absent. */
+/* Reads the value that a PAD writes around x. PADV2 has it as input 2. Without input 2, it is 0, or
+ * the zero point of the output. */
 static gboolean
 read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError **error)
 {
@@ -101,8 +101,8 @@ read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError *
   return TRUE;
 }
 
-/* Stores a Pad of zeros around H and W with the output, and adds no node. A convolution that reads
- * the output adds the zeros itself. */
+/* Defers a Pad of zeros around H and W: stores it with the output, and adds no node. A convolution
+ * that reads the output adds the zeros itself. */
 static gboolean
 defer_pad (CleaveTfliteImport *import, const CleaveInts *pads, GError **error)
 {
@@ -121,7 +121,7 @@ defer_pad (CleaveTfliteImport *import, const CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Returns whether the file declares for the output the shape of input 0 plus the pads. */
+/* Returns whether the shape of the output in the file is the shape of input 0 plus the pads. */
 static gboolean
 is_declared (const CleaveTfliteImport *import, const CleaveInts *pads)
 {
@@ -135,7 +135,7 @@ is_declared (const CleaveTfliteImport *import, const CleaveInts *pads)
   return cleave_tensor_type_equal (&y, &cleave_tflite_output (import, 0)->type);
 }
 
-/* Converts PAD and PADV2. */
+/* Converts PAD and PADV2, or defers them (defer_pad()). */
 gboolean
 cleave_tflite_convert_pad (CleaveTfliteImport *import, GError **error)
 {
@@ -194,8 +194,8 @@ cleave_tflite_convert_broadcast_to (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Reads the block size from the options. It must divide H and W, or its square must divide the
- * channels. */
+/* Reads the block size from the options. It must divide H and W (SPACE_TO_DEPTH), or its square
+ * must divide the channels (DEPTH_TO_SPACE). */
 static gboolean
 read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError **error)
 {
@@ -207,8 +207,8 @@ read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError 
   return TRUE;
 }
 
-/* Reshapes x to `shape`, permutes it, reshapes the result to the shape of output 0, and sets output
- * 0. */
+/* Reshapes x to `shape` and permutes it by `perm`. Then reshapes it to the shape of output 0, and
+ * makes it output 0. */
 static gboolean
 set_permuted (CleaveTfliteImport *import,
               CleaveResult *x,
@@ -260,8 +260,8 @@ cleave_tflite_convert_space_to_depth (CleaveTfliteImport *import, GError **error
   return set_permuted (import, x, &s, &perm, error);
 }
 
-/* Reads the block sizes of H and W into `b`, and the border or the crop, [2, 2], into `edges`. A
- * value [N, H, C], with block sizes of H only, becomes [N, H, 1, C]. */
+/* Reads the block sizes of H and W into `b`, and the border or the crop, [2, 2], into `edges`. If
+ * there is only a block size of H, x is [N, H, C] and is reshaped to [N, H, 1, C]. */
 static gboolean
 read_blocks (
     CleaveTfliteImport *import, CleaveInts *b, CleaveInts *edges, CleaveResult **x, GError **error)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts operators that take parts of a value, or join values. Results of integers keep the scale
- * of the operand. */
+/* Converts operators that take parts of a value or join values. If the elements are integers with a
+ * scale, the result has the same scale. */
 
 #include "convert.h"
 
@@ -12,7 +12,7 @@ find_moved (CleaveTfliteImport *import, guint i, CleaveResult **x, GError **erro
          cleave_tflite_find_result (import, i, x, error);
 }
 
-/* Converts SLICE, with begins and sizes. Size -1 means all elements from the begin on. */
+/* Converts SLICE, which has begins and sizes. The size -1 means all elements from the begin. */
 gboolean
 cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
 {
@@ -42,12 +42,17 @@ cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* STRIDED_SLICE has begins, ends, strides, and masks with a bit for each of these entries. An entry
- * stands for a dimension of x. Exceptions are an ellipsis, which stands for all remaining
- * dimensions, and a new dimension of extent 1. If the bit of a begin or an end is set, the entry
- * begins or ends at the edge of x. A dimension whose shrink bit is set is removed. Example: x [2,
- * 3, 4] with [..., new, 1] has the entries ellipsis, new dimension, and 1 with a shrink bit; its
- * result is [2, 3, 1]. */
+/* STRIDED_SLICE has begins, ends, strides, and five masks. Index i of these lists is entry i, and
+ * bit i of a mask belongs to it.
+ *
+ * - An entry usually stands for one dimension of x. If its bit in the mask of begins or of ends is
+ *   set, it begins or ends at the edge of x.
+ * - An ellipsis stands for all dimensions that no other entry stands for.
+ * - A new dimension of extent 1 stands for no dimension of x.
+ * - A dimension whose entry has a shrink bit is removed.
+ *
+ * For example, x [2, 3, 4] with [..., new, 1] has the entries ellipsis, new dimension, and 1 with a
+ * shrink bit. Its result is [2, 3, 1]. */
 
 enum { BEGIN_MASK, END_MASK, ELLIPSIS_MASK, NEW_AXIS_MASK, SHRINK_MASK, OFFSET };
 
@@ -55,7 +60,7 @@ typedef struct
 {
   CleaveInts begins, ends, steps;
   gint64 masks[OFFSET];
-  gint64 is_offset; /* 1: the ends are relative to the begins */
+  gint64 is_offset; /* whether the ends are relative to the begins */
 } Entries;
 
 static gboolean
@@ -79,7 +84,7 @@ read_entries (CleaveTfliteImport *import, Entries *e, GError **error)
          cleave_tflite_refuse (error, "inputs 1 to 3 must have as many elements");
 }
 
-/* Adds dimension `d` to the attributes of a Slice, with the begin, end and step of entry `i`. */
+/* Adds dimension `d` to the attributes of a Slice. Entry `i` gives its begin, end and step. */
 static gboolean
 add_dim (const Entries *e, guint i, guint d, gint64 extent, CleaveSliceAttrs *a, GError **error)
 {
@@ -138,7 +143,7 @@ add_dims (const Entries *e, const CleaveShape *x, CleaveSliceAttrs *a, GError **
     if (has_bit (e, ELLIPSIS_MASK, i))
       {
         d += x->rank - n;
-        n = x->rank; /* another ellipsis stands for no dimension */
+        n = x->rank; /* an ellipsis before it has taken all dimensions */
       }
     else if (!has_bit (e, NEW_AXIS_MASK, i))
       {
@@ -168,7 +173,7 @@ cleave_tflite_convert_strided_slice (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, x, error);
 }
 
-/* Adds a Split into parts along an axis, and makes the parts the outputs. */
+/* Adds a Split along an axis, whose parts have the sizes `sizes`. Makes the parts the outputs. */
 static gboolean
 set_parts (
     CleaveTfliteImport *import, CleaveResult *x, gint64 axis, const gint64 *sizes, GError **error)
@@ -192,7 +197,7 @@ check_axis (const CleaveShape *shape, gint64 *axis, GError **error)
   return TRUE;
 }
 
-/* Converts SPLIT, whose inputs are the axis and the value. */
+/* Converts SPLIT. Input 0 is the axis, input 1 the value. */
 gboolean
 cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error)
 {
@@ -214,7 +219,8 @@ cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error)
   return set_parts (import, x, axis.v[0], sizes, error);
 }
 
-/* Converts SPLIT_V, whose inputs are the value, the sizes (one may be -1) and the axis. */
+/* Converts SPLIT_V. Its inputs are the value, the sizes and the axis. One size may be -1: the rest.
+ */
 gboolean
 cleave_tflite_convert_split_v (CleaveTfliteImport *import, GError **error)
 {
@@ -241,7 +247,7 @@ cleave_tflite_convert_split_v (CleaveTfliteImport *import, GError **error)
   return set_parts (import, x, axis.v[0], sizes.v, error);
 }
 
-/* Converts PACK: gives each value a new dimension and joins the values along it. */
+/* Converts PACK: adds a dimension of extent 1 to each value, and joins the values along it. */
 gboolean
 cleave_tflite_convert_pack (CleaveTfliteImport *import, GError **error)
 {
@@ -267,7 +273,8 @@ cleave_tflite_convert_pack (CleaveTfliteImport *import, GError **error)
                             cleave_tflite_add (import, "Concat", parts, n, &concat, error), error);
 }
 
-/* Converts UNPACK: an output for each index of a dimension, which is removed. */
+/* Converts UNPACK. Each output is the slice of x at one index of a dimension, without that
+ * dimension. */
 gboolean
 cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error)
 {
@@ -301,8 +308,8 @@ cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Adds a GATHER along the first dimension after the batch: a GatherND whose positions have one
- * index. */
+/* Adds a GATHER whose axis is the first dimension after the batch: a GatherND with one index for
+ * each position. */
 static CleaveResult *
 gather_batch (
     CleaveTfliteImport *import, CleaveResult *x, CleaveResult *indices, gint64 n, GError **error)
@@ -346,8 +353,8 @@ cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Gives a vector of conditions of SELECT as many dimensions as the values have, so that there is
- * one condition for each index of dimension 0. */
+/* SELECT may have a vector of conditions, one for each index of dimension 0. Reshapes the vector to
+ * the rank of the values, so that it broadcasts. */
 static CleaveResult *
 widen (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
 {
@@ -362,7 +369,6 @@ widen (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
   return cleave_tflite_add_reshape (import, condition, &to, error);
 }
 
-/* Converts SELECT and SELECT_V2. */
 gboolean
 cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error)
 {

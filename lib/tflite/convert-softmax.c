@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts SOFTMAX and LOG_SOFTMAX on integers, with tables of exponentials, logarithms and
- * reciprocals, and L2_NORMALIZATION on int8. */
+/* Converts SOFTMAX, LOG_SOFTMAX and L2_NORMALIZATION on integers. SOFTMAX and LOG_SOFTMAX use
+ * tables of exponentials, logarithms and reciprocals. */
 
 #include <math.h>
 
@@ -29,13 +29,12 @@ check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
                                (double) scale.scale, scale.zero);
 }
 
-/* SOFTMAX on int16: tables of 512 steps, between which the kernel interpolates. Each entry is
- * shifted by half of the error of interpolation in the middle of its step. */
+/* SOFTMAX on int16. Its tables have 512 steps, and the kernel interpolates within a step. An entry
+ * is shifted by half of the interpolation error in the middle of its step. */
 
 #define STEPS 512
 
-/* Fills a table with the values of a function at STEPS + 1 positions from `min` to `max`, in units
- * of 2^-15. */
+/* Fills a table with `function` at STEPS + 1 positions from `min` to `max`, in units of 2^-15. */
 static void
 fill_steps (float (*function) (float), float min, float max, gint16 *table)
 {
@@ -96,10 +95,11 @@ convert_softmax_16 (CleaveTfliteImport *import, GError **error)
       error);
 }
 
-#define BITS 5 /* bits of a difference before the binary point */
+#define BITS 5 /* number of bits before the binary point of a difference */
 
-/* Fills `table` with the differences of 0 to 255 steps below the maximum, in units of 2^-26. A
- * difference beyond the range of the exponential becomes the smallest int32. */
+/* Fills `table` for SOFTMAX on int8: entry i is the difference of an element that is i steps (0 to
+ * 255) below the maximum, in units of 2^-26. A difference beyond the range of the exponential
+ * becomes the smallest int32. */
 static gboolean
 fill_differences (
     float scale, float beta, gint32 *table, CleaveTfliteFactor *factor, GError **error)
@@ -109,7 +109,7 @@ fill_differences (
   if (!(real > 1))
     return cleave_tflite_refuse (error, "beta %g times the scale %g is too small", (double) beta,
                                  (double) scale);
-  /* shift 31, which cleave_tflite_read_factor() refuses, is valid here */
+  /* cleave_tflite_read_factor() would refuse shift 31, which is valid here */
   if (real >= 0x1p30)
     *factor = (CleaveTfliteFactor){ (gint32) MIN (round (real), G_MAXINT32), 31 };
   else if (!cleave_tflite_read_factor (real, factor, error))
@@ -161,8 +161,8 @@ cleave_tflite_convert_integer_softmax (CleaveTfliteImport *import, GError **erro
       error);
 }
 
-/* Fails unless input and output are int8, and the output has the scale and zero point that the
- * kernel computes. */
+/* Checks that input and output are int8, and that the output has this scale and zero point, which
+ * the kernel assumes. Sets the error if not. */
 static gboolean
 check_bytes (CleaveTfliteImport *import, float scale, gint zero, GError **error)
 {
@@ -179,8 +179,8 @@ check_bytes (CleaveTfliteImport *import, float scale, gint zero, GError **error)
              (double) y.scale, y.zero, (double) scale, zero);
 }
 
-/* Converts LOG_SOFTMAX on integers: exponentials in units of 2^-19, and the factor from a
- * difference in units of 2^-26 back to steps. */
+/* Converts LOG_SOFTMAX on integers. The kernel reads two constants: exponentials in units of 2^-19,
+ * and the factor that converts a difference in units of 2^-26 back to steps of the input. */
 gboolean
 cleave_tflite_convert_integer_log_softmax (CleaveTfliteImport *import, GError **error)
 {

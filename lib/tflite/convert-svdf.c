@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* SVDF. The state of a filter is a line of its last results, the oldest first:
+/* Converts SVDF, a layer of F filters over the last M time steps. The state of a filter is a line
+ * of its last M results, the oldest first:
  *
- *   x [B, I] ──► weights_feature [F, I] ──► [B, F, 1] ──┐
- *   state [B, F, M] ──► without the first column ───────┴─► Concat ──► next state [B, F, M]
+ * x [B, I] ──► weights_feature [F, I] ──► [B, F, 1] ──┐ state [B, F, M] ──► without the first
+ * column ───────┴─► Concat ──► next state [B, F, M]
  *
- *   y [B, U] = bias + the sum over the rank F / U and M of the next state * weights_time [F, M] */
+ * y [B, U] = bias + the sum over the rank F / U and M of the next state * weights_time [F, M] */
 
 #include "convert.h"
 
@@ -52,8 +53,8 @@ read_svdf (CleaveTfliteImport *import, Svdf *s, GError **error)
   return TRUE;
 }
 
-/* Sets the next state of the SVDF from the old state and `newest`, the newest results of the
- * filters. Returns the next state as [B, F, M]. */
+/* Returns the next state as [B, F, M]: the old state without its first column, then `newest`, the
+ * newest results of the filters. Also sets the state for the next run. */
 static CleaveResult *
 push (CleaveTfliteImport *import, const Svdf *s, CleaveResult *newest, GError **error)
 {
@@ -109,7 +110,7 @@ cleave_tflite_convert_svdf (CleaveTfliteImport *import, GError **error)
       import, 0, cleave_tflite_add_activation (import, SVDF_ACTIVATION, y, error), error);
 }
 
-/* Scales of the tensors of an SVDF with integers. */
+/* The scales of the tensors of an SVDF on integers. */
 typedef struct
 {
   CleaveTfliteScale x, feature, time, state, y;
@@ -134,8 +135,8 @@ read_svdf_scales (CleaveTfliteImport *import, SvdfScales *q, GError **error)
   return TRUE;
 }
 
-/* Adds a TfliteConv with one tap and one factor. Its result is clamped to the range of its element
- * type. */
+/* Adds a TfliteConv with one tap and one factor, `ratio`. The result is clamped to the range of its
+ * element type. */
 static CleaveResult *
 add_product (CleaveTfliteImport *import,
              CleaveResult *x,
@@ -164,8 +165,8 @@ add_product (CleaveTfliteImport *import,
   return cleave_tflite_add (import, "TfliteConv", operands, bias == NULL ? 6 : 7, &attrs, error);
 }
 
-/* Adds the zero point of the state to the newest results of the filters. The sum wraps around, as
- * in the reference kernel. */
+/* Adds the zero point of the state to the newest results of the filters. The sum of int16 wraps
+ * around, as in the reference kernel. */
 static CleaveResult *
 add_zero (CleaveTfliteImport *import, CleaveResult *x, gint32 zero, GError **error)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts functions of one int8 value to tables of 256 values. On int16, the functions are ops. */
+/* Converts functions of one element. On int8, a function becomes a table of 256 values (tables.h);
+ * on int16, it becomes an op. */
 
 #include <math.h>
 
@@ -50,8 +51,8 @@ cleave_tflite_read_function (CleaveTfliteImport *import, CleaveTfliteFunction *f
   return TRUE;
 }
 
-/* Reads the parameters of LOGISTIC and TANH: the factor that converts x to units of 2^-27 (4 bits
- * before the binary point). */
+/* Reads the parameters of LOGISTIC and TANH on int8: the factor that converts x to units of 2^-27,
+ * with 4 bits before the binary point. */
 static gboolean
 read_sigmoid (CleaveTfliteImport *import, CleaveTfliteFunction *f, gint32 zero, GError **error)
 {
@@ -92,8 +93,9 @@ tanh_of (const CleaveTfliteFunction *f, gint32 x)
   return cleave_fixed_shift_right (cleave_fixed_tanh (x), 31 - 7);
 }
 
-/* Reads the factor that converts x to units of 1 / 12288, for LOGISTIC and TANH on int16. A scale
- * of 2^-12, and for TANH of 2^-11, causes no rounding; `max_power` is -12 or -11. */
+/* Reads the factor that converts x to units of 1 / 12288, for LOGISTIC and TANH on int16. If the
+ * scale is a power of two up to 2^max_power (-12, or -11 for TANH), the conversion is a shift
+ * without rounding. */
 static gboolean
 read_sigmoid_16 (const CleaveTfliteScales *s,
                  gint max_power,
@@ -122,7 +124,7 @@ read_sigmoid_16 (const CleaveTfliteScales *s,
   return TRUE;
 }
 
-/* Adds op `op` on int16 for LOGISTIC or TANH, and sets output 0. */
+/* Adds the op `op`, LOGISTIC or TANH on int16, and sets output 0. */
 static gboolean
 set_sigmoid_16 (CleaveTfliteImport *import, const char *op, gint max_power, GError **error)
 {
@@ -165,7 +167,7 @@ cleave_tflite_convert_integer_tanh (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set_table (import, &f, tanh_of, error);
 }
 
-/* Computes RELU: rescales x by the ratio of the scales, which is computed in float32. */
+/* Computes RELU: rescales x by the ratio of the scales. The ratio is computed in float32. */
 
 static gint64
 relu (const CleaveTfliteFunction *f, gint32 x)
@@ -175,11 +177,11 @@ relu (const CleaveTfliteFunction *f, gint32 x)
   return CLAMP (y + f->y.zero, f->min, f->max);
 }
 
-/* Converts a RELU whose real results are limited to [min, max]. */
+/* Converts an operator that clamps a real number to [min, max], such as RELU. */
 static gboolean
 convert_relu (CleaveTfliteImport *import, float min, float max, GError **error)
 {
-  const float beyond = 1 << 20; /* larger than all real results, so no upper bound */
+  const float beyond = 1 << 20; /* above all real results: no upper bound */
   CleaveTfliteFunction f = { 0 };
 
   if (!cleave_tflite_read_function (import, &f, error) ||
@@ -211,8 +213,7 @@ cleave_tflite_convert_integer_relu_0_to_1 (CleaveTfliteImport *import, GError **
   return convert_relu (import, 0, 1, error);
 }
 
-/* Converts RELU6, which does not rescale: it clamps to the zero point, and to 6 in units of the
- * scale. */
+/* Converts RELU6. Does not rescale: clamps integers between the zero point and the integer of 6. */
 gboolean
 cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
 {
@@ -235,8 +236,8 @@ cleave_tflite_convert_integer_relu6 (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Computes ABS: rescales the distance from the zero point, unless the scales are equal. On int16,
- * ABS becomes a TfliteRescale with a negative factor below the zero point. */
+/* Computes ABS: rescales the distance of x from the zero point, unless both scales are equal. (On
+ * int16, ABS becomes a TfliteRescale with a negative factor below the zero point.) */
 
 static gint64
 absolute (const CleaveTfliteFunction *f, gint32 x)
@@ -259,13 +260,13 @@ cleave_tflite_convert_integer_abs (CleaveTfliteImport *import, GError **error)
                         : cleave_tflite_set_table (import, &f, absolute, error);
 }
 
-/* Computes RSQRT. The result for the zero point, and for values below it, which have no root, is
- * the largest value. */
+/* Computes RSQRT. The zero point and integers below it have no inverse root; their result is the
+ * largest integer. */
 
 static gint64
 inverse_root (const CleaveTfliteFunction *f, gint32 x)
 {
-  const gint bits = 20; /* bits of the root after the binary point */
+  const gint bits = 20; /* number of bits after the binary point of the root */
   gint32 multiplier;
   gint shift;
 

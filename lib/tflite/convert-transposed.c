@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts transposed convolutions. Weights are [O, KH, KW, I] in the file, and [I, O, KH, KW] in
- * the graph. */
+/* Converts transposed convolutions. The weights are [O, KH, KW, I] in the file, and [I, O, KH, KW]
+ * in the graph. */
 
 #include "convert.h"
 
@@ -9,7 +9,8 @@ enum { X, W, B };
 enum { PADDING, STRIDE_W, STRIDE_H };
 enum { TRANSPOSE_SHAPE, TRANSPOSE_W, TRANSPOSE_X, TRANSPOSE_B, TRANSPOSE_ACTIVATION = 3 };
 
-/* Returns the extent of the result along one spatial dimension without pads; -1 if it overflows. */
+/* Returns the extent of the result along one spatial dimension if there are no pads; -1 if the
+ * extent overflows. */
 static gint64
 reach_of (gint64 extent, gint64 kernel, gint64 stride, gint64 dilation)
 {
@@ -52,15 +53,15 @@ cleave_tflite_transposed_pads (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* The operands of a transposed convolution, and its attributes. */
+/* The operands and the attributes of a transposed convolution. */
 typedef struct
 {
   CleaveResult *x, *w, *b;
   CleaveConvTransposeAttrs attrs;
 } Transposed;
 
-/* Reads the operands into the struct, whose strides the caller has set. `inputs`: indices of the
- * inputs w, x and bias. */
+/* Reads the operands into `t`, whose strides the caller has set. `inputs`: indices of the inputs
+ * that are w, x and bias. */
 static gboolean
 read_transposed (
     CleaveTfliteImport *import, const guint *inputs, gint64 padding, Transposed *t, GError **error)
@@ -87,7 +88,7 @@ read_transposed (
   return t->w != NULL;
 }
 
-/* Adds a ConvTranspose of floats. Returns its result, or NULL on error. */
+/* Adds a ConvTranspose of floats. Returns the result; NULL on error. */
 static CleaveResult *
 add_floats (CleaveTfliteImport *import, const Transposed *t, GError **error)
 {
@@ -145,7 +146,7 @@ cleave_tflite_convert_integer_transpose_conv (CleaveTfliteImport *import, GError
 }
 
 /* Converts the custom operator Convolution2DTransposeBias of MediaPipe. Its options are three
- * 32-bit integers: padding (1 for SAME, 2 for VALID), and the strides, W before H. */
+ * 32-bit integers: the padding (1: SAME, 2: VALID), the stride of W and the stride of H. */
 gboolean
 cleave_tflite_convert_transpose_conv_bias (CleaveTfliteImport *import, GError **error)
 {

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* Returns elements [begin, end) of x along dimension `d`. Along the dimensions before d, takes only
- * the elements that the update replaces; along later dimensions, all elements. */
+/* Returns the elements from `begin` to `end` of x along dimension `d`. Along the dimensions before
+ * d, takes only the elements that the update replaces. Along the dimensions after d, takes all
+ * elements. */
 static CleaveResult *
 take (CleaveTfliteImport *import,
       CleaveResult *x,
@@ -30,8 +31,8 @@ take (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Slice", x, &attrs, error);
 }
 
-/* Reads the position of the update into `starts`. Moves it so that the update lies inside the
- * operand. */
+/* Reads the position of the update into `starts`. If the update would reach beyond x, moves it
+ * inside. */
 static gboolean
 read_starts (CleaveTfliteImport *import, CleaveInts *starts, GError **error)
 {
@@ -57,8 +58,8 @@ read_starts (CleaveTfliteImport *import, CleaveInts *starts, GError **error)
   return TRUE;
 }
 
-/* Converts DYNAMIC_UPDATE_SLICE: joins the update with the elements before and after it along each
- * dimension, from the last dimension to the first. */
+/* Converts DYNAMIC_UPDATE_SLICE. Goes from the last dimension to the first, and joins the update
+ * with the elements of x before and after it along that dimension. */
 gboolean
 cleave_tflite_convert_update_slice (CleaveTfliteImport *import, GError **error)
 {
@@ -93,7 +94,7 @@ cleave_tflite_convert_update_slice (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Converts SEGMENT_SUM: row i of the result is the sum of the rows of x whose segment is i. */
+/* Converts SEGMENT_SUM. Row i of the result is the sum of those rows of x whose segment is i. */
 gboolean
 cleave_tflite_convert_segment_sum (CleaveTfliteImport *import, GError **error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts the operators of variables. A VAR_HANDLE names a variable; handles with the same
- * container and name are the same variable. The value of a variable before a run is an input of the
- * graph. Its value after the run is an output. */
+/* Converts the operators of variables. A VAR_HANDLE names a variable by a container and a name; two
+ * handles with the same container and name are one variable. The value of a variable before a run
+ * is an input of the graph, and its value after the run is an output. */
 
 #include "convert.h"
 
@@ -46,7 +46,7 @@ cleave_tflite_convert_var_handle (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Returns the variable of which input 0 is a handle. */
+/* Returns the variable that input 0, a handle, names. */
 static CleaveTfliteState *
 find_variable (CleaveTfliteImport *import, GError **error)
 {
@@ -97,8 +97,8 @@ cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error)
          cleave_tflite_set (import, 0, state->next, error);
 }
 
-/* Returns whether all elements of a value equal the zero point of input 1, which is the value of a
- * variable that is not set yet. */
+/* Returns whether all elements of a value equal the zero point of input 1. This is the value of a
+ * variable that nothing has set. */
 static gboolean
 is_zero (const CleaveTfliteImport *import, CleaveTensor *value)
 {
@@ -115,8 +115,8 @@ is_zero (const CleaveTfliteImport *import, CleaveTensor *value)
   return TRUE;
 }
 
-/* Sets the value that a variable has before the first run, from input 1. Fails if this value is not
- * known during the import. */
+/* Makes input 1 the value that a variable has before the first run. Fails if input 1 is not known
+ * during the import. */
 static gboolean
 set_initial (CleaveTfliteImport *import, CleaveTfliteState *state, GError **error)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The list of supported operators, by operator code, and the checks before they are converted. */
+/* The list of supported operators, by operator code. Checks the operands of an operator, and calls
+ * the function that converts it. */
 
 #include "convert.h"
 
@@ -16,9 +17,9 @@ typedef struct
 {
   guint code;
   guint min_inputs, max_inputs;
-  guint max_outputs;        /* largest number of outputs; the smallest is 1 */
-  Convert floats, integers; /* functions that convert the operator on floats, and on integers with a
-                               scale; NULL: not supported */
+  guint max_outputs;        /* largest number of outputs (the smallest is 1) */
+  Convert floats, integers; /* functions that convert the operator if it reads floats, and if it
+                             * reads integers with a scale; NULL: not supported */
 } Operator;
 
 #define F(word) cleave_tflite_convert_##word
@@ -153,7 +154,7 @@ static const struct
   { 142, F (var_handle) }, { 143, F (read_variable) }, { 144, F (assign_variable) },
 };
 
-/* Custom operators, by name. */
+/* Custom operators, which a name identifies. */
 static const struct
 {
   const char *name;
@@ -188,8 +189,8 @@ find_operator (const CleaveTfliteOperator *op)
   return NULL;
 }
 
-/* Returns whether input `i` of an operator is a state, for which the file must have a variable
- * tensor. */
+/* Returns whether input `i` of an operator is a state. A state must be a variable tensor in the
+ * file. */
 static gboolean
 has_state (const Operator *known, guint i)
 {
@@ -202,7 +203,8 @@ has_state (const Operator *known, guint i)
           i <= CLEAVE_TFLITE_BIDIRECTIONAL_LAST);
 }
 
-/* Fails if an input is missing, or if Cleave lacks the element type of an input or output. */
+/* Checks that no required input is missing, and that Cleave supports the element types of inputs
+ * and outputs. Sets the error if not. */
 static gboolean
 check_operands (const CleaveTfliteImport *import, const Operator *known, GError **error)
 {
@@ -217,7 +219,7 @@ check_operands (const CleaveTfliteImport *import, const Operator *known, GError 
       const CleaveTfliteTensor *tensor = cleave_tflite_input (import, i);
 
       if (tensor == NULL && i >= known->min_inputs && known->max_inputs != MANY)
-        continue; /* an absent input that is optional */
+        continue; /* an optional input that is absent */
       if (tensor == NULL)
         return cleave_tflite_refuse (error, "input %u is absent", i);
       if (tensor->type.element == CLEAVE_NONE)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The functions that convert.c lists in its table. Each reads the current operator and adds its
- * nodes. */
+/* The functions that convert.c lists in its table, one for each operator. Such a function reads the
+ * operands and options of the current operator, adds nodes, and sets the operator's outputs. Most
+ * of them are in the files convert-*.c, and use the functions of import.h and quantization.h. */
 
 #include "quantization.h"
 
-/* The inputs x and w of the current operator, and the dimension of w that holds the channels of the
- * result. Also, the index of the options field with the activation, and whether the operator is
- * FULLY_CONNECTED. */
+/* Facts about a convolution or product: indices of the inputs x and w, and the dimension of w that
+ * holds the channels of the result. Also the index of the options field that names the activation,
+ * and whether the operator is FULLY_CONNECTED. */
 typedef struct
 {
   guint x, w;
@@ -17,7 +18,7 @@ typedef struct
   gboolean is_product;
 } CleaveTfliteConvInputs;
 
-/* Operands of a TfliteConv or TfliteConvTranspose, and those attributes that do not depend on the
+/* Operands of a TfliteConv or TfliteConvTranspose, and the attributes that do not depend on the
  * windows. */
 typedef struct
 {
@@ -28,21 +29,22 @@ typedef struct
   gboolean wide;
 } CleaveTfliteConvParts;
 
-/* If the zero point of the weights is not 0, adds it as an operand, or subtracts it from the
+/* Adds the zero point of the weights, unless it is 0: as an operand, or by subtracting it from the
  * weights (weights.c). `tensor` is the tensor of the weights in the file. */
 gboolean cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
                                          const CleaveTfliteTensor *tensor,
                                          CleaveTfliteConvParts *parts,
                                          GError **error);
-/* Completes the operands and attributes in `parts`. The caller has set x, w and bias. */
+/* Sets all other operands and attributes in `parts`, after the caller has set x, w and bias. */
 gboolean cleave_tflite_read_conv_parts (CleaveTfliteImport *import,
                                         const CleaveTfliteConvInputs *inputs,
                                         CleaveTfliteConvParts *parts,
                                         GError **error);
 
-/* Sets the pads of a transposed convolution, so that its result has the extents of output 0. Layout
- * and strides are known. `kernel` has an extent for each stride. With SAME, a padding of 0, the sum
- * of the pads is (in - 1) * stride + (kernel - 1) * dilation + 1 - out (convert-transposed.c). */
+/* Sets the pads of a transposed convolution for which the result has the extents of output 0. The
+ * caller has set the layout and the strides in `attrs`. `kernel` has the window's extent for each
+ * stride. With SAME (`padding` 0), the sum of the pads is (in - 1) * stride + (kernel - 1) *
+ * dilation + 1 - out. */
 gboolean cleave_tflite_transposed_pads (CleaveTfliteImport *import,
                                         const CleaveShape *x,
                                         const gint64 *kernel,
@@ -70,11 +72,11 @@ gboolean cleave_tflite_convert_resize_nearest (CleaveTfliteImport *import, GErro
 gboolean cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error);
 
-/* Operators with variables (convert-svdf.c, convert-lstm.c), and indices of their inputs that are
- * variables */
+/* Operators that keep a state in variable tensors (convert-svdf.c, convert-lstm.c), and the indices
+ * of these inputs */
 #define CLEAVE_TFLITE_CODE_SEQUENCE_RNN 35
 enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
-/* The first and the last state of BIDIRECTIONAL_SEQUENCE_LSTM */
+/* Indices of the first and the last input of BIDIRECTIONAL_SEQUENCE_LSTM that is a state */
 enum { CLEAVE_TFLITE_BIDIRECTIONAL_STATE = 35, CLEAVE_TFLITE_BIDIRECTIONAL_LAST = 38 };
 gboolean cleave_tflite_convert_rnn (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_svdf (CleaveTfliteImport *import, GError **error);
@@ -94,13 +96,15 @@ gboolean cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **e
 gboolean cleave_tflite_convert_var_handle (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_read_variable (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_assign_variable (CleaveTfliteImport *import, GError **error);
-/* If no operator has set the variable of a VAR_HANDLE, adds an input of the graph for its value. */
+/* Adds an input of the graph for the value of a variable that a VAR_HANDLE names, unless an
+ * operator has already set the variable. */
 gboolean cleave_tflite_read_handle (CleaveTfliteImport *import,
                                     CleaveTfliteState *state,
                                     const CleaveTensorType *type,
                                     GError **error);
 
-/* Arithmetic (convert-math.c). The first function serves all operators of a table in that file. */
+/* Arithmetic (convert-math.c). cleave_tflite_convert_plain() serves all operators of a table in
+ * that file. */
 gboolean cleave_tflite_convert_plain (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_relu6 (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_relu_n1_to_1 (CleaveTfliteImport *import, GError **error);
@@ -116,8 +120,8 @@ gboolean cleave_tflite_convert_log_softmax (CleaveTfliteImport *import, GError *
 gboolean cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError **error);
-/* If option `field` is set, adds a Transpose of the last two dimensions of x. Returns the result,
- * or x. */
+/* If option `field` is set, adds a Transpose of the last two dimensions of x and returns its
+ * result. Returns x otherwise. */
 CleaveResult *
 cleave_tflite_adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error);
 gboolean cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error);
@@ -162,7 +166,7 @@ gboolean cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **
 /* Sparse constants (weights.c) */
 gboolean cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error);
 
-/* Moves of elements (convert-shape.c, convert-slice.c); integers keep their scale */
+/* Operators that move elements (convert-shape.c, convert-slice.c). Integers keep their scale. */
 gboolean cleave_tflite_convert_reshape (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_transpose (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_pad (CleaveTfliteImport *import, GError **error);
@@ -184,8 +188,8 @@ gboolean cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **erro
 gboolean cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error);
 
-/* Elements by index, and constants that depend on shapes (convert-index.c); integers keep their
- * scale */
+/* Operators that move elements by index, and constants that depend on shapes (convert-index.c).
+ * Integers keep their scale. */
 gboolean cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_embedding_lookup (CleaveTfliteImport *import, GError **error);
@@ -203,14 +207,14 @@ gboolean cleave_tflite_convert_top_k (CleaveTfliteImport *import, GError **error
 /* Adds a constant whose bytes are all 0. */
 CleaveResult *
 cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *type, GError **error);
-/* Adds a border around x that mirrors x at its edges, edge elements included. `pads` has all
- * begins, then all ends. */
+/* Adds a border around x that mirrors x at its edges; the mirror image begins with the edge
+ * element. `pads` has the extents of the border before all dimensions, then those after them. */
 CleaveResult *cleave_tflite_add_mirrored (CleaveTfliteImport *import,
                                           CleaveResult *x,
                                           const CleaveInts *pads,
                                           GError **error);
 
-/* Arithmetic that takes several ops (convert-more-math.c) */
+/* Arithmetic that needs several ops (convert-more-math.c) */
 gboolean cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error);

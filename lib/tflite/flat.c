@@ -30,8 +30,8 @@ load_u16 (const CleaveFlat *flat, gsize at)
   return (guint16) load (flat->data + at, 2);
 }
 
-/* Subtracts `n_bytes` from the budget of bytes that may be visited. Fails if the budget is too
- * small. */
+/* Subtracts `n_bytes` from the number of bytes that the reader may still visit. Fails if fewer are
+ * left. */
 static gboolean
 spend (CleaveFlat *flat, gsize n_bytes, GError **error)
 {
@@ -42,7 +42,8 @@ spend (CleaveFlat *flat, gsize n_bytes, GError **error)
   return TRUE;
 }
 
-/* Fails unless `size` bytes at position `at` are in the file, and aligned to `alignment`. */
+/* Checks that `size` bytes at position `at` are inside the file, and that the position is a
+ * multiple of `alignment`. Sets the error if not. */
 static gboolean
 check (const CleaveFlat *flat, guint64 at, guint64 size, gsize alignment, GError **error)
 {
@@ -63,7 +64,7 @@ cleave_flat_init (CleaveFlat *flat, const guint8 *data, gsize n_bytes)
   *flat = (CleaveFlat){ .data = data, .n_bytes = n_bytes, .budget = 4 * n_bytes };
 }
 
-/* Checks the table at position `at` and its vtable, and sets `table`. */
+/* Checks the table at position `at` and its vtable, and makes `table` refer to it. */
 static gboolean
 open_table (CleaveFlat *flat, guint64 at, CleaveFlatTable *table, GError **error)
 {
@@ -102,7 +103,7 @@ cleave_flat_root (CleaveFlat *flat, CleaveFlatTable *root, GError **error)
   return check (flat, 0, 8, 1, error) && open_table (flat, load_u32 (flat, 0), root, error);
 }
 
-/* Sets `at` to the position of a field of `size` bytes; 0 if it is absent. */
+/* Sets `at` to the position of a field of `size` bytes. Sets 0 if the table lacks the field. */
 static gboolean
 find_field (const CleaveFlatTable *table, guint field, gsize size, guint32 *at, GError **error)
 {
@@ -121,7 +122,8 @@ find_field (const CleaveFlatTable *table, guint field, gsize size, guint32 *at, 
   return *at % size == 0 || check (table->flat, *at, size, size, error);
 }
 
-/* Sets `at` to the position to which the offset in a field points; 0 if the field is absent. */
+/* Sets `at` to the position to which the offset in a field points. Sets 0 if the table lacks the
+ * field. */
 static gboolean
 follow (const CleaveFlatTable *table, guint field, guint64 *at, GError **error)
 {

@@ -6,12 +6,12 @@
 
 #include "../ir/error.h"
 
-/* Kinds of values in the format. An indirect number is an offset of a number; its kind is larger
- * by INDIRECT. */
+/* Kinds of values in the format. For an indirect number, the map holds an offset of the number; the
+ * kind is then larger by INDIRECT. */
 enum { FLEX_NULL, FLEX_INT, FLEX_UINT, FLEX_FLOAT, FLEX_MAP = 9, FLEX_BOOL = 26 };
 #define INDIRECT 5
 
-/* A number, an offset or a map: its position, and the width of its numbers in bytes. */
+/* The position of a number, an offset or a map, and the width of its numbers in bytes. */
 typedef struct
 {
   guint64 at;
@@ -38,7 +38,7 @@ load (const CleaveFlatVector *bytes, Place place, guint64 *value, GError **error
   return TRUE;
 }
 
-/* Sets `to` to the position that the offset at `place` refers to. */
+/* Sets `to` to the position to which the offset at `place` points. */
 static gboolean
 follow (const CleaveFlatVector *bytes, Place place, guint64 *to, GError **error)
 {
@@ -69,7 +69,7 @@ find_map (const CleaveFlatVector *bytes, Place *map, GError **error)
   return follow (bytes, (Place){ bytes->n - 2 - width, width }, &map->at, error);
 }
 
-/* Returns whether the text at a position inside the bytes is the key. */
+/* Returns whether the text at position `at`, which is inside the bytes, equals `key`. */
 static gboolean
 is_key (const CleaveFlatVector *bytes, guint64 at, const char *key)
 {
@@ -78,8 +78,8 @@ is_key (const CleaveFlatVector *bytes, guint64 at, const char *key)
   return n <= bytes->n - at && memcmp (bytes->items + at, key, n) == 0;
 }
 
-/* Sets `value` and `type` to the place and the type of the value with a key. The type is 0, null,
- * if the map lacks the key. */
+/* Finds the value with a key in a map. Sets `value` to its position and `type` to its type. If the
+ * map lacks the key, the type is 0 (null). */
 static gboolean
 find_value (const CleaveFlatVector *bytes,
             const Place *map,
@@ -112,7 +112,7 @@ find_value (const CleaveFlatVector *bytes,
   return TRUE;
 }
 
-/* Converts the bits of a number of `width` bytes. */
+/* Converts the bits of a number of `width` bytes and of this kind to a double. */
 static double
 convert (guint64 bits, guint64 width, guint kind)
 {

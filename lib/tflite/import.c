@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes a graph from a TensorFlow Lite model, operator by operator. */
+/* Makes a graph from a TensorFlow Lite model: adds its inputs, then the nodes of each operator,
+ * then its outputs. Has the public functions of the import. */
 
 #include "import.h"
 
@@ -26,8 +27,8 @@ cleave_tflite_name_tensors (CleaveTfliteImport *import)
     }
 }
 
-/* Converts uint8 to int8 or back with a table, which adds or subtracts 128. Returns NULL on
- * error. */
+/* Converts uint8 to int8, or int8 to uint8, with a table that subtracts or adds 128. Returns NULL
+ * on error. */
 static CleaveResult *
 add_flip (
     CleaveTfliteImport *import, const char *name, CleaveResult *x, CleaveElement to, GError **error)
@@ -37,7 +38,7 @@ add_flip (
   CleaveResult *operands[2] = { x };
   CleaveNode *node;
 
-  /* entry i is for x = i if x is uint8, for x = i - 128 if x is int8 */
+  /* entry i of the table is for x = i if x is uint8, and for x = i - 128 if x is int8 */
   for (guint i = 0; i < G_N_ELEMENTS (table); i++)
     table[i] = (guint8) (to == CLEAVE_INT8 ? i ^ 0x80 : i);
   operands[1] = cleave_tflite_add_constant (import, cleave_tensor_new_copy (&type, table, NULL));
@@ -108,8 +109,8 @@ add_state_output (CleaveTfliteImport *import,
   return cleave_graph_add_output (import->graph, name, value, error);
 }
 
-/* Adds the next value of each variable as an output, and the variable's initial value if CALL_ONCE
- * sets one. A variable that no operator reads has no effect. */
+/* Adds outputs for each variable: its next value, and its initial value if CALL_ONCE sets one.
+ * Ignores a variable that no operator reads. */
 static gboolean
 add_states (CleaveTfliteImport *import, GError **error)
 {
@@ -151,8 +152,8 @@ cleave_tflite_add_operators (CleaveTfliteImport *import, GError **error)
   return TRUE;
 }
 
-/* Removes the nodes that no node reads, since constants have replaced the folded values. Each node
- * comes after its operands, so one pass from the last node suffices. */
+/* Removes the nodes that nothing reads, since constants have replaced their values. Each node comes
+ * after its operands, so one pass from the last node to the first suffices. */
 static void
 remove_unused (CleaveGraph *graph)
 {
@@ -184,7 +185,8 @@ cleave_tflite_clear_values (CleaveTfliteImport *import)
   g_clear_pointer (&import->names, g_strfreev);
 }
 
-/* limit on the tensors and operators of all calls of subgraphs, since a WHILE is unrolled */
+/* All calls of subgraphs may have at most this many tensors and operators, since a WHILE is
+ * unrolled. */
 #define MAX_CALLED 200000
 
 static CleaveGraph *

@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Operands and options of UNIDIRECTIONAL_SEQUENCE_LSTM, on integers and on floats, and of
- * BIDIRECTIONAL_SEQUENCE_LSTM. Each direction has weights of x for the gates input, forget, cell
- * and output. Weights of the hidden state follow, then peepholes, biases and a projection. */
+/* Operands and options of the LSTM operators UNIDIRECTIONAL_SEQUENCE_LSTM and
+ * BIDIRECTIONAL_SEQUENCE_LSTM. convert-lstm.c reads them into a CleaveTfliteLstm, and then adds a
+ * TfliteLstm for integers; convert-lstm-floats.c adds the nodes for floats. The inputs of a
+ * direction are weights of x for the gates input, forget, cell and output, then weights of the
+ * hidden state, peepholes, biases and a projection. */
 
 #include "convert.h"
 
 enum { LSTM_X, LSTM_W, LSTM_R = 5, LSTM_PEEPHOLES = 9, LSTM_B = 12, LSTM_PROJECTION = 16 };
-/* Inputs of BIDIRECTIONAL_SEQUENCE_LSTM: the second direction, and the auxiliary inputs */
+/* Inputs of BIDIRECTIONAL_SEQUENCE_LSTM: the first input of the second direction, and the auxiliary
+ * inputs. */
 enum { LSTM_BACK_W = 18, LSTM_AUXILIARY = 39, LSTM_N_BIDIRECTIONAL = 48 };
 enum { INPUT, FORGET, CELL, OUTPUT, N_GATES };
 
 typedef struct
 {
   gint64 time_major, batch, time, inputs, hidden;
-  float cell_clip; /* the cell state is clamped to [-cell_clip, cell_clip]; 0: not clamped */
-  guint first; /* index of the first input with weights of this direction; 1 for one direction */
+  float cell_clip; /* bound of the cell state, which is clamped to [-cell_clip, cell_clip]; 0:
+                    * not clamped */
+  guint first;     /* index of the first input that has weights of this direction */
   CleaveResult *x, *w[N_GATES], *r[N_GATES], *b[N_GATES], *h, *c;
 } CleaveTfliteLstm;
 
-/* Reads operands and options. Fails for peepholes, a projection and layer normalization, which the
- * reference kernels lack, too. */
+/* Reads operands and options of UNIDIRECTIONAL_SEQUENCE_LSTM. Fails for peepholes, a projection and
+ * layer normalization, which the reference kernels lack, too. */
 gboolean cleave_tflite_read_lstm (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError **error);
-/* Reads operands and options of one direction of BIDIRECTIONAL_SEQUENCE_LSTM. */
+/* Reads operands and options of one direction of BIDIRECTIONAL_SEQUENCE_LSTM. `is_reverse`: the
+ * second direction. */
 gboolean cleave_tflite_read_lstm_direction (CleaveTfliteImport *import,
                                             gboolean is_reverse,
                                             CleaveTfliteLstm *l,
                                             GError **error);
-/* Concatenates the constants of the four gates along dimension 0. */
+/* Concatenates constants of the four gates along dimension 0, in the order of `gates`. */
 CleaveResult *
 cleave_tflite_stack_gates (CleaveTfliteImport *import, CleaveResult *const *gates, GError **error);

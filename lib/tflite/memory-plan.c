@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Plans the arena of TensorFlow Lite for Microcontrollers, for the operators in the order of the
- * file.
+/* Plans the arena of TensorFlow Lite for Microcontrollers: the offset of each tensor, for a run of
+ * the operators in the order of the file.
  *
  * A tensor is in use from the operator that computes it to its last reader, both included. Inputs
- * of the graph are in use from the begin, outputs to the end. A RESHAPE is in place: its result has
- * the offset of its operand, and its kernel then copies nothing. Constants and variables have no
- * offset. Buffers are placed one by one, each at the lowest free offset, in several orders. The
- * smallest arena wins. */
+ * of the graph are in use from the begin, and outputs to the end. The result of a RESHAPE has the
+ * offset of its operand, so its kernel copies nothing. Constants and variables have no offset.
+ *
+ * Buffers are placed one by one, each at the lowest free offset. This is done in several orders of
+ * the buffers, and the smallest arena is taken. */
 
 #include "memory-plan.h"
 
@@ -21,16 +22,17 @@
 /* The memory of a tensor, or of several tensors that share it. */
 typedef struct
 {
-  gint64 n_bytes, offset; /* `offset`: in the arena, in bytes; -1: not placed yet */
-  gint64 first,
-      last; /* first and last operator that use the memory, as indices; `first` -1: none so far */
+  gint64 n_bytes, offset; /* `n_bytes`: size in bytes. `offset`: byte offset in the arena; -1:
+                           * not placed yet */
+  gint64 first, last; /* indices of the first and the last operator that uses the memory; `first`
+                       * -1: none so far */
 } Buffer;
 
 typedef struct
 {
   const CleaveTfliteSubgraph *subgraph;
   GArray *buffers; /* Buffer: all buffers */
-  gint *of_tensor; /* indexed by tensor: index of its buffer; -1: none */
+  gint *of_tensor; /* indexed by tensor: index of its buffer in `buffers`; -1: none */
 } Plan;
 
 static Buffer *
@@ -52,7 +54,7 @@ use (const Plan *plan, gint64 tensor, gint64 at)
   buffer->last = MAX (buffer->last, at);
 }
 
-/* Gives each tensor that is neither a constant nor a variable a buffer of its own. */
+/* Gives each tensor a buffer of its own, except constants and variables. */
 static gboolean
 add_buffers (Plan *plan, gint64 alignment, GError **error)
 {
@@ -76,7 +78,7 @@ add_buffers (Plan *plan, gint64 alignment, GError **error)
   return TRUE;
 }
 
-/* Lets the result of a RESHAPE share the buffer of its operand. */
+/* Makes the result of a RESHAPE share the buffer of its operand. */
 static void
 share_reshape (Plan *plan, const CleaveTfliteOperator *op)
 {
@@ -110,10 +112,10 @@ find_lifetimes (Plan *plan)
     use (plan, cleave_flat_integer (&subgraph->outputs, 4, i), subgraph->n_operators);
 }
 
-/* Placement */
+/* Placing buffers */
 
-/* Returns the priority of a buffer in an order: by size, by size times lifetime, by lifetime, or by
- * first use. */
+/* Returns the priority of a buffer in one of the orders. Order 0 is by size, 1 by size times
+ * lifetime, 2 by lifetime, 3 by first use. */
 static double
 priority_of (const Buffer *buffer, guint order)
 {
@@ -145,8 +147,8 @@ compare_offsets (gconstpointer a, gconstpointer b)
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Returns the lowest offset at which a buffer overlaps none of `others`, which are in use at the
- * same time as the buffer. */
+/* Returns the lowest offset at which `buffer` overlaps no buffer of `others`. These are the buffers
+ * in use at the same time. */
 static gint64
 find_gap (const Buffer *buffer, GPtrArray *others)
 {
@@ -164,7 +166,7 @@ find_gap (const Buffer *buffer, GPtrArray *others)
   return offset;
 }
 
-/* Places all buffers of `list` in the order of the list. Returns the bytes of the arena. */
+/* Places the buffers of `list`, in this order. Returns the bytes of the arena. */
 static gint64
 place (const GPtrArray *list)
 {
@@ -189,8 +191,8 @@ place (const GPtrArray *list)
   return end;
 }
 
-/* Places all buffers that an operator uses, in several orders. Keeps the offsets of the smallest
- * arena, and returns its bytes. */
+/* Places all buffers that an operator uses, in each of the orders. Keeps the offsets of the
+ * smallest arena, and returns the bytes of that arena. */
 static gint64
 place_all (Plan *plan)
 {
@@ -217,7 +219,8 @@ place_all (Plan *plan)
   return place (list);
 }
 
-/* limit on the number of tensors, since placement takes time with its square */
+/* A model may have at most this many tensors: the time of placing grows with the square of their
+ * number. */
 #define MAX_TENSORS 20000
 
 gint64
@@ -266,9 +269,9 @@ cleave_tflite_plan_memory (const CleaveTfliteModel *model,
  * @n_bytes: (out) (optional): return location for the bytes of the tensors in the arena
  * @error: return location for a [struct@GLib.Error]
  *
- * Plans where each tensor is in the arena of TensorFlow Lite for Microcontrollers, and adds the
- * plan to the file, as metadata `OfflineMemoryAllocation`. The interpreter then uses these offsets
- * instead of those of its own planner. The rest of the file stays as it is.
+ * Plans the offset of each tensor in the arena of TensorFlow Lite for Microcontrollers, and adds
+ * the plan to the file, as metadata `OfflineMemoryAllocation`. The interpreter then uses these
+ * offsets and does not run its own planner for them. The rest of the file does not change.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the file is broken, has several subgraphs, or keeps data behind
  * the FlatBuffer.

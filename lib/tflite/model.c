@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads a TensorFlow Lite file. The numbers of fields are those of its schema (schema.fbs). */
+/* Reads the tables of a TensorFlow Lite file, and checks them. The indices of fields are those of
+ * the schema of TensorFlow Lite (schema.fbs). */
 
 #include "model.h"
 
@@ -8,7 +9,7 @@
 
 #include "../ir/error.h"
 
-/* Indices of the fields of each table. */
+/* Indices of the fields of each table of the schema that the import reads. */
 enum { MODEL_VERSION, MODEL_CODES, MODEL_SUBGRAPHS, MODEL_DESCRIPTION, MODEL_BUFFERS };
 enum { CODE_DEPRECATED, CODE_CUSTOM, CODE_VERSION, CODE_BUILTIN };
 enum { SUBGRAPH_TENSORS, SUBGRAPH_INPUTS, SUBGRAPH_OUTPUTS, SUBGRAPH_OPERATORS };
@@ -19,7 +20,7 @@ enum { OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS, OPERATOR_OPTIONS_TYPE, 
 enum { OPERATOR_CUSTOM_OPTIONS = 5 };
 enum { BUFFER_DATA, BUFFER_OFFSET, BUFFER_SIZE };
 
-/* Element types, indexed by TensorType of the schema. */
+/* Element types of Cleave, indexed by TensorType of the schema. */
 static const CleaveElement elements[] = {
   CLEAVE_FLOAT32, CLEAVE_FLOAT16, CLEAVE_INT32,  CLEAVE_UINT8,    CLEAVE_INT64,
   CLEAVE_NONE,    CLEAVE_BOOL,    CLEAVE_INT16,  CLEAVE_NONE,     CLEAVE_INT8,
@@ -39,8 +40,8 @@ cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i)
   const CleaveFlatVector *zeros = &tensor->quantization.zeros;
   gint64 zero = i < zeros->n ? cleave_flat_integer (zeros, 8, i) : 0;
 
-  /* a zero point outside the range of uint8 must stay outside the range of int8, so that checks
-   * fail */
+  /* A zero point outside the range of uint8 must also be outside the range of int8, so that later
+   * checks fail. */
   return tensor->is_unsigned && zero >= 0 && zero <= G_MAXUINT8 ? zero - 128
          : tensor->is_unsigned                                  ? G_MAXINT32
                                                                 : zero;
@@ -68,7 +69,7 @@ cleave_tflite_model_free (CleaveTfliteModel *model)
   g_free (model);
 }
 
-/* Reads the shape. Dimensions that are free have extent 1 in the file. */
+/* Reads the shape of a tensor. A free dimension has extent 1 in the file. */
 static gboolean
 read_shape (const CleaveFlatTable *table, CleaveShape *shape, GError **error)
 {
@@ -90,7 +91,8 @@ read_shape (const CleaveFlatTable *table, CleaveShape *shape, GError **error)
   return TRUE;
 }
 
-/* Finds the bytes of a buffer. A tensor with an empty buffer, such as buffer 0, is no constant. */
+/* Finds the bytes of a buffer. A tensor with an empty buffer, such as buffer 0, is not a constant.
+ */
 static gboolean
 read_buffer (CleaveFlat *flat,
              const CleaveFlatVector *buffers,
@@ -113,7 +115,7 @@ read_buffer (CleaveFlat *flat,
       !cleave_flat_get_integer (&table, BUFFER_OFFSET, 8, 0, &offset, error) ||
       !cleave_flat_get_integer (&table, BUFFER_SIZE, 8, 0, &size, error))
     return FALSE;
-  if (data.n == 0 && offset > 1) /* the data lies after the FlatBuffer itself */
+  if (data.n == 0 && offset > 1) /* then the data lies after the FlatBuffer itself */
     {
       if (size < 0 || (guint64) offset > flat->n_bytes ||
           (guint64) size > flat->n_bytes - (guint64) offset)
@@ -203,7 +205,7 @@ read_tensors (CleaveTfliteModel *model,
   return TRUE;
 }
 
-/* Reads the operator codes. Old files have small codes in another field. */
+/* Reads the operator codes. In old files, a code below 127 is in another field. */
 static gboolean
 read_codes (CleaveTfliteModel *model, const CleaveFlatTable *root, guint **codes, GError **error)
 {
@@ -229,8 +231,8 @@ read_codes (CleaveTfliteModel *model, const CleaveFlatTable *root, guint **codes
   return TRUE;
 }
 
-/* Fails unless each item of a list is the index of a tensor. If `has_absent`, -1 is allowed, too.
- */
+/* Checks that each item of a list is the index of a tensor, or -1 if `has_absent`. Sets the error
+ * if not. */
 static gboolean
 check_indices (const CleaveTfliteSubgraph *subgraph,
                const CleaveFlatVector *list,

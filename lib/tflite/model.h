@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The parts of a TensorFlow Lite file that the import reads, after verification: every index is in
- * range, and every vector is inside the file. Strings and vectors of the file are borrowed. */
+/* The parts of a TensorFlow Lite file that the import reads. cleave_tflite_model_new() checks the
+ * file first: every index is in range, and every vector is inside the file. import.c makes a graph
+ * of the model, and memory-plan.c plans its arena. Strings and vectors of the file are borrowed. */
 
 #include <cleave/cleave-tensor.h>
 
@@ -10,7 +11,7 @@
 
 #define CLEAVE_TFLITE_CUSTOM 32 /* operator code of custom operators */
 
-/* The real numbers that integers stand for: scale * (integer - zero point). There is one scale and
+/* The real numbers for which integers stand: scale * (integer - zero point). There is one scale and
  * zero point, or one for each index of dimension `axis`. */
 typedef struct
 {
@@ -21,23 +22,24 @@ typedef struct
 typedef struct
 {
   char *name;
-  CleaveTensorType type;    /* element CLEAVE_NONE: Cleave has no such element type */
-  gint64 type_code;         /* element type in the file */
-  const guint8 *data;       /* value of a constant; NULL: the tensor is computed, or an input */
-  gsize n_bytes;            /* size of the value */
+  CleaveTensorType type;    /* type of the tensor; element CLEAVE_NONE: Cleave does not have the
+                             * element type */
+  gint64 type_code;         /* TensorType of the schema */
+  const guint8 *data;       /* value of a constant; NULL: the tensor is computed, or is an input */
+  gsize n_bytes;            /* number of bytes of the value */
   CleaveFlatTable sparsity; /* sparsity of the value; absent: the value is dense */
   CleaveTfliteQuantization quantization;
-  /* The file has uint8 with a scale. The type is int8 here: 128 is subtracted from the integers and
-   * the zero points. */
+  /* The file has uint8 with a scale. Here, the type is int8, and 128 is subtracted from the
+   * integers and from the zero points. */
   gboolean is_unsigned;
   gboolean is_variable;
 } CleaveTfliteTensor;
 
 typedef struct
 {
-  guint code;                       /* BuiltinOperator of the schema */
+  guint code;                       /* operator code: BuiltinOperator of the schema */
   char *custom;                     /* name of a custom operator; NULL: a builtin operator */
-  CleaveFlatVector inputs, outputs; /* 32-bit indices of tensors; -1: absent */
+  CleaveFlatVector inputs, outputs; /* 32-bit indices of tensors; -1: an absent input */
   gint64 options_type;              /* BuiltinOptions of the schema; 0: none */
   CleaveFlatTable options;
   CleaveFlatVector custom_options;
@@ -56,21 +58,25 @@ typedef struct
 {
   CleaveFlat flat;
   char *description;
-  CleaveTfliteSubgraph *subgraphs; /* subgraph 0 is the model; operators call the others */
+  CleaveTfliteSubgraph *subgraphs; /* subgraph 0 is the model; operators such as WHILE call the
+                                    * others */
   guint n_subgraphs;
-  char **customs; /* indexed by operator code: name of the custom operator */
+  char **customs; /* indexed by operator code in the file: name of a custom operator; NULL: a
+                   * builtin operator */
   guint n_codes;
 } CleaveTfliteModel;
 
-/* Returns whether bytes begin like a TensorFlow Lite file, with the identifier TFL3 at offset 4. */
+/* Returns whether the bytes are those of a TensorFlow Lite file: they have the identifier TFL3 at
+ * offset 4. */
 gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
 /* Reads all subgraphs of a file. Fails with CLEAVE_ERROR_MODEL if the file is not valid. */
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);
 void cleave_tflite_model_free (CleaveTfliteModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveTfliteModel, cleave_tflite_model_free)
 
-/* Returns zero point `i` of a tensor; 0 if the file has none. */
+/* Returns zero point `i` of a tensor; 0 if the file has no zero points. */
 gint64 cleave_tflite_zero_point (const CleaveTfliteTensor *tensor, guint i);
 
-/* Returns the name of an operator: the name in the schema, such as "CONV_2D", or a custom name. */
+/* Returns the name of an operator: the name in the schema, such as "CONV_2D", or the name of a
+ * custom operator. */
 const char *cleave_tflite_operator_name (const CleaveTfliteOperator *op);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Names of operators, for messages. */
+/* Names of the builtin operators, for messages. */
 
 #include "model.h"
 
-/* indexed by operator code, BuiltinOperator of the schema */
+/* names in the schema, indexed by operator code (BuiltinOperator) */
 static const char *const names[] = {
   "ADD",
   "AVERAGE_POOL_2D",

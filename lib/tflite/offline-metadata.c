@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds metadata to a TensorFlow Lite file. Offsets of a FlatBuffer point forward only, so a new
- * root table goes before the contents of the old file, and points into them:
+/* Adds a memory plan to a TensorFlow Lite file, as metadata. Offsets of a FlatBuffer point forward
+ * only. So a new root table goes before the contents of the old file, and points into them:
  *
- *   [root][TFL3][new root table, lists of buffers and metadata, the plan][old file]
+ * [root][TFL3][new root table, lists of buffers and metadata, the plan][old file]
  *
- * Offsets inside the old file are relative, so they need no change. */
+ * Offsets inside the old file are relative to their own position, so they need no change. */
 
 #include "memory-plan.h"
 
@@ -21,15 +21,16 @@ enum { METADATA_NAME, METADATA_INDEX };
 
 #define NAME "OfflineMemoryAllocation"
 #define PLAN_VERSION 1
-#define ALIGNMENT 16 /* alignment in bytes of the old file in the new one, and of the plan */
+#define ALIGNMENT 16 /* alignment of the old file in the new file, and of the plan, in bytes */
 
-/* The old file, and the new bytes before it. */
+/* The old file, and the new bytes that go before it. */
 typedef struct
 {
   CleaveFlat flat;
   CleaveFlatTable root;
   CleaveFlatVector fields[N_FIELDS], buffers, metadata;
-  GArray *kept; /* guint32: positions in the old file of metadata tables to keep */
+  GArray *kept; /* guint32: positions in the old file of the metadata tables that the new file
+                 * keeps */
   GByteArray *head;
   guint32 n_head; /* number of bytes that the new file has before the old file */
 } File;
@@ -53,15 +54,15 @@ set_32 (GByteArray *head, guint32 at, guint32 value)
   memcpy (head->data + at, &value, sizeof (value));
 }
 
-/* Makes the offset field at position `at` point to `target`, which is a later position. */
+/* Sets the offset at position `at` so that it points to `target`, a later position. */
 static void
 point (GByteArray *head, guint32 at, guint32 target)
 {
   set_32 (head, at, target - at);
 }
 
-/* Appends `n` numbers of 32 bits, which the caller sets later. Returns the position of the
- * first. */
+/* Appends `n` numbers of 32 bits, whose values the caller sets later. Returns the position of the
+ * first number. */
 static guint32
 append_words (GByteArray *head, guint32 n)
 {
@@ -70,8 +71,9 @@ append_words (GByteArray *head, guint32 n)
   return append (head, zeros, n * sizeof (guint32), sizeof (guint32));
 }
 
-/* Appends a table of `n` fields of 32 bits, which the caller sets later. Field i is absent if bit i
- * of `absent` is set. Returns the table's position; field i is at this position plus 4 + 4 * i. */
+/* Appends a table of `n` fields of 32 bits, whose values the caller sets later. If bit i of
+ * `absent` is set, the table lacks field i. Returns the position of the table; field i is 4 + 4 * i
+ * bytes after it. */
 static guint32
 append_table (GByteArray *head, guint n, guint absent)
 {
@@ -88,8 +90,8 @@ append_table (GByteArray *head, guint n, guint absent)
   return table;
 }
 
-/* Appends a vector of `n` words, which the caller sets later. Returns the position of its
- * length. */
+/* Appends a vector of `n` numbers of 32 bits, whose values the caller sets later. Returns the
+ * position of the vector's length. */
 static guint32
 append_vector (GByteArray *head, guint32 n)
 {
@@ -105,7 +107,7 @@ position (const File *file, const guint8 *at)
   return (guint32) (at - file->flat.data);
 }
 
-/* Finds the vectors of the root table. */
+/* Finds the vectors of the old file to which its root table refers. */
 static gboolean
 read_root (File *file, GError **error)
 {
@@ -119,7 +121,8 @@ read_root (File *file, GError **error)
   return TRUE;
 }
 
-/* Fails if a buffer has its data after the FlatBuffer, at a position from the begin of the file. */
+/* Fails if the data of a buffer lies after the FlatBuffer. The offset of such data counts from the
+ * begin of the file, so it would become wrong. */
 static gboolean
 check_buffers (File *file, GError **error)
 {
@@ -139,7 +142,7 @@ check_buffers (File *file, GError **error)
   return TRUE;
 }
 
-/* Lists the metadata of the old file, except an older plan. */
+/* Lists the metadata of the old file. Leaves out an older memory plan. */
 static gboolean
 list_metadata (File *file, GError **error)
 {
@@ -157,8 +160,7 @@ list_metadata (File *file, GError **error)
   return TRUE;
 }
 
-/* Appends a FlatBuffers buffer that has the memory plan. Returns the position of the buffer's
- * table. */
+/* Appends a buffer table that holds the memory plan. Returns the position of the table. */
 static guint32
 append_plan (GByteArray *head, const gint32 *offsets, guint n)
 {
@@ -167,8 +169,8 @@ append_plan (GByteArray *head, const gint32 *offsets, guint n)
   guint32 n_bytes = (guint32) (sizeof (first) + n * sizeof (gint32));
 
   append (head, "", 0, ALIGNMENT);
-  append_words (head,
-                ALIGNMENT / 4 - 1); /* padding, so that the plan is aligned after its length */
+  append_words (head, ALIGNMENT / 4 - 1); /* padding before the length of the plan, so that the plan
+                                           * itself is aligned */
   at = append_vector (head, 0);
   set_32 (head, at, n_bytes);
   append (head, first, sizeof (first), 4);
@@ -178,7 +180,7 @@ append_plan (GByteArray *head, const gint32 *offsets, guint n)
   return table;
 }
 
-/* Appends the metadata entry of the plan, which is buffer `index`. Returns the position of its
+/* Appends a metadata table for the plan, which is in buffer `index`. Returns the position of the
  * table. */
 static guint32
 append_entry (GByteArray *head, guint32 index)
@@ -193,7 +195,7 @@ append_entry (GByteArray *head, guint32 index)
   return table;
 }
 
-/* Positions in the new bytes of the tables and vectors. */
+/* Positions of the tables and vectors in the new bytes. */
 typedef struct
 {
   guint32 root, buffers, metadata, plan, entry;
@@ -220,7 +222,7 @@ append_parts (File *file, const gint32 *offsets, guint n_offsets)
   return p;
 }
 
-/* Sets the offsets that point into the old file, and the offsets of the new lists. */
+/* Sets the offsets of the new tables and vectors that point into the old file or to each other. */
 static void
 connect (File *file, const Parts *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds operands, options and results of the current operator. */
+/* Finds the inputs, options and outputs of the current operator, and their values in the graph. */
 
 #include "import.h"
 
@@ -15,8 +15,7 @@ fail_input (const CleaveTfliteImport *import, guint i, gint64 tensor, GError **e
                       i, tensor, import->names[tensor]);
 }
 
-/* Adds the node of a deferred Pad, since a reader is not a convolution, which could add the zeros
- * itself. */
+/* Adds the node of a deferred Pad: a reader that is not a convolution needs the zeros. */
 static gboolean
 make_pad (CleaveTfliteImport *import, guint tensor, GError **error)
 {
@@ -257,7 +256,7 @@ cleave_tflite_refuse (GError **error, const char *format, ...)
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s", message);
 }
 
-/* Fails if output `i` has a value already. Sets `tensor` to its tensor. */
+/* Sets `tensor` to the tensor that is output `i`. Fails if it has a value already. */
 static gboolean
 take_output (CleaveTfliteImport *import, guint i, guint *tensor, GError **error)
 {

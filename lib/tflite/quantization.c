@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads scales and zero points, and computes fixed-point factors and bounds from them. */
+/* Reads the scales of an operator's operands, and computes fixed-point factors and bounds from
+ * them. */
 
 #include "quantization.h"
 
@@ -58,7 +59,8 @@ cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **err
   return TRUE;
 }
 
-/* Converts a bound of an activation, a real number, to an integer of output y. */
+/* Converts the bound of an activation, a real number, to an integer of output 0. `y` is the scale
+ * of output 0. */
 static gboolean
 quantize_bound (const CleaveTfliteScale *y, float bound, gint64 *value, GError **error)
 {

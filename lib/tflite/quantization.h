@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Scales and fixed-point factors of operators on integers. */
+/* Scales, and fixed-point factors computed from them. The converters of operators on integers
+ * (convert-*.c) use these functions: the kernels of such operators multiply by factors, not by
+ * floats. */
 
 #include "import.h"
 
@@ -14,23 +16,24 @@ typedef struct
 
 typedef struct
 {
-  CleaveTfliteScale x, y; /* scales of input 0 and output 0 */
+  CleaveTfliteScale x, y; /* scale of input 0; scale of output 0 */
 } CleaveTfliteScales;
 
 gboolean
 cleave_tflite_read_scales (CleaveTfliteImport *import, CleaveTfliteScales *scales, GError **error);
-/* Converts a real number to fixed point, as QuantizeMultiplier() of TensorFlow Lite does. Numbers
- * below 2^-32 become 0. */
+/* Converts a real number to fixed point, as QuantizeMultiplier() of TensorFlow Lite does. A number
+ * below 2^-32 becomes 0. */
 gboolean cleave_tflite_read_factor (double real, CleaveTfliteFactor *factor, GError **error);
-/* Reads the activation in option `field`. Converts its bounds to integers of output 0. */
+/* Reads the activation that option `field` names. Sets `min` and `max` to its bounds as integers of
+ * output 0, whose scale is `y`. */
 gboolean cleave_tflite_read_bounds (CleaveTfliteImport *import,
                                     guint field,
                                     const CleaveTfliteScale *y,
                                     gint64 *min,
                                     gint64 *max,
                                     GError **error);
-/* Adds a TfliteRescale of input 0, and sets output 0. `negative` is the factor of values below the
- * zero point. */
+/* Adds a TfliteRescale of input 0, and makes its result output 0. `factor` is for values from the
+ * zero point on, and `negative` for values below it. */
 gboolean cleave_tflite_set_rescaled (CleaveTfliteImport *import,
                                      const CleaveTfliteScales *s,
                                      const CleaveTfliteFactor *factor,

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads sparse constants. The value of a tensor is stored as a tree.
+/* Reads sparse constants. The file stores the value of such a tensor as a tree.
  *
- * Level l of the tree is a dimension, in the order `traversal`. Dimensions from `rank` on are the
- * positions inside a block: dimension rank + b divides dimension block_map[b]. A dense level has a
- * child for each index. A sparse level lists the indices of its children: the children of parent p
- * have the indices indices[segments[p]] to indices[segments[p + 1] - 1]. The leaves are the
- * elements of the file, in order. For example, a matrix with blocks of 1 x 4 has the levels row
- * (dense), block column (sparse) and position in the block (dense). */
+ * Each level of the tree is a dimension of the tensor; the list `traversal` gives the dimension of
+ * each level. A tensor may be divided into blocks. Then dimension rank + b is the position inside a
+ * block along dimension block_map[b].
+ *
+ * - A dense level has a child for each index.
+ * - A sparse level lists the indices of its children. The children of parent p have the indices
+ *   indices[segments[p]] to indices[segments[p + 1] - 1].
+ *
+ * The leaves are the elements of the file, in order. For example, a matrix with blocks of 1 x 4 has
+ * the levels row (dense), block column (sparse) and position in the block (dense). */
 
 #include "import.h"
 
@@ -15,15 +19,15 @@
 
 #include <string.h>
 
-/* Indices of the fields of the tables. */
+/* Indices of the fields of the tables in the schema. */
 enum { SPARSITY_TRAVERSAL, SPARSITY_BLOCK_MAP, SPARSITY_LEVELS };
 enum { LEVEL_FORMAT, LEVEL_SIZE, LEVEL_SEGMENTS_TYPE, LEVEL_SEGMENTS, LEVEL_INDICES_TYPE };
 enum { LEVEL_INDICES = LEVEL_INDICES_TYPE + 1 };
 
-#define TYPE_INT4 17 /* TensorType of the schema */
+#define TYPE_INT4 17 /* number of INT4 in TensorType of the schema */
 #define MAX_LEVELS (2 * CLEAVE_MAX_RANK)
 
-/* A vector of integers of 1, 2 or 4 bytes. */
+/* A vector of integers of `size` bytes: 1, 2 or 4. */
 typedef struct
 {
   CleaveFlatVector items;
@@ -33,9 +37,10 @@ typedef struct
 typedef struct
 {
   gboolean is_sparse;
-  guint dim;     /* dimension of the level; for a block dimension, the dimension that it divides */
-  gint64 extent; /* number of indices */
-  gint64 stride; /* distance in the dense tensor between adjacent indices, in elements */
+  guint dim;     /* dimension of the tensor; for a position inside a block, the dimension that
+                  * the block divides */
+  gint64 extent; /* number of indices of the dimension, or of blocks, or of positions in a block */
+  gint64 stride; /* number of elements of the dense tensor between adjacent indices */
   Numbers segments, indices;
 } Level;
 
@@ -43,9 +48,9 @@ typedef struct
 {
   Level levels[MAX_LEVELS];
   guint n_levels;
-  const guint8 *from; /* elements of the file */
-  gsize n_from, size; /* number of elements, and bytes of an element */
-  gsize at;           /* number of elements that have been read so far */
+  const guint8 *from; /* elements of the tensor in the file */
+  gsize n_from, size; /* number of elements in the file; bytes of an element */
+  gsize at;           /* number of elements that have been copied so far */
   guint8 *to;
 } Sparse;
 
@@ -57,7 +62,7 @@ number (const Numbers *numbers, gint64 i)
   return numbers->size == 1 ? value & G_MAXUINT8 : numbers->size == 2 ? value & G_MAXUINT16 : value;
 }
 
-/* Reads a union of vectors: type 1 has 32-bit integers, 2 has 16-bit, 3 has 8-bit. */
+/* Reads a union of vectors of integers. Type 1 has 32 bits, type 2 has 16, and type 3 has 8. */
 static gboolean
 read_numbers (const CleaveFlatTable *level, guint type_field, Numbers *numbers, GError **error)
 {
@@ -73,8 +78,8 @@ read_numbers (const CleaveFlatTable *level, guint type_field, Numbers *numbers, 
   return cleave_flat_get_vector (&table, 0, numbers->size, &numbers->items, error);
 }
 
-/* Fails unless the segments divide the indices among `n_parents` parents, and all indices are in
- * range. */
+/* Checks that the segments divide the indices among `n_parents` parents, and that all indices are
+ * in range. Sets the error if not. */
 static gboolean
 check_numbers (const Level *level, gint64 n_parents, GError **error)
 {
@@ -104,8 +109,8 @@ check_numbers (const Level *level, gint64 n_parents, GError **error)
                                    "a sparse dimension has indices behind its last segment");
 }
 
-/* Reads one level of the tree from its table. Updates `n_nodes`: the number of parents before, the
- * number of children after. */
+/* Reads one level of the tree from its table. Before, `n_nodes` is the number of parents;
+ * afterwards, it is the number of children. */
 static gboolean
 read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError **error)
 {
@@ -125,7 +130,7 @@ read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError 
                             "a dense dimension has the extent %" G_GINT64_FORMAT
                             ", it must be %" G_GINT64_FORMAT,
                             size, level->extent);
-      *n_nodes *= size; /* no overflow: both factors are below 2^31 */
+      *n_nodes *= size; /* cannot overflow, since both factors are below 2^31 */
       return *n_nodes <= G_MAXINT32 ||
              cleave_fail (error, CLEAVE_ERROR_MODEL, "it has too many elements");
     }
@@ -137,15 +142,16 @@ read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError 
   return TRUE;
 }
 
-/* The dimensions of a sparse tensor, and their order. */
+/* The dimensions of a sparse tensor, and their order in the tree. */
 typedef struct
 {
   CleaveFlatVector traversal, block_map, levels;
   guint rank;
-  gint64 blocks[CLEAVE_MAX_RANK]; /* extents of the block dimensions */
+  gint64 blocks[CLEAVE_MAX_RANK]; /* extents of the blocks */
 } Dimensions;
 
-/* Fails unless the traversal lists each dimension once, with the block dimensions last. */
+/* Checks that the traversal lists each dimension once, and the positions inside blocks last. Sets
+ * the error if not. */
 static gboolean
 check_traversal (const Dimensions *d, GError **error)
 {
@@ -176,7 +182,7 @@ check_traversal (const Dimensions *d, GError **error)
   return TRUE;
 }
 
-/* Reads the extents of the blocks, whose levels must be dense. */
+/* Reads the extents of the blocks. The levels of positions inside a block must be dense. */
 static gboolean
 read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError **error)
 {
@@ -198,7 +204,7 @@ read_blocks (CleaveFlat *flat, const CleaveShape *shape, Dimensions *d, GError *
   return TRUE;
 }
 
-/* Sets the extent and the stride of a level that belongs to dimension `dim`. */
+/* Sets the extent and the stride of a level of dimension `dim`. */
 static void
 set_extent (const Dimensions *d, const CleaveShape *shape, guint dim, Level *level)
 {
@@ -250,7 +256,7 @@ read_levels (CleaveTfliteImport *import, const CleaveTfliteTensor *t, Sparse *s,
   return TRUE;
 }
 
-/* Copies the elements below node `parent` of level `l`, whose first element is at `offset` in the
+/* Copies the elements below node `parent` of level `l`. The first of them is at `offset` in the
  * dense tensor. The recursion is at most MAX_LEVELS deep. */
 static void
 copy_level (Sparse *s, guint l, gint64 parent, gint64 offset)

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Functions of one int8 value, which the import computes as tables of 256 values. */
+/* Functions of one int8 element. convert-tables.c and convert-functions.c compute a function for
+ * all 256 elements during the import; a TfliteLookup reads the table. */
 
 #include "convert.h"
 
-/* The constants that the rules of functions read. Each rule reads some of them. */
+/* The parameters of a function: its scales, and constants of which each rule reads some. */
 typedef struct
 {
   CleaveTfliteScale x, y;
   CleaveTfliteFactor factor;
-  gint32 radius;        /* if |x| exceeds this, the result is the smallest or largest integer */
-  gint64 min, max;      /* RELU: smallest and largest result */
-  gint32 reluish, gain; /* HARD_SWISH: factors of 16 bits */
+  gint32 radius;        /* for inputs with |x| above this, the result is the smallest or largest
+                         * integer */
+  gint64 min, max;      /* bounds of the result of RELU */
+  gint32 reluish, gain; /* HARD_SWISH: two factors of 16 bits, for the gate and for the product */
   gint reluish_shift, gain_shift;
-  float (*real) (float x); /* function of real numbers, for a rule that computes in float32 */
+  float (*real) (float x); /* function on real numbers, for a rule that computes in float32 */
 } CleaveTfliteFunction;
 
-/* Returns the entry of the table for x, the operand minus its zero point. */
+/* Returns the table's entry for x. x is the operand minus its zero point. */
 typedef gint64 (*CleaveTfliteRule) (const CleaveTfliteFunction *f, gint32 x);
 
 /* Reads the scales of input 0 and output 0 into `f`. */

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds nodes, constants and folded values for the current operator. */
+/* Adds nodes and constants for the current operator, and folds values that depend only on
+ * constants. */
 
 #include "import.h"
 
 #include "../ir/evaluate.h"
 #include "../ir/graph-private.h"
 
-/* limit on the bytes of a value that replaces the node that computes it */
+/* A folded value may have at most this many bytes, unless it has no more bytes than the operands.
+ */
 #define MAX_FOLDED_BYTES (1 << 20)
 
 CleaveResult *
@@ -108,8 +110,8 @@ cleave_tflite_add_transpose (CleaveTfliteImport *import,
   return cleave_tflite_add_unary (import, "Transpose", x, &attrs, error);
 }
 
-/* Returns whether the import may compute the value of a node: the value is small, or takes no more
- * memory than the operands. */
+/* Returns whether the import may compute the value of a node: the value is small, or has no more
+ * bytes than the operands. */
 static gboolean
 is_foldable (CleaveTfliteImport *import, const CleaveNode *node)
 {

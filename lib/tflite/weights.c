@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts constants that the file has in another form: weights of integers whose zero point is not
+/* Converts constants to the form that the graph needs: weights of integers whose zero point is not
  * 0, as in old models of uint8, and sparse constants.
  *
  * A convolution adds up (x - x_zero) * (w - w_zero). If all differences w - w_zero fit int8, they
- * become the weights: kernels without w_zero are faster, and bundles have no others. Otherwise
- * w_zero is an operand. */
+ * become the weights: kernels without w_zero are faster, and bundles have no others. If a
+ * difference does not fit, w_zero is an operand. */
 
 #include "convert.h"
 
 #include "../ir/graph-private.h"
 
-/* Subtracts `zero` from `n` elements. Returns whether all differences fit int8. */
+/* Subtracts `zero` from each of `n` elements. Returns whether all differences fit int8. */
 static gboolean
 subtract (gint8 *elements, gint64 zero, gint64 n)
 {
@@ -27,7 +27,8 @@ subtract (gint8 *elements, gint64 zero, gint64 n)
   return fits;
 }
 
-/* Returns the weights minus their zero point as int8; NULL if a difference does not fit. */
+/* Returns the weights minus their zero point, as int8. Returns NULL if a difference does not fit.
+ */
 static CleaveTensor *
 center (CleaveTensor *weights, gint64 zero)
 {
@@ -72,7 +73,8 @@ cleave_tflite_add_weights_zero (CleaveTfliteImport *import,
   return TRUE;
 }
 
-/* Converts DENSIFY: a sparse constant is dense as soon as it is read. */
+/* Converts DENSIFY. The import reads each sparse constant as a dense tensor, so no node is needed.
+ */
 gboolean
 cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error)
 {

@@ -9,8 +9,8 @@
 enum { PADDING, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACTIVATION };
 enum { PADDING_SAME, PADDING_VALID };
 
-/* With SAME, the result has ceil (extent / stride) elements. If the sum of the pads is odd, the end
- * gets the larger pad. */
+/* With SAME, the result has ceil (extent / stride) elements. If the sum of the pads is odd, the pad
+ * at the end is the larger one. */
 gboolean
 cleave_tflite_pads (const CleaveShape *x,
                     gint64 padding,
@@ -99,8 +99,8 @@ cleave_tflite_convert_max_pool (CleaveTfliteImport *import, GError **error)
   return convert_pool (import, "MaxPool", error);
 }
 
-/* Reads the attributes and operand that the two poolings of integers share. Fails if the scales of
- * operand and result differ, since the reference kernels do not rescale. */
+/* Reads the attributes and the operand of a pooling on integers. Fails if operand and result have
+ * different scales, since the reference kernels do not rescale. */
 static gboolean
 read_integer_pool (CleaveTfliteImport *import,
                    CleaveTflitePoolAttrs *attrs,
@@ -128,9 +128,9 @@ has_odd_windows (const CleavePoolAttrs *pool)
   return pool->kernel_shape.v[0] * pool->kernel_shape.v[1] % 2 != 0;
 }
 
-/* Adds an average pooling of uint8 elements, which the graph has as int8. In uint8, ties are
- * rounded up; in int8, they would be rounded away from 0. Averages the integers of the file as
- * int16. Returns NULL on error. */
+/* Adds an average pooling of elements that are uint8 in the file and int8 in the graph. A tie is
+ * rounded up in uint8, but would be rounded away from 0 in int8. So averages the elements of the
+ * file as int16. Returns NULL on error. */
 static CleaveResult *
 add_unsigned_average (CleaveTfliteImport *import,
                       CleaveResult *x,
@@ -139,7 +139,7 @@ add_unsigned_average (CleaveTfliteImport *import,
 {
   const gint64 offset = -(gint64) G_MININT8;
   CleaveTflitePoolAttrs wide = *attrs;
-  /* multiplier and shift of the factor 1 */
+  /* multiplier and shift that give the factor 1 */
   const CleaveTfliteRescaleAttrs narrow = { CLEAVE_INT8, 0, -offset, 1 << 30, 1, 1 << 30, 1 };
   gint16 table[256];
 
@@ -168,8 +168,8 @@ cleave_tflite_convert_integer_average_pool (CleaveTfliteImport *import, GError *
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Converts MAX_POOL_2D on integers. The MaxPool of ONNX has no int16, but such integers are exact
- * as float32. */
+/* Converts MAX_POOL_2D on integers. The MaxPool of ONNX lacks int16, so such integers are converted
+ * to float32, which is exact. */
 gboolean
 cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **error)
 {
@@ -192,7 +192,7 @@ cleave_tflite_convert_integer_max_pool (CleaveTfliteImport *import, GError **err
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Resizes */
+/* Resizing images */
 
 static gboolean
 convert_resize (CleaveTfliteImport *import,
@@ -218,7 +218,8 @@ convert_resize (CleaveTfliteImport *import,
   attrs->coordinate_transformation_mode = align != 0  ? CLEAVE_RESIZE_ALIGN_CORNERS
                                           : half != 0 ? CLEAVE_RESIZE_HALF_PIXEL
                                                       : CLEAVE_RESIZE_ASYMMETRIC;
-  /* rounds halves up with half_pixel_centers or align_corners, else rounds down */
+  /* With half_pixel_centers or align_corners, the nearest element is found by rounding, halves up;
+   * without, by rounding down. */
   attrs->nearest_mode =
       align != 0 || half != 0 ? CLEAVE_RESIZE_ROUND_PREFER_CEIL : CLEAVE_RESIZE_FLOOR;
   attrs->sizes = (CleaveInts){ 4, { x->dim[0], size.v[0], size.v[1], x->dim[3] } };
@@ -242,7 +243,8 @@ cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **erro
   return convert_resize (import, &attrs, 2, error);
 }
 
-/* Converts RESIZE_BILINEAR on integers: steps and shifts of positions are in units of 1 / 1024. */
+/* Converts RESIZE_BILINEAR on integers. The steps and the shifts of positions are in units of 1 /
+ * 1024. */
 gboolean
 cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention, for the op of the default domain and the ops of com.microsoft: softmax (Q Kᵀ · scale +
- * mask) V.
+/* Adds the nodes of an attention: softmax (Q Kᵀ · scale + mask) V. The upgrades of the op of the
+ * default domain and of the ops of com.microsoft call it.
  *
- * Masks are computed from comparisons of positions and not stored as constants. The constants would
- * be larger than the positions, and a piece of some rows computes only the mask of those rows. */
+ * Nodes compute masks by comparing positions. A constant mask would be larger than the positions;
+ * and a piece of some rows computes only the mask of these rows. */
 
 #include "attend.h"
 
@@ -62,8 +62,8 @@ cleave_onnx_causal (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("And", ".local", NULL, early, key);
 }
 
-/* Adds a dimension for groups: n heads become n_groups groups of n / n_groups heads. Returns `x` if
- * n_groups is 0, as each query head then has its own key head. */
+/* Divides the heads into groups, along a new dimension: n heads become n_groups groups of n /
+ * n_groups heads. Returns `x` if n_groups is 0: each query head then has a key head of its own. */
 static CleaveOnnxValue *
 group (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
@@ -80,8 +80,8 @@ group (
                               suffix, error);
 }
 
-/* Adds a dimension of extent 1 to keys or values, since all heads of a group read the same ones.
- * Returns `x` if n_groups is 0. */
+/* Adds a dimension of extent 1 to keys or values: one head of keys serves a whole group of query
+ * heads. Returns `x` if n_groups is 0. */
 static CleaveOnnxValue *
 group_of_one (
     CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 n_groups, const char *suffix, GError **error)
@@ -133,8 +133,8 @@ cap (CleaveOnnxNode *node, CleaveOnnxValue *scores, double limit, GError **error
   return CLEAVE_ONNX_STEP ("Mul", ".scores.capped", NULL, scores, to);
 }
 
-/* Applies softmax over the keys. If there is a sink, adds it as the score of one more key, and
- * drops the probability of that key. */
+/* Applies softmax over the keys. A sink is the score of one more key; the probability of that key
+ * is then dropped. */
 static CleaveOnnxValue *
 apply_softmax (CleaveOnnxNode *node,
                const CleaveOnnxAttention *a,

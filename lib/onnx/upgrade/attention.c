@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Attention and RotaryEmbedding of the default domain [ONNX Attention-23 and -24,
- * RotaryEmbedding-23], built from the same steps as the ops of com.microsoft. */
+/* Upgrades Attention (opsets 23 and 24) and RotaryEmbedding (opset 23) of the default domain, with
+ * the same steps as the ops of com.microsoft. */
 
 #include "attend.h"
 #include "rotary.h"
 
 enum {
-  Q, /* B×S×(N·H) or B×N×S×H; K and V accordingly */
+  Q, /* queries: B×S×(N·H) or B×N×S×H; keys and values have the same layout */
   K,
   V,
-  MASK, /* bool or float, broadcast to B×N×S×T */
+  MASK, /* bool or float, which broadcasts to B×N×S×T */
   PAST_K,
   PAST_V,
-  N_KEYS, /* B: number of valid keys */
+  N_KEYS, /* number of valid keys, for each of the B batch elements */
 };
 
 static CleaveOnnxValue *
@@ -82,7 +82,7 @@ read_masks (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
   return keys != NULL;
 }
 
-/* Splits Q, K and V into heads, and prepends the past to K and V. */
+/* Reads Q, K and V, and divides them into heads. Puts the past before K and V. */
 static gboolean
 read_heads (CleaveOnnxNode *node, CleaveOnnxAttention *core, GError **error)
 {
@@ -112,8 +112,8 @@ find_causal (CleaveOnnxNode *node, const CleaveOnnxAttention *core, GError **err
       past == NULL ? 0 : cleave_onnx_value_shape (past)->dim[2], NULL, 0, error);
 }
 
-/* Returns the scores of a stage as B×N×S×T. `mode` is the number of the stage in ONNX Runtime's
- * order. */
+/* Returns the scores of a stage as B×N×S×T. `mode` is the attribute qk_matmul_output_mode, in the
+ * order of ONNX Runtime: the index of the stage. */
 static CleaveOnnxValue *
 find_scores (CleaveOnnxNode *node, const CleaveOnnxAttention *core, gint64 mode, GError **error)
 {
@@ -152,8 +152,8 @@ cleave_onnx_upgrade_attention (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ y, core.k, core.v, scores }, 4);
 }
 
-/* Reads cos and sin: caches of shape B×S×(half a head), or caches by position with position ids
- * B×S. */
+/* Reads cos and sin. Without position ids, they have the shape B×S×(half a head). With position
+ * ids, B×S, they are tables by position. */
 static gboolean
 read_angles (CleaveOnnxNode *node, CleaveOnnxRotary *rotary, const CleaveShape *x, GError **error)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades Attention (with projections), QAttention (with quantized projections) and
- * MultiHeadAttention (without projections). */
+/* Upgrades Attention, QAttention and MultiHeadAttention of com.microsoft. Attention projects X to
+ * Q, K and V; QAttention does so with quantized weights; MultiHeadAttention reads Q, K and V. */
 
 #include "attend.h"
 
-/* Fails if n elements are not a multiple of the number of heads. */
+/* Fails if `n`, a number of elements, is not a multiple of the number of heads. `what`: name of the
+ * operand, for the error. */
 static gboolean
 check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *what, GError **error)
 {
@@ -16,7 +17,7 @@ check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *w
                                 what, n_heads, n);
 }
 
-/* Attention: past and present hold keys and values in one tensor */
+/* Attention and QAttention. Their past and present hold keys and values in one tensor. */
 
 static CleaveOnnxValue *
 half_of_past (CleaveOnnxNode *node, CleaveOnnxValue *past, gint64 half, GError **error)
@@ -39,7 +40,7 @@ half_of_present (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, G
       node, x, &CLEAVE_SHAPE (1, is->dim[0], is->dim[1], is->dim[2], is->dim[3]), suffix, error);
 }
 
-/* Slices `x`, B×S×(Q, K and V side by side), into Q, K and V, and splits each into heads. */
+/* Slices `x` into Q, K and V, and divides each into heads. `x` is B×S×(Q, K and V side by side). */
 static gboolean
 slice_projected (CleaveOnnxNode *node,
                  gint64 n_heads,
@@ -74,8 +75,8 @@ slice_projected (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Computes attention on `x`, B×S×(Q, K and V side by side). `widths`: elements of Q, K and V; NULL:
- * the three are equal. */
+/* Computes attention on `x`, B×S×(Q, K and V side by side). `widths`: numbers of elements of Q, K
+ * and V; NULL: the three are equal. */
 static gboolean
 attend_projected (CleaveOnnxNode *node,
                   CleaveOnnxHeads *heads,
@@ -161,9 +162,10 @@ q_attention (CleaveOnnxNode *node, GError **error)
   return attend_projected (node, &heads, x, NULL, cleave_onnx_node_operand (node, 8), error);
 }
 
-/* MultiHeadAttention: the operands are projected already, but without the bias */
+/* MultiHeadAttention, which reads Q, K and V, but adds their bias itself. */
 
-/* Returns one of the n values (Q, K, V) in `packed`, B×L×N×n×H, as B×L×(N·H). `part`: its index. */
+/* Returns one of the n values in `packed`, B×L×N×n×H, as B×L×(N·H). The n values are Q, K, V or K,
+ * V; `part` is an index among them. */
 static CleaveOnnxValue *
 unpack (
     CleaveOnnxNode *node, CleaveOnnxValue *packed, gint64 part, const char *suffix, GError **error)
@@ -176,7 +178,7 @@ unpack (
       node, packed, &CLEAVE_SHAPE (is.dim[0], is.dim[1], is.dim[2] * is.dim[4]), suffix, error);
 }
 
-/* Checks the shapes of key and value against the query. `is`: shape of the query. */
+/* Checks that the shapes of key and value fit the query, whose shape is `is`. */
 static gboolean
 check_parts (CleaveOnnxNode *node, const CleaveShape *is, gint64 n_heads, GError **error)
 {
@@ -196,7 +198,7 @@ check_parts (CleaveOnnxNode *node, const CleaveShape *is, gint64 n_heads, GError
                              error);
 }
 
-/* Sets `parts` to Q, K and V as B×L×(N·H). In the file, K and V may also be B×N×L×H. */
+/* Sets `parts` to Q, K and V as B×L×(N·H). K and V may have the shape B×N×L×H in the file. */
 static gboolean
 find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GError **error)
 {
@@ -234,8 +236,8 @@ find_parts (CleaveOnnxNode *node, gint64 n_heads, CleaveOnnxValue **parts, GErro
   return check_parts (node, is, n_heads, error);
 }
 
-/* Adds the operand's part of the bias, which begins at element `*at`, and splits the sum into
- * heads: B×N×L×H. */
+/* Adds the bias to `x`, which is Q, K or V, and divides the sum into heads: B×N×L×H. The bias of
+ * `x` begins at element `*at` of the bias operand; moves `*at` to its end. */
 static CleaveOnnxValue *
 make_heads (CleaveOnnxNode *node,
             CleaveOnnxValue *x,

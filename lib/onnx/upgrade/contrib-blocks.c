@@ -3,8 +3,8 @@
 /* Upgrades MatMulNBits and GatherBlockQuantized, whose weights of 2, 4 or 8 bits have a scale for
  * each block.
  *
- * Each block becomes a row of a matrix of bytes, so that DequantizeLinear of opset 17, which has a
- * scale for each row, can express it. Weights of 2 and 4 bits are unpacked to 8 bits. */
+ * DequantizeLinear of opset 17 has at most one scale for each row of a matrix. So each block
+ * becomes a row of a matrix of bytes. Weights of 2 and 4 bits are unpacked to 8 bits. */
 
 #include "contrib.h"
 
@@ -18,7 +18,7 @@
 typedef struct
 {
   gint64 n_bits;
-  gint64 n_rows, n_blocks, n; /* `n`: number of elements of a block */
+  gint64 n_rows, n_blocks, n; /* numbers of rows, of blocks in a row, and of elements in a block */
 } Blocks;
 
 static gboolean
@@ -33,12 +33,12 @@ check_blocks (const CleaveOnnxNode *node, const Blocks *b, GError **error)
              b->n);
 }
 
-/* The numbers of a packed tensor, which are unpacked when they are first read. */
+/* A packed tensor, whose numbers are unpacked when they are first read. */
 typedef struct
 {
-  CleaveTensor *packed; /* packed bytes; NULL: all numbers equal `number` */
+  CleaveTensor *packed; /* the packed bytes; NULL: all numbers equal `number` */
   Blocks blocks;
-  gint64 n, n_padded; /* number of numbers in a row, without and with padding */
+  gint64 n, n_padded; /* how many numbers a row has, without and with padding */
   guint8 number;
 } Packed;
 
@@ -72,7 +72,8 @@ fill_same (gpointer to, gpointer data)
   memset (to, p->number, (gsize) (p->blocks.n_rows * p->n_padded));
 }
 
-/* Returns whether the packed tensor is dense, and no row ends with padding or unused bits. */
+/* Returns whether the packed tensor is dense and each row fills its bytes: no row has padding or
+ * unused bits. */
 static gboolean
 has_whole_bytes (const Packed *packed)
 {
@@ -80,7 +81,8 @@ has_whole_bytes (const Packed *packed)
          cleave_tensor_is_dense (packed->packed);
 }
 
-/* Returns a constant whose elements `fill` computes from `packed` when they are first read. */
+/* Returns a constant whose elements the function `fill` computes from `packed` when they are first
+ * read. */
 static CleaveOnnxValue *
 defer (CleaveOnnxNode *node,
        const CleaveShape *shape,
@@ -98,8 +100,8 @@ defer (CleaveOnnxNode *node,
   return tensor == NULL ? NULL : cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 
-/* Unpacks a constant to uint8, n_rows times n_padded elements. A row has `n` numbers, of which the
- * lowest bits of a byte come first, then zeros. Returns NULL on error. */
+/* Unpacks a constant to n_rows rows of n_padded bytes (uint8). A row of the result has `n` numbers,
+ * then zeros. The number in the lowest bits of a packed byte comes first. Returns NULL on error. */
 static CleaveOnnxValue *
 unpack (CleaveOnnxNode *node,
         CleaveOnnxValue *packed,
@@ -133,8 +135,8 @@ unpack (CleaveOnnxNode *node,
   return defer (node, shape, fill_unpacked, &p, error);
 }
 
-/* Returns the zero points, n_rows times n_blocks. If the operand is absent, they are the middle of
- * the range. Floats stay floats. */
+/* Returns the zero points, n_rows times n_blocks. Without the operand, all are the middle of the
+ * range of numbers. Zero points that are floats are not changed. */
 static CleaveOnnxValue *
 read_zeros (CleaveOnnxNode *node,
             CleaveOnnxValue *zeros,
@@ -199,8 +201,8 @@ dequantize (CleaveOnnxNode *node,
                               error);
 }
 
-/* Upgrades MatMulNBits: B is [N, blocks, bytes]. Each row has K elements, and padding up to whole
- * blocks. */
+/* Upgrades MatMulNBits. The shape of B is [N, blocks, bytes of a block]. Each of the N rows has K
+ * elements, and padding up to whole blocks. */
 static gboolean
 mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
 {
@@ -213,7 +215,7 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
   CleaveElement element = a == NULL ? CLEAVE_FLOAT32 : cleave_onnx_value_type (a)->element;
 
   cleave_onnx_node_take_int (node, "accuracy_level",
-                             0); /* float32 satisfies every accuracy_level */
+                             0); /* ignore accuracy_level: float32 satisfies every level */
   if (!cleave_onnx_take_only (node, "weight_prepacked", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !check_blocks (node, &b, error) ||
       !cleave_onnx_node_need (node, 3, error) || !cleave_onnx_refuse (node, 4, "g_idx", error))
@@ -240,7 +242,7 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_cast (node, y, element, "", error));
 }
 
-/* GatherBlockQuantized gathers rows of the table, of its scales and of its zero points */
+/* GatherBlockQuantized gathers the same rows of the table, of its scales and of its zero points. */
 
 static CleaveOnnxValue *
 gather (CleaveOnnxNode *node,
@@ -285,7 +287,7 @@ gather_block_quantized (CleaveOnnxNode *node, GError **error)
   element = cleave_onnx_value_type (scales)->element;
   b.n_rows = cleave_onnx_value_shape (data)->dim[0];
   n = cleave_onnx_value_shape (data)->dim[1] * 8 / b.n_bits;
-  b.n = MIN (b.n, MAX (n, 1)); /* a block is not longer than a row */
+  b.n = MIN (b.n, MAX (n, 1)); /* a block has at most the elements of a row */
   b.n_blocks = (n + b.n - 1) / b.n;
   gathered = b;
   gathered.n_rows = cleave_shape_n_elements (cleave_onnx_value_shape (indices));

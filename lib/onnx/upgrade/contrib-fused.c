@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades FusedConv, FusedGemm and FusedMatMul: a product or convolution, and the ops that follow
- * it. */
+/* Upgrades FusedConv, FusedGemm and FusedMatMul. Each becomes a product or a convolution, and the
+ * ops that ONNX Runtime fused with it. */
 
 #include "contrib.h"
 
-/* Exchanges the last two dimensions. Returns `x` if its rank is below 2. */
+/* Exchanges the last two dimensions of `x`. Returns `x` if its rank is below 2. */
 static CleaveOnnxValue *
 transpose (CleaveOnnxNode *node, CleaveOnnxValue *x, const char *suffix, GError **error)
 {
@@ -41,7 +41,8 @@ fused_mat_mul (CleaveOnnxNode *node, GError **error)
 
 /* Fused activations */
 
-/* The parameters of each activation, in the order of activation_params. */
+/* The activations, with the names of their attributes in the order of the node's activation_params.
+ */
 static const struct
 {
   const char *name, *params[2];
@@ -82,8 +83,8 @@ activate (CleaveOnnxNode *node,
   return cleave_onnx_node_make (made, error) && cleave_onnx_finish (node, made->values->pdata[0]);
 }
 
-/* Adds the op with the first `n_operands` operands. If the next operand (Z of a Conv) is present,
- * adds an Add of it. Then adds the activation. */
+/* Adds the op `op` with the first `n_operands` operands of the node. If the node has one more
+ * operand, adds it to the result (Z of a FusedConv). Then adds the activation. */
 static gboolean
 fused (CleaveOnnxNode *node,
        const char *op,

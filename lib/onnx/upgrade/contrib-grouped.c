@@ -2,27 +2,32 @@
 
 /* Upgrades GroupQueryAttention, the attention of decoders, with a cache of keys and values.
  *
- * The number of valid keys in the cache may be a computed value, one for each batch element. The
- * present keys are then gathered, by computed indices, from the cache and the new keys. If the
- * numbers are constant, so are the indices, which then often amount to a Concat. */
+ * The present keys are the valid keys of the cache and the new keys. The number of valid keys may
+ * be computed, and may differ between batch elements. So a Gather reads the present keys, by
+ * computed indices, from the cache and the new keys. If the numbers are constant, so are the
+ * indices, and often a Concat does the same. */
 
 #include "attend.h"
 #include "rotary.h"
 
-/* limit on the batch if rows are gathered, since each batch element has nodes of its own */
+/* largest batch if rows are gathered, since each batch element gets nodes of its own */
 #define MAX_BATCH 1024
 #define MAX_HEADS (1 << 20)
 
 typedef struct
 {
-  gint64 n_heads, n_shared; /* number of query heads, and of key and value heads */
+  gint64 n_heads, n_shared; /* number of query heads; number of key and value heads */
   gint64 window;
   gboolean is_causal, has_rotary, interleaved, is_smooth;
-  gint64 n_batch, n_new, n_keys; /* B, S, T: batch, new keys, present keys */
-  gboolean is_prompt;            /* there are no past keys, so the cache is ignored */
-  CleaveOnnxValue *last;         /* int64, B: index of the last valid key */
-  CleaveOnnxValue *past;         /* int64, B: number of valid keys in the cache; NULL: none */
-  CleaveOnnxValue *rows;         /* row of each present key; NULL: not computed yet */
+  gint64 n_batch, n_new, n_keys; /* batch B, number of new keys S, number of present keys T */
+  gboolean is_prompt;            /* whether there are no past keys; the content of the cache is
+                                  * then ignored */
+  CleaveOnnxValue *last;         /* int64, one for each batch element: index of the last valid
+                                  * key */
+  CleaveOnnxValue *past;         /* int64, one for each batch element: number of valid keys in
+                                  * the cache; NULL: there are none */
+  CleaveOnnxValue *rows;         /* index of the row that holds each present key (find_rows());
+                                  * NULL: not computed yet */
   CleaveOnnxAttention core;
 } Grouped;
 
@@ -41,7 +46,8 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
   g->is_smooth = cleave_onnx_node_take_int (node, "smooth_softmax", 0) != 0;
   g->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   g->core.softcap = cleave_onnx_node_take_real (node, "softcap", 0);
-  cleave_onnx_node_take_real (node, "qk_norm_epsilon", 0); /* of operands that Cleave refuses */
+  cleave_onnx_node_take_real (node, "qk_norm_epsilon", 0); /* an attribute that concerns only
+                                                            * operands which Cleave refuses */
   cleave_onnx_node_take_int (node, "kv_cache_bit_width", 0);
   if ((k_type != NULL && g_strcmp0 (k_type->string, "NONE") != 0) ||
       (v_type != NULL && g_strcmp0 (v_type->string, "NONE") != 0))
@@ -59,7 +65,7 @@ take_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
          cleave_onnx_refuse (node, 15, "k_norm_weight", error);
 }
 
-/* Reads Q, K and V as B×N×S×H and B×M×S×H. They may be packed into operand 0. */
+/* Reads Q, K and V as B×N×S×H and B×M×S×H. Operand 0 may hold all three, packed. */
 static gboolean
 read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -102,8 +108,8 @@ read_qkv (CleaveOnnxNode *node, Grouped *g, GError **error)
   return parts[0] != NULL && parts[1] != NULL && parts[2] != NULL;
 }
 
-/* Reads the lengths. total_sequence_length determines whether there are past keys; seqlens_k
- * determines their number. */
+/* Reads the numbers of keys. The operand total_sequence_length tells whether there are past keys,
+ * and the operand seqlens_k how many. */
 static gboolean
 read_lengths (CleaveOnnxNode *node, Grouped *g, GError **error)
 {
@@ -156,7 +162,7 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
   CleaveOnnxValue *positions = cleave_onnx_node_operand (node, 9), *first = g->past;
 
   if (g->is_prompt && positions != NULL)
-    { /* ONNX Runtime reads only the first position */
+    { /* for a prompt, ONNX Runtime reads only the first position */
       positions = cleave_onnx_reshape (node, positions, &CLEAVE_SHAPE (g->n_batch * g->n_new),
                                        ".positions.flat", error);
       first =
@@ -183,10 +189,10 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
   return g->core.q != NULL && g->core.k != NULL;
 }
 
-/* The cache */
+/* Reading and extending the cache */
 
-/* Returns, for each present key, its row in the concatenation of the cache, the new keys and a row
- * of zeros: B×T. */
+/* Returns the row of each present key, B×T, in the concatenation of the cache, the new keys and a
+ * row of zeros. */
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **error)
 {
@@ -205,7 +211,7 @@ find_rows (CleaveOnnxNode *node, const Grouped *g, gint64 n_cached, GError **err
   return CLEAVE_ONNX_STEP ("Where", ".cache.rows", NULL, is_old, at, moved);
 }
 
-/* Returns whether `rows` is a constant 0, 1, 2, and so on, so that no Gather is needed. */
+/* Returns whether `rows` is constant and counts 0, 1, 2 and so on, so that no Gather is needed. */
 static gboolean
 is_count (CleaveOnnxNode *node, CleaveOnnxValue *rows)
 {
@@ -255,7 +261,8 @@ gather_rows (CleaveOnnxNode *node,
   return cleave_onnx_join (node, (CleaveOnnxValue **) parts->pdata, parts->len, 0, suffix, error);
 }
 
-/* Returns the present keys or values: the valid ones of the cache, then the new ones. */
+/* Returns the present keys or values: those of the cache that are valid, then the new ones in
+ * `fresh`. */
 static CleaveOnnxValue *
 update (CleaveOnnxNode *node,
         Grouped *g,
@@ -287,7 +294,7 @@ update (CleaveOnnxNode *node,
   return all == NULL ? NULL : gather_rows (node, g, all, g->rows, suffix, error);
 }
 
-/* Checks the shapes of the operands that are added to the scores. */
+/* Checks the shapes of the operands that change the scores. */
 static gboolean
 check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
 {
@@ -300,7 +307,7 @@ check_scores (const CleaveOnnxNode *node, const Grouped *g, GError **error)
           cleave_onnx_expect (node, "head_sink", g->core.sink, &CLEAVE_SHAPE (g->n_heads), error));
 }
 
-/* Adds the masks of keys. Without causal attention, every query may read every valid key. */
+/* Adds the mask of keys. If the attention is not causal, every query may read every valid key. */
 static gboolean
 mask_grouped (CleaveOnnxNode *node, Grouped *g, GError **error)
 {

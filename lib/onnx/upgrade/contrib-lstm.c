@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades DynamicQuantizeLSTM: an LSTM with quantized weights, whose operands are quantized at run
- * time. X is quantized as a whole, so that all its products with W are one MatMul. Each hidden
- * state is quantized separately. The time steps are unrolled like iterations of a loop. */
+/* Upgrades DynamicQuantizeLSTM, an LSTM with quantized weights. It quantizes its other operands at
+ * run time: X as a whole, so that a single MatMul computes all products with W, and each hidden
+ * state separately. The time steps are unrolled like the iterations of a loop. */
 
 #include "contrib.h"
 
-/* Operand indices, in ONNX Runtime's order. D: directions, I: inputs, H: hidden, N: batch, T:
- * time. */
+/* Indices of the operands, in ONNX Runtime's order. In the shapes, D is the number of directions, I
+ * of inputs, H of hidden elements, N of batch elements, and T of time steps. */
 enum {
   X,
-  W, /* [D, I, 4 H], gates i o f c */
-  R, /* [D, H, 4 H] */
-  B, /* [D, 8 H]: bias of W, then of R */
+  W, /* [D, I, 4 H]: weights of X, with the gates in the order i o f c */
+  R, /* [D, H, 4 H]: weights of the hidden state, with the gates in the order of W */
+  B, /* [D, 8 H]: the bias of W, then the bias of R */
   SEQUENCE_LENS,
-  INITIAL_H, /* [D, N, H] */
+  INITIAL_H, /* [D, N, H]; INITIAL_C has the same shape */
   INITIAL_C,
   P,
-  W_SCALE, /* [D] or [D, 4 H]; a zero point follows each scale */
+  W_SCALE, /* [D] or [D, 4 H]; each scale is followed by its zero point */
   R_SCALE = 10,
 };
 
 static const guint needed[] = { X, W, R, W_SCALE, R_SCALE };
 
 #define N_GATES 4
-#define NODES_OF_STEP 17 /* number of nodes that a time step adds, for each direction */
+#define NODES_OF_STEP 17 /* A time step adds this many nodes for each direction. */
 
 typedef struct
 {
   CleaveOnnxNode *node;
   gint64 n_steps, batch, hidden;
-  gboolean both; /* TRUE: forward and backward; FALSE: one direction */
+  gboolean both; /* whether the LSTM runs forward and backward; FALSE: in one direction */
   CleaveOnnxValue *x[CLEAVE_ONNX_N_QUANTIZED];
 } Lstm;
 
@@ -39,14 +39,14 @@ typedef struct
   CleaveOnnxValue *weights, *scale, *zero_point;
 } Bytes;
 
-/* The results of one direction. `h` has a value for each time step. */
+/* The results of one direction. `h` has the hidden state after each time step. */
 typedef struct
 {
   GPtrArray *h;
   CleaveOnnxValue *last_h, *last_c;
 } Direction;
 
-/* Returns element `d` of `x` along dimension 0, without that dimension. */
+/* Returns element `d` of `x` along dimension 0. The result does not have that dimension. */
 static CleaveOnnxValue *
 pick (CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 d, const char *suffix, GError **error)
 {
@@ -54,7 +54,7 @@ pick (CleaveOnnxNode *node, CleaveOnnxValue *x, gint64 d, const char *suffix, GE
                            cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &d));
 }
 
-/* Splits `x` along the axis into parts of the sizes `sizes`. */
+/* Splits `x` along the axis. Part i has sizes[i] elements along the axis. */
 static gboolean
 cut (CleaveOnnxNode *node,
      CleaveOnnxValue *x,
@@ -118,7 +118,8 @@ multiply (CleaveOnnxNode *node,
   return cleave_onnx_scaled_product (node, integers, quantized[1], bytes->scale, suffix, error);
 }
 
-/* Returns the bias of direction `d`: the bias of W plus the bias of R, the two halves of B. */
+/* Returns the bias of direction `d`: the sum of the biases of W and R, which are the two halves of
+ * B. */
 static CleaveOnnxValue *
 pick_bias (const Lstm *lstm, gint64 d, GError **error)
 {
@@ -131,7 +132,7 @@ pick_bias (const Lstm *lstm, gint64 d, GError **error)
              : NULL;
 }
 
-/* Returns the initial state of direction `d`, [1, N, H]. If the operand is absent, it is zeros. */
+/* Returns the initial state of direction `d`, [1, N, H]. Returns zeros if the operand is absent. */
 static CleaveOnnxValue *
 pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
 {
@@ -149,11 +150,11 @@ pick_state (const Lstm *lstm, guint operand, gint64 d, GError **error)
              : NULL;
 }
 
-/* Computes the next h and c from the current ones, and replaces them. */
+/* Computes one time step: replaces h and c, the states before the step, by the states after it. */
 static gboolean
 step (CleaveOnnxNode *node,
       gint64 hidden,
-      CleaveOnnxValue *products, /* products of X and W at this time step */
+      CleaveOnnxValue *products, /* products of X and W for this time step */
       const Bytes *r,
       CleaveOnnxValue *bias,
       CleaveOnnxValue **h,
@@ -220,7 +221,7 @@ run_direction (const Lstm *lstm, gint64 d, gboolean reverse, Direction *directio
   return TRUE;
 }
 
-/* Sets the results: Y [T, D, N, H], Y_h and Y_c [D, N, H]. */
+/* Makes the results of the node: Y, [T, D, N, H], and Y_h and Y_c, [D, N, H]. */
 static gboolean
 give_results (const Lstm *lstm, const Direction *directions, GError **error)
 {
@@ -243,8 +244,8 @@ give_results (const Lstm *lstm, const Direction *directions, GError **error)
   return cleave_onnx_finish_all (node, (CleaveOnnxValue *[]){ all, last_h, last_c }, 3);
 }
 
-/* Returns an error message for the first attribute or operand that is not supported; NULL if there
- * is none. Removes the attributes from the node. */
+/* Returns an error message about the first attribute or operand that is not supported; NULL if all
+ * are. Removes the attributes from the node. */
 static const char *
 find_unread (CleaveOnnxNode *node)
 {
@@ -262,8 +263,8 @@ find_unread (CleaveOnnxNode *node)
   return NULL;
 }
 
-/* Returns whether an initial state is absent or [D, N, H]. The ops that read it would broadcast
- * other shapes, so it is checked here. */
+/* Returns whether an initial state is absent or has the shape [D, N, H]. Other shapes are errors,
+ * but the ops that read the state would broadcast them. */
 static gboolean
 state_fits (const Lstm *lstm, guint operand)
 {

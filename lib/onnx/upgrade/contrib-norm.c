@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades activations and normalizations that are fused with a preceding addition or lookup. */
+/* Upgrades activations and normalizations that ONNX Runtime fused with the addition or the lookup
+ * before them. */
 
 #include "contrib.h"
 
@@ -33,8 +34,8 @@ quick_gelu (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_swish (node, error);
 }
 
-/* Upgrades SkipLayerNormalization: adds X, skip and bias, then normalizes with scale and bias.
- * Result 3 is the sum before the normalization. */
+/* Upgrades SkipLayerNormalization: adds X, skip and bias, and normalizes the sum with scale and
+ * bias. Result 3 is the sum before the normalization. */
 static gboolean
 skip_norm (CleaveOnnxNode *node, GError **error)
 {
@@ -68,8 +69,8 @@ skip_norm (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* EmbedLayerNormalization: adds the embeddings of words, positions and segments, then
- * normalizes. Ids are B×S. */
+/* EmbedLayerNormalization adds the embeddings of words, positions and segments, and normalizes the
+ * sum. The ids have the shape B×S. */
 
 static CleaveOnnxValue *
 embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suffix, GError **error)
@@ -78,7 +79,7 @@ embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suff
                            cleave_onnx_node_operand (node, table), ids);
 }
 
-/* Returns the number of ones in each row of the mask; zeros if there is no mask. */
+/* Returns the number of ones in each row of the mask. Without a mask, returns zeros. */
 static CleaveOnnxValue *
 count_words (CleaveOnnxNode *node, gint64 n_batch, GError **error)
 {
@@ -105,7 +106,8 @@ embed_layer_norm (CleaveOnnxNode *node, GError **error)
                   *positions = cleave_onnx_node_operand (node, 8), *sum, *part;
   const CleaveShape *is;
 
-  cleave_onnx_node_take_int (node, "mask_index_type", 0); /* CPU kernels do not read this operand */
+  cleave_onnx_node_take_int (node, "mask_index_type", 0); /* ignored: the CPU kernels of ONNX
+                                                           * Runtime do not read this attribute */
   if (!cleave_onnx_node_check_no_attrs (node, error) ||
       !cleave_onnx_expect (node, "input_ids", words,
                            &CLEAVE_SHAPE (CLEAVE_ONNX_ANY, CLEAVE_ONNX_ANY), error))

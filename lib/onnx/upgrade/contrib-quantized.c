@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades quantized ops: each becomes DequantizeLinear of its operands, the float op, and
- * QuantizeLinear. */
+/* Upgrades quantized ops. Each becomes a DequantizeLinear of each operand, the float op, and a
+ * QuantizeLinear of the result. */
 
 #include "contrib.h"
 
 #include <string.h>
 
-/* Quantized operands: values `x`, scale `x + 1` and zero point `x + 2`, which may be absent */
+/* Dequantizes operand `x` of the node. Its scale is operand x + 1, and its zero point, which may be
+ * absent, is operand x + 2. */
 
 static CleaveOnnxValue *
 dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *axis, GError **error)
@@ -26,8 +27,8 @@ dequantize (CleaveOnnxNode *node, guint x, const char *suffix, CleaveOnnxAttr *a
                            axis, error);
 }
 
-/* Quantizes `y` with operand `scale` (the scale) and operand `scale + 1` (the zero point). Sets the
- * result as the node's value. */
+/* Quantizes `y`, and makes the result the node's value. The scale is operand `scale` of the node,
+ * and the zero point is operand scale + 1. */
 static gboolean
 quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
 {
@@ -41,7 +42,7 @@ quantize (CleaveOnnxNode *node, CleaveOnnxValue *y, guint scale, GError **error)
                                                      values[2] == NULL ? 2 : 3, NULL, error));
 }
 
-/* Returns the name of the float op of a QLinear… op. */
+/* Returns the name of the float op of a QLinear… op, such as "Add" for QLinearAdd. */
 static const char *
 real_op (const CleaveOnnxNode *node)
 {
@@ -66,8 +67,8 @@ qlinear_unary (CleaveOnnxNode *node, GError **error)
                    error);
 }
 
-/* Upgrades QLinearSoftmax. Before opset 13, Softmax flattens the dimensions from the axis on. This
- * is supported only for the last axis, where it makes no difference. */
+/* Upgrades QLinearSoftmax. Before opset 13, Softmax flattens the dimensions from the axis on. The
+ * upgrade accepts only the last axis, where flattening changes nothing. */
 static gboolean
 qlinear_softmax (CleaveOnnxNode *node, GError **error)
 {
@@ -80,8 +81,8 @@ qlinear_softmax (CleaveOnnxNode *node, GError **error)
   return qlinear_unary (node, error);
 }
 
-/* Upgrades QLinearWhere. Operands: the condition, then value, scale and zero point of X and of Y.
- */
+/* Upgrades QLinearWhere. Its operands are the condition, then value, scale and zero point of X,
+ * then those of Y. */
 static gboolean
 qlinear_where (CleaveOnnxNode *node, GError **error)
 {
@@ -94,7 +95,7 @@ qlinear_where (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 7, error);
 }
 
-/* Adds a Transpose between NCHW and NHWC. */
+/* Adds a Transpose to NHWC (`channels_last`) or to NCHW. */
 static CleaveOnnxValue *
 permute (CleaveOnnxNode *node,
          CleaveOnnxValue *x,
@@ -126,8 +127,8 @@ qlinear_pool (CleaveOnnxNode *node, GError **error)
   return quantize (node, y, 3, error);
 }
 
-/* Upgrades QLinearConv of com.microsoft: the op of the default domain, with an optional layout
- * NHWC. */
+/* Upgrades QLinearConv of com.microsoft, which differs from the op of the default domain by an
+ * optional layout NHWC. */
 static gboolean
 qlinear_conv (CleaveOnnxNode *node, GError **error)
 {
@@ -156,8 +157,8 @@ nhwc_max_pool (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, permute (node, x, TRUE, "", error));
 }
 
-/* Upgrades QLinearConcat. Operands: scale and zero point of the result, then value, scale and zero
- * point of each part. */
+/* Upgrades QLinearConcat. Its operands are scale and zero point of the result, then value, scale
+ * and zero point of each part. */
 static gboolean
 qlinear_concat (CleaveOnnxNode *node, GError **error)
 {
@@ -184,8 +185,9 @@ qlinear_concat (CleaveOnnxNode *node, GError **error)
 
 /* Matrix products */
 
-/* Upgrades QGemm. Operands: A and B, each with scale and zero point; C, whose scale is the product
- * of the scales of A and B; scale and zero point of Y. Without a scale, Y is float. */
+/* Upgrades QGemm. Its operands are A and B, each with scale and zero point, then C, then scale and
+ * zero point of Y. The scale of C is the product of the scales of A and B. Without a scale of Y, Y
+ * is float. */
 static gboolean
 q_gemm (CleaveOnnxNode *node, GError **error)
 {
@@ -239,8 +241,8 @@ cleave_onnx_scaled_product (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP ("Mul", suffix, NULL, y, scale);
 }
 
-/* Sets the node's result to the float product of quantized matrices, plus `bias` unless it is NULL.
- * `integers`: A, B and their zero points. */
+/* Makes the product of two quantized matrices, as floats, the node's value. Adds `bias` unless it
+ * is NULL. `integers`: A, B and their zero points. */
 static gboolean
 finish_product (CleaveOnnxNode *node,
                 CleaveOnnxValue *const *integers,
@@ -305,8 +307,8 @@ dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
                          cleave_onnx_node_operand (node, 4), error);
 }
 
-/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft: ops of the default domain of opset
- * 21, which have 16-bit integers, in a model of any opset. */
+/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft. They are the ops of opset 21 of
+ * the default domain, with 16-bit integers, in a model of any opset. */
 static gboolean
 quantize_of_21 (CleaveOnnxNode *node, GError **error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Steps that several upgrades of com.microsoft ops share. */
+/* Steps (contrib.h) that the upgrades of com.microsoft ops share: each adds one node. */
 
 #include "contrib.h"
 
-/* Limit on the elements of a constant that an upgrade makes; without it, a small file could request
- * a huge constant. */
+/* An upgrade may make constants of at most this many elements. Without a limit, a small file could
+ * ask for a huge constant. */
 #define MAX_POSITIONS (1 << 20)
 
 CleaveOnnxValue *

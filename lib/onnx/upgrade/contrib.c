@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades com.microsoft ops to standard ops. ONNX Runtime's optimizer and quantizer write these
- * ops. */
+/* Upgrades the ops of com.microsoft, which ONNX Runtime's optimizer and quantizer write, to
+ * standard ops. Finds the upgrade of an op in the tables of the families. */
 
 #include "contrib.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades of opsets 1 to 11 where operands, attributes or results have other types or another
+/* Upgrades ops of opsets 1 to 11 whose operands, attributes or results have other types or another
  * order than in opset 17. */
 
 #include "contrib.h"
@@ -28,8 +28,8 @@ cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Dropout, whose mask has the operand's type before opset 10. ONNX Runtime fills the mask
- * with zeros before opset 12. */
+/* Upgrades Dropout. Before opset 10, its mask has the type of the operand. Before opset 12, ONNX
+ * Runtime fills the mask with zeros. */
 gboolean
 cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -51,7 +51,7 @@ cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish_all (node, values, 2);
 }
 
-/* Upgrades GlobalLpPool, whose exponent p is a float. */
+/* Upgrades GlobalLpPool of opset 1, whose exponent p is a float. */
 gboolean
 cleave_onnx_upgrade_power_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -69,7 +69,7 @@ cleave_onnx_upgrade_lp_pool_1 (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_power_1 (node, error) && cleave_onnx_upgrade_pool (node, error);
 }
 
-/* Upgrades Selu, whose default constants have five digits. */
+/* Upgrades Selu of opset 1, whose default constants have only five digits. */
 gboolean
 cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -80,8 +80,8 @@ cleave_onnx_upgrade_selu_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Reads a constant operand of any number type as integers. Returns NULL on error, also if a number
- * has a fraction. */
+/* Reads a constant operand of any number type as integers. Returns NULL on error; a number with a
+ * fraction is an error. */
 static CleaveOnnxAttr *
 read_whole_numbers (CleaveOnnxNode *node, guint operand, const char *what, GError **error)
 {
@@ -100,7 +100,8 @@ read_whole_numbers (CleaveOnnxNode *node, guint operand, const char *what, GErro
   return g_steal_pointer (&numbers);
 }
 
-/* Upgrades Split, whose sizes may be an operand of the data's type. */
+/* Upgrades Split of opset 1. Its sizes may be an operand, which then has the element type of the
+ * data. */
 gboolean
 cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -117,7 +118,8 @@ cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Tile, which repeats one axis. Operand 1 is the count, operand 2 the axis. */
+/* Upgrades Tile of opset 1, which repeats one axis. Operand 1 is the number of repetitions, operand
+ * 2 the axis. */
 gboolean
 cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error)
 {
@@ -145,7 +147,7 @@ cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Upsample, whose scales are two attributes, for height and width. */
+/* Upgrades Upsample of opset 1. Its scales are two attributes, one for height and one for width. */
 gboolean
 cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades experimental ops of opset 1. No later opset has them, but ONNX Runtime still runs
- * them. */
+/* Upgrades the experimental ops of opset 1. Later opsets do not have these ops, but ONNX Runtime
+ * still runs them. */
 
 #include "contrib.h"
 
 #define STEP CLEAVE_ONNX_STEP
 
-/* Returns x * scale + bias. */
+/* Returns x * scale + bias as a new value. */
 static CleaveOnnxValue *
 scale_by (CleaveOnnxNode *node,
           const char *suffix,
@@ -53,7 +53,7 @@ cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error)
              node, scale_by (node, "", cleave_onnx_node_operand (node, 0), scale, 0, error));
 }
 
-/* Sets the result to alpha * f (beta * x). */
+/* Makes alpha * f (beta * x) the node's value, where f is the op `op`. */
 static gboolean
 scale_around (CleaveOnnxNode *node, const char *op, double alpha, double beta, GError **error)
 {
@@ -80,7 +80,7 @@ cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error)
   return scale_around (node, "Tanh", 1, 1, error);
 }
 
-/* Upgrades ImageScaler: multiplies by a number and adds a bias per channel. */
+/* Upgrades ImageScaler: multiplies by one number, and adds a bias for each channel. */
 gboolean
 cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error)
 {
@@ -106,8 +106,8 @@ cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", ".moved", NULL, y, biases));
 }
 
-/* Upgrades Crop: removes a border [left, top, right, bottom]. With `scale`, it keeps [height,
- * width] elements after the left and top border instead. */
+/* Upgrades Crop: removes `border`, which lists left, top, right and bottom. If the node has
+ * `scale`, it keeps height and width elements after the left and top border instead. */
 gboolean
 cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades ops of later opsets to compositions of older ops: activations, normalizations, crops. */
+/* Upgrades ops of later opsets that opset 17 can express by several ops: activations,
+ * normalizations, and CenterCropPad. */
 
 #include "contrib.h"
 
@@ -101,8 +102,8 @@ cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error)
 
 /* Normalizations */
 
-/* Applies op `op` with an operand that has one element per channel, broadcast over the dimensions
- * after the channels. */
+/* Applies the op `op` to `x` and to an operand that has one element for each channel. Broadcasts
+ * the operand over the dimensions after the channels. */
 static CleaveOnnxValue *
 by_channel (CleaveOnnxNode *node,
             const char *op,
@@ -132,8 +133,9 @@ list_of (CleaveOnnxNode *node, CleaveElement element, gint64 n, double number)
   return cleave_onnx_value_new_constant (node->import, NULL, tensor);
 }
 
-/* Upgrades GroupNormalization to an InstanceNormalization whose channels are the groups. From opset
- * 21 on, scale and bias are per channel, not per group, and are applied afterwards. */
+/* Upgrades GroupNormalization to an InstanceNormalization in which each group is a channel. Since
+ * opset 21, scale and bias have an element for each channel, not for each group, and are applied
+ * after the normalization. */
 gboolean
 cleave_onnx_upgrade_group_norm (CleaveOnnxNode *node, GError **error)
 {
@@ -214,7 +216,8 @@ cleave_onnx_upgrade_rms_norm (CleaveOnnxNode *node, GError **error)
          cleave_onnx_finish (node, cleave_onnx_rms_norm (node, x, scale, axis, epsilon, error));
 }
 
-/* CenterCropPad: on each axis, takes the middle elements, or pads with zeros at both ends. */
+/* CenterCropPad keeps the middle elements of each axis, or pads the axis with zeros at both ends.
+ */
 
 typedef struct
 {

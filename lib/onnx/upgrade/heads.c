@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The attention of com.microsoft: several forms of masks, a past, a scale.
+/* The attention of com.microsoft, in its several forms: masks by length or by key, causal or not,
+ * with or without a past. contrib-attention.c calls it.
  *
  * B: batch, S: queries, L: new keys, P: past keys, T = P + L, N: heads, H: elements per head. */
 
@@ -13,7 +14,8 @@ cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **e
   heads->is_causal = cleave_onnx_node_take_int (node, "unidirectional", 0) != 0;
   heads->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   heads->core.filtered = cleave_onnx_node_take_real (node, "mask_filter_value", -10000);
-  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* used only with do_rotary */
+  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* ignored: read only with
+                                                                * do_rotary */
   if (heads->n_heads < 1)
     return cleave_onnx_node_fail (
         node, error, "num_heads must be at least 1, not %" G_GINT64_FORMAT, heads->n_heads);
@@ -35,8 +37,9 @@ compare (CleaveOnnxNode *node,
   return CLEAVE_ONNX_STEP (op, suffix, NULL, numbers, limits);
 }
 
-/* Returns a mask of the valid keys. `mask` has B numbers (for each batch element, the position
- * after its last key) or 2B numbers (these, then the positions of the first keys). */
+/* Returns a mask of the valid keys. `mask` has B or 2B numbers. The first B numbers are, for each
+ * batch element, the position after its last key; the other B are the positions of its first key.
+ */
 static CleaveOnnxValue *
 allow_by_length (
     CleaveOnnxNode *node, CleaveOnnxValue *mask, gint64 n_batch, gint64 n_keys, GError **error)
@@ -67,7 +70,8 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   g_autofree char *came = is == NULL ? NULL : cleave_shape_to_string (is);
   CleaveOnnxValue *allowed;
 
-  /* a mask of one column is a placeholder that ONNX Runtime's optimizer writes: there is no mask */
+  /* A mask of one column is a placeholder that ONNX Runtime's optimizer writes. Treat it as no
+   * mask. */
   if (is == NULL || (is->rank == 2 && is->dim[1] == 1 && n_keys != 1 &&
                      (is->dim[0] == 1 || is->dim[0] == n_batch)))
     return TRUE;
@@ -96,7 +100,7 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   return allowed != NULL;
 }
 
-/* Prepends the past to `x`. Returns `x` if there is no past. */
+/* Puts the past before `x`. Returns `x` if there is no past. */
 static CleaveOnnxValue *
 append (CleaveOnnxNode *node,
         CleaveOnnxValue *past,
@@ -109,7 +113,7 @@ append (CleaveOnnxNode *node,
              : cleave_onnx_join (node, (CleaveOnnxValue *[]){ past, x }, 2, 2, suffix, error);
 }
 
-/* Adds the mask with which a query reads only keys up to its own position. */
+/* Adds the causal mask, by which a query reads only keys up to its own position. */
 static gboolean
 add_causal (CleaveOnnxNode *node,
             CleaveOnnxAttention *core,
@@ -119,7 +123,8 @@ add_causal (CleaveOnnxNode *node,
 {
   gint64 n_keys = cleave_onnx_value_shape (core->k)->dim[2];
 
-  if (n_keys - n_past > n_queries) /* ONNX Runtime then masks no key of the last query */
+  if (n_keys - n_past > n_queries) /* with more new keys than queries, ONNX Runtime masks no key
+                                    * of the last query */
     return cleave_onnx_node_fail (node, error,
                                   "unidirectional, it must have no more new keys than the %d "
                                   "queries, but has %d",

@@ -6,19 +6,20 @@
 
 #include "contrib.h"
 
-/* With noop_with_empty_axes and without axes, a reduction reduces over no dimension. Each element
- * is then its own sum, and the op becomes an element-wise op. */
+/* Reductions, and the op that replaces each if it reduces over no dimension: it has the attribute
+ * noop_with_empty_axes and no axes. Each element is then reduced alone. */
 static const struct
 {
   const char *op, *element_wise;
 } without_axes[] = {
   { "ReduceL1", "Abs" },
-  { "ReduceL2", "Abs" }, /* the root of x squared */
+  { "ReduceL2", "Abs" }, /* |x| is the root of x squared */
   { "ReduceSumSquare", "Mul" },
   { "ReduceLogSum", "Log" },
 };
 
-/* Computes a logarithm of integers as a double, rounded toward zero. */
+/* Computes the logarithm of integers: converts them to double, and rounds the result toward zero.
+ */
 static gboolean
 take_integer_log (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
@@ -30,7 +31,7 @@ take_integer_log (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
                       : cleave_onnx_cast (node, y, cleave_onnx_value_type (x)->element, "", error));
 }
 
-/* Replaces a reduction over no dimension by its element-wise op. */
+/* Replaces a reduction over no dimension by the element-wise op in `without_axes`. */
 static gboolean
 reduce_nothing (CleaveOnnxNode *node, GError **error)
 {
@@ -50,8 +51,8 @@ reduce_nothing (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades a reduction. From opset 18 on, the axes of all reductions are an operand, as those of
- * ReduceSum are from opset 13 on. */
+/* Upgrades a reduction. Its axes are an operand since opset 18 (ReduceSum: since opset 13); in our
+ * op record they are an attribute. */
 gboolean
 cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
 {
@@ -71,7 +72,8 @@ cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Split with num_outputs: computes equal sizes, except that the last may be smaller. */
+/* Upgrades Split with the attribute num_outputs: computes the sizes of the results. All are equal,
+ * but the last may be smaller. */
 gboolean
 cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error)
 {
@@ -125,7 +127,7 @@ cleave_onnx_find_axes (CleaveOnnxNode *node, const CleaveOnnxAttr *list, guint r
   return g_steal_pointer (&axes);
 }
 
-/* Extends the pads of a Pad that lists only some axes to all axes. */
+/* Replaces the pads of a Pad that lists only some axes by pads for all axes. */
 static gboolean
 spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
 {
@@ -156,7 +158,7 @@ spread_pads (CleaveOnnxNode *node, const CleaveShape *x, GError **error)
   return TRUE;
 }
 
-/* Pads one axis with mode wrap: a Gather with indices modulo the extent. A negative pad first
+/* Pads one axis with mode wrap, by a Gather with indices modulo the extent. A negative pad first
  * removes elements. */
 static CleaveOnnxValue *
 wrap_axis (
@@ -206,7 +208,8 @@ wrap (CleaveOnnxNode *node, guint rank, GError **error)
     }
   if (any)
     return cleave_onnx_finish (node, x);
-  cleave_onnx_node_set_string (node, "mode", "constant"); /* all pads are 0 */
+  cleave_onnx_node_set_string (node, "mode", "constant"); /* mode wrap without pads: all pads are
+                                                           * 0 */
   return TRUE;
 }
 
@@ -225,7 +228,7 @@ cleave_onnx_upgrade_pad_18 (CleaveOnnxNode *node, GError **error)
   return wrap (node, x->rank, error);
 }
 
-/* Upgrades DFT, whose axis is an operand from opset 20 on. */
+/* Upgrades DFT of opset 20, whose axis is an operand; in our op record it is an attribute. */
 gboolean
 cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -246,8 +249,8 @@ cleave_onnx_upgrade_dft_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades STFT. A real signal may have rank 2, without the dimension of real and imaginary parts:
- * ONNX Runtime accepts that, and PyTorch exported it until 2026. */
+/* Upgrades STFT. A real signal may have rank 2, without the dimension for the real and imaginary
+ * parts. ONNX Runtime accepts this form, and PyTorch exported it until 2026. */
 gboolean
 cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
 {
@@ -263,7 +266,7 @@ cleave_onnx_upgrade_stft (CleaveOnnxNode *node, GError **error)
   return value != NULL;
 }
 
-/* Upgrades GridSample, whose modes have other names from opset 20 on. */
+/* Upgrades GridSample of opset 20, which renamed the modes. */
 gboolean
 cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
 {
@@ -277,7 +280,7 @@ cleave_onnx_upgrade_grid_sample_20 (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Cast: removes attributes that concern only 8-bit floats. */
+/* Upgrades Cast: removes the attributes that concern only 8-bit floats. */
 gboolean
 cleave_onnx_upgrade_cast_19 (CleaveOnnxNode *node, GError **error)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds out how many channels a block has and which channels are padding, before the nodes of a
- * graph are read. The file states neither:
+/* Finds the number of channels in a block, and the channels that are padding, before the nodes of a
+ * graph are read (nchwc.h). The file states neither:
  *
  *     Conv, 16 outputs -> QuickGelu -> ReorderOutput, 10 channels     channels 10 to 15 are padding
  *
- * The scan goes from the nodes that read a value to the node that computes it. It does not take a
- * block size that contradicts the file. */
+ * The scan goes through the nodes from the last to the first, so it knows how many channels the
+ * readers of a value need. It tries both block sizes, and rejects a size that contradicts the file.
+ */
 
 #include "nchwc.h"
 
@@ -39,14 +40,15 @@ typedef struct
 {
   CleaveOnnxImport *import;
   const Onnx__GraphProto *graph;
-  GArray *order; /* guint: indices of nodes, each after the nodes that compute its operands */
-  GHashTable *is_blocked; /* set of the names of blocked values */
-  GHashTable
-      *is_stated; /* set of the names of values whose number of channels a ReorderOutput states */
+  GArray *order;          /* guint: indices of all nodes; each node comes after the nodes that
+                           * compute its operands */
+  GHashTable *is_blocked; /* set of the names of values whose channels are in blocks */
+  GHashTable *is_stated;  /* set of the names of values for which a ReorderOutput states the number
+                           * of  channels */
   CleaveOnnxBlocked *found;
-  gboolean contradicts;    /* the file cannot have this block size */
-  gboolean has_zero_block; /* the last 8 channels of a convolution have only zero weights, so blocks
-                              have 16 channels */
+  gboolean contradicts;    /* whether the file contradicts the block size of this scan */
+  gboolean has_zero_block; /* whether the last 8 channels of a convolution have only zero
+                            * weights; blocks then have 16 channels */
 } Scan;
 
 static gboolean
@@ -73,7 +75,8 @@ cleave_onnx_is_filter (const CleaveTensor *weights)
          cleave_tensor_is_dense (weights);
 }
 
-/* Finds the blocked values: results of blocked ops, and of element-wise ops on blocked values. */
+/* Finds the values in blocks: results of ops of com.microsoft.nchwc other than ReorderOutput, and
+ * results of element-wise ops on values in blocks. */
 static void
 find_blocked (Scan *scan)
 {
@@ -89,7 +92,8 @@ find_blocked (Scan *scan)
     }
 }
 
-/* Records that a node reads the first `n` channels of a value. */
+/* Records that a node reads the first `n` channels of a value. `is_stated`: a ReorderOutput states
+ * this number. */
 static void
 note_read (Scan *scan, const char *name, gint64 n, gboolean is_stated)
 {
@@ -114,7 +118,7 @@ is_zero (const CleaveOnnxFilter *f, const float *w, CleaveSpan outputs, CleaveSp
   return TRUE;
 }
 
-/* Returns the number of operand channels up to the last one with a weight that is not 0. */
+/* Returns the number of operand channels up to the last channel with a nonzero weight. */
 static gint64
 count_inputs (const CleaveOnnxFilter *f, const float *w)
 {
@@ -161,7 +165,8 @@ read_node (Scan *scan, const Onnx__NodeProto *node)
   gint64 n;
   CleaveOnnxValue *w;
 
-  if (node->n_input == 0 || node->n_output == 0) /* reading this node later reports the error */
+  if (node->n_input == 0 || node->n_output == 0) /* such a node is an error, which reading the
+                                                  * node reports later */
     return;
   out = node->output[0];
   n = cleave_onnx_n_read (scan->found, out);
@@ -196,7 +201,7 @@ cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked)
   g_free (blocked);
 }
 
-/* Scans the graph with one block size. Returns NULL if the file contradicts this size. */
+/* Scans the graph with a block size. Returns NULL if the file contradicts this size. */
 static CleaveOnnxBlocked *
 try_block (Scan *scan, gint64 block)
 {
@@ -224,8 +229,8 @@ find_own_block (void)
 #endif
 }
 
-/* Returns the scan with the block size that the file must have; if both are possible, with the size
- * that ONNX Runtime uses on this machine. */
+/* Returns the result of the scan with the block size that fits the file. If both sizes fit, takes
+ * the size that ONNX Runtime would use on this machine, and adds a warning. */
 static CleaveOnnxBlocked *
 choose (Scan *scan)
 {
@@ -266,7 +271,7 @@ cleave_onnx_scan_blocked (CleaveOnnxImport *import, const Onnx__GraphProto *grap
   find_blocked (&scan);
   scan.found = import->block != 0 ? try_block (&scan, import->block) : choose (&scan);
   if (scan.found == NULL)
-    scan.found = blocked_new (LONG_BLOCK); /* reading the nodes later reports the error */
+    scan.found = blocked_new (LONG_BLOCK); /* reading the nodes reports the error later */
   import->block = scan.found->block;
   g_array_unref (scan.order);
   g_hash_table_unref (scan.is_blocked);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the ops of com.microsoft.nchwc as the standard ops that they stand for:
+/* Reads the ops of com.microsoft.nchwc (nchwc.h) as the standard ops that they stand for:
  *
- *     ReorderInput -> Conv (blocked weights, Sum) -> ReorderOutput
+ *     ReorderInput -> Conv (weights in blocks, Sum) -> ReorderOutput
  *     =>  Conv -> Add -> activation
  *
- * The graph has a blocked value of the file without blocks, and without the channels that are
- * padding. */
+ * A value of the graph has no blocks, and does not have the channels that are padding. */
 
 #include "nchwc.h"
 
@@ -15,7 +14,7 @@
 
 #include <string.h>
 
-/* Marks the value of the node as blocked in the file, with `n_padded` channels there. Returns
+/* If `good`, records that the node's value has blocks and `n_padded` channels in the file. Returns
  * `good`. */
 static gboolean
 mark (CleaveOnnxNode *node, gint64 n_padded, gboolean good)
@@ -40,7 +39,7 @@ take_channels (
   return cleave_onnx_slice (node, x, 1, (CleaveSpan){ 0, MIN (n, shape->dim[1]) }, suffix, error);
 }
 
-/* Reorders */
+/* ReorderInput and ReorderOutput */
 
 static gboolean
 reorder_input (CleaveOnnxNode *node, GError **error)
@@ -89,9 +88,9 @@ reorder_output (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, y);
 }
 
-/* Convolution */
+/* Conv with weights in blocks */
 
-/* Returns the weights [n, n_inputs, h, w] of the first `n` result channels, without blocks. */
+/* Returns the weights of the first `n` result channels as [n, n_inputs, h, w], without blocks. */
 static CleaveOnnxValue *
 plain_weights (CleaveOnnxNode *node,
                const CleaveTensor *blocked,
@@ -131,7 +130,7 @@ check_filter (const CleaveOnnxNode *node, const CleaveOnnxFilter *f, gint64 grou
                                 f->n_outputs, f->n_inputs, group, f->block);
 }
 
-/* Slices the bias and the operand Sum to the first `n` channels. */
+/* Slices the bias and the operand Sum of a convolution to the first `n` channels. */
 static gboolean
 narrow_addends (CleaveOnnxNode *node, gint64 n, GError **error)
 {
@@ -194,7 +193,7 @@ conv (CleaveOnnxNode *node, GError **error)
          mark (node, n_padded, cleave_onnx_fused_conv (node, error));
 }
 
-/* Poolings and Upsample */
+/* Poolings and Upsample on values in blocks */
 
 static gboolean
 window (CleaveOnnxNode *node, const char *op, GError **error)
@@ -220,7 +219,7 @@ pool (CleaveOnnxNode *node, GError **error)
   return window (node, node->op, error);
 }
 
-/* Reads an Upsample as a Resize by whole factors. */
+/* Reads an Upsample by whole factors as a Resize. */
 static gboolean
 upsample (CleaveOnnxNode *node, GError **error)
 {
@@ -277,9 +276,9 @@ cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error)
   return find (node->op)->upgrade (node, error);
 }
 
-/* Other ops on blocked values */
+/* Element-wise ops on values in blocks */
 
-/* Returns whether the operand has one element, so that blocks do not matter. */
+/* Returns whether the operand has a single element, so that it needs no blocks. */
 static gboolean
 is_single (const CleaveOnnxValue *value)
 {

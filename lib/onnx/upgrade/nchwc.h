@@ -3,38 +3,40 @@
 
 #include "upgrades.h"
 
-/* Reads ops of com.microsoft.nchwc, which ONNX Runtime writes for the CPU that it optimizes for.
- * Their values have channels in blocks:
+/* Reads the ops of com.microsoft.nchwc. ONNX Runtime writes them when it optimizes a model for a
+ * CPU. Channels of their values are in blocks:
  *
  *     value [N, C, H, W], block b:   in memory [N, C / b, H, W, b], C a multiple of b
  *
- * Channels that fill up the last block are padding: no output depends on them. The graph gets the
- * plain form, without padding. */
+ * The channels that fill the last block are padding: no output depends on them. The graph gets the
+ * standard op on values without blocks and without padding. nchwc-scan.c finds the block size and
+ * the padding before nodes are read; nchwc.c then reads the nodes. */
 
-/* The block size and the padding of a graph in the file. */
+/* The block size of a graph in the file, and the padding of its values. */
 struct CleaveOnnxBlocked
 {
   gint64 block;       /* number of channels in a block: 8 or 16 */
-  GHashTable *n_read; /* maps the name of a blocked value to the number of its channels that are not
-                         padding (gint64) */
+  GHashTable *n_read; /* maps the name of a value in blocks to its number of channels (gint64)
+                       * without padding */
 };
 
-/* Returns whether an op computes each element of its result from one element of each operand, so
- * that ONNX Runtime leaves it between blocked values. */
+/* Returns whether an op computes each element of its result from one element of each operand. ONNX
+ * Runtime keeps the blocks in the operands and the result of such an op. */
 gboolean cleave_onnx_keeps_blocks (const char *op);
-/* Returns the number of channels of a blocked value that are not padding; G_MAXINT64 if none is. */
+/* Returns the number of channels of a value that are not padding; G_MAXINT64 if the value is not in
+ * blocks. */
 gint64 cleave_onnx_n_read (const CleaveOnnxBlocked *blocked, const char *name);
 
-/* The form of the weights of a blocked convolution. */
+/* The form of the weights of a convolution on values in blocks. */
 typedef struct
 {
   gint64 block;
-  gboolean has_blocked_inputs; /* operand channels are in blocks as well */
+  gboolean has_blocked_inputs; /* whether the channels of the operand are in blocks, too */
   gint64 n_outputs, n_inputs, n_taps;
 } CleaveOnnxFilter;
 
-/* Returns the index of an element in blocked weights: result channel o, operand channel i, tap
- * `tap`. */
+/* Returns the index of a weight in the tensor of weights: of result channel `o`, operand channel
+ * `i` and tap `tap`. */
 static inline gint64
 cleave_onnx_filter_index (const CleaveOnnxFilter *f, gint64 o, gint64 i, gint64 tap)
 {

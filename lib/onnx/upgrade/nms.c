@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes NonMaxSuppression during the import. The number of selected boxes depends on values, so
- * the operands must be constant. */
+/* Computes NonMaxSuppression during the import. The number of selected boxes, and so the shape of
+ * the result, depends on values. So the operands must be constant. */
 
 #include "upgrades.h"
 
@@ -20,7 +20,7 @@ typedef struct
   float score;
 } Candidate;
 
-/* The operands, indexed by ONNX operand; NULL: absent. */
+/* The operands of the node, indexed by operand of ONNX; NULL: absent. */
 typedef struct
 {
   CleaveTensor *operands[SCORE + 1];
@@ -67,8 +67,8 @@ read_operands (Boxes *b, CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Reads an operand of one number into `number`. Does not change `number` if the operand is
- * absent. */
+/* Reads an operand of one number into `number`. Leaves `number` unchanged if the operand is absent.
+ */
 static gboolean
 read_number (const Boxes *b, guint operand, CleaveOnnxNode *node, double *number, GError **error)
 {
@@ -120,8 +120,8 @@ boxes_read (Boxes *b, CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Subtracts the work of the worst case from the budget: each box is compared with each selected
- * box. Returns FALSE if the budget is too small. */
+/* Subtracts the work of the worst case from the budget of constant folding: each box is compared
+ * with each selected box. Returns FALSE if the budget is too small. */
 static gboolean
 spend (const Boxes *b, CleaveOnnxNode *node, GError **error)
 {
@@ -151,7 +151,7 @@ box_area (const Box *box)
   return (box->top - box->bottom) * (box->right - box->left);
 }
 
-/* Returns whether the intersection over union of two boxes exceeds the threshold. */
+/* Returns whether two boxes overlap too much: intersection over union exceeds the threshold. */
 static gboolean
 overlap (const Boxes *b, const Box *one, const Box *other)
 {
@@ -164,7 +164,8 @@ overlap (const Boxes *b, const Box *one, const Box *other)
   return area / (box_area (one) + box_area (other) - area) > b->iou;
 }
 
-/* Compares candidates: falling scores; equal scores by index. */
+/* Compares two candidates for sorting: the higher score comes first; for equal scores, the lower
+ * index. */
 static gint
 compare_candidates (gconstpointer a, gconstpointer b)
 {

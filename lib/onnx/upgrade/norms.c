@@ -6,10 +6,10 @@
 
 #define STEP CLEAVE_ONNX_STEP
 
-/* BatchNormalization */
+/* Forms of BatchNormalization */
 
-/* Upgrades a BatchNormalization before opset 9 with spatial = 0, in which each element of an image
- * has its own parameters: y = (x - mean) * (scale / sqrt (variance + epsilon)) + b. */
+/* Upgrades a BatchNormalization before opset 9 with spatial = 0. Each element of an image has
+ * parameters of its own: y = (x - mean) * (scale / sqrt (variance + epsilon)) + b. */
 static gboolean
 normalize_elements (CleaveOnnxNode *node, GError **error)
 {
@@ -35,7 +35,7 @@ normalize_elements (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, STEP ("Add", "", NULL, y, cleave_onnx_node_operand (node, 2)));
 }
 
-/* An operand of rank 1 becomes a column, [N, 1], of one channel. */
+/* Reshapes an operand of rank 1, with N elements, to [N, 1]: N images of one channel. */
 gboolean
 cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
 {
@@ -59,7 +59,7 @@ cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
   return value != NULL;
 }
 
-/* LayerNormalization */
+/* Forms of LayerNormalization */
 
 /* Removes leading dimensions of extent 1 from an operand until its rank is `rank`. */
 static gboolean
@@ -84,8 +84,8 @@ drop_leading_ones (
   return value != NULL;
 }
 
-/* Returns whether scale or bias (shape `own`) has more dimensions than the `n_inner` normalized
- * ones, and broadcasts to X. */
+/* Returns whether an operand of shape `own`, scale or bias, has more than the `n_inner` normalized
+ * dimensions and broadcasts to X. */
 static gboolean
 reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
 {
@@ -95,8 +95,8 @@ reaches_out (const CleaveShape *x, const CleaveShape *own, guint n_inner)
          cleave_shape_equal (x, &both);
 }
 
-/* Adds a LayerNormalization with scale 1 and without bias, which takes over the attributes of the
- * node. */
+/* Adds a LayerNormalization of `x` with scale 1 and without bias. Moves the attributes of `node` to
+ * it. */
 static CleaveOnnxNode *
 normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
 {
@@ -114,8 +114,8 @@ normalize_only (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
   return cleave_onnx_node_make (made, error) ? g_steal_pointer (&made) : NULL;
 }
 
-/* Applies scale and bias by a Mul and an Add after the normalization. Computes in float32 if the
- * elements are smaller. */
+/* Upgrades a LayerNormalization to one without scale and bias, a Mul by the scale and an Add of the
+ * bias. Computes in float32 if the elements have fewer bits. */
 static gboolean
 scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
 {
@@ -144,7 +144,7 @@ scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
                                               made->values->len);
 }
 
-/* Scale and bias may have dimensions that are not normalized. A Mul and an Add then apply them. */
+/* If scale or bias has dimensions that are not normalized, a Mul and an Add apply them. */
 gboolean
 cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades AffineGrid (opset 20) to a sum of broadcast products, and TensorScatter (opset 24) to a
- * ScatterElements. */
+/* Upgrades AffineGrid (opset 20) and TensorScatter (opset 24). AffineGrid becomes a sum of products
+ * that broadcast; TensorScatter becomes a ScatterElements. */
 
 #include "contrib.h"
 
@@ -9,8 +9,8 @@
 
 /* AffineGrid */
 
-/* Returns the coordinate of element i of n, from -1 to 1: the center of the element. With
- * align_corners, the first element is at -1 and the last at 1. */
+/* Returns the coordinate of element i of n, in the range from -1 to 1. The coordinate is the center
+ * of the element. With align_corners, it is -1 for the first and 1 for the last element. */
 static double
 find_position (gint64 i, gint64 n, gboolean align_corners)
 {
@@ -19,7 +19,8 @@ find_position (gint64 i, gint64 n, gboolean align_corners)
   return (2 * (double) i + 1) / (double) n - 1;
 }
 
-/* Returns the coordinates along dimension `d` of the grid. All other dimensions have extent 1. */
+/* Returns the coordinates along dimension `d` of the grid, as a constant whose other dimensions
+ * have extent 1. */
 static CleaveOnnxValue *
 make_positions (CleaveOnnxNode *node,
                 const CleaveShape *grid,
@@ -41,8 +42,8 @@ make_positions (CleaveOnnxNode *node,
   return value;
 }
 
-/* Returns one column of theta, as a value that broadcasts to the grid. A coordinate is multiplied
- * by its column; the last column is a constant term. */
+/* Returns one column of theta in a shape that broadcasts to the grid. Each coordinate is multiplied
+ * by its column; the last column is the constant term. */
 static CleaveOnnxValue *
 take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
 {
@@ -58,8 +59,8 @@ take_column (CleaveOnnxNode *node, gint64 column, guint rank, GError **error)
   return cleave_onnx_reshape (node, theta, &shape, shaped, error);
 }
 
-/* Reads the shape of the grid from `size`, [N, C, extents]. The shape is [N, extents, number of
- * coordinates]. */
+/* Reads the shape of the grid from the operand `size`, [N, C, extents]. The grid has the shape [N,
+ * extents, number of coordinates]. */
 static gboolean
 read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
 {
@@ -83,8 +84,8 @@ read_grid (CleaveOnnxNode *node, CleaveShape *grid, GError **error)
   return TRUE;
 }
 
-/* Upgrades AffineGrid: the last column of theta, plus each coordinate times its column. The last
- * spatial dimension belongs to column 0. */
+/* Upgrades AffineGrid: the grid is the last column of theta, plus each coordinate times its column.
+ * Column 0 belongs to the last spatial dimension. */
 gboolean
 cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
 {
@@ -120,8 +121,8 @@ cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
 
 /* TensorScatter */
 
-/* Returns, in the shape of the update, the index along the axis to which each element is
- * written. */
+/* Returns the index along `axis` to which each element of the update is written, in the shape of
+ * the update. */
 static CleaveOnnxValue *
 find_rows (CleaveOnnxNode *node,
            const CleaveShape *update,

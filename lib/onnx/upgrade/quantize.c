@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades QuantizeLinear and DequantizeLinear of opsets 19 to 24: with blocks, with 16-bit scales,
- * and with a result type that is an attribute. */
+/* Upgrades QuantizeLinear and DequantizeLinear of opsets 19 to 24. Opset 17 lacks their blocks,
+ * 16-bit scales, and the attribute for the result type. */
 
 #include "contrib.h"
 
 enum { X, SCALE, ZERO, N_OPERANDS };
 
-/* If there is no zero point, adds one of 0 with the result type `number`. */
+/* Adds a zero point of 0 if the node has none. Its type is the result type, whose ONNX number is
+ * `number`. */
 static gboolean
 make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
 {
@@ -26,7 +27,7 @@ make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
   return TRUE;
 }
 
-/* Converts a 16-bit float operand to float32, in which both ops compute. */
+/* Converts an operand of 16-bit floats to float32, since both ops compute in float32. */
 static gboolean
 widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
 {
@@ -41,10 +42,10 @@ widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
   return value != NULL;
 }
 
-/* Blocks */
+/* One scale for each block */
 
-/* Reshapes the data to one row for each block, or the scales and zero points to one number for each
- * block. First moves the axis to the end. */
+/* Moves the axis of an operand to the end, and reshapes the operand to `rows`. The data gets one
+ * row for each block; scales and zero points get one number for each block. */
 static CleaveOnnxValue *
 permute_blocks (CleaveOnnxNode *node,
                 guint operand,
@@ -61,8 +62,8 @@ permute_blocks (CleaveOnnxNode *node,
   return cleave_onnx_reshape (node, x, rows, suffix, error);
 }
 
-/* Computes the shape of the scales, and checks scales and zero points. The last block may be
- * shorter. */
+/* Computes the shape that the scales must have, and checks scales and zero points. The last block
+ * may be shorter. */
 static gboolean
 check_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, CleaveShape *scales, GError **error)
 {
@@ -81,7 +82,7 @@ check_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, CleaveShape *scal
                               error));
 }
 
-/* Pads `axis` with `missing` zeros, so that the last block is whole. */
+/* Pads `axis` with `missing` zeros, so that the last block has its full length. */
 static gboolean
 fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
 {
@@ -98,8 +99,8 @@ fill_block (CleaveOnnxNode *node, gint64 axis, gint64 missing, GError **error)
   return filled != NULL;
 }
 
-/* Adds the op with one scale for each block: each block is a row of a matrix with a scale per row.
- * Returns the result, or NULL on error. */
+/* Adds the op with one scale for each block: each block becomes a row of a matrix, and each row has
+ * a scale. Returns the result, or NULL on error. */
 static CleaveOnnxValue *
 do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
 {
@@ -138,7 +139,7 @@ do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
   return cleave_onnx_slice (node, operands[X], axis, (CleaveSpan){ 0, extent }, ".cut", error);
 }
 
-/* The ops */
+/* Upgrades */
 
 gboolean
 cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
@@ -148,7 +149,7 @@ cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
          block = cleave_onnx_node_take_int (node, "block_size", 0);
   const CleaveOnnxValue *scale = cleave_onnx_node_operand (node, SCALE);
 
-  cleave_onnx_node_take_int (node, "saturate", 1); /* this attribute concerns only 8-bit floats */
+  cleave_onnx_node_take_int (node, "saturate", 1); /* ignored: concerns only 8-bit floats */
   if (!cleave_onnx_node_need (node, 2, error))
     return FALSE;
   if (precision != 0 &&
@@ -162,7 +163,7 @@ cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)
              node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
 }
 
-/* Adds a DequantizeLinear with a 16-bit result: computes in float32 and rounds. */
+/* Adds a DequantizeLinear with a result of 16-bit floats: computes in float32, and rounds. */
 static gboolean
 dequantize_short (CleaveOnnxNode *node, CleaveElement element, gint64 block, GError **error)
 {
@@ -181,7 +182,7 @@ dequantize_short (CleaveOnnxNode *node, CleaveElement element, gint64 block, GEr
                              y == NULL ? NULL : cleave_onnx_cast (node, y, element, ".y", error));
 }
 
-/* Returns whether the zero point is absent or all 0, as it must be for floats. */
+/* Checks that the zero point of floats is absent or all 0. Sets the error if not. */
 static gboolean
 check_zero (CleaveOnnxNode *node, GError **error)
 {
@@ -198,7 +199,8 @@ check_zero (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Multiplies 8-bit floats, which are 32-bit floats in the graph, by the scale. */
+/* Upgrades a DequantizeLinear of 8-bit floats, which are 32-bit floats in the graph: multiplies
+ * them by the scale. */
 static gboolean
 dequantize_float8 (CleaveOnnxNode *node, CleaveElement element, gint64 block, GError **error)
 {
@@ -248,7 +250,7 @@ cleave_onnx_upgrade_dequantize_21 (CleaveOnnxNode *node, GError **error)
              node, do_blocks (node, cleave_onnx_node_take_int (node, "axis", 1), block, error));
 }
 
-/* Upgrades QLinearMatMul: converts 16-bit scales. */
+/* Upgrades QLinearMatMul of opset 21: converts 16-bit scales to float32. */
 gboolean
 cleave_onnx_upgrade_qlinear_matmul_21 (CleaveOnnxNode *node, GError **error)
 {

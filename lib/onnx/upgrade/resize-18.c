@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades Resize from opset 18 on: scales, sizes and region may be given for some axes, sizes may
- * keep the aspect ratio, and shrinking may be antialiased. */
+/* Upgrades Resize from opset 18 on. Scales, sizes and region may be given for some axes only, sizes
+ * may keep the aspect ratio, and a dimension that shrinks may be antialiased. */
 
 #include "resize.h"
 
@@ -12,7 +12,7 @@ enum { X, REGION, SCALES, SIZES };
 
 /* Operands that list only some axes */
 
-/* Extends an operand that lists some axes to all dimensions. */
+/* Replaces an operand that lists only some axes by a constant for all dimensions of `x`. */
 static CleaveOnnxValue *
 spread_list (
     CleaveOnnxNode *node, guint operand, const GArray *axes, const CleaveShape *x, GError **error)
@@ -65,7 +65,7 @@ spread_lists (CleaveOnnxNode *node, const GArray *axes, const CleaveShape *x, GE
   return TRUE;
 }
 
-/* The scale and the extent of each dimension of the result */
+/* Scales and extents of the result */
 
 static CleaveOnnxAttr *
 read_list (CleaveOnnxNode *node, guint operand, const char *what)
@@ -77,8 +77,8 @@ read_list (CleaveOnnxNode *node, guint operand, const char *what)
              : cleave_onnx_attr_of_tensor (what, value->constant);
 }
 
-/* Returns the fraction of dimension d that the region of tf_crop_and_resize covers; 1 for other
- * modes. */
+/* Returns the fraction of dimension d that the region of tf_crop_and_resize covers. Returns 1 for
+ * other modes. */
 static float
 part_of (CleaveOnnxNode *node, guint rank, guint d)
 {
@@ -117,8 +117,9 @@ read_target (CleaveOnnxNode *node, const CleaveShape *x)
   return target;
 }
 
-/* Sets one scale for all axes: the smallest or the largest of the scales that follow from the
- * sizes, as `policy` says. Extents are rounded to the nearest integer, halves up. */
+/* Gives all axes the same scale. The scales of the axes follow from the sizes; `policy` says
+ * whether to take the smallest or the largest. Rounds extents to the nearest integer, and halves
+ * up. */
 static gboolean
 keep_proportions (CleaveOnnxNode *node,
                   const char *policy,
@@ -153,7 +154,7 @@ keep_proportions (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Replaces the operand `sizes` of the node by scales. */
+/* Sets the operand `scales` of the node, and removes the operand `sizes`. */
 static void
 set_scales (CleaveOnnxNode *node, const CleaveOnnxResizeTarget *target)
 {
@@ -163,7 +164,7 @@ set_scales (CleaveOnnxNode *node, const CleaveOnnxResizeTarget *target)
   cleave_onnx_node_set_operand (node, SIZES, NULL);
 }
 
-/* Settings */
+/* Reading the attributes */
 
 static gboolean
 store_setting (const CleaveOnnxNode *node,
@@ -188,7 +189,7 @@ store_setting (const CleaveOnnxNode *node,
   return FALSE;
 }
 
-/* Reads the attributes, which stay in the node, and the region. */
+/* Reads the attributes and the region into `settings`. The attributes also stay in the node. */
 static gboolean
 read_settings (CleaveOnnxNode *node, guint rank, CleaveOnnxResize *settings, GError **error)
 {
@@ -210,8 +211,8 @@ read_settings (CleaveOnnxNode *node, guint rank, CleaveOnnxResize *settings, GEr
   return TRUE;
 }
 
-/* Returns whether a scaled extent has a fraction. Only then does half_pixel_symmetric differ from
- * half_pixel. */
+/* Returns whether an extent times its scale has a fraction. Only then does half_pixel_symmetric
+ * differ from half_pixel. */
 static gboolean
 is_fractional (const CleaveOnnxResizeTarget *target)
 {
@@ -230,9 +231,9 @@ shrinks (const CleaveOnnxResizeTarget *target)
   return FALSE;
 }
 
-/* Decides, once scales and extents are known, whether our op record can express the node. If it
- * can, adapts the attributes of the node. If not, sets the node's value by Gathers and products
- * with weights. */
+/* Upgrades a node whose scales and extents are known. If our op record can express the node, adapts
+ * the node's attributes. If not, adds Gathers and products with weights, and makes their result the
+ * node's value. */
 static gboolean
 use_target (CleaveOnnxNode *node,
             const char *policy,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize by weights, for the forms that our record does not have: along each dimension a Gather,
- * a product and a sum.
+/* Resize by weights, for the forms that our op record does not have. Each dimension takes a Gather,
+ * a product and a sum:
  *
- *   [.., from, ..]  Gather  [.., to, taps, ..]  Mul by [to, taps, 1, ..]  ReduceSum  [.., to, ..]
+ * [.., from, ..]  Gather  [.., to, taps, ..]  Mul by [to, taps, 1, ..]  ReduceSum  [.., to, ..]
  *
- * ONNX Runtime has the same weights. With antialias the filter is stretched by the factor that the
+ * A tap is an operand element that a result element reads, with its weight. The weights are the
+ * same as in ONNX Runtime. With antialias, the filter is stretched by the factor by which the
  * dimension shrinks. */
 
 #include "resize.h"
@@ -26,8 +27,8 @@ is_changed (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *targ
   return target->scale[d] != 1 || target->to[d] != target->from[d] || is_cropped (settings, d);
 }
 
-/* Returns the position in the operand of result element i along dimension d, computed in float32 as
- * in ONNX Runtime. */
+/* Returns the position in the operand to which element i of the result corresponds, along dimension
+ * d. Computes in float32, as ONNX Runtime does. */
 static float
 find_position (const CleaveOnnxResize *settings,
                const CleaveOnnxResizeTarget *target,
@@ -98,7 +99,8 @@ find_nearest (const CleaveOnnxResize *settings,
   return (gint64) CLAMP (whole, 0, (float) (target->from[d] - 1));
 }
 
-/* Returns the filter's value at distance x. It is 0 from distance 1 (linear) or 2 (cubic) on. */
+/* Returns the value of the filter at distance x. The value is 0 from distance 1 (linear) or 2
+ * (cubic) on. */
 static float
 filter_at (const CleaveOnnxResize *settings, float x)
 {
@@ -112,8 +114,8 @@ filter_at (const CleaveOnnxResize *settings, float x)
   return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
 }
 
-/* Returns the factor by which antialias stretches the filter; 1 if the dimension does not
- * shrink. */
+/* Returns the factor by which antialias stretches the filter along dimension d. Returns 1 if the
+ * dimension does not shrink. */
 static float
 find_stretch (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *target, guint d)
 {
@@ -127,11 +129,11 @@ find_support (const CleaveOnnxResize *settings, const CleaveOnnxResizeTarget *ta
          find_stretch (settings, target, d);
 }
 
-/* The source elements of result elements, and their weights. */
+/* Taps: the operand elements that result elements read, and their weights. */
 typedef struct
 {
-  GArray *at;     /* gint64: indices of the source elements */
-  GArray *weight; /* float: weights of the source elements */
+  GArray *at;     /* gint64: indices of the operand elements */
+  GArray *weight; /* float: weights of the operand elements */
 } Taps;
 
 static void
@@ -150,7 +152,8 @@ taps_clear (Taps *taps)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Taps, taps_clear)
 
-/* Finds the taps of result element i. Leaves out weights of 0; the weights sum to 1. */
+/* Finds the taps of result element i along dimension d. Leaves out taps of weight 0. The weights
+ * sum to 1. */
 static void
 find_taps (Taps *taps,
            const CleaveOnnxResize *settings,
@@ -163,7 +166,8 @@ find_taps (Taps *taps,
   gint64 last = target->from[d] - 1, begin, end;
 
   center = CLAMP (center, -support - 2,
-                  (float) last + support + 3); /* all taps lie before this position */
+                  (float) last + support + 3); /* the window of the filter then lies outside the
+                                                * operand already */
   begin = (gint64) floorf (center - support + 0.5f);
   end = (gint64) floorf (center + support + 0.5f);
   g_array_set_size (taps->at, 0);
@@ -183,9 +187,9 @@ find_taps (Taps *taps,
     g_array_index (taps->weight, float, k) *= 1 / sum;
 }
 
-/* Appends the taps of one result element to `all`, extended to `n` taps. Extra taps repeat the last
- * source element, with the weight halved each time, which is exact. A weight of 0 would turn an
- * infinite element into NaN. */
+/* Appends the taps of one result element to `all`, and adds taps up to `n` taps. An added tap
+ * repeats the last operand element and takes half of its weight, which is exact. With weight 0, an
+ * infinite element would give NaN. */
 static void
 append_row (Taps *all, const Taps *taps, gint64 n)
 {
@@ -205,8 +209,8 @@ append_row (Taps *all, const Taps *taps, gint64 n)
     }
 }
 
-/* Finds the taps of all result elements of dimension d, equally many for each. Returns their number
- * for one element. */
+/* Finds the taps of all result elements of dimension d: the same number for each. Returns that
+ * number. */
 static gint64
 find_all_taps (Taps *all,
                const CleaveOnnxResize *settings,
@@ -230,8 +234,8 @@ find_all_taps (Taps *all,
   return n;
 }
 
-/* Returns a type with an entry for each index of dimension d: [to, n, 1, …]; or [to, 1, …] if n is
- * 0. */
+/* Returns a type that broadcasts along dimension d of the result: [to, n, 1, …]; or [to, 1, …] if n
+ * is 0. */
 static CleaveTensorType
 type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d, gint64 n)
 {
@@ -244,7 +248,8 @@ type_along (const CleaveOnnxResizeTarget *target, CleaveElement element, guint d
   return type;
 }
 
-/* Resamples dimension d: gathers the source elements, multiplies them by the weights, and sums. */
+/* Resizes dimension d of `x`: gathers the operand elements, multiplies them by their weights, and
+ * adds the products. */
 static CleaveOnnxValue *
 weigh_axis (CleaveOnnxNode *node,
             const CleaveOnnxResize *settings,
@@ -286,7 +291,7 @@ pick_axis (CleaveOnnxNode *node,
                            cleave_onnx_constant (node, &type, indices));
 }
 
-/* Sets result elements whose position lies outside the operand along dimension d to the
+/* Sets each result element whose position lies outside the operand, along dimension d, to the
  * extrapolation value. */
 static CleaveOnnxValue *
 extrapolate_axis (CleaveOnnxNode *node,
@@ -313,8 +318,8 @@ extrapolate_axis (CleaveOnnxNode *node,
                            x);
 }
 
-/* Converts to an integer type, and clamps to the range of 8-bit types. Rounds if `is_rounded` (with
- * antialias, as ONNX Runtime does); otherwise truncates. */
+/* Converts to an integer type, and clamps to the range of an 8-bit type. Rounds if `is_rounded`, as
+ * ONNX Runtime does with antialias; otherwise truncates. */
 static CleaveOnnxValue *
 to_integers (CleaveOnnxNode *node,
              CleaveOnnxValue *x,
@@ -360,8 +365,8 @@ check_resampling (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Builds the node from Gathers, products and sums, last dimension first. With antialias, ONNX
- * Runtime rounds integers after each dimension. */
+/* Resizes the last dimension first. With antialias, rounds integers after each dimension, as ONNX
+ * Runtime does. */
 gboolean
 cleave_onnx_resample (CleaveOnnxNode *node,
                       const CleaveOnnxResize *settings,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades Resize before opset 18 (Upsample before opset 10), and RoiAlign, which has a similar
- * change. */
+/* Upgrades Resize before opset 18, Upsample before opset 10, and RoiAlign before opset 16, whose
+ * positions change in a similar way. */
 
 #include "upgrades.h"
 
@@ -9,19 +9,19 @@
 #include <string.h>
 
 /* The scales of a Resize before opset 11. The specification of these opsets does not define the
- * nearest element. Such models were made for ONNX Runtime, which takes the floor where a dimension
- * grows and the ceiling where it shrinks, and copies the operand if the shape stays the same. */
+ * nearest element, so models were made for ONNX Runtime. It takes the floor where a dimension grows
+ * and the ceiling where it shrinks. It copies the operand if the shape stays the same. */
 
 typedef struct
 {
   guint n;
-  gboolean shrinks, enlarges; /* whether any dimension shrinks, and whether any grows */
-  gboolean stays;             /* no extent changes */
+  gboolean shrinks, enlarges; /* whether a dimension shrinks; whether a dimension grows */
+  gboolean stays;             /* whether the extents of the result are those of the operand */
   float scale[CLEAVE_MAX_RANK];
 } Scales;
 
-/* Reads the scales. Returns FALSE if they are not constant, or not one per dimension; a later check
- * reports that. */
+/* Reads the scales. Returns FALSE if they are not constant, or not one for each dimension; reading
+ * the node as a Resize reports the error later. */
 static gboolean
 read_scales (const CleaveOnnxNode *node, Scales *scales)
 {
@@ -56,8 +56,8 @@ set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
 }
 
-/* Adds a Resize of the dimensions that shrink, since these need another rounding than the
- * dimensions that grow. */
+/* If some dimensions shrink and others grow, adds a Resize of the dimensions that shrink: they need
+ * another rounding. */
 static gboolean
 shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
 {
@@ -104,10 +104,10 @@ cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* The positions of tf_half_pixel_for_nn of opsets 11 and 12 are half an element above those of
- * half_pixel. */
+/* The mode tf_half_pixel_for_nn of opsets 11 and 12. Its positions are half an element above the
+ * positions of half_pixel. */
 
-/* For mode nearest, replaces the shift of positions by half an element by another rounding mode. */
+/* Replaces tf_half_pixel_for_nn with mode nearest by half_pixel with another rounding. */
 static gboolean
 shift_nearest (CleaveOnnxNode *node, GError **error)
 {
@@ -126,11 +126,11 @@ shift_nearest (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Number of elements to pad on each side, since taps lie at most this far outside. */
+/* The operand is padded by this many elements on each side: a tap lies at most this far outside. */
 #define BORDER 3
 
-/* Returns the constant scales (operand 2) or sizes (3), one for each dimension; NULL if they are
- * anything else. */
+/* Returns the constant scales (`operand` 2) or sizes (`operand` 3), one for each dimension. Returns
+ * NULL if the operand is absent, not constant, or has another length. */
 static CleaveOnnxAttr *
 read_list (const CleaveOnnxNode *node, guint operand, guint rank)
 {
@@ -144,8 +144,8 @@ read_list (const CleaveOnnxNode *node, guint operand, guint rank)
   return numbers == NULL || numbers->len != rank ? NULL : g_steal_pointer (&list);
 }
 
-/* Positions that are shifted by a fraction of an element, in a form that ONNX has: pads of the
- * operand, a region of the padded operand, and extents of the result. */
+/* A Resize with shifted positions in the form tf_crop_and_resize, which ONNX has: the pads of the
+ * operand, the region of the padded operand, and the extents of the result. */
 typedef struct
 {
   gint64 pads[2 * CLEAVE_MAX_RANK], sizes[CLEAVE_MAX_RANK];
@@ -195,8 +195,8 @@ read_crop (const CleaveOnnxNode *node, Crop *crop, GError **error)
   return TRUE;
 }
 
-/* For linear and cubic, expresses the shift of positions as a region of the operand. The border is
- * repeated, so that the region lies inside. */
+/* Replaces tf_half_pixel_for_nn with mode linear or cubic by tf_crop_and_resize: a region expresses
+ * the shift of positions. Pads repeat the border, so that the region lies inside the operand. */
 static gboolean
 shift_interpolated (CleaveOnnxNode *node, GError **error)
 {
@@ -226,8 +226,8 @@ shift_interpolated (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Removes the region unless tf_crop_and_resize uses it. Files list a region for other modes, too,
- * perhaps with a wrong length. */
+/* Removes the region unless the mode is tf_crop_and_resize. Files also list a region for other
+ * modes, sometimes with a wrong length. */
 gboolean
 cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
 {
@@ -244,7 +244,7 @@ cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error)
   return is_nearest ? shift_nearest (node, error) : shift_interpolated (node, error);
 }
 
-/* Upgrades RoiAlign before opset 16, whose coordinates have no half-pixel offset. */
+/* Upgrades RoiAlign before opset 16, whose coordinates are not shifted by half a pixel. */
 gboolean
 cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error)
 {

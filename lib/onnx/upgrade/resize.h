@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Types of the upgrade of Resize from opset 18 on. resize-18.c reads the node into these structs;
- * resize-weights.c builds the forms that our op record cannot express. */
+/* The upgrade of Resize from opset 18 on. resize-18.c reads the node into these structs. If our op
+ * record cannot express the node, resize-weights.c builds it from Gathers, products and sums. */
 
 #include "contrib.h"
 
-/* The scale and the extent of each dimension of the result. */
+/* The extents of the operand (`from`) and of the result (`to`), and the scale between them, for
+ * each dimension. */
 typedef struct
 {
   guint rank;
-  gboolean is_known;   /* scales or sizes are constant, one for each dimension */
-  gboolean has_sizes;  /* sizes are given, not scales */
-  gboolean is_rounded; /* an extent of the result is not floor (extent * scale) */
+  gboolean is_known;   /* whether scales or sizes are constant, one for each dimension */
+  gboolean has_sizes;  /* whether the node has sizes, not scales */
+  gboolean is_rounded; /* whether an extent of the result is not floor (extent * scale) */
   float scale[CLEAVE_MAX_RANK];
   gint64 from[CLEAVE_MAX_RANK], to[CLEAVE_MAX_RANK];
 } CleaveOnnxResizeTarget;
@@ -20,12 +21,12 @@ typedef struct
 typedef struct
 {
   CleaveResizeAttrs attrs;
-  gboolean is_symmetric; /* mode half_pixel_symmetric, which the op record lacks */
-  gboolean is_smooth;    /* attribute antialias */
+  gboolean is_symmetric; /* whether the mode is half_pixel_symmetric, which the op record lacks */
+  gboolean is_smooth;    /* whether the attribute antialias is set, which the op record lacks */
 } CleaveOnnxResize;
 
-/* Sets the node's value, computed by Gathers, products with weights and sums. Returns FALSE on
- * error. */
+/* Builds the node from Gathers, products with weights and sums. Sets the node's value. Returns
+ * FALSE on error. */
 gboolean cleave_onnx_resample (CleaveOnnxNode *node,
                                const CleaveOnnxResize *settings,
                                const CleaveOnnxResizeTarget *target,

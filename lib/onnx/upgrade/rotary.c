@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds nodes for rotary embedding, which rotates pairs of elements by an angle that depends on the
- * position. */
+/* Adds the nodes of a rotary embedding. It rotates each pair of elements of a head by an angle that
+ * depends on the position. */
 
 #include "rotary.h"
 #include "attend.h"
@@ -37,13 +37,13 @@ cleave_onnx_rotary_init (CleaveOnnxNode *node,
   return rotary->cos != NULL && rotary->sin != NULL;
 }
 
-/* One rotation of pairs. The names of its nodes are the name of `node`, `suffix`, and a text for
- * each node. */
+/* The rotation of the pairs of one value. The name of each added node begins with the name of
+ * `node` and with `suffix`. */
 typedef struct
 {
   CleaveOnnxNode *node;
   const char *suffix;
-  gint64 axis; /* axis along which the two elements of a pair lie */
+  gint64 axis; /* axis along which the two elements of each pair lie */
 } Rotation;
 
 static CleaveOnnxValue *
@@ -70,8 +70,8 @@ binary (const Rotation *rotation,
   return CLEAVE_ONNX_STEP (op, name, NULL, x, y);
 }
 
-/* Rotates all pairs of `x`. If a pair is two neighbors, the last dimension of `x` has extent 2 and
- * holds the pairs. */
+/* Rotates all pairs of `x`, whose halves along `axis` hold the first and the second elements of the
+ * pairs. */
 static CleaveOnnxValue *
 rotate_pairs (const Rotation *rotation,
               CleaveOnnxValue *x,
@@ -162,7 +162,8 @@ cleave_onnx_upgrade_rotary_embedding (CleaveOnnxNode *node, GError **error)
   const CleaveShape *cache = cleave_onnx_node_operand_shape (node, 2);
   CleaveShape is;
 
-  cleave_onnx_node_take_real (node, "scale", 1); /* the CPU kernel does not read this attribute */
+  cleave_onnx_node_take_real (node, "scale", 1); /* ignored: the CPU kernel of ONNX Runtime does
+                                                  * not read this attribute */
   if (!cleave_onnx_take_only (node, "is_packed_batching", 0, error) ||
       !cleave_onnx_node_check_no_attrs (node, error) || !cleave_onnx_node_need (node, 4, error))
     return FALSE;

@@ -3,29 +3,34 @@
 
 #include "contrib.h"
 
-/* The rotation of each position, for RotaryEmbedding and GroupQueryAttention. B: batch, N: heads,
- * S: positions, H: elements per head. */
+/* Rotary embedding: the rotation of each position by an angle, given by cos and sin. The upgrades
+ * of RotaryEmbedding and GroupQueryAttention set up a CleaveOnnxRotary and then call
+ * cleave_onnx_rotate(). In the shapes, B is the batch, N the number of heads, S of positions, and H
+ * of elements per head. */
 typedef struct
 {
-  CleaveOnnxValue *cos, *sin; /* [B or 1, 1, S, half of the rotated elements] */
-  gboolean interleaved;       /* TRUE: a pair is two neighbors; FALSE: one element of each half */
+  CleaveOnnxValue *cos, *sin; /* cos and sin of the angles: [B or 1, 1, S, half of the rotated
+                               * elements] */
+  gboolean interleaved;       /* whether a pair is two neighboring elements; FALSE: element i of
+                               * the first and of the second half */
 } CleaveOnnxRotary;
 
-/* Gathers the rotations of positions (int64, B×S) from the caches: operand `cos_operand` and the
- * operand after it. */
+/* Gathers cos and sin of `positions` (int64, B×S) from tables by position. The tables are operand
+ * `cos_operand` of the node and the operand after it. */
 gboolean cleave_onnx_rotary_init (CleaveOnnxNode *node,
                                   CleaveOnnxRotary *rotary,
                                   guint cos_operand,
                                   CleaveOnnxValue *positions,
                                   GError **error);
-/* Rotates the first elements of each head of `x`, B×N×S×H. The other elements do not change. */
+/* Rotates the first elements of each head of `x`, B×N×S×H. The rotary embedding does not change the
+ * other elements. */
 CleaveOnnxValue *cleave_onnx_rotate (CleaveOnnxNode *node,
                                      const CleaveOnnxRotary *rotary,
                                      CleaveOnnxValue *x,
                                      const char *suffix,
                                      GError **error);
-/* Returns position ids as B×S. The operand is B×S, or one number: the first of S consecutive
- * positions. Returns NULL on error. */
+/* Returns the position ids as B×S. `ids` has this shape already, or has one number: the first of S
+ * consecutive positions. Returns NULL on error. */
 CleaveOnnxValue *cleave_onnx_rotary_positions (
     CleaveOnnxNode *node, CleaveOnnxValue *ids, gint64 n_batch, gint64 n, GError **error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Building blocks of upgrades: steps (nodes that together replace one node of the file) and
- * constants. */
+/* Functions that upgrades use to add nodes (steps), to make constants, and to read operands and
+ * attributes. import.h declares them. */
 
 #include "upgrades.h"
 
@@ -22,7 +22,7 @@ cleave_onnx_step (CleaveOnnxNode *node,
 
   if (attr != NULL)
     g_ptr_array_add (made->attrs, attr);
-  if (error != NULL && *error != NULL) /* an earlier step has failed */
+  if (error != NULL && *error != NULL) /* an earlier step has failed and has set the error */
     return NULL;
   for (guint i = 0; i < n_operands; i++)
     {
@@ -118,7 +118,7 @@ cleave_onnx_node_take_real (CleaveOnnxNode *node, const char *attr, double fallb
 {
   g_autoptr (CleaveOnnxAttr) value = cleave_onnx_node_take (node, attr);
 
-  if (value != NULL && value->ints->len == 1) /* some files have an int here */
+  if (value != NULL && value->ints->len == 1) /* some files have an integer for a float attribute */
     return (double) g_array_index (value->ints, gint64, 0);
   return value == NULL || value->floats->len != 1 ? fallback
                                                   : g_array_index (value->floats, double, 0);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades TfIdfVectorizer with weights: counts (TFIDF), or counts limited to 1 (IDF), times the
- * weights. */
+/* Upgrades a TfIdfVectorizer with weights. The plain op counts; the upgrade limits the counts to 1
+ * (mode IDF), and multiplies by the weights (IDF and TFIDF). */
 
 #include "upgrades.h"
 
 #define STEP CLEAVE_ONNX_STEP
 
-/* Returns an array with the weight of each column of the result. */
+/* Returns an array with the weight of each of the `n` columns of the result. */
 static float *
 spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, GError **error)
 {
@@ -20,7 +20,7 @@ spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, G
   if (indexes == NULL || indexes->ints->len != weights->floats->len)
     return cleave_onnx_node_fail_null (
         node, error, "weights has %u entries, not one for each n-gram", weights->floats->len);
-  for (guint i = 0; i < weights->floats->len; i++) /* each index was checked before */
+  for (guint i = 0; i < weights->floats->len; i++) /* the indices are valid: a check came before */
     spread[g_array_index (indexes->ints, gint64, i)] =
         (float) g_array_index (weights->floats, double, i);
   return g_steal_pointer (&spread);

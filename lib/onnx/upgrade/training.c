@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades ops of training to compositions of other ops: NegativeLogLikelihoodLoss and
- * SoftmaxCrossEntropyLoss, and BatchNormalization with the statistics of its own operand. */
+/* Upgrades ops of training to compositions of other ops: NegativeLogLikelihoodLoss,
+ * SoftmaxCrossEntropyLoss, and a BatchNormalization that computes the statistics of its operand. */
 
 #include "contrib.h"
 
@@ -21,9 +21,9 @@ integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
 
 typedef struct
 {
-  CleaveOnnxValue *x, *target, *weight; /* `weight` NULL: absent */
-  CleaveOnnxValue *ignored;             /* the label to ignore; NULL: none */
-  char *reduction;                      /* NULL: mean */
+  CleaveOnnxValue *x, *target, *weight; /* operands 0 to 2; NULL: no weights */
+  CleaveOnnxValue *ignored;             /* label that is ignored; NULL: none */
+  char *reduction;                      /* attribute `reduction`; NULL: mean */
 } Loss;
 
 static void
@@ -34,7 +34,7 @@ loss_clear (Loss *loss)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Loss, loss_clear)
 
-/* Fails unless the labels have the shape of `x` without the dimension of classes. */
+/* Checks the shape of the labels: it must be the shape of `x` without the dimension of classes. */
 static gboolean
 check_labels (CleaveOnnxNode *node, const CleaveShape *x, const CleaveShape *labels, GError **error)
 {
@@ -91,8 +91,8 @@ reduce (
   return STEP (op, suffix, cleave_onnx_attr_new_int ("keepdims", 0), x);
 }
 
-/* Returns the loss of each label, times its weight. Sets `weight` to the weights of the labels
- * (NULL: all are 1). An ignored label may be no valid class, so the Gathers read class 0 for it. */
+/* Returns the weighted loss of each label. Sets `weight` to the weight of each label; NULL: all
+ * are 1. An ignored label may be no valid class, so the Gathers read class 0 for it. */
 static CleaveOnnxValue *
 weigh (CleaveOnnxNode *node, const Loss *loss, CleaveOnnxValue **weight, GError **error)
 {
@@ -188,7 +188,7 @@ blend (CleaveOnnxNode *node,
                STEP ("Mul", added, NULL, new, cleave_onnx_real (node, element, 1 - momentum)));
 }
 
-/* Returns the mean of each channel. The other dimensions stay, with extent 1. */
+/* Returns the mean of each channel. All other dimensions have extent 1 in the result. */
 static CleaveOnnxValue *
 mean_of_channels (CleaveOnnxNode *node, const char *suffix, CleaveOnnxValue *x, GError **error)
 {
@@ -202,8 +202,8 @@ mean_of_channels (CleaveOnnxNode *node, const char *suffix, CleaveOnnxValue *x, 
   return STEP ("ReduceMean", suffix, cleave_onnx_attr_new_ints ("axes", axes.v, axes.n), x);
 }
 
-/* Adds Y, the running statistics and, before opset 14, the operand's statistics, each only if a
- * node reads it. */
+/* Adds the results that a node reads: Y, the running statistics, and, before opset 14, the
+ * statistics of the operand. */
 static gboolean
 make_training (CleaveOnnxNode *node, double momentum, GError **error)
 {
@@ -231,8 +231,8 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
   return y != NULL;
 }
 
-/* Returns whether the node uses the statistics of its own operand. From opset 14 on, an attribute
- * says so. Before, a node with five results does, unless `is_test` of opset 6 is set. */
+/* Returns whether the node computes the statistics of its operand. Since opset 14, an attribute
+ * says so. Before, a node with five results does, unless its attribute `is_test` is set. */
 static gboolean
 take_training_mode (CleaveOnnxNode *node)
 {

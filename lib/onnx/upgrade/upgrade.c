@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades older forms of ops to opset 17, and forms that our op records do not have to forms that
- * they have. ONNX's Changelog.md states the changes of each opset.
+/* Upgrades ops of the default domain: older forms to opset 17, and forms that our op records lack
+ * to forms that they have. ONNX's Changelog.md states the changes of each opset.
  *
  * Over 400 lines: one small function for each op that changed. */
 
@@ -10,22 +10,24 @@
 #include <math.h>
 #include <string.h>
 
-/* Attributes that are ignored */
+/* Attributes that the import ignores. */
 
 static const struct
 {
   const char *op, *attr;
-  gboolean any;   /* the attribute may have any value */
+  gboolean any;   /* whether the attribute may have any value */
   gint64 allowed; /* the only allowed value, unless `any` is set */
-  gint64 until;   /* first opset without the attribute; 0: the op records state whether it exists */
+  gint64 until;   /* first opset without the attribute; 0: our op record decides whether the
+                   * attribute exists */
 } ignored[] = {
-  { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* a memory hint of any op */
+  { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* of any op: a hint about memory */
   { "Dropout", "is_test", .any = TRUE },
-  { "GRU", "output_sequence", .any = TRUE }, /* TRUE if a node reads Y */
+  { "GRU", "output_sequence", .any = TRUE }, /* states whether a node reads Y, which the graph
+                                              * shows */
   { "LSTM", "output_sequence", .any = TRUE },
   { "RNN", "output_sequence", .any = TRUE },
   { "Gemm", "broadcast",
-    .any = TRUE }, /* always TRUE since opset 7; before, FALSE only forbids it */
+    .any = TRUE }, /* since opset 7, operands are always broadcast; before, FALSE only forbids it */
 };
 
 static gboolean
@@ -48,7 +50,7 @@ drop_ignored (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Renamed attributes */
+/* Attributes that a later opset renamed. */
 
 static const struct
 {
@@ -77,7 +79,7 @@ rename_attrs (CleaveOnnxNode *node)
     }
 }
 
-/* Upgrades Constant, whose value is one of five attributes. */
+/* Upgrades Constant: its value may be in one of several attributes, such as value_floats. */
 static gboolean
 upgrade_constant (CleaveOnnxNode *node, GError **error)
 {
@@ -120,7 +122,7 @@ upgrade_size (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
-/* Upgrades CastLike to a Cast to the type of operand 1. */
+/* Upgrades CastLike to a Cast to the element type of operand 1. */
 static gboolean
 upgrade_cast_like (CleaveOnnxNode *node, GError **error)
 {
@@ -136,7 +138,7 @@ upgrade_cast_like (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_upgrade_cast_19 (node, error);
 }
 
-/* Upgrades Concat up to opset 3, whose default axis is 1. */
+/* Upgrades Concat before opset 4, whose default axis is 1. */
 static gboolean
 upgrade_concat (CleaveOnnxNode *node, GError **error)
 {
@@ -145,8 +147,8 @@ upgrade_concat (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades binary ops up to opset 6: the dimensions of operand 1 begin at dimension `axis` of
- * operand 0. */
+/* Upgrades a binary op before opset 7. Its attribute `axis` is the dimension of operand 0 to which
+ * dimension 0 of operand 1 corresponds. */
 static gboolean
 upgrade_binary (CleaveOnnxNode *node, GError **error)
 {
@@ -177,7 +179,7 @@ upgrade_binary (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades PRelu up to opset 6, which has a slope for each channel. */
+/* Upgrades PRelu before opset 7, which has one slope for each channel. */
 static gboolean
 upgrade_prelu (CleaveOnnxNode *node, GError **error)
 {
@@ -198,8 +200,9 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades Clip to Max and Min if the attributes cannot hold a bound. It is computed, or it is a
- * NaN, which would mean no bound as an attribute, or it is an integer that a double cannot hold. */
+/* Returns whether a constant attribute of Clip can hold the bound. Otherwise Clip becomes a Max and
+ * a Min. This happens if the bound is computed, is a NaN, which would mean no bound as an
+ * attribute, or is an integer that a double cannot hold. */
 
 static gboolean
 is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)
@@ -241,7 +244,7 @@ upgrade_clip (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, bound (node, x, 2, "Min", error));
 }
 
-/* Softmax, LogSoftmax and Hardmax before opset 13 flatten the dimensions from the axis on. */
+/* Before opset 13, Softmax, LogSoftmax and Hardmax flatten the dimensions from the axis on. */
 
 static CleaveShape
 flatten (const CleaveShape *shape, guint axis)
@@ -284,7 +287,7 @@ upgrade_scatter (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades OneHot, whose depth may be a float. */
+/* Upgrades OneHot with a depth that is a float: makes the depth an integer. */
 static gboolean
 upgrade_one_hot (CleaveOnnxNode *node, GError **error)
 {
@@ -310,8 +313,8 @@ upgrade_one_hot (CleaveOnnxNode *node, GError **error)
 static const struct
 {
   const char *op;
-  gint64 until; /* first opset that does not need the upgrade */
-  gint64 since; /* first opset that has the op; 0: any */
+  gint64 until; /* first opset that does not need the upgrade; G_MAXINT64: all need it */
+  gint64 since; /* first opset that has the op; 0: not checked */
   gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
 } upgrades[] = {
   { "Add", 7, 0, upgrade_binary },
@@ -402,13 +405,13 @@ static const struct
   { "AffineGrid", G_MAXINT64, 20, cleave_onnx_upgrade_affine_grid },
   { "TensorScatter", G_MAXINT64, 24, cleave_onnx_upgrade_tensor_scatter },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
-  { "If", 0, 0, NULL },   /* if.c reads it */
-  { "Loop", 0, 0, NULL }, /* loop.c reads it, and scan.c reads Scan */
+  { "If", 0, 0, NULL },   /* if.c reads this op */
+  { "Loop", 0, 0, NULL }, /* loop.c reads this op, and scan.c the next */
   { "Scan", 0, 0, NULL },
 };
 
-/* Returns whether entry i of the table is for `op`. Compares the first letter before the rest,
- * since every node searches the table. */
+/* Returns whether entry `i` of the table is for `op`. Compares the first letters before it calls
+ * strcmp(), since every node searches the table. */
 static gboolean
 is_of (guint i, const char *op)
 {

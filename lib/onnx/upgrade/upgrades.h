@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The upgrades: each function converts a node of an old opset, or of an op without an op record, to
- * nodes of opset 17. It returns FALSE and the error if the node has no such form. */
+/* The upgrades. Each function converts a node of an old opset, or of an op without an op record, to
+ * nodes of opset 17. It returns FALSE and sets the error if opset 17 cannot express the node.
+ * upgrade.c calls these functions from its table while the import reads a node; make.c then adds
+ * the result to the graph. */
 
 #include "../import/import.h"
 
-/* Adds a node of opset 17 that takes over the attributes of `node`. Its op may itself need an
- * upgrade. Returns its result. Returns NULL on error, or if operand 0 is NULL. */
+/* Adds a node of opset 17 that takes the attributes of `node`. If its op needs an upgrade, the
+ * added node is upgraded, too. Returns the result of the added node. Returns NULL on error, or if
+ * operand 0 is NULL. */
 CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
                                            const char *op,
                                            const char *suffix,
@@ -15,7 +18,7 @@ CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
                                            guint n_operands,
                                            GError **error);
 
-/* Opsets 1 to 11 */
+/* Upgrades of ops of opsets 1 to 11 */
 
 gboolean cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error);
@@ -36,9 +39,10 @@ gboolean cleave_onnx_upgrade_parametric_softplus (CleaveOnnxNode *node, GError *
 gboolean cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error);
 
-/* Opsets 18 to 26 */
+/* Upgrades of ops of opsets 18 to 26 */
 
-/* Returns the axes (gint64), counted from 0; all axes if `list` is NULL. Returns NULL on error. */
+/* Returns the axes in `list` (gint64), with negative axes replaced; all axes if `list` is NULL.
+ * Returns NULL on error. */
 GArray *cleave_onnx_find_axes (CleaveOnnxNode *node,
                                const CleaveOnnxAttr *list,
                                guint rank,
@@ -75,7 +79,7 @@ CleaveOnnxValue *cleave_onnx_rms_norm (CleaveOnnxNode *node,
                                        double epsilon,
                                        GError **error);
 
-/* Ops with windows */
+/* Ops with sliding windows: convolutions and poolings */
 gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_deform_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
@@ -89,20 +93,20 @@ gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
 
 gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
 
-/* Text */
+/* Ops on texts */
 gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
-/* Forms of normalizations that our op records lack. The first function also calls the upgrade for
- * training. */
+/* Forms of normalizations that our op records lack. cleave_onnx_upgrade_batch_norm_forms() also
+ * calls cleave_onnx_upgrade_batch_norm(). */
 gboolean cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error);
 
-/* Training */
+/* Ops of training */
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
 
-/* Ops whose result's shape depends on values */
+/* Ops whose result has a shape that depends on values */
 gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);

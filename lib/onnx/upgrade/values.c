@@ -7,13 +7,13 @@
 
 #include "../../ops/lines.h"
 
-/* limit on the elements, so that lists of indices fit into a GArray */
+/* An operand may have at most this many elements, so that lists of indices fit into a GArray. */
 #define MAX_ELEMENTS (1 << 28)
-/* work of Unique's sort per element, in kernel steps */
+/* Work of the sort of Unique for each element, in kernel steps. */
 #define SORT_WORK 64
 
-/* Returns the tensor of a constant operand, and subtracts `work` kernel steps per element from the
- * budget. Returns NULL on error. */
+/* Returns the tensor of a constant operand. Subtracts `work` kernel steps for each of its elements
+ * from the budget of constant folding. Returns NULL on error. */
 static CleaveTensor *
 constant_of (CleaveOnnxNode *node, guint operand, double work, GError **error)
 {
@@ -54,7 +54,7 @@ is_true (const CleaveTensor *tensor, gint64 i)
   return cleave_real_load (element, data + i * (gint64) cleave_element_size (element)) != 0;
 }
 
-/* Compress: a Gather of the indices where the condition is TRUE */
+/* Compress: a Gather of the indices for which the condition is TRUE. */
 
 static CleaveOnnxValue *
 flatten (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)
@@ -92,13 +92,15 @@ cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Upgrades NonZero: the indices of all elements that are not 0, one row for each dimension. */
+/* Upgrades NonZero to a constant: the indices of all elements that are not 0, one row for each
+ * dimension. */
 gboolean
 cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
 {
   g_autoptr (CleaveTensor) x = constant_of (node, 0, CLEAVE_MAX_RANK, error);
   g_autoptr (GArray) found =
-      g_array_new (FALSE, FALSE, sizeof (gint64)); /* gint64: for each element found, its indices */
+      g_array_new (FALSE, FALSE, sizeof (gint64)); /* gint64: the indices of the first nonzero
+                                                    * element, then of the second, and so on */
   g_autoptr (GArray) turned = g_array_new (FALSE, FALSE, sizeof (gint64));
   const CleaveShape *shape;
   gint64 i[CLEAVE_MAX_RANK], at = 0;
@@ -119,7 +121,8 @@ cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, integers (node, &CLEAVE_SHAPE (shape->rank, n), turned));
 }
 
-/* Unique: keeps the first of equal slices along the axis, or of equal elements without an axis */
+/* Unique keeps the first of equal slices along the axis. Without an axis, it keeps the first of
+ * equal elements. */
 
 typedef struct
 {
@@ -128,7 +131,7 @@ typedef struct
   CleaveWide wide;
 } Slices;
 
-/* Compares two slices element by element in row-major order, in which Unique sorts them. */
+/* Compares two slices element by element, in row-major order. Unique sorts slices by this order. */
 static gint
 compare_slices (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -160,7 +163,7 @@ compare_positions (gconstpointer a, gconstpointer b, gpointer data)
   return order != 0 ? order : (first > second) - (first < second);
 }
 
-/* Views the operand with its axis first; flat if `axis` is NULL. */
+/* Makes the view of the operand: its axis comes first; if `axis` is NULL, the view is flat. */
 static void
 slices_init (Slices *slices, CleaveTensor *x, const gint64 *axis)
 {
@@ -186,8 +189,8 @@ slices_init (Slices *slices, CleaveTensor *x, const gint64 *axis)
       }
 }
 
-/* Groups of equal slices: the first slice of each group, the group of each slice, and the size of
- * each group. */
+/* Groups of equal slices: the index of the first slice of each group, the group of each slice, and
+ * the number of slices in each group. */
 typedef struct
 {
   GArray *first, *inverse, *counts;
@@ -220,7 +223,7 @@ compare_integers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Finds the groups, in the order of their values (`sorted`) or of their first slices. */
+/* Finds the groups. Sorts them by their values if `sorted`, or else by their first slices. */
 static void
 groups_init (Groups *groups, const Slices *slices, gboolean sorted)
 {
@@ -255,7 +258,7 @@ groups_init (Groups *groups, const Slices *slices, gboolean sorted)
     }
 }
 
-/* Returns the first slice of each group, with the axis in its original position. */
+/* Returns the first slice of each group, joined along the axis in its original position. */
 static CleaveTensor *
 gather_groups (const Slices *slices, const Groups *groups, const gint64 *axis)
 {
@@ -309,7 +312,7 @@ cleave_onnx_upgrade_unique (CleaveOnnxNode *node, GError **error)
   if (at != NULL && *at < 0)
     g_array_index (axis->ints, gint64, 0) += rank;
   slices_init (&slices, x, at);
-  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* reached only if slices are empty */
+  if (slices.view.type.shape.dim[0] > MAX_ELEMENTS) /* only empty slices come here */
     return cleave_onnx_node_fail (node, error, "operand 0 has too many elements");
   groups_init (&groups, &slices, sorted);
   n_groups = CLEAVE_SHAPE (groups.first->len);

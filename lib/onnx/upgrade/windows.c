@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts kernel_shape, auto_pad and output_shape of convolutions and pools to explicit pads. */
+/* Replaces the attributes kernel_shape, auto_pad and output_shape of convolutions and poolings by
+ * explicit pads. */
 
 #include "upgrades.h"
 
 #include <string.h>
 
-/* The window along each spatial dimension. */
+/* The window of a convolution or a pooling along each spatial dimension. */
 typedef struct
 {
   guint n;
@@ -14,8 +15,8 @@ typedef struct
       dilation[CLEAVE_MAX_RANK];
 } Window;
 
-/* Reads a list with an entry for each spatial dimension; all 1 if it is absent. Entries must be
- * below 2^31, so that later products do not overflow. */
+/* Reads a list with an entry for each spatial dimension; all entries are 1 if the attribute is
+ * absent. Fails if an entry is 2^31 or more, so that products of entries do not overflow. */
 static gboolean
 read_list (const CleaveOnnxNode *node, const char *name, guint n, gint64 *list, GError **error)
 {
@@ -60,8 +61,7 @@ read_window (const CleaveOnnxNode *node, guint weights, Window *window, GError *
   return TRUE;
 }
 
-/* Removes kernel_shape if it equals the shape of the weights (operand `weights`). Fails
- * otherwise. */
+/* Removes kernel_shape if it equals the shape of operand `weights`. Fails if it does not. */
 static gboolean
 drop_kernel_shape (CleaveOnnxNode *node, guint weights, GError **error)
 {
@@ -110,7 +110,8 @@ take_auto_pad (CleaveOnnxNode *node, AutoPad *mode, GError **error)
                                 attr->string == NULL ? "" : attr->string);
 }
 
-/* Converts auto_pad to pads. With SAME, the result has ceil (extent / stride) elements. */
+/* Replaces auto_pad by pads. For the modes SAME_UPPER and SAME_LOWER, the result has ceil (extent /
+ * stride) elements. */
 static gboolean
 resolve_auto_pad (CleaveOnnxNode *node, guint weights, GError **error)
 {
@@ -159,8 +160,8 @@ cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error)
   return resolve_auto_pad (node, 0, error);
 }
 
-/* Finds the spatial extents of a ConvTranspose's result: output_shape, which includes N and C in
- * old files, or stride times the operand's extent. */
+/* Finds the spatial extents of the result of a ConvTranspose. They are output_shape, which includes
+ * N and C in old files, or the operand's extents times the strides. */
 static gboolean
 read_output_shape (const CleaveOnnxNode *node,
                    const CleaveOnnxAttr *attr,
@@ -186,8 +187,8 @@ read_output_shape (const CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Sets the pads with which the result has the extents `out`. If the result must be larger than
- * without pads, output_padding adds the difference. */
+/* Sets pads for which the result has the extents `out`. If the result is larger than without pads,
+ * output_padding adds the difference. */
 static gboolean
 fit_output_shape (
     CleaveOnnxNode *node, const Window *window, const gint64 *out, AutoPad mode, GError **error)
