@@ -86,9 +86,8 @@ node_equal (gconstpointer a, gconstpointer b)
  * @error: return location for a [struct@GLib.Error]
  *
  * Merges equal nodes: the users of all of them then read the first one. Nodes are equal if they
- * have the same op,
- * attributes and operands (in any order for commutative ops), or are constants of the same bytes.
- * Inputs are never merged. O(graph + bytes of constants).
+ * have the same op, attributes and operands (in any order for commutative ops), or are constants of
+ * the same bytes. Inputs are never merged. O(graph + bytes of constants).
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -137,7 +137,7 @@ computes (const CleaveNode *node)
 }
 
 /* Returns the nodes (CleaveNode) that the option `node` names. Without the option, returns all
- * nodes that compute. Returns NULL and the error if a name is unknown. */
+ * nodes that compute. Returns NULL and sets the error if a name is unknown. */
 static GPtrArray *
 find_nodes (CleaveGraph *graph, GHashTable *texts, GError **error)
 {

@@ -159,9 +159,9 @@ place_early (Placing *placing, const CleaveNode *node)
         place (placing, use->node);
 }
 
-/* Appends a node to the order. Places the late nodes that the node reads right before it. Places
- * the early nodes whose operands are all placed right after it. The recursion is as deep as the
- * longest chain of late and early nodes: a few backward slices at most. */
+/* Appends a node to the order. Right before the node, places the late nodes that the node reads.
+ * Right after the node, places the early nodes whose operands are all placed. The recursion is as
+ * deep as the longest chain of late and early nodes: a few backward slices at most. */
 static void
 place (Placing *placing, CleaveNode *node)
 {

@@ -7,7 +7,7 @@
 
 /* Puts the nodes of a graph into the order in which a program runs them. rewrite.c and variants.c
  * list a graph in this order before the search. cleave_fit_plan_apply() lists the split graph in
- * it, so that exported files need as little memory. */
+ * this order, so that exported files need as little memory. */
 
 /* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
  * them. This is the order that cleave_fit_steps_init() finds. */

@@ -165,8 +165,8 @@ add_carried_columns (const CleaveFitValue *value,
 }
 
 /* Returns whether pieces of a join's operand need memory of their own, beside the pieces of the
- * join. This is so if rows are carried, or if other nodes read more of the operand than the join
- * reads. */
+ * join. The pieces need memory of their own if rows are carried, or if other nodes read more of the
+ * operand than the join reads. */
 static gboolean
 has_own_memory (const CleaveFitValue *value,
                 const CleaveFitRequired *required,

@@ -333,9 +333,8 @@ list_best (Frontier *frontier)
       if (!is_dominated (measured, best))
         g_ptr_array_add (best, measured);
     }
-  for (guint i = best->len;
-       i-- >
-       0;) /* a plan that was added later may dominate it, since placing buffers enlarges arenas */
+  for (guint i = best->len; i-- > 0;) /* a plan that was added later may dominate plan `i`, since
+                                         placing buffers enlarges arenas */
     if (is_dominated (best->pdata[i], best))
       g_ptr_array_remove_index (best, i);
   g_ptr_array_sort (best, compare_bytes);

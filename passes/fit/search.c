@@ -23,22 +23,22 @@ static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
 #define STEP 0.07
 
 /* The search measures only plans of at most this many pieces. For each pair of limits on MACs and
- * overlays, it stops once the measured plans together have this many pieces. A measurement takes 30
- * to 100 microseconds for each piece. With 6,000, fits of 31 networks need 1.8 % more bytes in the
- * geometric mean and take 0.78 of the time. */
+ * overlays, the search stops once the measured plans together have this many pieces. A measurement
+ * takes 30 to 100 microseconds for each piece. With at most 6,000 pieces, fits of 31 networks need
+ * 1.8 % more bytes in the geometric mean and take 0.78 of the time. */
 #define MAX_PIECES 12000
 
 /* The search for tiles leaves out segments that need at least this many times the least bytes of
- * strips without added MACs. With 1, a plan for 9,152 bytes in the tests takes 1.3 times as long
- * with inputs excluded as with inputs counted. */
+ * strips without added MACs. If this number is 1, a plan for 9,152 bytes in the tests takes 1.3
+ * times as long with inputs excluded as with inputs counted. */
 #define TILE_MARGIN 1.25
 
 /* The price in ns of an added MAC when the search looks for the paths with the fewest MACs: more
  * than any other cost. */
 #define FEW_MACS 1e6
 
-/* The search does not know how many plans it will measure. After this number of plans, it reports
- * half of the progress. */
+/* The search does not know how many plans it will measure. After this number of plans, the search
+ * reports half of the progress. */
 #define HALF_OF_PLANS 20
 
 static gboolean

@@ -34,7 +34,8 @@ compare_cuts (gconstpointer a, gconstpointer b)
   return x < y ? -1 : x > y;
 }
 
-/* Returns the cuts (Cut) in topological order. Returns NULL and the error if a value is unknown. */
+/* Returns the cuts (Cut) in topological order. Returns NULL and sets the error if a value is
+ * unknown. */
 static GArray *
 find_cuts (const CleaveGraph *graph,
            const char *const *values,

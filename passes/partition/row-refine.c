@@ -140,7 +140,7 @@ build (Window *window)
     }
 }
 
-/* Returns the sum of the bytes of edges from vertices before a cut to vertices after it. */
+/* Returns the sum of the bytes of edges from vertices before a cut to vertices after the cut. */
 static gint64
 sum_bytes (const Window *window, const gboolean *is_before)
 {
@@ -226,9 +226,9 @@ find_cut (Window *window, gboolean *is_before)
 }
 
 /* Returns the vertices (guint, at most MAX_CANDIDATES) of movable nodes that could move across the
- * cut alone. `forwards`: a node after the cut can move to the part before it if that part has all
- * operands of the node. Not `forwards`: a node before the cut can move to the part after it if that
- * part has all readers of the node. */
+ * cut alone. `forwards`: a node after the cut can move to the part before the cut if that part has
+ * all operands of the node. Not `forwards`: a node before the cut can move to the part after the
+ * cut if that part has all readers of the node. */
 static GArray *
 list_candidates (const Window *window, gboolean forwards, const gboolean *is_before)
 {

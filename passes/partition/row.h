@@ -16,11 +16,11 @@ typedef struct
 {
   const CleaveGraph *graph;
   GPtrArray *order;       /* CleaveNode: all nodes of the graph, in the order in which they run */
-  CleaveStorage *storage; /* buffers of the values in that order */
-  GPtrArray *nodes;       /* CleaveNode: the nodes that belong to parts, in that order */
-  guint *place;           /* indexed by node id: index in `nodes`; CLEAVE_NEVER: not in `nodes` */
+  CleaveStorage *storage; /* buffers of the values, if the nodes run in `order` */
+  GPtrArray *nodes; /* CleaveNode: the nodes that belong to parts, in the order in which they run */
+  guint *place;     /* indexed by node id: index in `nodes`; CLEAVE_NEVER: not in `nodes` */
   gint64 *crossing; /* indexed by position: bytes of the values that a node before the position
-                       computes and a node after it reads */
+                       computes and a node after the position reads */
   guint *first,
       *last; /* indexed by buffer: indices of the first and the last node that use the buffer */
 } CleaveRow;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* List scheduling: places nodes in the order of their longest path to the end, each on the rank
- * that finishes first. This choice is short-sighted: in a slow network it never sends a value,
- * although sending would pay off for all later nodes. So placements are also made for faster
+ * that finishes first. This choice is short-sighted: in a slow network, this rule never sends a
+ * value, although sending would pay off for all later nodes. So placements are also made for faster
  * networks, and a simulation of the real network chooses the best one. */
 
 #include "../../lib/ir/hash.h"
@@ -124,8 +124,8 @@ find_time_back (const Placing *p, const CleaveNode *node, guint rank)
   return time;
 }
 
-/* Returns the time to send a node's operands to a rank. choose_rank() multiplies it by `min_gain`,
- * and prefers less time if two ranks would finish at once. */
+/* Returns the time to send a node's operands to a rank. choose_rank() multiplies this time by
+ * `min_gain`, and prefers less time if two ranks would finish at once. */
 static double
 find_time_to_bring (const Placing *p, const CleaveNode *node, guint rank)
 {

@@ -63,8 +63,8 @@ take_node (CleaveSimulation *s, guint rank, double begin)
   return s->p->order->pdata[cleave_ready_pop (s->able[rank]).position];
 }
 
-/* Sends the messages of a value. Returns the time that they take on the sender's thread, in
- * nanoseconds. */
+/* Sends the messages of a value. Returns the time that these messages take on the sender's thread,
+ * in nanoseconds. */
 static double
 send_all (CleaveSimulation *s, const CleaveResult *value, double end)
 {

@@ -13,12 +13,12 @@
 #define MAX_TIME 0.95
 
 /* Variants that reduce the memory of the rank that needs the most. Ratios: the weights of a node
- * are cut if they are this many times as large as its other operands. Strictnesses: strips must fit
- * into the cache limit divided by this number.
+ * are cut if the weights are this many times as large as the node's other operands. Strictnesses:
+ * strips must fit into the cache limit divided by this number.
  *
  * By the estimate, the larger of two ranks takes 0.51 of the memory of one process for VGG-16's
  * convolutions with these ratios, 0.55 with ratio 2 alone, and 0.92 without ratios. For a text
- * detector at 640 x 640, it takes 0.65 with these strictnesses and 0.75 without. */
+ * detector at 640 x 640, the larger rank takes 0.65 with these strictnesses and 0.75 without. */
 static const double ratios[] = { 2, 0.5, 0.2 };
 static const double strictnesses[] = { 1.3, 2 };
 

@@ -5,8 +5,8 @@
 
 /* Cuts a segment into strips: horizontal chunks of its last result, each with the chunks of earlier
  * values that it needs. A fit (fit/measurement.c) and a split for threads (threads/for-threads.c)
- * use it. cleave_segment_choose_strips() chooses the number of strips and the halo policy for a
- * number of threads, and cleave_segment_cut() applies them:
+ * cut segments. cleave_segment_choose_strips() chooses the number of strips and the halo policy for
+ * a number of threads, and cleave_segment_cut() applies them:
  *
  *   threads 0, 1: a band each          one band, in which threads take strips alternately
  *   ┌ band 0: strip 0, 1, 2            ┌ strip 0  thread 0

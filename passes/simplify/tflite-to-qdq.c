@@ -134,7 +134,7 @@ quantize (const CleaveNode *node, CleaveResult *y, double scale, gint64 zero)
               3, &(CleaveAxisAttrs){ 0 });
 }
 
-/* Adds nodes that clamp y to the bounds of an activation, and quantize it with scale 1. */
+/* Adds nodes that clamp y to the bounds of an activation, and quantize y with scale 1. */
 static CleaveResult *
 finish (const CleaveNode *node, CleaveResult *y, gint64 zero, gint64 min, gint64 max)
 {

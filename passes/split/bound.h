@@ -4,7 +4,7 @@
 #include <cleave/cleave-split.h>
 
 /* A lower bound on the peak memory of a graph after a split. The search for a split within a limit
- * (search.h) stops when it reaches the bound, and reports the node that sets it. */
+ * (search.h) stops when it reaches the bound, and reports the node that sets the bound. */
 
 /* Returns a lower bound, in bytes, on the peak of the graph after any split that begins at `roots`
  * and is at most `depth` nodes deep. Nodes that such a split does not reach stay whole, and each

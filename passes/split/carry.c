@@ -56,8 +56,8 @@ add_produced (Produced *produced, const CleaveRange *box, guint piece)
   g_array_append_val (produced->boxes, all);
 }
 
-/* Sets the covers of a demand: the pieces that together contain it, latest first. `first` is the
- * number of covers in use; returns the number afterwards. */
+/* Sets the covers of a demand: the pieces that together contain the demand, latest first. `first`
+ * is the number of covers in use; returns the number afterwards. */
 static guint
 cover_demand (CleaveCutter *cutter, CleaveDemand *demand, guint first, const Produced *produced)
 {

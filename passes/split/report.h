@@ -6,8 +6,8 @@
 #include "work.h"
 
 /* Fills the report of a split. The report lists the nodes that were split with their pieces, and
- * the nodes that stayed whole with the reasons. It also contains the totals of the graph before and
- * after the split. report-access.c has the public functions that read a report. */
+ * the nodes that stayed whole with the reasons. The report also contains the totals of the graph
+ * before and after the split. report-access.c has the public functions that read a report. */
 
 struct _CleaveSplitReport
 {

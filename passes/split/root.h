@@ -24,6 +24,6 @@ typedef struct
 void cleave_root_clear (gpointer data);
 /* Makes a root stay whole, with a reason for the report. */
 void cleave_root_keep_whole (CleaveRoot *root, CleaveNotSplit reason, const char *message);
-/* Returns the bytes of the largest piece of a node that is cut into these ranges; NULL: one range,
- * the whole. Returns 0 if the ranges are not legal. */
+/* Returns the bytes of the largest piece of a node that is cut into `ranges` (NULL: the whole
+ * result is one piece). Returns 0 if the ranges are not legal. */
 gint64 cleave_root_most_bytes (CleaveNode *node, const GArray *ranges);

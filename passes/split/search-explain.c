@@ -16,8 +16,8 @@ taken_bytes (const CleaveSearch *search, const CleaveCombination *combination, g
   return n;
 }
 
-/* Appends to the message the bytes that a piece needs, and the operand that takes the most of
- * them. */
+/* Appends to the message the bytes that a piece needs, and the operand that takes most of these
+ * bytes. */
 static void
 explain_piece (CleaveSearch *search,
                const char *what,

@@ -207,7 +207,7 @@ static const Way ways[] = {
 };
 
 /* Fails if the option `way` needs the option `dims` and the user did not give it, or if `way`
- * forbids it. `way` NULL: the user gave only limits. */
+ * forbids `dims`. `way` NULL: the user gave only limits. */
 static gboolean
 check_dims (const Options *options, const Way *way, GError **error)
 {
@@ -228,7 +228,7 @@ check_dims (const Options *options, const Way *way, GError **error)
   return TRUE;
 }
 
-/* Finds the option that gives the tiling; NULL if there is none. Fails if there are several. */
+/* Finds the one option that gives the tiling; NULL if none does. Fails if several options do. */
 static gboolean
 choose (const Options *options, const Way **chosen, GError **error)
 {

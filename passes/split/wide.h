@@ -4,7 +4,7 @@
 #include "../../lib/ir/graph-private.h"
 
 /* Finds the values that the halo policy carry narrow recomputes instead of carrying. region.c asks
- * for them when it plans strips, and fit/steps.c when it estimates strips. */
+ * for these values when it plans strips, and fit/steps.c when it estimates strips. */
 
 /* Returns a flag for each node id: rows of the node's result take much more memory than the rows
  * from which they are computed. Carrying the operand's rows and recomputing these wide rows then

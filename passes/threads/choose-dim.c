@@ -13,9 +13,9 @@
  * takes a part of that time. */
 #define MIN_NODE_TIME 2222
 
-/* The longest chunk may exceed the mean by the fraction MAX_SURPLUS. If it is longer, threads wait
- * for it. It may exceed the mean by LAST_SURPLUS for nodes that only move values, or if no other
- * dimension is better. */
+/* The longest chunk may exceed the mean by the fraction MAX_SURPLUS. If the longest chunk is
+ * longer, threads wait for this chunk. The longest chunk may exceed the mean by LAST_SURPLUS for
+ * nodes that only move values, or if no other dimension is better. */
 #define MAX_SURPLUS 0.1
 #define LAST_SURPLUS 0.15
 
@@ -179,8 +179,8 @@ find_dim_before (const CleaveNode *node, const CleaveCutDims *dims)
   return -1;
 }
 
-/* Returns the index of the largest constant operand. Returns -1 unless it is more than `ratio`
- * times as large as all operands together that are not constant. */
+/* Returns the index of the largest constant operand. Returns -1 unless this operand is more than
+ * `ratio` times as large as all operands together that are not constant. */
 static gint
 find_large_weights (const CleaveNode *node, double ratio)
 {

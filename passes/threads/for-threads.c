@@ -66,7 +66,8 @@ list_members (const GPtrArray *segments, GHashTable *pieces)
   return members;
 }
 
-/* The cost of the unsplit graph, in nanoseconds and bytes. The price of a cut is relative to it. */
+/* The cost of the unsplit graph, in nanoseconds and bytes. The price of a cut is relative to this
+ * cost. */
 typedef struct
 {
   double time;
@@ -84,7 +85,7 @@ is_read_by_others (const CleaveResult *x, const CleaveNode *node)
 
 /* Returns the operand that a whole element-wise node would overwrite: a value that no other node
  * reads and that is not cut. Returns NULL if there is none. Pieces of the node cannot overwrite the
- * operand, since each reads only a part of it. */
+ * operand, since each piece reads only a part of the operand. */
 static const CleaveResult *
 find_overwritten (const CleaveNode *node, GHashTable *dims, GHashTable *members)
 {

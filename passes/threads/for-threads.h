@@ -9,7 +9,7 @@
  * CleaveThreads describes the purpose of a split:
  *
  * - `n`: the number of threads.
- * - `have_own_memory`: the threads have memory of their own. A value that one of them computes and
+ * - `have_own_memory`: the threads have memory of their own. A value that one thread computes and
  *   another reads is sent.
  * - `weights_to_cut`: a node is cut along its largest constant instead of its rows if the constant
  *   has this many times the bytes of the operands that are not constant; 0: never.

@@ -27,8 +27,8 @@ cleave_rematerialize_needs_whole (const CleaveNode *node)
          x->type.shape.dim[channels] == node->results[0].type.shape.dim[channels];
 }
 
-/* Returns whether the operand of `node` may be computed twice. It must have other readers, and one
- * node must compute it from operands of less than half its bytes. */
+/* Returns whether the operand of `node` may be computed twice. The operand must have other readers,
+ * and one node must compute the operand from values of less than half the operand's bytes. */
 static gboolean
 is_candidate (const CleaveNode *node, gint64 min_bytes)
 {

@@ -136,7 +136,8 @@ find_previous (const Layer *layer, const GArray *layers, GHashTable *members, GA
   return -1;
 }
 
-/* Plans the cut of the nodes between two layers. Returns NULL if one of them cannot be cut. */
+/* Plans the cut of the nodes between two layers. Returns NULL if one of these nodes cannot be
+ * cut. */
 static CleaveRegion *
 plan_between (CleaveGraph *graph, const GArray *roots)
 {
@@ -386,8 +387,8 @@ step_on (const CleaveNode *node, guint *dim)
   return NULL;
 }
 
-/* Returns the nodes (CleaveRoot) after `whole` to cut into chunks along `dim`. The last of them is
- * the last node whose result is smaller than all results before it. */
+/* Returns the nodes (CleaveRoot) after `whole` to cut into chunks along `dim`. The last of these
+ * nodes is the last node whose result is smaller than all results before it. */
 static GArray *
 find_after (const CleaveNode *whole, guint dim, gint64 n_chunks)
 {

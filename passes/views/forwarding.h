@@ -6,13 +6,13 @@
 /* A forwarder makes parts of values, each part once. The forwarder reads a part from the node that
  * computes it: past Slices, Splits, Concats and Assembles. Parts of a constant become constants
  * that share its bytes. split/build.h gets the operands of pieces from a forwarder, and
- * forward-slices.c replaces Slices with it.
+ * forward-slices.c replaces Slices with a forwarder.
  *
  * Examples: the range of an Assemble that covers one operand is that operand. A range across two
  * operands is a smaller Assemble of two Slices.
  *
- * The forwarder remembers nodes by address. While it exists, other code must not remove a node that
- * the forwarder has visited. */
+ * The forwarder remembers nodes by address. While a forwarder exists, other code must not remove a
+ * node that the forwarder has visited. */
 typedef struct _CleaveForwarder CleaveForwarder;
 
 CleaveForwarder *cleave_forwarder_new (CleaveGraph *graph);

@@ -145,7 +145,7 @@ chunk_clear (CleaveChunk *chunk, guint n, const CleaveOp *op)
   g_free (chunk);
 }
 
-/* Returns the chunks (one for each part) of the node; NULL if one of them is not legal. */
+/* Returns the chunks (one for each part) of the node; NULL if one of the chunks is not legal. */
 static CleaveChunk *
 plan_chunks (const CleaveNode *node, guint joined, const GArray *parts)
 {
