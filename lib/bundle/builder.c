@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Adds values and steps to the model of a bundle (model-parts.h). */
+
 #include "model-parts.h"
 
 guint

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes a CleaveBundle: checks the options, lowers the graph, and selects the plan that meets the
+ * limits. */
+
 #include "bundle.h"
 
 #include <cleave/cleave-split.h>
@@ -47,8 +50,8 @@ bundle_clear (gpointer data)
  */
 CLEAVE_DEFINE_COUNTED (CleaveBundle, bundle, bundle_clear)
 
-/* Fails if a value has more rows, columns or channels than the tables can store in 16 bits, has
- * over 2 GiB, or is empty. */
+/* Fails if a value is empty, has over 2 GiB, or has more rows, columns or channels than the tables
+ * can store in 16 bits. */
 static gboolean
 check_extents (const CleaveBundleModel *model, GError **error)
 {
@@ -72,7 +75,7 @@ check_extents (const CleaveBundleModel *model, GError **error)
   return TRUE;
 }
 
-/* Planning */
+/* The functions below choose the plan of a bundle. */
 
 static gint64
 count_macs (const CleaveBundleModel *model)
@@ -84,7 +87,7 @@ count_macs (const CleaveBundleModel *model)
   return macs;
 }
 
-/* Returns the bytes of the arena that a plan needs if one arena holds all its buffers. */
+/* Returns the bytes that the buffers of a plan need in one arena. */
 static gint64
 count_bytes (const CleaveBundle *bundle, const CleaveBundlePlan *plan)
 {
@@ -115,8 +118,8 @@ take_plan (CleaveBundle *bundle, GPtrArray *plans, guint index, CleaveBundleLayo
   g_ptr_array_index (plans, index) = NULL;
 }
 
-/* Selects the plan with the fewest MACs whose layout meets the limit; without a limit, the plan
- * with the smallest layout. Returns the bytes of the smallest layout. */
+/* Selects the plan with the fewest MACs whose layout needs at most `max_memory` bytes. Without a
+ * limit, selects the plan with the smallest layout. Returns the bytes of the smallest layout. */
 static gint64
 try_plans (CleaveBundle *bundle, GPtrArray *plans, gint64 max_memory)
 {
@@ -235,7 +238,7 @@ set_memories (CleaveBundle *bundle, const CleaveBundleOptions *o)
     }
 }
 
-/* Makes a bundle without a plan. The caller has checked the options. */
+/* Makes a bundle without a plan. The options must have been checked. */
 static CleaveBundle *
 make (const CleaveGraph *graph, const CleaveBundleOptions *o)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A planned bundle, and the functions that make the texts of its files. */
+/* A planned bundle (CleaveBundle), and the functions that make the texts of its C files. bundle.c
+ * makes a bundle from a graph in four steps: prepare.c rewrites nodes, model.c lowers the graph to
+ * steps, plan.c groups the steps into segments, layout.c places the buffers. Then files.c collects
+ * the texts: a header, the tables, the weights, the kernels, a test and a README. */
 
 #include "layout.h"
 
@@ -31,33 +34,33 @@ char *cleave_bundle_make_kernels (const CleaveBundle *bundle);
 char *cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file);
 char *cleave_bundle_make_weights_object (const CleaveBundle *bundle);
 /* Returns the text of one C file with all tables, weights and kernels. Only the functions in the
- * bundle's header are visible outside the file. */
+ * bundle's header are visible outside this file. */
 char *cleave_bundle_make_single (const CleaveBundle *bundle);
 char *cleave_bundle_make_readme (const CleaveBundle *bundle);
-/* Returns the text of the test. Runs the graph on random inputs to get the values that the test
- * expects. Returns NULL on error. */
+/* Returns the text of the test program. Runs the graph on random inputs to compute the expected
+ * outputs. Returns NULL on error. */
 char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
 
-/* Returns whether a number in the tables does not fit the small types of cleave-kernels.h and
- * cleave-run.h, so that the files must define CLEAVE_WIDE. */
+/* Returns whether a number in the tables does not fit into the small types of cleave-kernels.h and
+ * cleave-run.h. The files then define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
 
 /* Append the constant arrays, and the tables of layers and segments, without license and includes.
- * `is_static`: the arrays are static. */
+ * `is_static`: whether the arrays are static. */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
 /* Appends the run function. `longest`: number of layers of the longest segment. */
 void cleave_bundle_append_run (const CleaveBundle *bundle, guint longest, GString *out);
-/* Appends the parameters of the run function as C text: "void *arena, const NetIo *io". */
+/* Appends the parameters of the run function as C text, such as "void *arena, const NetIo *io". */
 void cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out);
 /* Appends the plan as a C comment. */
 void cleave_bundle_append_plan (const CleaveBundle *bundle, GString *out);
 
-/* Appends the n elements of an array as C constants, several in a line. `type`: C type of the
+/* Appends the `n` elements of an array as C constants, several on a line. `type`: C type of the
  * elements. */
 void cleave_bundle_print_elements (GString *out, const char *type, gconstpointer data, gsize n);
 
-/* Returns `text` as a C identifier: characters other than letters and digits become '_'. */
+/* Returns `text` as a C identifier: replaces all characters except letters and digits by '_'. */
 char *cleave_bundle_dup_identifier (const char *text);
 /* Returns an identifier in camel case, such as "PersonDetect" for "person_detect". */
 char *cleave_bundle_dup_type_name (const char *identifier);
@@ -69,7 +72,7 @@ char *cleave_bundle_dup_output_name (const CleaveBundle *bundle, guint i);
 /* Returns the name of memory `i` as a C identifier; "arena" if there is only one memory. */
 char *cleave_bundle_dup_memory_name (const CleaveBundle *bundle, guint i);
 guint cleave_bundle_count_memories (const CleaveBundle *bundle);
-/* Return the value of input or output `i`; if it is a view, the base of the view. */
+/* Return the value of input or output `i`. If the value is a view, return the base of the view. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);
 /* Returns whether a callback of the caller supplies an input row by row. */

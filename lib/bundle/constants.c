@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Computes all nodes of a graph that depend on constants alone (cleave_bundle_fold_constants()). */
+
 #include "../ir/evaluate.h"
 
 #include "model.h"

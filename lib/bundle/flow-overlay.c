@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the value that the result of a segment's last step may overlay, and the lag between the
- * two. One run of the loop finds both for all segments with the same last step, wherever they
- * begin. */
+/* Finds the value that the result of a segment's last step may overlay, and the lag between result
+ * and value (flow.h). One run of the loop finds both for all segments with the same last step. */
 
 #include <string.h>
 
 #include "flow-parts.h"
 
-/* Returns whether the result of the last step may overlay a value if the segment begins at step
- * `first`. The value must come from outside the segment, die in it, and each of its bytes must be
- * read once. */
+/* Returns whether the result of the last step may overlay a value in a segment that begins at step
+ * `first`. The value must be computed before the segment, be in the arena, have one image, and die
+ * in the segment. */
 static gboolean
 may_overlay (const CleaveBundleFlow *flow, guint first, const CleaveBundleValue *value)
 {
@@ -25,8 +24,8 @@ find_base (const CleaveBundleFlow *flow, guint s, guint operand)
   return cleave_bundle_value (flow->model, get_step (flow, s)->operands[operand])->base;
 }
 
-/* Returns the largest value that the result of the last step may overlay if the segment begins at
- * step `first`; CLEAVE_BUNDLE_NONE if there is none. */
+/* Returns the largest value that the result of the last step may overlay in a segment that begins
+ * at step `first`; CLEAVE_BUNDLE_NONE if there is none. */
 static guint
 choose_value (const CleaveBundleFlow *flow, guint first)
 {
@@ -66,7 +65,7 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
   return flow->readers->len - n;
 }
 
-/* Adds the segment that begins at step `first` to the last overlay group, or makes a new group. The
+/* Adds the segment that begins at step `first` to the last overlay group, or to a new group. The
  * readers of the last group are the last entries of flow->readers. So a new group with the same
  * value shares these entries and appends its own. */
 static void
@@ -114,9 +113,8 @@ cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns the offset in the overlaid value of the first byte that is still needed when step `s`,
- * which writes the result of the segment, computes its next row. Returns G_MAXINT64 if no byte is
- * needed. */
+/* Returns the offset, in the overlaid value, of the first byte that is still needed when step `s`
+ * writes its next row of the segment's result. Returns G_MAXINT64 if no byte is needed. */
 static gint64
 find_oldest_byte (const CleaveBundleFlow *flow, const CleaveBundleOverlayGroup *group, guint s)
 {

@@ -2,15 +2,15 @@
 #pragma once
 
 /* The parts of the layout of a segment, in the order in which they run, and short functions that
- * they share:
+ * they share. cleave_bundle_flow_run() (flow.h) calls these parts for each segment that the planner
+ * tries.
  *
  *   flow.c          checks that steps can be a segment
- *   flow-slots.c    which values are whole, the columns of bands, steps that share memory
+ *   flow-slots.c    finds the values that are whole, the columns of bands, steps that share memory
  *   flow-runs.c     takes the rows of a segment from the run of a longer one, and counts the bytes
  *   flow-rows.c     runs the loop without computing, to find the rows of rings
- *   flow-overlay.c  the values that the segment's result may overlay, and its lag
- *   flow-steady.c   skips rows of the run in flow-rows.c
- */
+ *   flow-overlay.c  finds the values that the segment's result may overlay, and the lag
+ *   flow-steady.c   skips rows of the run in flow-rows.c */
 
 #include "flow.h"
 
@@ -38,8 +38,8 @@ get_made (const CleaveBundleFlow *flow, guint s)
   return &flow->made[s - flow->segment.first];
 }
 
-/* Returns the step of the segment that produces an operand; CLEAVE_BUNDLE_NONE if no step of the
- * segment does. */
+/* Returns the step of the segment that computes an operand; CLEAVE_BUNDLE_NONE if no step of the
+ * segment computes it. */
 static inline guint
 find_producer (const CleaveBundleFlow *flow, const CleaveBundleStep *step, guint operand)
 {
@@ -49,7 +49,7 @@ find_producer (const CleaveBundleFlow *flow, const CleaveBundleStep *step, guint
                                                                           : producer;
 }
 
-/* Returns whether step `s` may write each row of its result over the same row of an operand. */
+/* Returns whether step `s` may write each row of its result over the same row of the operand. */
 static inline gboolean
 is_in_place (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -74,8 +74,8 @@ find_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
   return (CleaveSpan){ extent - span.end, extent - span.begin };
 }
 
-/* Returns the oldest row of an operand that step `s` still needs; G_MAXINT64 if it needs none.
- * `next` is the number of the next row that the step computes. */
+/* Returns the oldest row of an operand that step `s` still needs; G_MAXINT64 if `s` needs none.
+ * `next` is the number of the next row that `s` computes. */
 static inline gint64
 find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
 {
@@ -86,18 +86,18 @@ find_oldest_row (const CleaveBundleFlow *flow, guint s, guint operand, gint64 ne
 
 /* Initializes the slots of the segment. Returns FALSE if its steps cannot be a segment. */
 gboolean cleave_bundle_flow_begin (CleaveBundleFlow *flow);
-/* Determines the values of the segment that are whole, the columns of the bands, and the steps that
- * share memory. Returns FALSE if the segment cannot have more than one band. */
+/* Determines the whole values of the segment, the columns of the bands, and the steps that share
+ * memory. Returns FALSE if the segment cannot have more than one band. */
 gboolean cleave_bundle_flow_set_slots (CleaveBundleFlow *flow);
-/* Lists the overlays of all segments that begin at a step of this segment and have its last step.
- */
+/* Lists the overlays of this segment, and of all shorter segments with the same last step. */
 void cleave_bundle_flow_list_overlays (CleaveBundleFlow *flow);
-/* Updates the lags of all overlays before step `s` writes its next row. Does nothing if the result
- * of the segment does not lie in the memory of step `s`. */
+/* Updates the lags of all overlays before step `s` writes its next row. Does nothing if `s` does
+ * not write to the memory of the segment's result. */
 void cleave_bundle_flow_grow_lags (CleaveBundleFlow *flow, guint s);
-/* Skips rows if the loop is in a steady state. The caller requests only rows of step `target`. */
+/* Skips rows if the loop is in a steady state, that is, repeats itself (flow-steady.c). The caller
+ * requests only rows of step `target`. */
 void cleave_bundle_flow_skip (CleaveBundleFlow *flow, guint target);
-/* Runs the loop of the segment without computing. Sets the number of rows of each ring in the
- * slots. If several steps share a ring, each has the rows that the ring needs if the segment begins
- * at that step. */
+/* Runs the loop of the segment without computing. Sets the `capacity` of each slot, the rows of its
+ * ring. If several steps share a ring, the capacity of each step is the number of rows that the
+ * ring needs in a segment that begins at that step. */
 void cleave_bundle_flow_run_rows (CleaveBundleFlow *flow);

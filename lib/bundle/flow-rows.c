@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs the loop of a segment without computing, and counts the rows that each ring must hold
+ * (flow-parts.h). */
+
 #include <string.h>
 
 #include "flow-parts.h"
@@ -25,8 +28,8 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
 }
 
 /* Enlarges the rings that contain the rows of step `p`, which has just computed a row. If steps a,
- * b and c share a ring, each has a capacity of its own: the rows of the ring in a segment that
- * begins with that step. The first step of a ring has its newest row. */
+ * b and c share a ring, the slot of each has the capacity of the ring in a segment that begins at
+ * that step. The first step that uses a ring has written the newest row in it. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {
@@ -48,8 +51,8 @@ grow_rings (CleaveBundleFlow *flow, guint p)
     }
 }
 
-/* Returns the step that must compute a row before step `s` can compute its next row; `s` if there
- * is none. */
+/* Returns the step that must compute a row before step `s` can compute its next row; `s` if no step
+ * must. */
 static guint
 find_missing (const CleaveBundleFlow *flow, guint s)
 {
@@ -66,7 +69,8 @@ find_missing (const CleaveBundleFlow *flow, guint s)
   return s;
 }
 
-/* Computes the next row of step `target`, after the rows of other steps that this row needs. */
+/* Computes the next row of step `target`, and before it the rows of other steps that this row
+ * needs. */
 static void
 pull_row (CleaveBundleFlow *flow, guint target)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lays out segments. The rows of rings come from a run of this segment or from an earlier run. That
- * run was of a longer segment with the same last step, or of the same segment with another number
- * of bands.
+/* Lays out segments. Takes the rows of rings from an earlier run (CleaveBundleRun) if possible.
+ * That run was of a longer segment with the same last step, or of the same segment with another
+ * number of bands.
  *
- * The rows of rings depend neither on the first step of the segment nor on the columns of bands, if
- * the same steps share memory. The planner asks for shorter segments first. So if a segment is one
- * step longer than the last run, the loop runs for a segment of 4 times its length. */
+ * If the same steps share memory, the rows of rings depend neither on the first step of the segment
+ * nor on the columns of bands. The planner lays out shorter segments first. So if a segment is one
+ * step longer than the last run, the loop runs for a segment of 4 times the length. */
 
 #include <string.h>
 
@@ -73,8 +73,8 @@ keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
     }
 }
 
-/* Makes `first` the first step of the segment, and initializes the slots. Returns FALSE if these
- * steps cannot be a segment. */
+/* Makes `first` the first step of the segment, and initializes the slots. Returns FALSE if the
+ * steps from `first` on cannot be a segment. */
 static gboolean
 begin_at (CleaveBundleFlow *flow, guint first)
 {
@@ -82,9 +82,9 @@ begin_at (CleaveBundleFlow *flow, guint first)
   return cleave_bundle_flow_begin (flow);
 }
 
-/* Moves the first step of the segment to `first`. If the steps from there cannot be a segment,
- * moves it to the first later step with which they can. (If some steps can be a segment, fewer of
- * them can, too.) */
+/* Makes the segment begin at step `first`. If the steps from there cannot be a segment, makes it
+ * begin at the first later step from which they can. Uses binary search: if a range of steps can be
+ * a segment, each shorter range with the same end can be one, too. */
 static void
 begin_early (CleaveBundleFlow *flow, guint first)
 {
@@ -105,8 +105,8 @@ begin_early (CleaveBundleFlow *flow, guint first)
     g_assert_not_reached ();
 }
 
-/* Returns the step at which the loop should begin, so that its run also has the rows of longer
- * segments that the planner asks for later. */
+/* Returns the first step for the run of the loop. It is before the segment if the planner will
+ * probably lay out longer segments with the same end. */
 static guint
 find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {
@@ -118,7 +118,8 @@ find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
   return g->end > n ? g->end - n : 0;
 }
 
-/* Sets the number of rows of each ring, and the overlay of the segment. */
+/* Sets the number of rows of each ring, and the overlay of the segment, from an earlier or a new
+ * run. */
 static void
 set_rows (CleaveBundleFlow *flow)
 {

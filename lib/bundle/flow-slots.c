@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the columns of each step of a segment in each band, and the steps that share memory
+ * (flow-parts.h). */
+
 #include <string.h>
 
 #include "flow-parts.h"
@@ -21,8 +24,8 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns whether a step after the segment reads a result of the segment other than the last
- * step's. */
+/* Returns whether a step after the segment reads a result of the segment, except the result of the
+ * last step. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)
 {
@@ -32,7 +35,7 @@ has_more_ends (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
-/* Columns */
+/* The functions below find the columns that each step computes in a band. */
 
 static CleaveSpan
 join_spans (CleaveSpan a, CleaveSpan b)
@@ -91,10 +94,10 @@ set_bands (CleaveBundleFlow *flow)
     }
 }
 
-/* Sharing */
+/* The functions below find the steps that share memory. */
 
-/* Returns whether row r of step `s` needs exactly row r of an operand, which step `p` computes,
- * with the same columns. */
+/* Returns whether row r of step `s` needs exactly row r of the operand that step `p` computes, with
+ * the same columns. */
 static gboolean
 is_same_place (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {
@@ -115,9 +118,9 @@ count_readers (const CleaveBundleFlow *flow, guint p)
   return flow->model->first_reader[value + 1] - flow->model->first_reader[value];
 }
 
-/* Returns whether step `s` can write its rows over the rows of an operand from step `p`, because no
- * other step reads the operand. Returns FALSE if the result of s is whole and has several images:
- * each image then has bytes of its own, but in a ring all images use the same bytes. */
+/* Returns whether step `s` can write its rows over the rows of an operand that step `p` computes
+ * and no other step reads. Returns FALSE if the result of `s` is whole and has several images: each
+ * image then needs separate bytes, but all images use the same bytes of a ring. */
 static gboolean
 can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
 {
@@ -127,9 +130,10 @@ can_share (const CleaveBundleFlow *flow, guint s, guint operand, guint p)
          count_readers (flow, p) == 1 && get_result (flow, s)->place == CLEAVE_BUNDLE_ARENA;
 }
 
-/* Lets steps share memory, and links the steps that do. If one of their results is whole, their
- * memory holds a whole value. If a step could overwrite several operands, it overwrites the one
- * that was computed last, so that the choice does not depend on the first step of the segment. */
+/* Lets steps share memory, and links the slots of steps that share. If one of their results is
+ * whole, the shared memory holds a whole value. If a step could overwrite several operands, it
+ * overwrites the operand that was computed last, so that the choice does not depend on the first
+ * step of the segment. */
 static void
 share_slots (CleaveBundleFlow *flow)
 {

@@ -3,17 +3,18 @@
 /* Skips rows of a segment that is in a steady state.
  *
  * A loop soon repeats itself: in each period, each step computes the same number of rows, and the
- * rings have the same number of rows. So whole periods can be skipped. For example, in
+ * number of rows in each ring is the same after the period. So whole periods can be skipped. For
+ * example, in
  *
- *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 1 row of the first
+ *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 2 rows between
  *
- * after row 3 of the last step, each ring has the rows that it had after row 2, moved by one row.
- * The period ends before a window reaches the end of an operand.
+ * after row 3 of the last step, each ring has the rows that it had after row 2, moved on. The
+ * period ends before a window reaches the end of an operand.
  *
- * Two kinds of rings grow from period to period. First, windows may reach beyond the begin of the
- * operand: a stack of dilated convolutions computes thousands of rows before none does. Second, a
- * reader may not have begun, since step `target` does not need it. The last period is not skipped,
- * and then these rings have the most rows.
+ * The rows in two kinds of rings grow from period to period. First, windows may reach beyond the
+ * begin of the operand: a stack of dilated convolutions computes thousands of rows before no window
+ * does. Second, a reader may not have begun, since step `target` does not need it. Both kinds have
+ * the most rows in the last period, so the last period is not skipped.
  *
  * The result of the segment may overlay a value. Once no window of this value reaches beyond its
  * begin, the bytes between result and value change by a constant amount in each period. So their
@@ -23,11 +24,11 @@
 
 #include "flow-parts.h"
 
-/* largest number of rows of the last step in a period; longer periods are not found */
+/* A period has at most this many rows of the last step; longer periods are not found. */
 #define MAX_PERIOD 16
 
-/* Returns the rows of an operand that row number `next` of step `s` needs, numbered in the order in
- * which they are computed. The rows may lie outside the operand. */
+/* Returns the rows of an operand that row number `next` of step `s` needs. Rows are numbered in the
+ * order in which they are computed. The returned rows may be outside the operand. */
 static CleaveSpan
 find_free_rows (const CleaveBundleFlow *flow, guint s, guint operand, gint64 next)
 {
@@ -61,9 +62,10 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* Returns whether an operand of a step that computed rows advances with the step, or is complete.
- * The first window since the mark must also end inside the operand. If the result of the segment
- * overlays the operand, this window must begin inside it, too. */
+/* For a step `s` that has computed rows since the mark: returns whether the rows of an operand
+ * advance with the rows of `s`, or the operand is complete. Also, the window of the first row since
+ * the mark must end inside the operand. If the result of the segment overlays the operand, this
+ * window must begin inside it, too. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -84,9 +86,9 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* For a step that has computed no row since the mark: returns whether an operand still keeps it
- * from running, as at the mark. TRUE if the step is complete, needs a row that existed at the mark,
- * or needs rows that do not exist yet. */
+/* For a step `s` that has computed no row since the mark: returns whether an operand still prevents
+ * the next row, as at the mark. TRUE if `s` is complete, needs a row that existed at the mark, or
+ * needs only rows that do not exist yet. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -99,8 +101,8 @@ waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
   return begin < flow->mark[p - flow->segment.first] || begin >= *get_made (flow, p);
 }
 
-/* Returns whether the rings have the same number of rows as when flow->mark was set, and all rows
- * have moved on by the same number for each step. */
+/* Returns whether the loop repeats itself: the rings have as many rows as when flow->mark was set,
+ * and the rows in each ring have advanced with the steps. */
 static gboolean
 is_steady (const CleaveBundleFlow *flow)
 {
@@ -111,7 +113,8 @@ is_steady (const CleaveBundleFlow *flow)
   return TRUE;
 }
 
-/* Returns the number of rows of step `s`, at most `rows`, whose windows end inside the operand. */
+/* Returns the number of rows of step `s`, at most `rows`, whose windows of the operand end inside
+ * the operand. */
 static gint64
 find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
 {
@@ -131,8 +134,8 @@ find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
   return low;
 }
 
-/* Returns the number of periods after which a step that computes no rows needs a row of an operand
- * that advances. */
+/* For a step `s` that computes no rows: returns the number of periods after which `s` needs a row
+ * of an operand that advances; G_MAXINT64 if it needs none. */
 static gint64
 count_periods_apart (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -161,8 +164,8 @@ count_periods (const CleaveBundleFlow *flow)
           n = MIN (n, count_periods_apart (flow, s, i));
         else if (get_step (flow, s)->rows[i].stride != 0)
           limit = find_limit (flow, s, i, limit);
-      /* leave out one row: the step reads the window of the row after the rows that it has computed
-       */
+      /* subtract 1: after the skipped periods, the window of the next row must still end inside the
+       * operand */
       if (rows > 0)
         n = MIN (n, (limit - 1 - *get_made (flow, s)) / rows);
     }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks that steps can be a segment (flow-parts.h), and owns the memory of a CleaveBundleFlow. */
+
 #include "flow-parts.h"
 
-/* limit on the number of bands of a segment */
+/* a segment has at most this many bands */
 #define MAX_BANDS 64
 
 void
@@ -46,7 +48,8 @@ cleave_bundle_flow_clear (CleaveBundleFlow *flow)
   g_free (flow->overlaid);
 }
 
-/* Returns whether all views that the segment reads are of values from outside the segment. */
+/* Returns whether all views that the segment reads have bases that are computed before the
+ * segment. */
 static gboolean
 has_no_inner_views (const CleaveBundleFlow *flow)
 {
@@ -62,8 +65,8 @@ has_no_inner_views (const CleaveBundleFlow *flow)
   return TRUE;
 }
 
-/* Returns whether all steps of a segment have the same number of images, as they must: the images
- * run one after the other. */
+/* Returns whether all steps of the segment have the same number of images. They must, since the
+ * loop runs once for each image. */
 static gboolean
 has_one_batch (const CleaveBundleFlow *flow)
 {
@@ -82,8 +85,9 @@ cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner)
   return CLEAVE_BUNDLE_NONE;
 }
 
-/* Returns whether a step of the segment reads rows of an input from the caller. The caller supplies
- * each row whole, once and in order, so the segment can have neither bands nor upward rows. */
+/* Returns whether a step of the segment reads rows of an input from the caller of the run function.
+ * The caller supplies each row whole, once and in order, so the segment can have neither bands nor
+ * upward rows. */
 static gboolean
 has_rows_of_caller (const CleaveBundleFlow *flow)
 {
@@ -102,8 +106,8 @@ has_sum (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
-/* Returns whether a step that sums rows has a whole result. Such steps cannot be a segment, since a
- * sum is complete only in the last row. */
+/* Returns whether a step that sums rows has a whole result. These steps cannot be a segment, since
+ * a sum is complete only in its last row. */
 static gboolean
 has_whole_sum (const CleaveBundleFlow *flow)
 {

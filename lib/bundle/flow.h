@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A segment: consecutive steps that run as one loop, and the memory that the loop takes.
+/* A segment: consecutive steps that run as one loop, and the memory that the loop takes. The
+ * planner (plan.c) lays out candidate segments with these functions, and compares their bytes and
+ * MACs. write.c lays out the chosen segments again to print them.
  *
- * The loop computes the rows of the last step one after the other. Before a row of a step is
- * computed, the steps that it reads compute the rows that it needs and that do not exist yet. So a
- * value inside the segment needs a ring of only the rows between the oldest one that is still
- * needed and the newest one. For a chain, that is the height of the reader's window:
+ * The loop computes the rows of the last step one after the other. Before a step computes a row,
+ * the steps that it reads compute the rows of their results that it needs and that do not exist
+ * yet. So a value inside the segment needs only a ring: the rows from the oldest one that is still
+ * needed to the newest one. In a chain, the number of these rows is the height of the reader's
+ * window:
  *
  *   conv 3x3 -> depthwise 3x3 -> conv 1x1       ring of 3 rows, ring of 1 row, whole value
  *
@@ -21,18 +24,20 @@
 /* The result of a step inside a segment, and its memory. */
 typedef struct
 {
-  gboolean is_whole; /* read after the segment, or an output of the graph */
-  guint shares; /* index of the step of the segment whose memory this step uses; often this step */
+  gboolean is_whole; /* a step after the segment reads the result, or the result is an output of the
+                      * graph */
+  guint shares;      /* index of the step whose memory this step uses; usually this step */
   guint before,
-      next; /* steps before and after this one that use the same memory; CLEAVE_BUNDLE_NONE: none */
-  gint64 capacity; /* number of rows in memory; only for steps that use their own memory */
+      next;        /* previous and next step that use the same memory; CLEAVE_BUNDLE_NONE: none */
+  gint64 capacity; /* number of rows in memory; valid only if `shares` is this step */
   gint64 columns;  /* number of columns in memory */
 } CleaveBundleSlot;
 
-/* The result of a segment may overlay a value that dies in the segment. The result begins `lag`
- * bytes or more before that value: each row is written after the bytes under it were read for the
- * last time. If the rows are computed upward, from the last one to the first one, the result lies
- * after the value instead, so that a chain of segments can move to and fro in one place.
+/* An overlay: the result of a segment shares memory with a value that dies in the segment. The
+ * result begins `lag` bytes or more before that value, so that each row overwrites only bytes that
+ * no step still needs. If the rows are computed upward, from the last to the first, the result ends
+ * after the value instead. So the results of a chain of segments can alternate between two
+ * positions.
  *
  *   value        .....[==========]
  *   result       [=========]            begins `lag` bytes before the value
@@ -40,8 +45,8 @@ typedef struct
 typedef struct
 {
   guint end, value; /* indices of the segment's result and of the overlaid value;
-                       CLEAVE_BUNDLE_NONE: no overlay */
-  gint64 lag;       /* in bytes; negative: the result may begin after the value */
+                     * CLEAVE_BUNDLE_NONE: no overlay */
+  gint64 lag;       /* in bytes; negative: the result may begin this many bytes after the value */
 } CleaveBundleOverlay;
 
 typedef struct
@@ -53,59 +58,65 @@ typedef struct
   CleaveBundleOverlay overlay;
 } CleaveBundleSegment;
 
-/* Limit on the steps of a segment, which bounds the time of the search. */
+/* A segment has at most this many steps. The limit bounds the time of the search. */
 #define CLEAVE_BUNDLE_MAX_STEPS 96
 
-/* The number of rows in the rings of all segments that end at one step, from one run of the longest
- * of these segments.
+/* A run: the number of rows in the rings of all segments that end at one step. They are found by
+ * running the loop of the longest of these segments once.
  *
- *   a -> b -> c -> d       a run of a to d gives the rows of b to d, c to d, and d, too
+ *   a -> b -> c -> d       the run of a to d also gives the rows of b to d, c to d, and d
  *
- * A step asks only earlier steps for rows. So the steps of a shorter segment compute their rows in
- * the same order whether the earlier steps are in the segment or not. See flow-runs.c. */
+ * A step requests rows only from earlier steps. So the steps of a shorter segment compute their
+ * rows in the same order whether the segment includes the earlier steps or not. flow-runs.c keeps
+ * the last runs. */
 typedef struct
 {
-  guint first, end; /* first step of the longest segment, and step after its last; `end` is 0 if
-                       there was no run */
-  guint *next;      /* indexed by step minus `first`: CleaveBundleSlot.next of the step */
-  gint64 *capacity; /* indexed by step minus `first`: rows of its memory if no earlier step of the
-                       segment uses it */
+  guint first, end; /* first step of the longest segment, and the step after its last step; `end` is
+                     * 0 if there was no run */
+  guint *next;      /* indexed by step minus `first`: `next` of the step's CleaveBundleSlot */
+  gint64 *capacity; /* indexed by step minus `first`: rows of the step's memory in a segment in
+                     * which no earlier step uses that memory */
   CleaveBundleOverlay *overlays; /* indexed by step minus `first`: overlay of the segment that
-                                    begins there; only for one band */
+                                  * begins at the step; only for one band */
 } CleaveBundleRun;
 
-/* The overlay of the segments that begin at steps [first, end) of a run. All of them overlay the
- * same value, which the same operands read. */
+/* The overlay that is common to the segments of a run that begin at steps [first, end): the results
+ * overlay the same value, and the same operands read that value. */
 typedef struct
 {
   guint first, end;
   CleaveBundleOverlay overlay;
-  guint first_reader, n_readers; /* its entries in flow->readers: index of the first, and number */
+  guint first_reader, n_readers; /* index of the group's first entry in `readers` of
+                                  * CleaveBundleFlow, and number of its entries */
 } CleaveBundleOverlayGroup;
 
-/* State for laying out segments of a model. */
+/* The state of the layout of segments of a model. The segment that is laid out now is `segment`. */
 typedef struct
 {
   const CleaveBundleModel *model;
   gint64 align;
   CleaveBundleSegment segment;
   CleaveBundleSlot *slots; /* indexed by step minus segment.first */
-  CleaveSpan *columns;     /* columns of a step in a band: columns[band * n_steps + step - first] */
+  CleaveSpan *columns;     /* indexed by band * number of steps + step - segment.first: columns of a
+                            * step in a band */
   gint64 *made; /* indexed by step minus segment.first: number of rows that the step has computed */
-  gint64 *mark; /* copy of `made` from when step `target` had computed `marked_row` rows
-                   (flow-steady.c) */
+  gint64 *mark; /* copy of `made`, taken when step `target` had computed `marked_row` rows
+                 * (flow-steady.c) */
   gint64 marked_row;
-  gint64 n_skipped;   /* number of rows that flow-steady.c has skipped in last steps, over all
-                         segments */
+  gint64 n_skipped;   /* number of rows of last steps that flow-steady.c has skipped, in all
+                       * segments */
   gint64 n_runs;      /* number of times that flow-rows.c has run the loop of a segment */
-  gboolean walks_all; /* for tests of flow-steady.c and flow-runs.c: skip no rows, and use no
-                         earlier run */
-  guint *reader; /* indexed by step minus segment.first: the step that asked this step for rows */
-  CleaveBundleRun runs[3]; /* the last runs: downward, downward in bands, and upward */
+  gboolean walks_all; /* for tests: skip no rows (flow-steady.c), and use no earlier run
+                       * (flow-runs.c) */
+  guint *reader;      /* indexed by step minus segment.first: the step that requested a row of this
+                       * step */
+  CleaveBundleRun runs[3]; /* the last run without bands, the last run with bands, and the last
+                            * upward run */
   GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */
-  GArray *readers;         /* CleaveBundleReader: readers of the values of the groups */
-  guint8 *overlaid;        /* indexed by step: bit i is set if operand i is a value of a group */
-  guint end_slot;          /* the step whose memory holds the result of the segment */
+  GArray *readers;         /* CleaveBundleReader: readers of the overlaid values of the groups */
+  guint8 *overlaid;        /* indexed by step minus segment.first: bit i is set if operand i is an
+                            * overlaid value of a group */
+  guint end_slot;          /* index of the step whose memory holds the result of the segment */
 } CleaveBundleFlow;
 
 void cleave_bundle_flow_init (CleaveBundleFlow *flow, const CleaveBundleModel *model, gint64 align);
@@ -114,15 +125,15 @@ void cleave_bundle_flow_clear (CleaveBundleFlow *flow);
 /* Lays out the segment of steps [first, end) in `n_bands` bands. Returns FALSE if these steps
  * cannot be a segment. */
 gboolean cleave_bundle_flow_run (CleaveBundleFlow *flow, guint first, guint end, guint n_bands);
-/* Returns the step with a whole result that uses the memory of step `owner`; CLEAVE_BUNDLE_NONE if
- * there is none. */
+/* Returns the step that has a whole result and uses the memory of step `owner`; CLEAVE_BUNDLE_NONE
+ * if there is none. */
 guint cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner);
-/* Lays out the segment for rows that are computed upward, from the last to the first, in one
- * band. */
+/* Lays out the segment of steps [first, end) in one band, with rows computed upward, from the last
+ * row to the first. */
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
-/* Lays out a segment again that cleave_bundle_flow_run() has laid out before. */
+/* Lays out a segment again, as an earlier cleave_bundle_flow_run() did. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);
-/* Returns whether a step from `end` on reads a value that an earlier step produces, or the value is
+/* Returns whether a step from `end` on reads a value that an earlier step computes, or the value is
  * an output. */
 static inline gboolean
 cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Changes the element types of inputs and outputs.
+/* Changes the element types of the inputs and outputs of a bundle to integers or floats, as the
+ * user requests:
  *
  *   integers:  x (float) -> QuantizeLinear -> Conv … -> DequantizeLinear -> y (float)
  *           => x (int8) -> Conv … -> y (int8)
  *   floats:    x (int8) -> QLinearConv … -> y (int8)
  *           => x (float) -> QuantizeLinear -> QLinearConv … -> DequantizeLinear -> y (float)
  *
- * Finds the scale and the zero point of each input and output of integers, if the graph has
- * them. States keep their types. */
+ * Finds the scale and the zero point of each integer input and output in the constants of its
+ * readers or producer. States keep their types. */
 
 #include <cleave/cleave-tflite.h>
 #include <string.h>
@@ -30,10 +31,10 @@ is_integer (CleaveElement element)
          element == CLEAVE_UINT16;
 }
 
-/* Scales */
+/* The functions below find scales and zero points. */
 
-/* Reads the scale and the zero point of a value from the constants of a node. Returns an unknown
- * scale if there is one scale for each channel, or none. */
+/* Reads the scale and the zero point of a value from two constant operands of a node. Returns an
+ * unknown scale if there is no scale, or one scale for each channel. */
 static CleaveBundleQuantization
 read_scale (const CleaveNode *node, guint scale, guint zero)
 {
@@ -52,8 +53,8 @@ read_scale (const CleaveNode *node, guint scale, guint zero)
   return read;
 }
 
-/* Returns the scale and zero point of operand 0 (`value` "x") or of the result ("y"), from the
- * constants of a node. In ops of ONNX, their names begin with the name of the value: x, x_scale,
+/* Returns the scale and zero point of a node's operand 0 (`value` is "x") or result (`value` is
+ * "y"). In ops of ONNX, the names of these operands begin with `value`: x, x_scale,
  * x_zero_point. */
 static CleaveBundleQuantization
 find_scale (const CleaveNode *node, const char *value)
@@ -120,10 +121,10 @@ set_operand (CleaveOperand *operand, CleaveResult *result)
   cleave_operand_attach (operand, result);
 }
 
-/* Inputs */
+/* The functions below change inputs. */
 
-/* Finds the element type to which all readers of an input convert it, with one scale. Fails if
- * there is none. */
+/* Finds the integer type and the scale to which all readers of an input convert it. Fails if the
+ * readers differ or do not convert it. */
 static gboolean
 find_conversion (const CleaveResult *input, CleaveBundleQuantization *scale, CleaveElement *to)
 {
@@ -145,7 +146,7 @@ find_conversion (const CleaveResult *input, CleaveBundleQuantization *scale, Cle
   return scale->is_known;
 }
 
-/* Replaces a float input by an input of the integers to which its readers convert it. */
+/* Replaces a float input by an integer input, of the type to which its readers convert it. */
 static gboolean
 quantize_input (CleaveGraph *graph,
                 CleaveResult *input,
@@ -203,7 +204,7 @@ add_conversion (CleaveGraph *graph,
                            error);
 }
 
-/* Replaces an input of integers by a float input, which a QuantizeLinear converts. */
+/* Replaces an integer input by a float input and a QuantizeLinear. */
 static gboolean
 dequantize_input (CleaveGraph *graph,
                   CleaveResult *input,
@@ -229,7 +230,7 @@ dequantize_input (CleaveGraph *graph,
   return node != NULL;
 }
 
-/* Outputs */
+/* The functions below change outputs. */
 
 static gboolean
 quantize_output (CleaveOutput *output, CleaveBundleQuantization *scale, GError **error)
@@ -270,7 +271,7 @@ dequantize_output (CleaveGraph *graph,
   return TRUE;
 }
 
-/* All ports */
+/* The functions below change all inputs and outputs that are not states. */
 
 static gboolean
 set_input (CleaveBundleModel *model, guint i, CleaveBundleIoType type, GError **error)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Sets the kernel and the constants of a layer, and stores constant arrays in the pool (layer.h,
+ * op.h). */
+
 #include "layer.h"
 
 #include <string.h>
@@ -60,7 +63,7 @@ cleave_bundle_layer_free (CleaveBundleLayer *layer)
 static void
 set_text (char **field, const char *text)
 {
-  char *copy = g_strdup (text); /* a copy, since `text` may be the old text */
+  char *copy = g_strdup (text); /* copy the text first, since `text` may be the old text */
 
   g_free (*field);
   *field = copy;
@@ -137,8 +140,8 @@ cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint64 ze
   layer->zero = zero;
 }
 
-/* Returns a key of an array: its element type and contents. Only arrays with equal keys share a
- * name. */
+/* Returns the key of an array in `names` of the pool: its element type and contents. Arrays with
+ * equal keys are stored once. */
 static GBytes *
 make_key (const char *type, gconstpointer data, gsize n_bytes)
 {

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The kernel and the constants of a layer, and the pool of constant arrays of a bundle. */
+/* A layer: the kernel and the constants of a step, and the pool of the bundle's constant arrays.
+ * The describe() functions of op.h fill a layer for model.c. The writers print it as a CleaveLayer
+ * (kernels/cleave-run.h). Example: kernel "cleave_conv_s8", struct "CleaveConvS8", arrays net_a0
+ * (weights) and net_a1 (sums). */
 
 #include "op.h"
 
@@ -9,25 +12,25 @@
 typedef struct
 {
   char *prefix;      /* prefix of the names of the arrays */
-  GArray *arrays;    /* CleaveBundleArray: the arrays, each with contents of its own */
+  GArray *arrays;    /* CleaveBundleArray: the arrays; no two have equal contents */
   GHashTable *names; /* maps the contents of an array to 1 plus its index */
 } CleaveBundlePool;
 
 typedef struct
 {
   char *name, *type;
-  char *expression; /* C expression for the address of the array; has a cast if the bytes are stored
-                       as words */
+  char *expression; /* C expression for the address of the array; includes a cast if the bytes are
+                     * stored as words */
   GBytes *bytes;
   gsize n_elements;
 } CleaveBundleArray;
 
-/* A layer that computes the steps of a sequence one after the other. Numbers of bytes are for one
- * column, which is a sequence of the batch. */
+/* The data of a recurrent layer, which computes the steps of a sequence one after the other.
+ * Numbers of bytes are for one column; each column is one sequence of the batch. */
 typedef struct
 {
   gint64 steps, columns;
-  guint x, h, c; /* indices of the operands: the sequence and the initial states */
+  guint x, h, c; /* indices of the node's operands with the sequence, h and c */
   gsize h_bytes, c_bytes;
   gsize state_bytes;       /* bytes of the state that the layer keeps between time steps */
   gboolean is_batch_first; /* dimension 0 of x is the batch, and dimension 1 the steps */
@@ -42,11 +45,11 @@ struct _CleaveBundleLayer
   gsize sum_pixel_bytes;
   gboolean has_float_scales, is_wide;
   gboolean is_folded, is_flat;
-  CleaveBundleRecurrent recurrent; /* n_steps 0: the layer is not recurrent */
-  guint in_place; /* a bit for each variable operand that the result may overwrite */
-  guint slot;     /* index among the node's operands of the first variable operand */
-  guint
-      zero_operand; /* 1 plus the index of the node's operand with the zero point `zero`; 0: none */
+  CleaveBundleRecurrent recurrent; /* `steps` is 0: the layer is not recurrent */
+  guint in_place;                  /* bit i is set if the result may overwrite variable operand i */
+  guint slot;         /* index of the first variable operand among the node's operands */
+  guint zero_operand; /* 1 plus the index, among the node's operands, of the operand whose zero
+                       * point is `zero`; 0: none */
   gint64 zero;
 };
 
@@ -54,12 +57,13 @@ CleaveBundlePool *cleave_bundle_pool_new (const char *prefix);
 void cleave_bundle_pool_free (CleaveBundlePool *pool);
 CleaveBundleLayer *cleave_bundle_layer_new (CleaveBundlePool *pool);
 void cleave_bundle_layer_free (CleaveBundleLayer *layer);
-/* Makes a layer recurrent. Kernel `sums` computes the state after step call->row of operand 0. Row
- * 0 begins with the states in operand 1, or with constants. The layer's own kernel copies h of a
- * step, or h and c, from the state. */
+/* Makes a layer recurrent. Kernel `sums` computes the state after step `row` of the sequence
+ * (operand 0). Row 0 begins with the states in operand 1, or with constants. The layer's own kernel
+ * copies h of a step, or h and c, from the state. */
 void cleave_bundle_layer_set_recurrent (CleaveBundleLayer *layer,
                                         const char *sums,
                                         const CleaveBundleRecurrent *recurrent);
-/* Returns whether an initial state of a recurrent layer is computed at run time. */
+/* Returns whether an initial state of a recurrent layer is computed at run time, and not
+ * constant. */
 gboolean cleave_bundle_has_variable_state (const CleaveNode *node,
                                            const CleaveBundleRecurrent *recurrent);

@@ -10,10 +10,10 @@ typedef struct
   const CleaveBundlePlan *plan;
   gint64 align;
   GArray *buffers;
-  guint *segment_of; /* indexed by step: its segment */
+  guint *segment_of; /* indexed by step: index of its segment in the plan */
 } Builder;
 
-/* Buffers */
+/* The functions below list the buffers of a plan. */
 
 static guint
 find_segment (const Builder *b, guint step)
@@ -36,8 +36,8 @@ add_buffer (Builder *b, guint value, guint first, guint last, gint64 n_bytes)
   g_array_append_val (b->buffers, buffer);
 }
 
-/* Adds the buffers of inputs, of outputs, and of values that a later segment reads than the segment
- * that computes them. */
+/* Adds the buffers of inputs and outputs, and of values that a segment computes and a later segment
+ * reads. */
 static void
 add_whole (Builder *b)
 {
@@ -96,10 +96,11 @@ add_rings (Builder *b, guint index)
   cleave_bundle_flow_clear (&flow);
 }
 
-/* Accesses */
+/* The functions below estimate the accesses to buffers. */
 
-/* Adds to the operand's accesses the bytes that step `step` reads of it. It reads each byte once
- * or, if that is more, one element for each four multiply-adds, which kernels compute at once. */
+/* Adds the bytes that a step reads of an operand to the accesses of the operand's buffer. The step
+ * reads each byte once, or one element for each four multiply-adds, which kernels compute at once,
+ * whichever is more. */
 static void
 add_reads (const Builder *b, const CleaveBundleStep *step, guint operand)
 {
@@ -125,7 +126,7 @@ count_accesses (const Builder *b)
       add_reads (b, cleave_bundle_step (b->model, s), i);
 }
 
-/* Layout */
+/* The functions below make the layout. */
 
 static void
 list_buffers (Builder *b)
@@ -143,7 +144,7 @@ list_buffers (Builder *b)
   count_accesses (b);
 }
 
-/* Copies the places of all buffers to the layout, and sets the bytes of each memory. */
+/* Copies the offsets of all buffers to the layout, and sets the bytes of each memory. */
 static void
 fill (CleaveBundleLayout *layout, const CleaveBundleMemories *memories)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The parts of the lowering of a graph:
+/* The parts of the lowering of a graph to a CleaveBundleModel (model.h). cleave_bundle_model_new()
+ * in model.c calls them:
  *
- *   builder.c  adds values and steps
- *   model.c    nodes become steps
- *   recurrent.c  recurrent nodes become steps
- *   ports.c    inputs and outputs, and the memory in which they lie
- *   states.c   states: inputs that are an output of the run before */
+ *   builder.c    adds values and steps
+ *   model.c      turns nodes into steps
+ *   recurrent.c  turns recurrent nodes into steps
+ *   ports.c      adds inputs and outputs, and the memory in which they lie
+ *   states.c     pairs states: inputs whose value is an output of the previous run */
 
 #include "model.h"
 
@@ -28,16 +29,18 @@ void cleave_bundle_append_step (CleaveBundleBuilder *b, CleaveBundleStep *step, 
 gboolean cleave_bundle_find_states (CleaveBundleBuilder *b, GError **error);
 /* Sets the value that each state has before the first run. */
 void cleave_bundle_set_starts (CleaveBundleModel *model);
-/* Adds the values of inputs, and the steps that read rows from the caller. */
+/* Adds a value for each input. If an input is supplied row by row (CLEAVE_BUNDLE_ROWS), also adds
+ * the step that reads its rows. */
 void cleave_bundle_add_inputs (CleaveBundleBuilder *b);
-/* Marks the values that are outputs, and sets the last reader of each value. */
+/* Marks the values that are outputs. Sets `last_reader` of each value. */
 gboolean cleave_bundle_mark_readers (CleaveBundleBuilder *b, GError **error);
-/* Adds a view of value `x` that has the given image: rows, columns and channels. */
+/* Adds a view of value `x` with the given image (rows, columns and channels), and returns its
+ * index. */
 guint cleave_bundle_add_image (CleaveBundleBuilder *b,
                                const CleaveResult *result,
                                guint x,
                                const CleaveBundleImage *image);
-/* Makes `value` the value of a result. */
+/* Sets the value of a result; replaces an earlier value. */
 void cleave_bundle_set_value (CleaveBundleBuilder *b, const CleaveResult *result, guint value);
 /* Adds the steps of a recurrent node. */
 gboolean cleave_bundle_add_recurrent (CleaveBundleBuilder *b,

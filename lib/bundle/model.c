@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Lowers a graph to values and steps: turns each node into one or several steps (model-parts.h). */
+
 #include "model-parts.h"
 
-#define MAX_NAMED 8 /* number of refused nodes that a message names after the first */
+#define MAX_NAMED 8 /* an error message names at most this many refused nodes after the first */
 
-/* Values */
+/* The functions below add values. */
 
 static gboolean
 is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
@@ -13,8 +15,8 @@ is_same_image (const CleaveBundleImage *a, const CleaveBundleImage *b)
          a->channels == b->channels;
 }
 
-/* Makes the result of a node a view of its operand. If both have the same image, the result and the
- * operand share one value. */
+/* Makes the result of a node a view of its operand. If result and operand have the same image, they
+ * share one value. */
 static void
 add_view (CleaveBundleBuilder *b, const CleaveNode *node)
 {
@@ -27,8 +29,8 @@ add_view (CleaveBundleBuilder *b, const CleaveNode *node)
     cleave_bundle_add_image (b, &node->results[0], x, &image);
 }
 
-/* Returns the image that the kernel of a layer gets: the rows of all images as one image (folded),
- * or the rows of an image as one row (flat). */
+/* Returns the image that the kernel of a layer gets: one image with the rows of all images
+ * (is_folded), or one row with all rows of an image (is_flat). */
 static CleaveBundleImage
 fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
 {
@@ -45,7 +47,7 @@ fold (CleaveBundleImage image, const CleaveBundleLayer *layer)
   return image;
 }
 
-/* Replaces the first n operands of a step by views with the images that its kernel gets. */
+/* Replaces the first `n` operands of a step by views that have the images that its kernel gets. */
 static void
 fold_operands (CleaveBundleBuilder *b, CleaveBundleStep *step, guint n)
 {
@@ -78,7 +80,7 @@ add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleSt
   return y;
 }
 
-/* If a step's kernel sees another image than the readers of its result, adds a view with the
+/* If the kernel of a step gets another image of the result than the readers, adds a view with the
  * readers' image. */
 static void
 unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
@@ -89,18 +91,18 @@ unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
     cleave_bundle_add_image (b, &node->results[0], y, &image);
 }
 
-/* Steps */
+/* The functions below add steps. */
 
-/* Returns the map of a dimension that the operand does not have: it reads index 0. */
+/* Returns the map for a dimension that the operand does not have: the step reads index 0. */
 static CleaveDimMap
 only_index (void)
 {
   return cleave_dim_map_whole (1);
 }
 
-/* Returns the map of an operand's dimension `dim`. If it follows dimension `from` of the result, or
- * is constant, returns the op's map. If it follows another dimension, returns a map that reads
- * every index that it can need. */
+/* Returns the map of dimension `dim` of an operand, for a step whose rows (or columns) are
+ * dimension `from` of the result. This is the op's map if it depends only on `from`. If it depends
+ * on another dimension, returns a map of all indices. */
 static CleaveDimMap
 find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
 {
@@ -172,8 +174,8 @@ describe (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
   return TRUE;
 }
 
-/* Adds a step that sums the rows of operand 0 of `step`, and replaces that operand by the last sum.
- */
+/* Adds a step that sums the rows of operand 0 of `step`. Replaces that operand by the complete sum,
+ * which is the last row. */
 static void
 add_sums (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step)
 {
@@ -204,7 +206,7 @@ add_sums (CleaveBundleBuilder *b, const CleaveNode *node, CleaveBundleStep *step
   step->macs = 0;
 }
 
-/* Adds the step of a node. If the layer has sums, adds the step of the sums before it. */
+/* Adds the step of a node. If the layer has sums, first adds the step that computes the sums. */
 static gboolean
 add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
@@ -230,8 +232,9 @@ add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   return TRUE;
 }
 
-/* Adds a node whose operands are parts of its result, such as a Concat. Adds one step for each
- * part, which writes the part into the rows of the earlier parts. */
+/* Adds a join, a node whose operands are parts of its result, such as a Concat. Adds one step for
+ * each part. The step copies its part into the value in which earlier steps have copied the earlier
+ * parts. */
 static gboolean
 add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {
@@ -286,8 +289,8 @@ add_node (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
   return node->op->flags & CLEAVE_OP_JOIN ? add_join (b, node, error) : add_step (b, node, error);
 }
 
-/* Appends the name of a refused node to the list `names`. `n`: number of refused nodes before it.
- */
+/* Appends the name of a refused node to the list `names`. `n`: number of nodes that were refused
+ * before. */
 static void
 name_refused (const CleaveNode *node, guint n, GString *names)
 {
@@ -295,8 +298,8 @@ name_refused (const CleaveNode *node, guint n, GString *names)
     g_string_append_printf (names, "%s%s '%s'", n == 1 ? "" : ", ", node->op->name, node->name);
 }
 
-/* Adds all nodes. Fails with the reason for the first refused node and the names of other refused
- * nodes, so that all of them can be changed at once. */
+/* Adds all nodes. Fails if nodes are refused. The error has the reason for the first refused node,
+ * and the names of the others, so that the user can change all of them at once. */
 static gboolean
 add_nodes (CleaveBundleBuilder *b, const GPtrArray *order, GError **error)
 {
@@ -312,7 +315,8 @@ add_nodes (CleaveBundleBuilder *b, const GPtrArray *order, GError **error)
         continue;
       if (n++ > 0)
         name_refused (node, n - 1, others);
-      for (guint r = 0; r < node->n_results; r++) /* lets its readers be checked, too */
+      for (guint r = 0; r < node->n_results; r++) /* adds values for the results of a refused node,
+                                                   * so that its readers are checked, too */
         cleave_bundle_add_value (b, &node->results[r]);
     }
   if (n == 0)

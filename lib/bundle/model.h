@@ -2,11 +2,14 @@
 #pragma once
 
 /* The graph in the form that a bundle needs: values that lie in memory as rows of pixels, and steps
- * that compute them row by row. The planner (plan.h) groups steps into segments. The writers print
- * both.
+ * that compute them row by row. model.c makes it from the prepared graph, the planner (plan.h)
+ * groups the steps into segments, and the writers print values and steps.
  *
  * A value may be a view of another value. For example, the result of a Reshape has the bytes of its
- * operand, with other rows. A view can be read when its base is whole. */
+ * operand, divided into other rows. A step can read a view only when the base of the view is whole.
+ *
+ *   Conv [1, 8, 4, 4] -> Flatten -> Gemm     value 0: 4 rows, 4 columns, 8 channels; value 1: a
+ * view, 1 row */
 
 #include <cleave/cleave-bundle.h>
 
@@ -19,20 +22,22 @@
 /* The memory in which a value lies during a run. */
 typedef enum {
   CLEAVE_BUNDLE_ARENA,
-  CLEAVE_BUNDLE_INPUT,  /* memory of the caller, which a run does not write */
-  CLEAVE_BUNDLE_OUTPUT, /* memory of the caller */
+  CLEAVE_BUNDLE_INPUT,  /* memory of the caller, which the bundle only reads */
+  CLEAVE_BUNDLE_OUTPUT, /* memory of the caller, to which the bundle writes */
 } CleaveBundlePlace;
 
 typedef struct
 {
   const CleaveResult *result;
   CleaveBundleImage image;
-  guint base;        /* index of this value; for a view, index of the value that owns the bytes */
-  guint producer;    /* step that computes the value; CLEAVE_BUNDLE_NONE: an input of the graph */
-  guint last_reader; /* last step that reads this value or a view of it; the number of steps for an
-                        output of the graph in the arena */
-  CleaveBundlePlace place; /* place of the base */
-  guint port; /* index of the input or output, if the value is in memory of the caller */
+  guint base;        /* index of the value that owns the bytes: of this value, or for a view, of its
+                      * base */
+  guint producer;    /* step that computes the value; CLEAVE_BUNDLE_NONE: the value is an input of
+                      * the graph */
+  guint last_reader; /* last step that reads this value or a view of it; for an output in the arena,
+                      * the number of steps */
+  CleaveBundlePlace place; /* memory in which the base lies */
+  guint port; /* index of the input or output, if the value is in the caller's memory */
 } CleaveBundleValue;
 
 typedef struct
@@ -41,32 +46,34 @@ typedef struct
   guint result;           /* index of the value that the step computes */
   guint n_operands;
   guint operands[CLEAVE_BUNDLE_MAX_OPERANDS]; /* indices of values */
-  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* index among the node's operands of each variable
-                                                 operand */
+  guint slots[CLEAVE_BUNDLE_MAX_OPERANDS];    /* indices, among the node's operands, of the variable
+                                               * operands */
   CleaveDimMap rows[CLEAVE_BUNDLE_MAX_OPERANDS], columns[CLEAVE_BUNDLE_MAX_OPERANDS];
   CleaveBundleLayer *layer;
   const char *kernel; /* kernel function; NULL: the step reads rows of an input from the caller */
   gboolean is_sum; /* row r of the result is the sum of rows 0 … r of operand 0; the next step reads
-                      the last row */
-  gboolean mixes_images; /* an image of the result needs several images of an operand */
+                    * only the last row */
+  gboolean mixes_images; /* an image of the result needs several images of an operand, so images
+                          * cannot run one by one */
   gint64 macs;
 } CleaveBundleStep;
 
-/* A reader: operand number `operand` of step `step`. */
+/* A use of a value: operand number `operand` of step `step`. */
 typedef struct
 {
   guint step, operand;
 } CleaveBundleReader;
 
-/* A state: an input whose value is an output of the run before. */
+/* A state: an input whose value is an output of the previous run. */
 typedef struct
 {
   guint input, output;    /* indices of the input and the output */
-  gint64 offset, n_bytes; /* place in the memory of states, in bytes */
-  gint64 start;           /* value of each element in the first run */
+  gint64 offset, n_bytes; /* offset in the memory of states, and size */
+  gint64 start;           /* value of each element before the first run */
 } CleaveBundleKept;
 
-/* Quantization of an input or output: the real number of an integer is (integer - zero) * scale. */
+/* Quantization of an input or output: an integer stands for the real number (integer - zero) *
+ * scale. */
 typedef struct
 {
   gboolean is_known;
@@ -77,13 +84,13 @@ typedef struct
 typedef struct
 {
   CleaveGraph *graph;
-  GArray *values; /* CleaveBundleValue: operands and results of the steps */
-  GArray *steps;  /* CleaveBundleStep, in the order of a run */
-  guint *outputs; /* indices of the values that are outputs of the graph */
-  CleaveBundleReader
-      *readers;        /* readers of all values, value after value, each in the order of a run */
-  guint *first_reader; /* index in `readers` of each value's first reader; one more element holds
-                          the end */
+  GArray *values;              /* CleaveBundleValue: operands and results of the steps */
+  GArray *steps;               /* CleaveBundleStep: the steps in the order in which they run */
+  guint *outputs;              /* indices of the values that are outputs of the graph */
+  CleaveBundleReader *readers; /* uses of all values, first all uses of value 0, then of value 1, …;
+                                * the uses of a value are in the order of the steps */
+  guint *first_reader; /* indexed by value: index in `readers` of the value's first use; one more
+                        * element is the length of `readers` */
   CleaveBundlePool *pool;
   GArray *states;                                         /* CleaveBundleKept: the states */
   gint64 state_bytes;                                     /* bytes of all states */
@@ -137,19 +144,22 @@ CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
                                        guint operand,
                                        CleaveSpan columns);
 
-/* Returns whether a step reads a value, or the value is an output. */
+/* Returns whether a step reads the value, or the value is an output. */
 gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
-/* Returns whether result 0 of a node has the bytes of operand 0 in memory, as for a Reshape. */
+/* Returns whether result 0 of a node is a view: its bytes in memory are those of operand 0, as in a
+ * Reshape. */
 gboolean cleave_bundle_is_view (const CleaveNode *node);
 /* Returns whether the bytes of a value are in row-major order of its logical shape. Dimensions of
- * extent 1 do not count. */
+ * extent 1 are ignored. */
 gboolean cleave_bundle_is_row_major (const CleaveResult *value);
-/* Replaces nodes for which there are no kernels by nodes with the same bits. */
+/* Replaces nodes for which a bundle has no kernel by nodes with kernels that compute the same
+ * bits. */
 gboolean cleave_bundle_prepare (CleaveGraph *graph, GError **error);
 /* Changes the element types of inputs and outputs that are not states, and sets their scales. */
 gboolean
 cleave_bundle_set_io_type (CleaveBundleModel *model, CleaveBundleIoType type, GError **error);
-/* Returns the state of which a port is the input or the output; NULL if there is none. */
+/* Returns the state whose input (`is_input`) or output has the index `port`; NULL if there is
+ * none. */
 const CleaveBundleKept *
 cleave_bundle_find_kept (const CleaveBundleModel *model, guint port, gboolean is_input);
 /* Computes all nodes that depend on constants alone, and makes constants dense. */

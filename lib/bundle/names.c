@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes C identifiers and C types of inputs and outputs. */
+/* Makes C identifiers and C types from the names and types of inputs and outputs. */
 
 #include "bundle.h"
 

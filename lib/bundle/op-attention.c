@@ -6,10 +6,10 @@
 #include "op-help.h"
 #include "ops.h"
 
-/* LayerNormalization */
+/* The functions below describe LayerNormalization. */
 
-/* Adds the array of a constant operand, broadcast to the n elements that are normalized together.
- * Returns its C expression. */
+/* Adds the array of a constant operand, broadcast to the `n` elements that are normalized together.
+ * Returns the C expression of the array. */
 static const char *
 add_parameter (const CleaveNode *node, guint operand, gint64 n, CleaveBundleLayer *layer)
 {
@@ -53,7 +53,7 @@ describe_layer_norm (const CleaveNode *node, CleaveBundleLayer *layer, GError **
   return TRUE;
 }
 
-/* MatMul */
+/* The functions below describe MatMul. */
 
 static gboolean
 has_channels_last (const CleaveResult *value)
@@ -88,7 +88,7 @@ cleave_bundle_describe_product (const CleaveNode *node, CleaveBundleLayer *layer
   return TRUE;
 }
 
-/* Gather */
+/* The functions below describe Gather. */
 
 static gboolean
 describe_embed (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)

@@ -13,12 +13,13 @@ enum { X, W, B };
 /* Numbers of groups and channels of a convolution. */
 typedef struct
 {
-  gint64 groups, in, out; /* number of groups, and channels of a group in x and in the result */
+  gint64 groups, in, out; /* number of groups, and number of channels of one group in x and in the
+                           * result */
   gint64 taps;
 } Sizes;
 
-/* Adds weights, which are [channel of the result][channel of a group][tap] with these strides.
- * Returns their C expression. */
+/* Adds the array of weights. `strides`: distances in `w` of the channels of the result, the
+ * channels of a group, and the taps. Returns the C expression of the array. */
 static const char *
 add_weights (const Sizes *s, const float *w, const gint64 *strides, CleaveBundleLayer *layer)
 {
@@ -61,7 +62,7 @@ set_conv (const Sizes *s,
   cleave_bundle_layer_set_params (layer, "CleaveConvF32", fields);
 }
 
-/* Transforms 9 weights for Winograd's algorithm, and stores the 16 factors n elements apart. */
+/* Transforms 9 weights for Winograd's algorithm, and stores the 16 factors `n` elements apart. */
 static void
 store_factors (const float *w, float *to, gint64 n)
 {
@@ -72,8 +73,8 @@ store_factors (const float *w, float *to, gint64 n)
     to[t * n] = u[t];
 }
 
-/* Adds the array of factors of Winograd's algorithm, from weights [channel of the result][channel
- * of a group][9]. Returns its C expression. */
+/* Adds the array of factors of Winograd's algorithm. `w` is indexed by [channel of the
+ * result][channel of a group][9]. Returns the C expression of the array. */
 static const char *
 add_factors (const Sizes *s, const float *w, CleaveBundleLayer *layer)
 {
@@ -176,8 +177,8 @@ describe_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GError **e
   return TRUE;
 }
 
-/* Describes a product of pixels with a matrix, whose element [k][n] is at k * stride_k + n *
- * stride_n. */
+/* Describes a product of each pixel with a matrix. Element [k][n] of the matrix is at k * stride_k
+ * + n * stride_n. */
 static void
 set_product (const CleaveNode *node,
              const Sizes *s,

@@ -35,15 +35,15 @@ count_weights (const CleaveBundleConv *conv)
   return count_channels (conv) * conv->in * conv->kernel[0] * conv->kernel[1];
 }
 
-/* The operands of a node that have weights and biases, as indices. */
+/* The operands with weights and biases, as indices among the node's operands. */
 typedef struct
 {
-  guint w, w_zero, bias; /* G_MAXUINT: absent */
+  guint w, w_zero, bias; /* G_MAXUINT: the node has no such operand */
 } Operands;
 
-/* Copies weights and bias. The weight of result channel c, channel i of its group and a tap is at c
- * * strides[0] + i * strides[1] + tap. In a transposed convolution, the weights of adjacent groups
- * are `group` apart. */
+/* Copies weights and bias. The weight of channel c of the result, channel i of its group and a tap
+ * is at c * strides[0] + i * strides[1] + tap. In a transposed convolution, the weights of adjacent
+ * groups are `group` apart. */
 static gboolean
 read_weights (const CleaveNode *node,
               const Operands *at,
@@ -88,7 +88,7 @@ fits_bytes (const CleaveBundleConv *conv)
 }
 
 /* Adds the arrays for kernels/conv-integer.c to the bundle, and appends the fields that refer to
- * them. */
+ * these arrays. */
 static void
 add_arrays (const CleaveBundleConv *conv, CleaveBundleLayer *layer, GString *fields)
 {
@@ -116,7 +116,7 @@ add_arrays (const CleaveBundleConv *conv, CleaveBundleLayer *layer, GString *fie
       is_of_bytes ? 1 : 2);
 }
 
-/* Describes a layer with the kernel for all element types. */
+/* Describes a layer with kernels/conv-integer.c, which supports all element types. */
 static gboolean
 set_integer (const CleaveNode *node,
              const CleaveBundleConv *conv,
@@ -159,7 +159,7 @@ set_conv (const CleaveNode *node,
   return set_integer (node, conv, layer, error);
 }
 
-/* Ops of TensorFlow Lite, whose scales are in fixed point */
+/* Operands of TfliteConv and TfliteConvTranspose, whose scales are in fixed point. */
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 
@@ -261,7 +261,7 @@ describe_tflite_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GEr
          read_fixed (node, a->wide, &conv, error) && set_conv (node, &conv, layer, error);
 }
 
-/* ONNX */
+/* Operands of QLinearConv. */
 
 enum { Q_X, Q_X_SCALE, Q_X_ZERO, Q_W, Q_W_SCALE, Q_W_ZERO, Q_Y_SCALE, Q_Y_ZERO, Q_B };
 
@@ -327,7 +327,8 @@ describe_qlinear_conv (const CleaveNode *node, CleaveBundleLayer *layer, GError 
          read_floats (node, &conv, error) && set_conv (node, &conv, layer, error);
 }
 
-/* Returns whether a scale or zero point has one element for all columns of B, or one for each. */
+/* Returns whether a scale or zero point has one element for all columns of B, or one element for
+ * each column. */
 static gboolean
 is_of_columns (const CleaveNode *node, guint operand, gint64 columns)
 {

@@ -5,7 +5,7 @@
 
 #include "op-conv.h"
 
-#define GATHERED 40 /* the value of CONV_S8_GATHERED in kernels/conv-s8.c */
+#define GATHERED 40 /* equals CONV_S8_GATHERED in kernels/conv-s8.c */
 
 gboolean
 cleave_bundle_print_conv_slide (const CleaveNode *node,
@@ -29,15 +29,16 @@ cleave_bundle_print_conv_slide (const CleaveNode *node,
 /* Numbers of channels, taps and weights of a convolution. */
 typedef struct
 {
-  gint64 groups, in, out; /* number of groups, and channels of a group in x and in the result */
-  gint64 kernel[2];       /* numbers of rows and columns of taps */
-  gint64 line;            /* number of taps of a line of weights in kernels/conv-s8.c */
-  gint64 block;           /* number of channels of a block of weights */
+  gint64 groups, in, out; /* number of groups, and number of channels of one group in x and in the
+                           * result */
+  gint64 kernel[2];       /* numbers of rows and columns of the kernel */
+  gint64 line;            /* number of taps in a line of weights (kernels/conv-s8.c) */
+  gint64 block;           /* number of channels in a block of weights (kernels/conv-s8.c) */
   gboolean is_depthwise;
 } Geometry;
 
-/* Returns whether the weights of two channels can be combined into integers of 16 bits: weight 0 +
- * 256 * weight 1. The sum overflows if weight 1 is -128 and weight 0 is negative. */
+/* Returns whether the weights of two channels can be combined into an int16: weight 0 + 256 *
+ * weight 1. The sum overflows if weight 1 is -128 and weight 0 is negative. */
 static gboolean
 can_combine (const CleaveBundleConv *conv)
 {
@@ -69,8 +70,9 @@ find_geometry (const CleaveBundleConv *conv)
   return g;
 }
 
-/* Returns whether the sum of a channel fits 31 bits and has a right shift, and all bytes are legal
- * in the result. Then the kernel scales twice the sum, which is faster. */
+/* Returns whether the kernel can scale twice the sum of a channel, which is faster. The sum must
+ * fit into 31 bits, the shift must be a right shift, and the result may have all values of a
+ * byte. */
 static gboolean
 is_doubled (const CleaveBundleConv *conv, gint64 channel)
 {
@@ -83,7 +85,7 @@ is_doubled (const CleaveBundleConv *conv, gint64 channel)
 }
 
 /* Returns the initial value of a channel's sum, modulo 2^32: the bias, minus x_zero times the sum
- * of the channel's weights. If the kernel subtracts x_zero from x, only the bias. */
+ * of the channel's weights. If the kernel itself subtracts x_zero from x, returns only the bias. */
 static gint32
 begin_sum (const CleaveBundleConv *conv, const Geometry *g, const gint8 *w, gint64 channel)
 {
@@ -109,7 +111,7 @@ add_depthwise_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       g_byte_array_append (to, (const guint8 *) &w[c * taps + tap], 1);
 }
 
-/* A line of weights for several channels. */
+/* A line of weights (kernels/conv-s8.c) for several channels. */
 typedef struct
 {
   const Geometry *g;
@@ -117,7 +119,7 @@ typedef struct
   gint64 tap; /* first tap of the line */
 } Line;
 
-/* Returns the weight of element i of a line for a channel; 0 after the end of the line. */
+/* Returns the weight of element `i` of a line for a channel; 0 after the end of the line. */
 static gint8
 find_weight (const Line *line, gint64 channel, gint64 i)
 {
@@ -129,7 +131,7 @@ find_weight (const Line *line, gint64 channel, gint64 i)
   return line->w[(channel * g->in + i % g->in) * taps + line->tap + i / g->in];
 }
 
-/* Appends the weights of four elements from element i on, and of four channels, in the order of
+/* Appends the weights of elements i to i + 3 for four channels, in the order of
  * kernels/dot-s8.h. */
 static void
 add_combined (const Line *line, gint64 channel, gint64 i, GByteArray *to)
@@ -179,7 +181,7 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
       }
 }
 
-/* Adds the arrays of weights and sums, and appends the fields that refer to them. */
+/* Adds the arrays of weights and sums, and appends the fields that refer to these arrays. */
 static void
 add_arrays (const CleaveBundleConv *conv,
             const Geometry *g,

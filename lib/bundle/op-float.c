@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of element-wise ops of float32. If the operand of a function has bytes, the kernel is a
- * table. */
+/* Records of element-wise ops of float32. If the operand of a function was dequantized from bytes,
+ * the kernel is a table of 256 entries. */
 
 #include "op-help.h"
 #include "ops.h"
@@ -204,7 +204,7 @@ describe_min (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
   return describe_binary (node, "min", layer, error);
 }
 
-/* Describes a power with a constant exponent as a product or a square root. */
+/* Describes a power with a constant exponent, such as 2 or 0.5, as a product or a square root. */
 static gboolean
 describe_pow (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks of operands, and functions that print C initializers (op-help.h). */
+
 #include "op-help.h"
 
 #include <math.h>
@@ -67,8 +69,8 @@ cleave_bundle_check_multiplier (const CleaveNode *node, gint64 multiplier, GErro
                              G_MAXINT32, multiplier);
 }
 
-/* Appends a field with two numbers, for rows and columns. A dimension that the node lacks gets
- * `missing`. */
+/* Appends a field with two numbers, for rows and columns. A missing dimension of the node gets the
+ * number `missing`. */
 static gboolean
 print_pair (const CleaveNode *node,
             const char *name,
@@ -140,7 +142,7 @@ cleave_bundle_need_element (const CleaveNode *node,
                              cleave_element_get_name (found));
 }
 
-/* Returns the C type that arrays of these elements have. */
+/* Returns the C type of arrays with elements of type `element`. */
 static const char *
 array_type (CleaveElement element)
 {
@@ -151,7 +153,7 @@ array_type (CleaveElement element)
   return size == 8 ? "int64_t" : size == 4 ? "int32_t" : size == 2 ? "int16_t" : "int8_t";
 }
 
-/* Returns a copy of a constant in the memory order of the result's images. */
+/* Returns a copy of a constant in the memory order of the result's images. The caller frees it. */
 static gpointer
 copy_constant (const CleaveNode *node, guint operand, const gint64 *extents, const gint *dims)
 {
@@ -190,7 +192,7 @@ add_constant (const CleaveNode *node,
                                         (gsize) (extents[0] * extents[1] * extents[2]));
 }
 
-/* Returns whether all operands have the shape of a result with several images, and one of them is
+/* Returns whether the result has several images, all operands have its shape, and one of them is
  * constant. */
 static gboolean
 is_full_batch (const CleaveNode *node)
@@ -209,7 +211,7 @@ is_full_batch (const CleaveNode *node)
 }
 
 /* Appends the C initializer of a CleaveRepeat. `extents`: rows, columns and channels of the
- * operand; an extent of 1 is repeated. */
+ * operand; an operand repeats its elements along a dimension of extent 1. */
 static void
 print_repeat (const char *constant,
               const gint64 *extents,
@@ -224,7 +226,7 @@ print_repeat (const char *constant,
       extents[0], extents[1], extents[2]);
 }
 
-/* Appends the C initializer of a CleaveRepeat for a batch: the rows of all images count as rows of
+/* Appends the C initializer of a CleaveRepeat for a batch. The rows of all images are the rows of
  * one image. */
 static void
 print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GString *fields)

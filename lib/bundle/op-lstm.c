@@ -11,8 +11,8 @@
 enum { X, W, R, B, INITIAL_H, INITIAL_C };
 #define N_GATES 4
 
-/* Adds the array of biases, each minus the zero point times the sum of its row of weights. Sums
- * wrap around. Returns its C expression. */
+/* Adds the array of biases: each bias minus the zero point times the sum of its row of weights. The
+ * numbers wrap around. Returns the C expression of the array. */
 static const char *
 add_biases (
     const CleaveNode *node, guint weights, guint bias, gint64 zero, CleaveBundleLayer *layer)
@@ -38,7 +38,8 @@ add_constant (const CleaveNode *node, guint operand, const char *type, CleaveBun
       (gsize) cleave_shape_n_elements (&node->operands[operand].result->type.shape));
 }
 
-/* Appends two fields, the multipliers and the shifts of the gates or of the three products. */
+/* Appends two fields: the multipliers and the shifts, either of the four gates or of the three
+ * products. */
 static gboolean
 print_factors (const CleaveNode *node,
                const char *prefix,

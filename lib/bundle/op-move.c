@@ -12,17 +12,17 @@
 
 #define FILLED (-1)
 #define UNKNOWN (-2)
-#define FAR (1 << 24) /* larger than the extents that a bundle can have */
+#define FAR (1 << 24) /* larger than each extent of a bundle's values */
 
-/* For each index of each dimension of the result: the index of the operand from which elements are
- * copied, or FILLED. */
+/* For each dimension of the result, and each index in it: the index in the operand from which the
+ * elements are copied, or FILLED. */
 typedef struct
 {
   gint64 *at[CLEAVE_MAX_RANK];
-  gsize filled; /* byte offset in the result of an element without a source; G_MAXSIZE: none */
+  gsize filled; /* byte offset in the result of an element without a source, or G_MAXSIZE */
 } Sources;
 
-/* Runs the op on an operand whose elements are `base` plus their index along dimension `d`. */
+/* Runs the op on an operand whose elements are `base` plus their index in dimension `d`. */
 static CleaveTensor *
 run_on_indices (const CleaveNode *node, guint d, gint32 base)
 {
@@ -35,7 +35,7 @@ run_on_indices (const CleaveNode *node, guint d, gint32 base)
   return cleave_bundle_run_on (node, x);
 }
 
-/* Finds the sources of dimension d. Returns FALSE if they depend on other dimensions. */
+/* Finds the sources of dimension `d`. Returns FALSE if they also depend on other dimensions. */
 static gboolean
 find_sources_in (const CleaveNode *node, guint d, Sources *sources)
 {
@@ -96,8 +96,7 @@ print_axis (const gint64 *at, gint64 n, gint64 extent, CleaveBundleLayer *layer,
                           extent);
 }
 
-/* Appends the bytes of the element that the op fills in. Runs the node on zeros and reads the
- * element at byte offset `at`. */
+/* Appends the fill element: runs the node on zeros and reads the element at byte offset `at`. */
 static void
 print_fill (const CleaveNode *node, gsize at, GString *fields)
 {
@@ -129,8 +128,8 @@ print_fill (const CleaveNode *node, gsize at, GString *fields)
   g_string_append (fields, "}");
 }
 
-/* Returns whether the op's map of a dimension gives the source of each index. The maps of Pad lack
- * the elements that are repeated at a border. */
+/* Returns whether the op's dimension map contains the source of each index. The maps of a Pad lack
+ * repeated border elements. */
 static gboolean
 are_mapped (const CleaveNode *node, guint d, const gint64 *at)
 {
@@ -149,7 +148,7 @@ are_mapped (const CleaveNode *node, guint d, const gint64 *at)
   return TRUE;
 }
 
-/* Returns whether an image of the result has elements of another image. */
+/* Returns whether an image of the result copies elements of another image. */
 static gboolean
 mixes_images (const CleaveNode *node, const Sources *sources)
 {
@@ -249,7 +248,7 @@ describe_resize (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   return cleave_bundle_describe_move (node, layer, error);
 }
 
-/* Adds a constant of one image in memory order. Returns its C expression. */
+/* Adds an array with a one-image constant in memory order. Returns the array's C expression. */
 static const char *
 add_image (const CleaveResult *x, CleaveBundleLayer *layer)
 {
@@ -273,8 +272,9 @@ add_image (const CleaveResult *x, CleaveBundleLayer *layer)
   return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
 }
 
-/* Finds the row at which a part begins, if the images of the parts follow each other and `before`
- * indices of the dimension come before the part. Returns FALSE if the images of parts alternate. */
+/* Finds the first row of a part of a join whose images are adjacent in the result. `before`:
+ * extents of earlier parts along the joined dimension. Returns FALSE if images of the parts
+ * alternate. */
 static gboolean
 find_image_place (const CleaveNode *node, gint64 before, CleaveBundleLayer *layer, gint64 *row)
 {

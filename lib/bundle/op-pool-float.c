@@ -191,7 +191,7 @@ describe_reduce_sum_square (const CleaveNode *node, CleaveBundleLayer *layer, GE
   return describe_reduce (node, "SUM_SQUARE", layer, error);
 }
 
-/* Normalizations */
+/* The functions below describe normalizations. */
 
 static gboolean
 describe_instance_norm (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)

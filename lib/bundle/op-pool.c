@@ -7,7 +7,7 @@
 #include "op-help.h"
 #include "ops.h"
 
-/* Sets the struct of constants of a pooling. `low` and `high` are the bounds of the result. */
+/* Sets the constants of a pooling. `low` and `high` are the bounds of the result. */
 static gboolean
 set_pool (const CleaveNode *node,
           const CleavePoolAttrs *a,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Records of RNN, GRU and LSTM of float32 in the forward direction. prepare-recurrent.c rewrites
- * other directions. recurrent.c makes the steps. */
+ * nodes with other directions. recurrent.c makes the steps. */
 
 #include <math.h>
 
@@ -101,8 +101,8 @@ add_constant (const CleaveNode *node, guint operand, CleaveBundleLayer *layer)
                                         (gsize) cleave_shape_n_elements (&value->type.shape));
 }
 
-/* Appends the field `biases`: the sum of the biases of W and R for each row. A GRU that resets R h
- * adds the biases of R to R h instead. */
+/* Appends the field `biases`: for each row, the sum of the biases of W and R. If a GRU multiplies R
+ * h by the reset gate, the biases of R in that gate are separate. */
 static void
 print_biases (const CleaveNode *node, gint64 rows, CleaveBundleLayer *layer, GString *fields)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of ops whose result consists of the elements of the operand in another order: Reshape,
- * Flatten, Squeeze, Unsqueeze, and others with constant indices. Ops that keep the memory order are
- * views instead (views.c).
+/* Records of ops whose result has the elements of the operand in another order: Reshape, Flatten,
+ * Squeeze, Unsqueeze, and others with constant indices. Ops that keep the order in memory are views
+ * (views.c) and need no kernel.
  *
- * The op's reference code is run on indices. The order is then written as digits, the order of
- * nested loops: 0 1 2 6 7 8 3 4 5 9 10 11 are the digits 2, 2, 3 with the steps 3, 6, 1. */
+ * To find the order, the op's reference code runs on the numbers 0, 1, 2, …. The order is then
+ * written as digits of nested loops: 0 1 2 6 7 8 3 4 5 9 10 11 has the digits 2, 2, 3 (extents of
+ * the loops) with the steps 3, 6, 1. */
 
 #include <string.h>
 
@@ -20,8 +21,8 @@ typedef struct
   gint64 extent, step;
 } Digit;
 
-/* Returns the offset in the operand of each element of the result, in the memory order of the
- * result. */
+/* Returns, for each element of the result in memory order, the offset of its source in the
+ * operand. */
 static gint32 *
 find_order (const CleaveNode *node)
 {
@@ -43,7 +44,7 @@ find_order (const CleaveNode *node)
   return order;
 }
 
-/* Returns whether, in each group of `extent` elements, the offsets grow by the same steps as in the
+/* Returns whether the offsets in each group of `extent` elements grow by the same steps as in the
  * first group. */
 static gboolean
 is_digit (const gint32 *order, gint64 n, gint64 extent)
@@ -54,8 +55,8 @@ is_digit (const gint32 *order, gint64 n, gint64 extent)
   return TRUE;
 }
 
-/* Splits off the lowest digit of an order of n elements: leaves the first element of each group in
- * `order`. Sets `step` and returns the extent of the digit; 1 if there is no digit. */
+/* Removes the lowest digit from an order of `n` elements: keeps only the first element of each
+ * group in `order`. Sets `step` and returns the extent of the digit; 1 if there is no digit. */
 static gint64
 take_digit (gint32 *order, gint64 n, gint64 *step)
 {
@@ -71,7 +72,8 @@ take_digit (gint32 *order, gint64 n, gint64 *step)
   return extent;
 }
 
-/* Sets the digits, the highest first. Returns their number; 0 if there are too many. */
+/* Sets the digits, the highest first. Returns the number of digits; 0 if the order needs too
+ * many. */
 static guint
 find_digits (gint32 *order, gint64 n, Digit *digits)
 {

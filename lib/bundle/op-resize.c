@@ -8,7 +8,8 @@
 #include "op-help.h"
 #include "ops.h"
 
-/* Adds the taps of each index of a dimension, and prints the fields that refer to them. */
+/* Adds the arrays of taps for each index of a dimension, and prints the fields that refer to these
+ * arrays. */
 static gint64
 add_taps (const CleaveResizeAttrs *a,
           gint dim,
@@ -48,7 +49,7 @@ add_taps (const CleaveResizeAttrs *a,
   return most;
 }
 
-/* Returns whether interpolation leaves a dimension unchanged. Equal extents are not enough, since
+/* Returns whether interpolation leaves dimension `d` unchanged. Equal extents are not enough, since
  * the scale attribute can move the elements. */
 static gboolean
 is_unchanged (const CleaveResizeAttrs *a, guint d, gint64 from, gint64 to)

@@ -95,8 +95,7 @@ set_lookup (const CleaveNode *node, CleaveBundleLayer *layer, const guint8 *tabl
   cleave_bundle_layer_set_in_place (layer, 0);
 }
 
-/* Runs the op's reference code on all 256 bytes, and describes the layer with the table of results.
- */
+/* Describes the layer with a table: the results of the op's reference code for all 256 bytes. */
 gboolean
 cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {
@@ -134,7 +133,8 @@ cleave_bundle_describe_table (const CleaveNode *node, CleaveBundleLayer *layer, 
   return TRUE;
 }
 
-/* Describes a table if the operand has bytes; otherwise, a kernel that computes each element. */
+/* Describes a table if the operand has 8 bits; otherwise, describes a kernel that computes each
+ * element. */
 static gboolean
 describe_rescale (const CleaveNode *node, CleaveBundleLayer *layer, GError **error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The records of the ops that a bundle can compute. */
+/* The records (op.h) of all ops that a bundle can compute. Each record is defined in a file op-….c.
+ * op.c lists them, and cleave_bundle_op_find() looks up the record of a node. */
 
 #include "op.h"
 

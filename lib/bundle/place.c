@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for offsets of the buffers of a plan. Several memories are parts of one range of
- * offsets, and a buffer lies in one of them:
+/* Searches for offsets of the buffers of a plan. If there are several memories, they are parts of
+ * one range of offsets, and each buffer lies in one memory:
  *
  *   [ memory 0 ........ ][ memory 1 ........................ ]
  *
- * Memory 0 is the fastest one. So it should have the buffers that are accessed often for their
- * size. */
+ * Memory 0 is the fastest one, so it should hold the buffers with the most accesses for each
+ * byte. */
 
 #include "place.h"
 
@@ -14,11 +14,11 @@
 
 #include "../ir/align.h"
 
-/* Largest number of orders in which the search places the buffers. It keeps the best result. For
- * plans of chains, the first order reaches the lower bound. */
+/* The search places the buffers in at most this many orders, and keeps the best result. For plans
+ * of chains, the first order reaches the lower bound. */
 #define MAX_ORDERS 2000
-/* the limit for several memories, where the search seldom reaches the bound at which it ends early
- */
+/* the same limit for several memories: there, the search seldom reaches the lower bound and ends
+ * early */
 #define MAX_ORDERS_OF_MEMORIES 200
 
 gint64
@@ -47,12 +47,11 @@ is_overlay (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
   return end->over == value->value && end->first == value->last;
 }
 
-/* Returns whether `end`, the result of a segment, may overlay `value` with the offsets that both
- * buffers have. It must lie at least `lag` bytes before the value, or after it if its rows are
- * computed upward. A kernel that works in place writes each row from its begin. So if `end` begins
- * after the value, the distance must be at least one row: a row of the result then overlaps no row
- * that the kernel still reads.
- */
+/* Returns whether `end`, the result of a segment, may overlay `value` at the offsets that both
+ * buffers have now. The result must begin at least `lag` bytes before the value, or end after it if
+ * its rows are computed upward. A kernel that works in place writes each row from its begin. So if
+ * `end` begins after the value, the distance must be at least one row: a row of the result then
+ * overlaps no row that the kernel still reads. */
 static gboolean
 has_lag (const CleaveBundleBuffer *end, const CleaveBundleBuffer *value)
 {
@@ -124,8 +123,8 @@ align_up (gint64 offset, gint64 align)
   return cleave_align_up (MAX (offset, 0), align);
 }
 
-/* Returns the offset nearest to `other` at which `buffer` keeps the lag. One of the two is the
- * result of a segment, and the other one the value that it overlays. */
+/* Returns the offset of `buffer`, nearest to `other`, that keeps the lag. One of the two buffers is
+ * the result of a segment, and the other is the value that it overlays. */
 static gint64
 find_overlaid_offset (const CleaveBundleBuffer *buffer,
                       const CleaveBundleBuffer *other,
@@ -142,7 +141,7 @@ find_overlaid_offset (const CleaveBundleBuffer *buffer,
                 : align_up (other->offset + end->lag, align);
 }
 
-/* Places a buffer at the lowest offset where it fits. Returns FALSE if there is none. */
+/* Places a buffer at the lowest offset where it fits. Returns FALSE if it fits nowhere. */
 static gboolean
 place (const CleaveBundlePlacement *p,
        CleaveBundleBuffer *buffer,
@@ -181,11 +180,11 @@ find_neighbors (const CleaveBundleBuffer *buffer,
   return n_neighbors;
 }
 
-/* The costs of a placement, of which the search finds the lowest. */
+/* The costs of a placement. The search minimizes `accesses`, then `n_bytes`. */
 typedef struct
 {
-  gint64 accesses; /* accesses to memories, each multiplied by the index of the memory */
-  gint64 n_bytes;  /* bytes of the arena, or of all memories */
+  gint64 accesses; /* sum over buffers of the accesses times the index of the buffer's memory */
+  gint64 n_bytes;  /* bytes of the arena, or of all memories together */
 } Cost;
 
 static gboolean
@@ -194,8 +193,8 @@ is_less_or_equal (const Cost *a, const Cost *b)
   return a->accesses != b->accesses ? a->accesses < b->accesses : a->n_bytes <= b->n_bytes;
 }
 
-/* Adds a buffer to the costs. `ends`: for each memory, the offset after its last buffer; updated.
- */
+/* Adds a buffer to the costs. `ends`, indexed by memory: offset after the last buffer; is
+ * updated. */
 static void
 add_cost (const CleaveBundlePlacement *p,
           const CleaveBundleBuffer *buffer,
@@ -210,8 +209,8 @@ add_cost (const CleaveBundlePlacement *p,
   ends[memory] = MAX (ends[memory], end);
 }
 
-/* Places `n` buffers one after the other, in the order `order`. Returns FALSE if a buffer has no
- * place. */
+/* Places `n` buffers one after the other, in the order `order`. Returns FALSE if a buffer does not
+ * fit. */
 static gboolean
 place_all (const CleaveBundlePlacement *p, CleaveBundleBuffer **order, guint n, Cost *cost)
 {
@@ -239,8 +238,8 @@ compare_sizes (gconstpointer a, gconstpointer b)
   return x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* Compares buffers: values in use for several segments come first, since rings of one segment fill
- * the gaps. */
+/* Compares buffers by the number of segments that use them, the most segments first: the rings of
+ * one segment then fill the gaps. */
 static int
 compare_spans (gconstpointer a, gconstpointer b)
 {
@@ -251,7 +250,7 @@ compare_spans (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Compares buffers: those with the most accesses per byte come first. */
+/* Compares buffers by their accesses per byte, the most accesses first. */
 static int
 compare_densities (gconstpointer a, gconstpointer b)
 {
@@ -263,7 +262,7 @@ compare_densities (gconstpointer a, gconstpointer b)
   return p != q ? (p > q ? -1 : 1) : compare_sizes (a, b);
 }
 
-/* Swaps two pairs of buffers of an order, chosen by pseudorandom numbers from `seed`. */
+/* Swaps two pairs of buffers in an order. `seed` determines the pairs. */
 static void
 shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
 {
@@ -282,8 +281,8 @@ shuffle (CleaveBundleBuffer **order, guint n, guint32 *seed)
     }
 }
 
-/* Sets order number `trial`. The first orders sort the buffers by different keys. Later orders are
- * the best order so far with two pairs of buffers swapped. */
+/* Sets order number `trial`. The first orders sort the buffers by different keys. Each later order
+ * is the best order so far with two pairs of buffers swapped. */
 static void
 set_order (CleaveBundleBuffer **order,
            CleaveBundleBuffer *const *best,

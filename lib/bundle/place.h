@@ -1,44 +1,50 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Places buffers in one arena, or in several memories. */
+/* Places buffers in one arena, or in several memories of a device. layout.c calls it with the
+ * buffers of a plan. Two buffers may overlap only if they are not in use at the same time, or if
+ * one overlays the other (flow.h). Example: buffers of 4, 8 and 4 KiB in segments 0-1, 1-2 and 2-3
+ * take 12 KiB: the third has the offset of the first. */
 
 #include <glib.h>
 
-/* A buffer: a part of the arena for a whole value or a ring. */
+/* A buffer: the part of the arena that a whole value or a ring occupies. */
 typedef struct
 {
-  guint value;            /* base of a view; for a ring, the result of the step that owns it */
+  guint value;            /* index of the value; for a ring, the result of the step that owns the
+                           * ring */
   guint first, last;      /* first and last segment that use the buffer */
-  gint64 n_bytes, offset; /* size, and offset in the memory */
+  gint64 n_bytes, offset; /* size, and offset in the arena or in the range of all memories */
   guint memory;           /* index of the memory */
-  gint64 n_used;          /* bytes that values occupy, without the padding to the alignment */
+  gint64 n_used;          /* bytes that the value occupies, without the padding to the alignment */
   gint64 accesses;        /* estimated bytes that a run reads and writes */
-  guint over; /* value whose buffer this one may overlap in its first segment (CleaveBundleOverlay);
-                 CLEAVE_BUNDLE_NONE: none */
+  guint over;             /* value whose buffer this buffer may overlap in its first segment
+                           * (CleaveBundleOverlay); CLEAVE_BUNDLE_NONE: none */
   gint64 lag;
-  gint64 row_bytes; /* bytes of a row of the segment's result that overlays `over` */
+  gint64 row_bytes; /* bytes of a row of this buffer, which is the result that overlays `over` */
   gboolean is_upward;
 } CleaveBundleBuffer;
 
-/* Memories of a device, the fastest first. */
+/* The memories of a device, fastest memory first. */
 typedef struct
 {
   guint n;             /* number of memories; 0: one memory of any size */
-  const gint64 *sizes; /* sizes in bytes, multiples of the alignment */
+  const gint64 *sizes; /* size of each memory in bytes, a multiple of the alignment */
 } CleaveBundleMemories;
 
 typedef struct
 {
   const CleaveBundleMemories *memories;
   gint64 align;
-  gint64 bound; /* the search ends at this number of bytes of the arena, or of all memories */
+  gint64 bound; /* lower bound of the bytes of the arena, or of all memories; the search ends when
+                 * it reaches them */
 } CleaveBundlePlacement;
 
-/* Returns the first offset of memory `index`; if `index` is n, the end of the last memory. */
+/* Returns the first offset of memory number `index`. If `index` is the number of memories, returns
+ * the end of the last memory. */
 gint64 cleave_bundle_memory_begin (const CleaveBundleMemories *memories, guint index);
-/* Returns the index of the memory that has an offset. */
+/* Returns the index of the memory in which an offset lies. */
 guint cleave_bundle_memory_find (const CleaveBundleMemories *memories, gint64 offset);
 
-/* Sets the offsets of buffers (CleaveBundleBuffer). Returns FALSE if they do not fit. */
+/* Sets the offsets of buffers (CleaveBundleBuffer). Returns FALSE if the buffers do not fit. */
 gboolean cleave_bundle_place (const CleaveBundlePlacement *placement, GArray *buffers);

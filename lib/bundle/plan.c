@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* The search for plans (plan.h): for each position, finds the best segments that end there. */
+
 #include "plan.h"
 
-/* Largest number of plans (labels) for each position and state. It bounds the time of the search if
- * many MACs may be added: the best plans differ by 2 % or more. */
+/* At most this many plans (labels) are kept for each position and state. The limit bounds the time
+ * of the search if many MACs may be added; the kept plans then differ by 2 % or more. */
 #define MAX_LABELS 48
 
-/* Numbers of bands that are tried for each segment. */
+/* Numbers of bands that the search tries for each segment. */
 static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 
-/* The direction in which the result of a plan's last segment overlays a value. In a chain of
- * segments, each result may overlay the result before. The direction must then alternate, since
- * each result would otherwise begin further down than the one before, or further up. So the
- * direction is part of the state of the search. */
+/* The state of a plan: the direction in which the result of its last segment overlays a value
+ * (flow.h). In a chain of segments, each result may overlay the previous result. The direction must
+ * then alternate, since otherwise each result would begin further down, or further up, than the
+ * previous one. */
 typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 
-/* A label: a plan for the steps before a position, which is the best for its MACs or its bytes. */
+/* A label: a plan for the steps before a position that no other label there dominates. */
 typedef struct
 {
   gint64 peak_bytes, macs;
   CleaveBundleSegment segment; /* the last segment */
   State state_before; /* state at the begin of the last segment, and index of the label there that
-                         this plan continues */
+                       * this plan continues */
   guint before;
 } Label;
 
@@ -30,9 +32,12 @@ typedef struct
   const CleaveBundleModel *model;
   CleaveBundleFlow flow;
   gint64 align, max_macs;
-  gint64 max_bytes;   /* bytes of the plan in which each layer is whole; no plan needs more */
-  gint64 *macs_after; /* indexed by position: MACs of the graph's steps from there on */
-  GArray **labels; /* Label: for each position and state, sorted by rising MACs and falling bytes */
+  gint64 max_bytes;   /* bytes of the plan in which each step is a segment; plans that need more are
+                       * dropped */
+  gint64 *macs_after; /* indexed by position: MACs of the steps from this position on, without added
+                       * MACs */
+  GArray **labels;    /* Label, indexed by position and state: sorted by rising MACs and falling
+                       * bytes */
 } Search;
 
 static GArray *
@@ -57,7 +62,7 @@ value_bytes (const Search *s, guint value)
                           s->align);
 }
 
-/* Returns the bytes of the whole values that lie in the arena while a segment runs. */
+/* Returns the bytes of the whole values that are in the arena while a segment runs. */
 static gint64
 count_whole (const Search *s, const CleaveBundleSegment *g)
 {
@@ -77,8 +82,7 @@ count_whole (const Search *s, const CleaveBundleSegment *g)
   return n_bytes;
 }
 
-/* Returns the bytes that a segment saves if its result overlays a value; 0 if there is no overlay.
- */
+/* Returns the bytes that an overlay saves; 0 if there is no overlay. */
 static gint64
 count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
 {
@@ -93,7 +97,7 @@ count_overlaid (const Search *s, const CleaveBundleOverlay *overlay)
   return end + value - MAX (end, cleave_align_up (both, s->align));
 }
 
-/* Removes the label that saves the fewest bytes compared with the label before it. Keeps the first
+/* Removes the label that saves the fewest bytes compared with its predecessor. Keeps the first
  * label (fewest MACs) and the last (fewest bytes). */
 static void
 thin_out (GArray *labels)
@@ -109,8 +113,8 @@ thin_out (GArray *labels)
   g_array_remove_index (labels, least);
 }
 
-/* Adds a label unless another label has neither more MACs nor more bytes. Removes the labels that
- * the new one dominates. */
+/* Adds a label unless another label has at most its MACs and at most its bytes. Removes the labels
+ * that the new one dominates. */
 static void
 add_label (GArray *labels, const Label *label)
 {
@@ -135,8 +139,8 @@ add_bounded (GArray *labels, const Label *label)
     thin_out (labels);
 }
 
-/* Returns whether the result of a segment cannot overlay a value, because the value is the result
- * of the segment before, which overlays another value in the same direction. */
+/* Returns whether the result of a segment cannot overlay a value. This is so if the value is the
+ * result of the previous segment, which overlays another value in the same direction. */
 static gboolean
 is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
 {
@@ -144,7 +148,7 @@ is_blocked (const Label *before, State state, const CleaveBundleSegment *g)
          before->segment.overlay.end == g->overlay.value;
 }
 
-/* Continues one plan, label `index` at the begin of a segment, by the segment. Adds the label of
+/* Extends a plan, label number `index` at the begin of a segment, by the segment. Adds the label of
  * the new plan. `n_bytes`: bytes of the segment; `saved`: bytes that its overlay saves. */
 static void
 extend (
@@ -163,7 +167,7 @@ extend (
     add_bounded (get_labels (s, g->end, after), &label);
 }
 
-/* Continues all plans up to the begin of a segment by the segment. */
+/* Extends all plans that end at the begin of a segment by the segment. */
 static void
 extend_all (Search *s, const CleaveBundleSegment *g)
 {
@@ -175,7 +179,7 @@ extend_all (Search *s, const CleaveBundleSegment *g)
       extend (s, g, n_bytes, saved, state, i);
 }
 
-/* Adds the plans whose last segment ends at position `end`. */
+/* Adds all plans whose last segment ends at position `end`. */
 static void
 search_end (Search *s, guint end)
 {
@@ -198,7 +202,7 @@ search_end (Search *s, guint end)
           break;
       if (cleave_bundle_flow_run_upward (&s->flow, first, end))
         extend_all (s, &s->flow.segment);
-      /* a longer segment with this end has larger rings, so it exceeds the limit, too */
+      /* a longer segment with this end has larger rings, so it also exceeds the limit */
       if (least < G_MAXINT64 && least > s->max_bytes)
         break;
     }
@@ -250,8 +254,8 @@ make_plan (const Search *s, State state, guint index)
   return plan;
 }
 
-/* Makes segments of one step each, but of a sum together with the step that reads it. Returns the
- * bytes of the plan that consists of them. */
+/* Makes a plan whose segments have one step each; only a step that sums rows is in one segment with
+ * the step that reads the sum. Returns the bytes of the plan. */
 static gint64
 search_unsplit (Search *s)
 {

@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses the segments of a bundle. Segments meet at whole values only. So the peak of a plan is
- * the largest number of bytes of a segment, and its MACs are the sum over the segments. The best
- * plans up to each step follow from the best plans up to earlier steps (dynamic programming). */
+/* Chooses the segments of a bundle. bundle.c calls it after the lowering (model.h), and lays out
+ * (layout.h) each plan that it returns.
+ *
+ * Segments exchange only whole values. So the peak of a plan is the largest number of bytes of a
+ * segment, and its MACs are the sum over the segments. The best plans for the steps up to each
+ * position follow from the best plans up to earlier positions (dynamic programming). */
 
 #include "flow.h"
 
-/* A plan that no other plan dominates. */
+/* A plan that no other plan dominates: none has both fewer bytes and fewer MACs. */
 typedef struct
 {
-  gint64 peak_bytes; /* bytes of the arena, as a lower bound: the layout may need more */
+  gint64 peak_bytes; /* lower bound of the bytes of the arena: the layout may need more */
   gint64 macs;
-  GArray *segments; /* CleaveBundleSegment: the steps, cut into segments */
+  GArray *segments; /* CleaveBundleSegment: the segments, in the order of a run */
 } CleaveBundlePlan;
 
 void cleave_bundle_plan_free (gpointer plan);
 
-/* Returns the plans (CleaveBundlePlan) with at most `max_macs` MACs, in order of rising MACs and
+/* Returns the plans (CleaveBundlePlan) with at most `max_macs` MACs, sorted by rising MACs and
  * falling bytes. */
 GPtrArray *cleave_bundle_plan_all (const CleaveBundleModel *model, gint64 align, gint64 max_macs);
-/* Returns the plan in which each step is a segment. */
+/* Returns the plan in which each step is a segment of its own. */
 CleaveBundlePlan *cleave_bundle_plan_unsplit (const CleaveBundleModel *model, gint64 align);

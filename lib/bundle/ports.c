@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds inputs and outputs of the graph, and sets their places. */
+/* Adds the inputs and outputs of the graph to the model, and sets the memory in which they lie. */
 
 #include "model-parts.h"
 
@@ -69,7 +69,7 @@ fail (const CleaveOutput *output, GError **error, const char *why)
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "output '%s': %s", output->name, why);
 }
 
-/* Marks the value of output `i` as an output, and sets its place. */
+/* Marks the value of output `i` as an output, and sets the memory in which it lies. */
 static gboolean
 mark_output (CleaveBundleBuilder *b, guint i, GError **error)
 {

@@ -4,7 +4,7 @@
  *
  *   alpha * A' B' + beta * C   =>   Transpose A; Gemm or MatMul; Mul by alpha; Add beta * C
  *
- * The op multiplies the whole sum and then adds C, so the bits stay. */
+ * The Gemm also multiplies the complete sum before it adds C, so the result has the same bits. */
 
 #include "prepare.h"
 
@@ -31,7 +31,7 @@ transpose (CleaveGraph *graph, const CleaveNode *like, CleaveResult *x, GError *
   return add (graph, "Transpose", like, &x, 1, &a, error);
 }
 
-/* Multiplies a value by a number, unless the number is 1. */
+/* Multiplies a value by a number, unless the number is 1. Returns the product; NULL on error. */
 static CleaveResult *
 scale (CleaveGraph *graph, const CleaveNode *like, CleaveResult *x, double factor, GError **error)
 {

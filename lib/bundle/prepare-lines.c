@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Rewrites nodes whose dimensions a kernel cannot see as rows, columns and channels:
+/* Rewrites nodes that work along dimensions that are not the rows, columns or channels of an image:
  *
  *   Softmax, Reduce…, ArgMax, LayerNormalization, along any dimensions
  *     =>  Transpose, so that these come last; Reshape to a matrix; the node; Reshape; Transpose
@@ -9,8 +9,8 @@
  *   an element-wise node that broadcasts an operand
  *     =>  Expand the operand
  *
- * Matrices always have their channels last. Shapes of more dimensions get a rank that no node of
- * the graph reads with channels first. */
+ * The bundle must store these matrices with their last dimension as channels. So shapes of more
+ * dimensions get a rank that no node of the graph reads with channels first. */
 
 #include "op-help.h"
 #include "prepare.h"
@@ -29,8 +29,8 @@ add (CleaveGraph *graph,
   return node == NULL ? NULL : &node->results[0];
 }
 
-/* Returns x with shape `shape`. Reads the operand of the Reshapes that compute x, if there are any.
- * Adds a Reshape if its shape differs. */
+/* Returns `x` with shape `shape`. If a Reshape computes `x`, reads the operand of that Reshape.
+ * Adds a Reshape if the shape differs. */
 static CleaveResult *
 reshape (CleaveGraph *graph,
          const CleaveNode *like,
@@ -49,10 +49,11 @@ reshape (CleaveGraph *graph,
   return cleave_graph_add_reshape (graph, like->name, x, &ints, error);
 }
 
-/* The permutation that makes the dimensions of a mask the last dimensions of a value, and back. */
+/* A permutation that makes the dimensions of a mask the last dimensions of a value, and its
+ * inverse. */
 typedef struct
 {
-  CleaveTransposeAttrs to, from; /* permutations */
+  CleaveTransposeAttrs to, from; /* the permutation, and its inverse */
   gboolean is_permuted;
   CleaveShape shape;  /* shape after the permutation */
   CleaveShape matrix; /* [product of the other dimensions, product of the dimensions of the mask] */
@@ -78,7 +79,8 @@ find_lines (const CleaveShape *x, guint axes)
   return lines;
 }
 
-/* Returns a matrix whose columns are the dimensions of the mask. */
+/* Returns operand 0 of a node as a matrix; each row has the elements along the dimensions of the
+ * mask. */
 static CleaveResult *
 to_matrix (CleaveGraph *graph, const CleaveNode *node, const Lines *lines, GError **error)
 {
@@ -89,8 +91,8 @@ to_matrix (CleaveGraph *graph, const CleaveNode *node, const Lines *lines, GErro
   return x == NULL ? NULL : reshape (graph, node, x, &lines->matrix, error);
 }
 
-/* Replaces the uses of a node by a matrix with the elements of its result, in the result's
- * shape. */
+/* Replaces the result of a node by a matrix with the same elements, which is reshaped and
+ * transposed to the result's shape. */
 static gboolean
 from_matrix (
     CleaveGraph *graph, CleaveNode *node, const Lines *lines, CleaveResult *y, GError **error)
@@ -115,8 +117,8 @@ cleave_bundle_prepare_softmax (CleaveGraph *graph, CleaveNode *node, GError **er
   return y != NULL && from_matrix (graph, node, &lines, y, error);
 }
 
-/* Replaces a node that reduces the dimensions of a mask by a node with the attributes `a`, which
- * reduces dimension 1 of a matrix. */
+/* Replaces a node that reduces the dimensions in the mask `axes` by a node of the same op that
+ * reduces dimension 1 of a matrix. `a`: attributes of the new node. */
 static gboolean
 reduce (CleaveGraph *graph, CleaveNode *node, guint axes, gconstpointer a, GError **error)
 {
@@ -188,10 +190,10 @@ cleave_bundle_prepare_layer_norm (CleaveGraph *graph, CleaveNode *node, GError *
   return y != NULL && from_matrix (graph, node, &lines, &y->results[0], error);
 }
 
-/* Stacks of matrices */
+/* The functions below rewrite products of stacks of matrices. */
 
-/* Returns a stack of matrices with a batch of these extents: [1, …, matrices, rows, columns], with
- * a rank for which the bundle stores channels last. A constant matrix stays a matrix. */
+/* Returns `x` as a stack of matrices: [1, …, matrices, rows, columns], with a rank for which the
+ * bundle stores channels last. A constant matrix stays a matrix. */
 static CleaveResult *
 stack (CleaveGraph *graph,
        const CleaveNode *node,
@@ -228,7 +230,8 @@ stack (CleaveGraph *graph,
   return reshape (graph, node, x, &to, error);
 }
 
-/* Replaces a MatMul by a MatMul of other operands, reshaped to the result's shape. */
+/* Replaces a MatMul by a MatMul of `operands`, whose result is reshaped to the shape of the old
+ * result. */
 static gboolean
 replace_by_product (CleaveGraph *graph, CleaveNode *node, CleaveResult **operands, GError **error)
 {
@@ -243,7 +246,8 @@ replace_by_product (CleaveGraph *graph, CleaveNode *node, CleaveResult **operand
   return y != NULL;
 }
 
-/* Rewrites a product with a single matrix B: all rows of A become one matrix. */
+/* Rewrites a product with a single matrix B: the rows of all matrices in A become the rows of one
+ * matrix. */
 static gboolean
 join_rows (CleaveGraph *graph, CleaveNode *node, GError **error)
 {
@@ -278,7 +282,7 @@ cleave_bundle_prepare_matmul (CleaveGraph *graph, CleaveNode *node, GError **err
   return replace_by_product (graph, node, operands, error);
 }
 
-/* Element-wise nodes */
+/* Rewrites an element-wise node that broadcasts an operand: adds an Expand. */
 
 gboolean
 cleave_bundle_prepare_repeat (CleaveGraph *graph, CleaveNode *node, GError **error)

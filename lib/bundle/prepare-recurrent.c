@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Rewrites recurrent nodes in other directions than forward:
+/* Rewrites recurrent nodes with other directions than forward:
  *
  *   reverse         =>  reverse the steps of X; forward; reverse the steps of Y
  *   bidirectional   =>  one forward node for each direction; Concat of their results */
@@ -10,7 +10,7 @@
 
 #define MAX_OPERANDS 8
 
-/* Adds a Slice of index `at` of a dimension. */
+/* Adds a Slice of one index `at` of a dimension. */
 static CleaveResult *
 slice_index (CleaveGraph *graph, CleaveResult *x, guint dim, gint64 at, GError **error)
 {
@@ -31,7 +31,7 @@ reverse (CleaveGraph *graph, CleaveResult *x, guint dim, GError **error)
   return cleave_graph_add_slice (graph, x->node->name, x, &a, error);
 }
 
-/* Sets the operands of the node of one direction. */
+/* Sets the operands of the new node for one direction. */
 static gboolean
 set_operands (CleaveGraph *graph,
               const CleaveNode *node,
@@ -60,7 +60,7 @@ set_operands (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Adds the node of one direction, and sets its results. */
+/* Adds the new node for one direction, and sets its results. */
 static gboolean
 add_direction (CleaveGraph *graph,
                const CleaveNode *node,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Rewrites nodes before they are lowered, to ops for which a bundle has kernels. The bits stay.
+/* Rewrites nodes to nodes for which a bundle has kernels. bundle.c calls cleave_bundle_prepare()
+ * before the lowering (model.c). The results keep the same bits.
  *
  *   Split                       =>  a Slice for each result that is used
  *   Reduce with keepdims = 0    =>  Reduce with keepdims = 1, Squeeze
@@ -78,7 +79,7 @@ chain (CleaveGraph *graph, CleaveNode *node, const char *op, GError **error)
   return TRUE;
 }
 
-/* Returns whether a bundle has a kernel for a node without a rewrite. */
+/* Returns whether a bundle has a kernel for a node as it is. */
 static gboolean
 is_computed (const CleaveNode *node)
 {
@@ -105,7 +106,7 @@ is_computed (const CleaveNode *node)
   return is_ok;
 }
 
-/* Rewrites a node that no kernel can compute. */
+/* Rewrites a node if a bundle has no kernel for it. */
 static gboolean
 rewrite (CleaveGraph *graph, CleaveNode *node, GError **error)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The rewrites of nodes before lowering (prepare.c). Each returns FALSE and sets the error on
- * failure, and does nothing if a node needs no rewrite. */
+/* The rewrites of nodes before lowering. cleave_bundle_prepare() (prepare.c) calls them for each
+ * node of the graph that a bundle cannot compute. Each rewrite returns FALSE and sets the error on
+ * failure, and does nothing if a node needs no rewrite. Example: a Softmax along dimension 1 of [2,
+ * 3, 4] becomes Transpose, Reshape to [8, 3], Softmax, Reshape, Transpose. */
 
 #include "model.h"
 

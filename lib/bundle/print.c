@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Prints the plan of a bundle as text, for `cleave bundle`. */
+
 #include "bundle.h"
 
-/* Appends the steps of a segment with the number of rows of each ring: "conv (3 rows), …". */
+/* Appends the steps of a segment with the number of rows of each ring, such as "conv (3 rows),
+ * …". */
 static void
 print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *out)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lists the readers of values, and finds the rows and columns of operands that a step needs. */
+/* Lists the steps that read each value, and finds the rows and columns of operands that a step
+ * needs. */
 
 #include "model.h"
 

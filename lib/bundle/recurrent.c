@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Makes steps of a recurrent node:
+/* Makes the steps of a recurrent node:
  *
- *   start   h and c of step 0, if they are computed at run time
- *   state   one row in memory: the state after the steps so far
- *   end     results of the layer: h of each step, or h and c of the last step
- *   parts   of the end: Y, Y_h, Y_c, if the node has several results that are used
+ *   start   h and c before step 0, if they are computed at run time
+ *   state   the state after each time step; only one row is in memory
+ *   end     the results of the layer: h of each step, or h and c of the last step
+ *   parts   copies of Y, Y_h and Y_c from the end, if the node has several results that are used
  *
- * A row is a step of the sequence, and a column is a sequence of the batch. */
+ * In these values, a row is a time step, and a column is a sequence of the batch. */
 
 #include "model-parts.h"
 
@@ -19,7 +19,8 @@ typedef struct
   const CleaveNode *node;
   CleaveBundleLayer *layer;
   const CleaveBundleRecurrent *recurrent;
-  gboolean has_all_steps, has_cell; /* `end` has h of all time steps; `end` has the cell state */
+  gboolean has_all_steps, has_cell; /* whether the value `end` has h of all time steps, and whether
+                                     * it has the cell state */
 } Lowering;
 
 gboolean
@@ -53,7 +54,8 @@ make_image (gint64 rows, gint64 columns, gsize pixel_bytes)
                               .pixel_bytes = pixel_bytes };
 }
 
-/* Returns the value of an operand with `rows` rows, as a sequence. */
+/* Returns the value of an operand, as an image with `rows` rows and one column for each
+ * sequence. */
 static guint
 find_operand (const Lowering *l, guint operand, gint64 rows)
 {
@@ -84,8 +86,8 @@ add_operand (CleaveBundleStep *step, guint slot, guint value, CleaveDimMap rows)
   step->columns[i] = cleave_dim_map_same (0);
 }
 
-/* Adds a step whose result has `rows` rows of `pixel_bytes` bytes per column. Returns the value of
- * the result. */
+/* Adds a step. Its result has `rows` rows, and `pixel_bytes` bytes for each column. Returns the
+ * value of the result. */
 static guint
 add_step (const Lowering *l, CleaveBundleStep *step, guint result, gint64 rows, gsize pixel_bytes)
 {
@@ -98,7 +100,7 @@ add_step (const Lowering *l, CleaveBundleStep *step, guint result, gint64 rows, 
   return y;
 }
 
-/* Adds the step that joins the initial states. Returns its value. */
+/* Adds the step that joins the initial states h and c. Returns the value of its result. */
 static guint
 add_start (const Lowering *l)
 {
@@ -135,8 +137,8 @@ add_start (const Lowering *l)
   return add_step (l, &step, Y, 1, bytes[0] + bytes[1]);
 }
 
-/* Adds two steps: one computes the state after each time step, the other copies the results of the
- * layer from it. Returns the value with these results. */
+/* Adds two steps: the first computes the state after each time step, the second copies the results
+ * of the layer from the state. Returns the value of the second step. */
 static guint
 add_end (const Lowering *l, gboolean has_start)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Pairs an input with the output that is its value in the next run. Such an input lies in memory
- * that the caller keeps from run to run. At the end of a run, the bundle copies the output to that
- * memory. Before the first run, a state is zero; for a quantized value, its zero point. */
+/* Pairs an input with the output that is its value in the next run; the input is then a state. A
+ * state lies in memory that the caller keeps from run to run. At the end of a run, the bundle
+ * copies the output to that memory. Before the first run, a state is zero; a quantized state is its
+ * zero point. */
 
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 #define NEXT "_next"
 
-/* alignment of a state in bytes: the largest alignment of elements */
+/* alignment of a state in bytes: the size of the largest elements */
 #define STATE_ALIGN 8
 
 static gboolean
@@ -57,7 +58,7 @@ cleave_bundle_find_kept (const CleaveBundleModel *model, guint port, gboolean is
   return NULL;
 }
 
-/* Adds the pair of an input and an output. */
+/* Adds the state of an input and an output. Fails if the two do not match. */
 static gboolean
 add (CleaveBundleBuilder *b, guint input, guint output, GError **error)
 {
@@ -80,7 +81,7 @@ add (CleaveBundleBuilder *b, guint input, guint output, GError **error)
   return TRUE;
 }
 
-/* Adds each pair of an input and the output with the input's name plus "_next". */
+/* Adds a state for each input that has an output with the input's name plus "_next". */
 static gboolean
 add_all (CleaveBundleBuilder *b, GError **error)
 {
@@ -126,7 +127,7 @@ cleave_bundle_find_states (CleaveBundleBuilder *b, GError **error)
   return !is_all || add_all (b, error);
 }
 
-/* Values before the first run */
+/* The functions below find the values of states before the first run. */
 
 static gboolean
 contains (const GArray *values, guint value)
@@ -137,8 +138,8 @@ contains (const GArray *values, guint value)
   return FALSE;
 }
 
-/* Adds `value` to the list `values`, and each value that shares its bytes. Leaves out values that
- * the list has. */
+/* Adds `value`, and each value that shares its bytes, to the list `values`, unless it is in the
+ * list. */
 static void
 add_views (const CleaveBundleModel *model, guint value, GArray *values)
 {
@@ -147,8 +148,9 @@ add_views (const CleaveBundleModel *model, guint value, GArray *values)
       g_array_append_val (values, i);
 }
 
-/* Returns the zero point of a value: the zero point of the first layer that computes with it.
- * Passes layers that only move elements; their results come later in the list of values. */
+/* Returns the zero point of a value: the zero point with which the first layer reads it. Follows
+ * the value through layers that only move elements; their results come later in the list of
+ * values. */
 static gint64
 find_zero (const CleaveBundleModel *model, guint value)
 {

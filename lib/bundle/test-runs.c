@@ -7,10 +7,10 @@
 #include <cleave/cleave-program.h>
 #include <string.h>
 
-/* number of runs of a bundle with states */
+/* a bundle with states runs this many times */
 #define RUNS_WITH_STATES 4
 
-/* Inputs */
+/* The functions below draw random inputs. */
 
 static guint32
 draw (guint32 *seed)
@@ -38,10 +38,10 @@ fill (CleaveTensor *tensor, guint32 *seed)
         ((guint8 *) data)[i * cleave_element_size (element) + k] = (guint8) draw (seed);
 }
 
-/* Order of memory */
+/* The functions below convert values to the memory order of the bundle. */
 
-/* Returns the elements of a tensor in the order in which a bundle stores them: channels
- * innermost. */
+/* Returns a copy of the elements of a tensor in the order in which a bundle stores them: channels
+ * innermost. The caller frees it. */
 static gpointer
 copy_in_memory_order (CleaveTensor *tensor, const CleaveResult *value)
 {
@@ -79,7 +79,7 @@ copy_in_memory_order (CleaveTensor *tensor, const CleaveResult *value)
   return to;
 }
 
-/* Runs */
+/* The functions below run the program. */
 
 static void
 append (GPtrArray *bytes, guint i, CleaveTensor *tensor, const CleaveResult *value)
@@ -116,7 +116,8 @@ add_ports (CleaveBundleRuns *r, GError **error)
   return TRUE;
 }
 
-/* Sets the inputs of a run: random numbers, and the states that the run before computed. */
+/* Sets the inputs of run number `run`: random numbers, or for a state, the output of the previous
+ * run. */
 static void
 set_inputs (CleaveBundleRuns *r, guint run, guint32 *seed)
 {

@@ -3,16 +3,23 @@
 
 #include "bundle.h"
 
-/* The values of inputs and outputs in all runs, in the memory order of the bundle. */
+/* Runs of the graph for the test of a bundle: write-test.c prints the inputs, and the outputs that
+ * the test expects. Example: a bundle with states has 4 runs, and each input has the bytes of 4
+ * values, one after the other.
+ *
+ * The values of inputs and outputs in all runs, in the memory order of the bundle. */
 typedef struct
 {
   const CleaveBundle *bundle;
   guint n_runs;
-  GPtrArray *inputs, *outputs;           /* CleaveTensor: values of the last run */
-  GPtrArray *input_bytes, *output_bytes; /* GByteArray: values of all runs */
+  GPtrArray *inputs, *outputs;           /* CleaveTensor: values of the last run, indexed by input
+                                          * or output */
+  GPtrArray *input_bytes, *output_bytes; /* GByteArray: values of all runs, indexed by input or
+                                          * output */
 } CleaveBundleRuns;
 
-/* Runs a program of the bundle's graph on random inputs; several times if the bundle has states. */
+/* Runs a program of the bundle's graph on random inputs. If the bundle has states, runs it several
+ * times. */
 gboolean
 cleave_bundle_runs_init (CleaveBundleRuns *runs, const CleaveBundle *bundle, GError **error);
 void cleave_bundle_runs_clear (CleaveBundleRuns *runs);

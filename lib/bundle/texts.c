@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the options of a bundle from text. */
+/* Parses the options of a bundle from text: cleave_bundle_new_from_texts() makes
+ * CleaveBundleOptions. */
 
 #include <cleave/cleave-bundle.h>
 #include <cleave/cleave-split.h>
@@ -13,10 +14,10 @@
 typedef struct
 {
   CleaveBundleOptions options;
-  GArray *inputs, *outputs; /* CleaveBundleIo: places of inputs and outputs */
+  GArray *inputs, *outputs; /* CleaveBundleIo: memory of inputs and outputs */
   GArray *memories;         /* CleaveBundleMemory: memories of the device */
   GArray *states;           /* CleaveBundleState: pairs of an input and an output */
-  GPtrArray *names;         /* owner of the names in the entries of these arrays */
+  GPtrArray *names;         /* strings to which the entries of these arrays point */
 } Texts;
 
 static void
@@ -31,8 +32,8 @@ texts_clear (Texts *t)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Texts, texts_clear)
 
-/* Sets `index` to the index of a text in the list `words`, which ends with NULL. Fails if the list
- * does not have the text. */
+/* Sets `index` to the position of a text in the list `words`, which ends with NULL. Fails if the
+ * text is not in the list. */
 static gboolean
 choose (
     const char *option, const char *text, const char *const *words, guint *index, GError **error)
@@ -56,8 +57,7 @@ choose (
                       text);
 }
 
-/* Splits [NAME=]VALUE at the last '='. Returns the name, which the list of names owns, and sets
- * `value`. */
+/* Splits [NAME=]VALUE at the last '='. Returns the name, which `t` owns, and sets `value`. */
 static const char *
 split_pair (Texts *t, const char *text, const char **value)
 {
@@ -99,7 +99,7 @@ parse_memory (Texts *t, const char *text, GError **error)
   return TRUE;
 }
 
-/* Parses INPUT=OUTPUT, INPUT or "all". */
+/* Parses the option "state", with INPUT=OUTPUT, INPUT or "all". */
 static void
 parse_state (Texts *t, const char *text)
 {
@@ -165,7 +165,7 @@ is_one_of (const char *text, const char *const *words)
   return g_strv_contains (words, text);
 }
 
-/* Reads NAME=VALUE, or NAME for an option without a value. */
+/* Parses one option, which is NAME=VALUE, or NAME for an option without a value. */
 static gboolean
 parse_option (Texts *t, const char *text, GError **error)
 {

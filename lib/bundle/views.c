@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the nodes whose result is a view, because its bytes in memory are those of the operand
+ * (model.h). */
+
 #include "model.h"
 
 /* Lists the dimensions with extent above 1 in memory order, outermost first. Returns their
@@ -32,7 +35,7 @@ cleave_bundle_is_row_major (const CleaveResult *value)
   return TRUE;
 }
 
-/* Returns whether the result of a permutation has the bytes of its operand in memory. */
+/* Returns whether a permutation of a value keeps the order of its bytes in memory. */
 static gboolean
 keeps_memory_order (const CleaveNode *node)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the header of a bundle. */
+/* Writes the text of the header of a bundle: sizes, types and the functions. */
 
 #include "bundle.h"
 #include "op-help.h"
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 
-/* Writes for one input or output a comment with its memory order, and macros with its sizes. */
+/* Writes, for one input or output, a comment with its memory order and macros with its sizes. */
 static void
 print_port (const CleaveBundle *bundle,
             const char *name,
@@ -109,7 +109,7 @@ print_io (const CleaveBundle *bundle, GString *out)
   g_string_append_printf (out, "  void *user_data;\n} %sIo;\n", bundle->type);
 }
 
-/* Writes the sizes and places of the inputs and outputs that are not states. */
+/* Writes the sizes and offsets of the inputs and outputs that are not states. */
 static void
 print_ports (const CleaveBundle *bundle, GString *out)
 {

@@ -33,9 +33,9 @@ load_kernel (const char *file, const char *ending)
   return bytes;
 }
 
-/* DSP instructions */
+/* The functions below select the code for DSP instructions. */
 
-/* Removes the lines of a text for processors with DSP instructions, or the lines for other
+/* Removes the lines for processors with DSP instructions from a text, or the lines for other
  * processors:
  *
  *   #ifdef CLEAVE_DSP          or  #if defined __ARM_FEATURE_DSP …
@@ -49,7 +49,7 @@ choose_dsp (const char *text, gboolean has_dsp)
   GString *out = g_string_new (NULL);
   g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
   gboolean is_inside = FALSE, is_kept = TRUE;
-  guint depth = 0; /* number of conditions inside the block that are open */
+  guint depth = 0; /* number of nested #if lines inside the block that have no #endif yet */
 
   for (guint i = 0; lines[i] != NULL; i++)
     {
@@ -80,7 +80,7 @@ choose_dsp (const char *text, gboolean has_dsp)
   return g_string_free (out, FALSE);
 }
 
-/* Returns the text of a kernel file, for the instructions that the options select. */
+/* Returns the text of a kernel file, with the code for the instructions that the options select. */
 static char *
 dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
 {
@@ -92,10 +92,10 @@ dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
   return choose_dsp (text, bundle->kernels == CLEAVE_BUNDLE_KERNELS_DSP);
 }
 
-/* Kernels */
+/* The functions below append the kernels. */
 
-/* Appends the text of a file without its first line, the license. The first include of a header is
- * replaced by the text of the header. */
+/* Appends the text of a file without its first line, which is the license. Replaces the first
+ * include of a header by the text of the header. */
 static void
 append_kernel (const CleaveBundle *bundle,
                GString *out,
@@ -114,7 +114,8 @@ append_kernel (const CleaveBundle *bundle,
         g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
       else if (!g_str_has_prefix (name, "cleave-"))
         {
-          const gboolean is_new = g_hash_table_add (seen, g_strdup (name)); /* log-f32.h" */
+          const gboolean is_new = g_hash_table_add (seen, g_strdup (name)); /* `name` is such as:
+                                                                             * log-f32.h" */
 
           *strchr (name, '.') = '\0';
           if (is_new)
@@ -182,9 +183,9 @@ cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
   return g_string_free (text, FALSE);
 }
 
-/* One file */
+/* The functions below write one file with everything. */
 
-/* Appends a text whose functions become static. Leaves out declarations of these functions, and
+/* Appends a text, with `static` before its functions. Omits declarations of these functions, and
  * includes of other files of the bundle. */
 static void
 append_static (GString *out, const char *text)
@@ -229,9 +230,9 @@ cleave_bundle_make_single (const CleaveBundle *bundle)
   return g_string_free (out, FALSE);
 }
 
-/* README */
+/* The functions below write the README. */
 
-/* Returns the names of the source files, except the test, separated by blanks. */
+/* Returns the names of the source files, except the test, separated by spaces. */
 static char *
 dup_sources (const CleaveBundle *bundle)
 {

@@ -4,8 +4,8 @@
 
 #include "bundle.h"
 
-/* Writes the function that gets rows of inputs from callbacks of the caller. Returns FALSE if no
- * callback supplies an input. */
+/* Writes the function that calls the caller's functions for inputs that are supplied row by row.
+ * Returns FALSE if there is no such input. */
 static gboolean
 print_read_row (const CleaveBundle *bundle, GString *out)
 {
@@ -69,8 +69,8 @@ cleave_bundle_append_parameters (const CleaveBundle *bundle, GString *out)
   g_string_append_printf (out, "const %sIo *io", bundle->type);
 }
 
-/* Writes the declarations of variables of the run function. `longest`: layers of the longest
- * segment. */
+/* Writes the declarations of the run function's variables. `longest`: number of layers of the
+ * longest segment. */
 static void
 print_variables (const CleaveBundle *bundle, guint longest, GString *out)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a C program that runs a bundle on random inputs, and compares the outputs bit for bit with
- * those of a program of the graph. A bundle with states runs several times. */
+/* Writes a C program that runs a bundle on random inputs. It compares the outputs bit for bit with
+ * the outputs of a program of the graph. It runs a bundle with states several times. */
 
 #include "test-runs.h"
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 
-/* number of bytes with a pattern around the arena, which a run must not change */
+/* bytes of a pattern before and after the arena; a run must not change them */
 #define GUARD_BYTES 64
 
-/* Arrays */
+/* The functions below write the arrays of inputs and outputs. */
 
 /* Appends an array with the values of an input or output in all runs. */
 static void
@@ -33,7 +33,8 @@ print_data (const CleaveBundleRuns *r,
   g_string_append (out, "\n};\n\n");
 }
 
-/* Returns whether an input is not a state, so that the caller supplies its values in each run. */
+/* Returns whether the caller supplies the values of an input in each run, as for all inputs except
+ * states. */
 static gboolean
 is_given (const CleaveBundle *bundle, guint i)
 {
@@ -69,7 +70,7 @@ print_arrays (const CleaveBundleRuns *r, GString *out)
     }
 }
 
-/* Program */
+/* The functions below write the program. */
 
 static void
 print_readers (const CleaveBundle *bundle, GString *out)
@@ -91,7 +92,7 @@ print_readers (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Writes the lines that set the inputs of a run. */
+/* Writes the lines that set the inputs before a run. */
 static void
 print_set_up (const CleaveBundle *bundle, GString *out)
 {
@@ -129,8 +130,8 @@ print_set_up (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Appends the address of output `i` as C text. Returns FALSE if the output is a state in memory of
- * its own, which the caller does not see. */
+/* Appends the address of output `i` as C text. Returns FALSE if the output is a state in its own
+ * memory, which the caller does not see. */
 static gboolean
 print_output (const CleaveBundle *bundle, guint i, GString *out)
 {
@@ -167,7 +168,7 @@ print_checks (const CleaveBundle *bundle, GString *out)
     }
 }
 
-/* Returns the names of the arrays of memory (char *): arenas, and the state. */
+/* Returns the names of the memory arrays of the program (char *): the arenas and the states. */
 static GPtrArray *
 list_memories (const CleaveBundle *bundle)
 {
@@ -180,8 +181,8 @@ list_memories (const CleaveBundle *bundle)
   return names;
 }
 
-/* Appends a text for each array of memory. In the text, {name} stands for its name, and {size} for
- * the macro of its size. */
+/* Appends a text for each memory array. Replaces {name} in the text by the array's name, and {size}
+ * by the macro of its size. */
 static void
 print_each (const CleaveBundle *bundle, const char *text, GString *out)
 {

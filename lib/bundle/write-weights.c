@@ -88,7 +88,7 @@ get_array (const CleaveBundle *bundle, guint i)
   return &g_array_index (bundle->model->pool->arrays, CleaveBundleArray, i);
 }
 
-/* Returns whether an array of bytes is written as 32-bit words, which compilers read in half the
+/* Returns whether an array of bytes is written as 32-bit words. Compilers read words in half the
  * time. */
 static gboolean
 is_of_bytes (const CleaveBundleArray *array)
@@ -141,7 +141,7 @@ print_words (GString *out, const CleaveBundleArray *array)
     }
 }
 
-/* Appends the declarator of an array: "const int32_t net_a0[3]". */
+/* Appends the declarator of an array, such as "const int32_t net_a0[3]". */
 static void
 print_declarator (const CleaveBundleArray *array, GString *out)
 {

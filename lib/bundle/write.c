@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes the tables of a bundle. */
+/* Writes the tables of a bundle, which kernels/cleave-run.c reads: values, row maps, layers and
+ * segments. */
 
 #include "bundle.h"
 
 #define LICENSE "/* SPDX-License-Identifier: 0BSD */\n"
 
-/* Tables */
+/* The functions below write the table of values. */
 
-/* The memory of a value, as the tables describe it. */
+/* The memory of a value, with the fields of CleaveValue in kernels/cleave-run.h. */
 typedef struct
 {
   gint64 offset, capacity, width;
-  guint memory; /* index of the memory */
+  guint memory; /* index of the arena among several memories */
   gboolean is_ring;
 } Memory;
 
@@ -38,7 +39,7 @@ whole_memory (const CleaveBundle *bundle, guint value)
   return memory;
 }
 
-/* Sets `memory` of the results of a segment's steps. */
+/* Sets `memory`, indexed by step, for the results of a segment's steps. */
 static void
 set_memory (const CleaveBundle *bundle, const CleaveBundleFlow *flow, Memory *memory)
 {
@@ -124,12 +125,12 @@ print_values (const CleaveBundle *bundle, guint *numbers, GString *out)
   g_string_append (out, "};\n\n");
 }
 
-/* Texts of the tables `row_maps` (dimension maps from rows of a result to the rows of an operand
- * that they need) and `kernels`. Equal entries are stored once. */
+/* Texts of two tables, in which equal entries are stored once: `row_maps`, the dimension maps from
+ * a row of a result to the rows of an operand that it needs, and `kernels`. */
 typedef struct
 {
   GString *row_maps;
-  GHashTable *indices; /* maps the text of a map to its index in the table */
+  GHashTable *indices; /* maps the text of a dimension map to its index in `row_maps` */
   GPtrArray *kernels;
 } Tables;
 
@@ -149,7 +150,7 @@ clear_tables (Tables *tables)
   g_ptr_array_unref (tables->kernels);
 }
 
-/* Returns the table index of a kernel, and adds the kernel if it is new. */
+/* Returns the index of a kernel in the table, and adds the kernel if it is new. */
 static guint
 add_kernel (Tables *tables, const char *kernel)
 {
@@ -163,7 +164,7 @@ add_kernel (Tables *tables, const char *kernel)
   return index;
 }
 
-/* Returns the table index of a dimension map of rows, and adds the map if it is new. */
+/* Returns the index of a dimension map in the table `row_maps`, and adds the map if it is new. */
 static guint
 add_row_map (Tables *tables, CleaveDimMap map)
 {
