@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A pass outside the library: of two Relus in a row it keeps one. */
+/* A pass outside the library: if two Relus follow each other, it removes the second one. */
 
 #include <cleave/cleave.h>
 
@@ -33,7 +33,7 @@ pass_single_relu (CleaveGraph *graph, gconstpointer options, gboolean *changed, 
   return TRUE;
 }
 
-/* x → relu1 → relu2 → relu3 → y; NULL on error */
+/* Makes the graph x → relu1 → relu2 → relu3 → y. Returns NULL on error. */
 static CleaveGraph *
 build (GError **error)
 {

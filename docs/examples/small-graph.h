@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The graph that the examples split-*.c share: an input, a Relu and a pooling. Each example builds
+ * it with small_graph(), splits one or more of its nodes, and prints the result. */
+
 #include <cleave/cleave.h>
 
-/* x 1x4x16x16 → relu → pool 1x4x8x8; NULL on error */
+/* Makes the graph x 1x4x16x16 → relu → pool 1x4x8x8. Returns NULL on error. */
 static CleaveGraph *
 small_graph (GError **error)
 {

@@ -22,7 +22,7 @@ add_conv (CleaveGraph *graph, const char *name, CleaveResult *x, GError **error)
                                 NULL, &attrs, error);
 }
 
-/* x 1x32x64x64 → first → relu → second; NULL on error */
+/* Makes the graph x 1x32x64x64 → first → relu → second. Returns NULL on error. */
 static CleaveGraph *
 build (GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits two ends of a graph at once. Nodes that both need are cut once, into strips that carry
- * their halo. */
+/* Splits the ends of a graph with two outputs at once. A node that both ends need is cut once, into
+ * strips that carry their halo. */
 
 #include "small-graph.h"
 

@@ -66,7 +66,7 @@ if [ -x "$command" ]; then
   [ "$(grep -c ' = Sub ' small.cleave)" -eq 1 ]
 fi
 
-# Runs a script, if Python has PyGObject.
+# Runs a Python script, if Python has PyGObject.
 [ "$typelib" = true ] || { echo 'outside: good, without Python'; exit; }
 cat >script.py <<'END'
 import gi

@@ -20,7 +20,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 FEW = 2
 N_TRIES = 3
-# The description of the processor that ONNX Runtime reads. ONNX Runtime fails if it reads that of an x86-64.
+# The description of the processor that ONNX Runtime reads. ONNX Runtime fails if it reads the description of an x86-64.
 CPUINFO = '''processor\t: 0
 Features\t: fp asimd evtstrm aes pmull sha1 sha2 crc32 atomics fphp asimdhp cpuid asimdrdm lrcpc dcpop asimddp ssbs
 CPU implementer\t: 0x41

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """aarch64-loops.py OBJECT…: estimates the inner loops of aarch64 kernels by llvm-mca, without hardware.
 
-Prints the loops of each object that have the most multiply-adds, with the multiply-adds per cycle on each processor
-as a share of its peak. The peak is the rate of independent instructions of the same kind, estimated in the same way.
-With --at-least, a smaller share fails. An estimate assumes that all loads hit the nearest cache. The Cortex-A76 has the
-pipelines of the Neoverse N1; LLVM 19 has no description of its own for the A76 and takes the one of the A57."""
+Prints the loops of each object that have the most multiply-adds, with the multiply-adds per cycle on each processor as
+a share of its peak. The peak is the rate of independent instructions of the same kind, estimated in the same way. With
+--at-least, a smaller share fails. An estimate assumes that all loads hit the nearest cache. The Cortex-A76 has the
+pipelines of the Neoverse N1; LLVM 19 has no description of the A76 and takes the description of the A57."""
 
 import argparse
 import re
@@ -55,7 +55,7 @@ def find_loops(code):
 
 
 def count_macs(loop):
-    """Returns the multiply-adds of an iteration, and the name of the instruction that has most of them."""
+    """Returns the multiply-adds of an iteration, and the name of the instruction that computes most of them."""
     macs = {}
     for text in loop:
         found = re.match(r'(\w+)\s+v\d+\.(\w+)', text)

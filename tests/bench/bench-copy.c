@@ -10,7 +10,7 @@
 
 #include "../../lib/ir/copy.h"
 
-/* Each case is repeated for this time, in nanoseconds. */
+/* Each copy is repeated for this time, in nanoseconds. */
 #define TIME 60000000
 
 static const char *wanted;

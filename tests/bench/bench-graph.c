@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures a graph of a million nodes: the time to build, validate, order and plan it, and the cost
- * of a step besides its kernel. No figure makes the program fail. */
+/* Measures the time to build, validate, order and plan a graph of a million nodes, and the cost of
+ * a step besides its kernel. No figure makes the program fail. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>

@@ -260,8 +260,8 @@ make_deep_conv (void)
 }
 
 /* Searches with limits from `most`, the bytes of the unsplit node, down to `least`, the bytes of a
- * pixel. Also searches with a limit that no split can meet. At the end, prints the slowest search
- * and the slowest split. */
+ * pixel. Also searches with a limit that no split can meet. Prints the slowest search and the
+ * slowest split. */
 static void
 measure_searches (const char *what, CleaveGraph *(*make) (void), gint64 most, gint64 least)
 {

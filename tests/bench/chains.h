@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The networks of the paper msf-CNN, for comparisons of memory. bench-fit.c lists the plans of each
+ * chain, and prints their arenas beside the figures of the paper. */
+
 #include <cleave/cleave.h>
 
 /* Returns a chain of convolutions: the layers that msf-CNN counts, without residual additions,

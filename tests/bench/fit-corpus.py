@@ -307,7 +307,8 @@ def goals(options):
 
 # Tables for bench/results/fit-search-time.md
 
-# Labels of networks that get a row of their own. All networks are summarized by size.
+# The tables have a row for each network whose label begins with one of these words. Rows by size summarize all
+# networks.
 LISTED = r'^(networks|zoo|demo)/'
 BEGIN, END = '<!-- fit-corpus.py table: begin -->', '<!-- fit-corpus.py table: end -->'
 

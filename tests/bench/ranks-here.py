@@ -19,7 +19,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 import networks  # noqa: E402
 
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
-MEASURED = ['0', '0']  # GBIT and LATENCY of bench-ranks: the model is placed for the measured network
+MEASURED = ['0', '0']  # GBIT and LATENCY of bench-ranks; 0: the model is placed for the measured network
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1', OMPI_MCA_mpi_yield_when_idle='1',
                    OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_hwloc_base_binding_policy='none')
 

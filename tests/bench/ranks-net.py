@@ -25,7 +25,7 @@ PLACED_FOR = ['10', '30']  # Gbit/s, microseconds: for a slower network, all nod
 SPACES = ['cleave-a', 'cleave-b']
 LINK = 'veth0'
 ADDRESSES = ['10.77.0.1', '10.77.0.2']
-BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # without it, the ranks would read each other's memory, since they are on one host
+BY_MPI = ['-x', 'CLEAVE_DEBUG=mpi']  # without this option, the ranks would read each other's memory, since they are on one host
 FIRST = ['chrt', '-f', '1'] if shutil.which('chrt') else []
 
 # Replaces ssh: starts Open MPI's daemon in the namespace of its address, with a folder of its own, as on another host.

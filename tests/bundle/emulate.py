@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-# emulate.py: compiles bundles for small processors with Debian's cross compilers, and runs their test programs on
+# emulate.py compiles bundles for small processors with Debian's cross compilers, and runs their test programs on
 # emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
 #
-# Prints for each bundle and board: bytes of code and tables, of stack, instructions of a run (on the boards with a CMSDK
-# timer: exact and repeatable, as QEMU counts them). Fails if an output differs from that of `cleave run`. A bundle that
-# does not fit the memory of a board is skipped.
+# Prints for each bundle and board: bytes of code and tables, of stack, instructions of a run (on the boards with a
+# CMSDK timer: exact and repeatable, as QEMU counts them). Fails if an output differs from that of `cleave run`. A
+# bundle that does not fit the memory of a board is skipped.
 import argparse
 import glob
 import os

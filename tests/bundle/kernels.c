@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "../../lib/bundle/model.h"
-/* The library has types with these names, so they are renamed in the header of the kernels. */
+/* The header of the kernels has types with the names of the library's types, so the types of the
+ * kernels are renamed. */
 #define CleaveCall RowCall
 #define CleaveKernel RowKernel
 #include "../../lib/bundle/kernels/cleave-kernels.h"
@@ -159,7 +160,7 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
   for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
     values[i] = g_rand_int_range (rand, least, most + 1);
   if (g_str_equal (name, "B") && g_rand_int_range (rand, 0, 4) == 0)
-    values[0] = 1500000000; /* twice the sum exceeds an int32 */
+    values[0] = 1500000000; /* large: twice the sum of two such values exceeds an int32 */
   return tensor;
 }
 

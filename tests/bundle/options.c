@@ -215,7 +215,7 @@ START_TEST (types_that_the_model_has_no_scale_for_are_refused)
 }
 END_TEST
 
-/* Zero points */
+/* Zero points of weights */
 
 /* The bundle stores the differences of weights and their zero points, which have 9 bits. */
 START_TEST (zero_points_of_weights_are_subtracted)

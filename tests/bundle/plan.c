@@ -75,7 +75,8 @@ START_TEST (an_end_overlays_its_operand_two_rows_apart)
   g_autoptr (CleaveGraph) graph = make_row (1);
   g_autoptr (CleaveBundle) bundle = make (graph, NULL);
 
-  /* Row r of a 3x3 window is written when rows up to r - 1 may be overwritten. */
+  /* 22 rows of 20x8: the 20 rows of the operand, and two rows between the begin of the result and
+   * the begin of the operand. Row r of the result may overwrite rows up to r - 1 of the operand. */
   ck_assert_int_eq (bundle->stats.arena_bytes, 22 * 20 * 8);
 }
 END_TEST

@@ -97,7 +97,8 @@ static const char *const texts[] = {
   "%b = Constant seed=2 : float32 3\n%y = InstanceNormalization %x, %scale, %b\noutput %y\n",
   "%x = Input : float32 3x1x4x5\n%a = Constant seed=1 : float32 3x1x1x5\n%y = Add %x, %a\n"
   "output %y\n",
-  /* kernels with a header of the same name, which other kernels of the bundle include, too */
+  /* ops whose kernels have a header of their name, such as log-f32.h, which other kernels of the
+   * bundle include, too */
   "%x = Input : float32 1x4x4x5\n%y = Log %x\noutput %y\n",
   "%x = Input : float32 1x4x4x5\n%a = Softmax %x axis=3\n%b = LogSoftmax %x axis=3\n"
   "%c = Log %a\noutput %b\noutput %c\n",
@@ -182,7 +183,7 @@ add_tests (Suite *suite)
   TCase *tests = tcase_create ("texts");
 
   cleave_add_case (suite, "run", bundles_of_random_networks_have_the_bits_of_a_program, NULL);
-  tcase_set_timeout (tests, 300); /* compiles for seconds */
+  tcase_set_timeout (tests, 300); /* the test compiles bundles for some seconds */
   tcase_add_loop_test (tests, bundles_of_batches_and_sequences_have_the_bits_of_a_program, 0,
                        G_N_ELEMENTS (texts));
   cleave_add_case (suite, "types", bundles_with_numbers_over_small_types_have_the_bits_of_a_program,

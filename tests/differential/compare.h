@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Runs a graph on a trial's inputs and compares the outputs bit for bit, except that all NaNs
- * are equal. */
+/* Runs a graph on a trial's inputs and compares the outputs bit for bit, except that all NaNs are
+ * equal. judge.c runs the graph with reference kernels first, and then in other ways, and compares
+ * each run with the first one. peer.c writes the outputs to files. */
 
 #include <cleave/cleave.h>
 
@@ -10,8 +11,9 @@
 
 /* Returns whether the outputs have the types that the trial expects. */
 gboolean compare_types (const Trial *trial, const CleaveGraph *graph, GString *what);
-/* Returns (transfer full) the outputs. Returns NULL if no program can be made. Also returns NULL if
- * the program wrote into its inputs; then `what` begins with '!'. */
+/* Runs the graph on the trial's inputs and returns (transfer full) the outputs. Returns NULL if no
+ * program can be made. Also returns NULL if the program wrote into its inputs; then `what` begins
+ * with '!'. */
 GPtrArray *compare_run (const Trial *trial,
                         const CleaveGraph *graph,
                         guint n_threads,

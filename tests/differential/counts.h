@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Counts how often each op, and each Way to compute a graph, was tried. Each worker shares a Counts
- * with the parent process. */
+/* Counts how often each op, and each Way to compute a graph (way.h), was tried. Each worker process
+ * counts in memory that it shares with its parent. The parent prints the counts at the end, so that
+ * an op that is never tried is found. */
 
 #include <glib.h>
 

@@ -14,7 +14,7 @@
 #include "shrink.h"
 
 static gint64 first = -1, n_seeds = 1000, seconds, hang_after = 10, one = -1;
-/* max_nodes is for --write: with more nodes, another system rounds a third of the results
+/* max_nodes is for --write. With more than two nodes, ONNX Runtime rounds a third of the results
  * differently. */
 static int n_jobs = 1, max_failures = 10, max_nodes = 2;
 static char *folder, *counts, *replay, *peer;

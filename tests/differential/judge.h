@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Judges one trial: its graph is computed in several ways, all of which must give the same bits. */
+/* Judges one trial (trial.h): its graph is computed in several ways (way.h), all of which must give
+ * the same bits. A worker (workers.h) calls judge_seed() for each seed. The shrinker (shrink.h)
+ * calls judge_way() with fewer and simpler choices. */
 
 #include "counts.h"
 #include "tape.h"
@@ -28,8 +30,8 @@ typedef struct
   gboolean busy;     /* the worker is judging `seed` */
   gint64 cpu_before; /* microseconds of processor time at the start of the seed */
   gint64 wall_before;
-  gint64 cpu_seen,
-      wall_seen; /* processor time when the parent last saw it grow, and the time then */
+  gint64 cpu_seen, wall_seen; /* the largest processor time that the parent has seen, and the time
+                                 at which the parent saw it */
   Verdict verdict;
   char message[4096];
   TapeCopy graph,
@@ -44,5 +46,5 @@ void judge_tapes (guint64 seed, guint way, Tape *graph, Tape *of_way);
 /* Makes the graph of a seed and judges N_WAYS ways to compute it. */
 Verdict judge_seed (guint64 seed, Report *report);
 /* Judges a graph that is computed in one Way. The choices of the tape `graph` make the graph, and
- * those of `way` make the Way. */
+ * the choices of the tape `way` make the Way. */
 Verdict judge_way (Tape *graph, Tape *way, Report *report);

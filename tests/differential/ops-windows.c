@@ -43,7 +43,7 @@ find_out (Window *w, const TrialType *x)
       if (room < 0)
         return FALSE;
       w->out[i] = (room + (w->ceil ? w->strides[i] - 1 : 0)) / w->strides[i] + 1;
-      /* A window that begins in the padding at the end does not count. */
+      /* a window that begins in the padding at the end is not part of the result */
       if (w->ceil && (w->out[i] - 1) * w->strides[i] >= in + w->pads[i])
         w->out[i]--;
     }
@@ -267,7 +267,8 @@ grow_col2im (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&type));
 }
 
-/* Picks extents of the result, or pads, which output_shape requests. */
+/* Picks the attribute output_padding, and computes the extents of the result of a transposed
+ * convolution. Returns FALSE if a value would be empty or auto_pad is illegal. */
 static gboolean
 find_transposed (Trial *trial, Window *w, const TrialType *x, gint64 *output_padding)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Writes random models for comparisons with ONNX Runtime. `differential --write FOLDER` calls
+ * peer_write(), and tests/peers/differential.mjs runs the models and compares the results. */
+
 #include <glib.h>
 
 /* Writes models of at most `max_nodes` nodes with inputs and the results of the reference

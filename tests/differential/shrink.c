@@ -189,7 +189,7 @@ shrink (guint64 seed, guint way, Verdict verdict, const Plan *plan)
   at.end = g_get_monotonic_time () + MAX_SECONDS * G_USEC_PER_SEC;
   shrink_all (&at);
   at.end = G_MAXINT64;
-  is_same (&at, at.graph, at.way); /* judges the shrunk case again, for its message */
+  is_same (&at, at.graph, at.way); /* judges the shrunk case again, since its message is printed */
   keep (&at, seed, plan);
   g_array_unref (at.graph);
   g_array_unref (at.way);

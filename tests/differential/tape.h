@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A tape records random choices, so that they can be replayed or simplified. The shrinker works
- * on tapes. */
+/* A tape records random choices. Each choice is a number from 0 to n - 1, and 0 is the simplest
+ * one. trial.h and way.h draw all their choices from tapes. So the shrinker can replay a graph with
+ * simpler choices: it changes numbers on the tape. */
 
 #include <glib.h>
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The tables of ops, and functions that several of the tables use. */
+/* The tables of ops, such as trial_windows of ops-windows.c, and functions that several of the
+ * tables use. trial-grow.c picks an entry of a table for each node of a random graph. */
 
 #include "trial.h"
 
@@ -10,5 +11,6 @@ extern const TrialOp trial_elementwise[], trial_windows[], trial_products[], tri
 
 /* Quantizes the last result if it is float32, and dequantizes it again. */
 void trial_requantize (Trial *trial);
-/* Broadcasts as NumPy does. Returns FALSE if the types do not broadcast. */
+/* Broadcasts `type` with the type `with`, as NumPy does. Returns FALSE if the types do not
+ * broadcast. */
 gboolean trial_broadcast (TrialType *type, const TrialType *with);

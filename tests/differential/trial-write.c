@@ -156,8 +156,8 @@ trial_is_input (const TrialValue *value, gboolean all_inputs)
          (all_inputs && value->kind == TRIAL_CONSTANT && !value->fixed);
 }
 
-/* Tails as text. A node is written as "op operands > results attributes". `@` is the value that the
- * tail reads. The result `out` is an output of the model. */
+/* The tails of models, as text. A node is written as "op operands > results attributes". `@` is the
+ * value that the tail reads. The result `out` is an output of the model. */
 static const char *const tails[TRIAL_N_TAILS] = {
   "Greater @,zero > above;NonZero above > where;Transpose where > rows perm=1,0;"
   "GatherND @,rows > values;Relu values > out",

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random models and random ways to compute them. Nothing here uses the op records: ops, types
- * and shapes are implemented independently, from the ONNX standard. */
+/* Random models. A trial has values and nodes, which a tape of random choices decides. trial-grow.c
+ * makes it, trial-write.c writes it as an ONNX model, and judge.c computes the model in several
+ * ways.
+ *
+ * Nothing here uses the op records: ops, types and shapes are implemented independently, from the
+ * ONNX standard. */
 
 #include <glib.h>
 
@@ -93,10 +97,10 @@ typedef struct
   gboolean empty;   /* extents may be 0 */
   gboolean large;   /* the graph has enough work for several threads */
   gboolean deep;    /* the graph is a chain of values of some KiB, whose memory strips reduce */
-  gboolean qdq;     /* float results are quantized and dequantized */
+  gboolean qdq;     /* float results are quantized and dequantized again */
   gboolean failed;  /* TRUE: the node that is being added is illegal */
-  guint tail; /* number of the tail, 1 … TRIAL_N_TAILS: nodes after the others, whose shapes depend
-               * on data; 0: none */
+  guint tail; /* number of the tail, 1 … TRIAL_N_TAILS; 0: no tail. A tail is a few last nodes whose
+                 shapes depend on data */
   guint tail_of; /* the float32 value that the tail reads */
 } Trial;
 
@@ -157,7 +161,7 @@ guint use_floats (Trial *trial, const float *v, guint n);
 guint use_float (Trial *trial, float v);
 guint use_number (Trial *trial, guint element, gint64 v);
 guint use_fixed (Trial *trial, const TrialType *type, int mode);
-guint use_scalar (Trial *trial, guint element, int mode); /* constant or not */
+guint use_scalar (Trial *trial, guint element, int mode); /* need not be constant */
 
 void add_node (Trial *trial, const char *op);
 void add_in (Trial *trial, guint value);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Fits into a part of the memory, under limits, for threads, and without inputs. Also checks that
- * the split graph has the figures of the plan. */
+/* Fits a random graph to a fraction of its memory, with random limits on MACs and time, numbers of
+ * threads, and inputs excluded or not. Also checks that the split graph has the arena and the MACs
+ * of the plan. */
 
 #include "way.h"
 
@@ -75,8 +76,8 @@ check_plan (const CleaveFitPlan *plan, const CleaveFitOptions *options, GString 
   return TRUE;
 }
 
-/* Checks that the split graph needs the bytes that the plan reports. Skips plans without inputs,
- * whose bytes no public function measures. */
+/* Checks that the split graph needs the bytes that the plan reports. Skips plans with excluded
+ * inputs, whose bytes no public function measures. */
 static gboolean
 check_split (const Way *way,
              const CleaveFitPlan *plan,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Ways to compute a graph: after splits or fits, with other numbers of threads or kernels, or after
- * it was written to a file and read. */
+/* A Way is a random way to compute a graph. It may split or fit the graph, use other kernels or
+ * another number of threads, or write the graph to a file and read it. judge.c changes a copy of
+ * the graph with way_change(), and runs it. A tape decides the changes. */
 
 #include <cleave/cleave.h>
 
@@ -12,7 +13,7 @@
 typedef struct
 {
   Tape *tape;
-  CleaveGraph *graph; /* owned */
+  CleaveGraph *graph; /* the graph that the Way changes; owned by the Way */
   Counts *counts;
   GString *text; /* description of the changes, for messages */
   gboolean deep; /* fits are likely to find a plan */

@@ -55,7 +55,7 @@ mark_begin (Report *report)
 }
 
 /* Returns whether a worker hangs: it computes for too long, or it waits, so that its processor time
- * does not grow. Wall-clock time alone is no measure, since on a busy machine a worker may get a
+ * does not grow. Wall-clock time alone is no measure: on a busy machine, a worker may get a
  * fiftieth of a core. */
 static gboolean
 hangs (pid_t pid, Report *report, gint64 hang_after)
@@ -168,8 +168,8 @@ tell_failure (const Plan *plan, const Report *report, guint n_failures)
     shrink (report->seed, report->way, report->verdict, plan);
 }
 
-/* Starts the worker of a job if none runs. If the worker ended with a failure, reports the failure.
- * Returns TRUE if the job has no seeds left. */
+/* Starts a worker for a job (a range of seeds) if the job has none. If the worker ended with a
+ * failure, reports the failure. Returns TRUE if the job has no seeds left. */
 static gboolean
 attend (const Plan *plan, Job *job, gboolean stop, guint *n_failures)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Worker processes that judge seeds. If a worker crashes, its parent reports the seed and starts
- * another worker. */
+/* Worker processes that judge seeds. differential.c makes a Plan from the command line and calls
+ * workers_run(). Each worker judges some hundred seeds. If a worker crashes or hangs, its parent
+ * reports the seed and starts another worker. */
 
 #include "judge.h"
 

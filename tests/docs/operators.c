@@ -64,7 +64,7 @@ typedef struct
 {
   guint operands[MAX_OPERANDS];
   guint kernels[CLEAVE_N_KERNELS]; /* for each family, the types of operand 0 that it serves */
-  guint later;                     /* a bit for each opset after LAST_OPSET that some node needs */
+  guint later; /* bit i is set if some node needs opset i, which is after LAST_OPSET */
 } Facts;
 
 /* The list of ops in ONNX's header. */
@@ -119,7 +119,8 @@ is_accepted (const CleaveCall *call)
   return good;
 }
 
-/* Tries a call with another element type for an operand, or for all operands with the same type. */
+/* Calls the type inference of the op with another element type for an operand, or for all operands
+ * with the same type. */
 static void
 try_element (const CleaveCall *call,
              CleaveTensorType *types,
@@ -172,7 +173,7 @@ gather (const CleaveRandomOp *op, Facts *facts)
     }
 }
 
-/* Printing. */
+/* Printing the page. */
 
 /* Appends short names of types, since the table is wide: "f32 f64 i8", or the name of a whole
  * class. */

@@ -288,7 +288,8 @@ START_TEST (a_cycle_is_an_error)
 }
 END_TEST
 
-/* This test must run before any test that renders, since the module is loaded once. */
+/* This test must run before any test that draws a picture, since the module for pictures is loaded
+ * once. */
 START_TEST (a_missing_module_is_an_error)
 {
   g_autofree char *given = g_strdup (g_getenv ("CLEAVE_MODULE_DIR"));

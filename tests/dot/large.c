@@ -96,8 +96,8 @@ START_TEST (clusters_hold_their_vertices)
   ck_assert (center[1] - 18 > first[3]);
   read_numbers (a, "pos", center, 2);
   ck_assert (g_str_has_prefix (agget (edge, (char *) "pos"), "e,"));
-  route = g_strdup (agget (edge, (char *) "pos") +
-                    2); /* a copy: cgraph frees the old text before it copies the new one */
+  /* the old text is copied, since cgraph frees it before it copies the new text */
+  route = g_strdup (agget (edge, (char *) "pos") + 2);
   cleave_draw_set (edge, "pos", route);
   read_numbers (edge, "pos", tip, 4);
   ck_assert (ABS (tip[0] - center[0]) < 0.2 && ABS (tip[1] - center[1] - 18) < 0.2);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The functions of a fuzz target. libFuzzer and AFL++ call the target with their inputs; corpus.c
- * calls it with mutations of the corpus. */
+/* The functions of a fuzz target, such as fuzz-text.c with text-corpus.c. libFuzzer and AFL++ call
+ * the target with their inputs. corpus.c calls the target with mutations of its corpus, as a test
+ * that needs no fuzzer. */
 
 #include <cleave/cleave.h>
 #include <stdio.h>
@@ -10,8 +11,8 @@
 
 int LLVMFuzzerTestOneInput (const guint8 *data, gsize size);
 
-/* Reports a finding. Calls abort(), which fuzzers catch. Fuzzers do not catch a trap, by which
- * g_error() may end. */
+/* Reports an error that the target found. Calls abort(), which fuzzers catch. g_error() may end by
+ * a trap, which fuzzers do not catch. */
 G_GNUC_PRINTF (1, 2)
 G_NORETURN static inline void
 fuzz_fail (const char *format, ...)

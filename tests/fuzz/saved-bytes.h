@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Loads saved programs from memory, for the target fuzz-saved.c and its corpus saved-corpus.c. The
+ * library loads programs only from files, so the bytes go to a file in memory. */
+
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

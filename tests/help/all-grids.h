@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Tries all grids of a node, as the expected result of a search. tests/passes/split/search.c asks
+ * the search for the fewest pieces under a limit, and compares the answer with this list. A row of
+ * 5 elements in 2 chunks gives two grids: 3 + 2 and 2 + 3. */
+
 #include <cleave/cleave.h>
 
 /* A grid whose chunks differ by at most one in each dimension, and its totals. */

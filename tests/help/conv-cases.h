@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random convolutions for tests of fast kernels. */
+/* Random convolutions for tests of fast kernels. The suites gemm-upcast-conv.c and integer-conv.c
+ * draw a convolution, fill in its operands, and try it with cleave_try_instance() (site.h). */
 
 #include "kernel-cases.h"
 

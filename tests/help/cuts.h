@@ -2,13 +2,14 @@
 #pragma once
 
 /* Finds the dimensions along which an op can be cut: tries every cut into two chunks on random
- * nodes of the op. */
+ * nodes of the op. The programs operators.c and split-table.c in tests/docs print the results as
+ * pages of the guide. */
 
 #include "random-ops.h"
 
 #define N_CUT_SEEDS 200
 
-/* Numbers of accepted and refused cuts along one dimension of one op. */
+/* Counts of the accepted and the refused cuts along one dimension of one op. */
 typedef struct
 {
   guint accepted, refused;

@@ -65,7 +65,8 @@ cleave_random_tensor (const CleaveTensorType *type, guint32 seed, gboolean speci
   gpointer data;
   gint64 n = cleave_shape_n_elements (&type->shape);
 
-  g_assert_no_error (error); /* not a Check assertion: benchmarks call this function too */
+  /* an assertion of GLib, not of Check, since benchmarks call this function, too */
+  g_assert_no_error (error);
   data = cleave_tensor_get_mutable_data (tensor);
   for (gint64 i = 0; i < n; i++)
     switch (type->element)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Assertions about graphs and errors, and random tensors. test.h includes this file, so every suite
+ * has these functions. dump.c prints both texts if a graph differs. */
+
 #include <cleave/cleave.h>
 
 /* Asserts that the printed graph equals `expected`, apart from empty lines and trailing white

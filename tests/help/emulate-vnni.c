@@ -97,7 +97,7 @@ handle (int signal_number, siginfo_t *info, void *context)
   ucontext_t *user = context;
 
   if (!replace ((guint8 *) user->uc_mcontext.gregs[REG_RIP]))
-    signal (SIGILL, SIG_DFL); /* the instruction raises it again */
+    signal (SIGILL, SIG_DFL); /* the instruction raises the signal again, which ends the process */
 }
 
 gboolean

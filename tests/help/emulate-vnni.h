@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Runs tests of the level avxvnni on processors without AVX-VNNI. suites.c and vector-operations.c
+ * call this function before the first kernel runs. emulate-vnni.c replaces the instructions while
+ * the program runs. */
+
 #include <glib.h>
 
 /* Makes the level `avxvnni` run on a processor that has VNNI only in AVX-512, so that the code of

@@ -73,8 +73,8 @@ print_list (Net *net, const char *name, const gint64 *list, guint n)
     g_string_append_printf (net->text, "%s%d", i == 0 ? "" : ",", (int) list[i]);
 }
 
-/* Prints strides, dilations and pads of a convolution or a pooling, and the kernel of a pooling (if
- * `pools`). Returns the result of the node. */
+/* Prints the attributes of a convolution: strides, dilations and pads. If `pools`, prints the
+ * attributes of a pooling: also the kernel. Returns the result of the node. */
 static Value
 print_window (
     Net *net, const Value *x, gint64 channels, gint64 kernel, gint64 stride, gboolean pools)

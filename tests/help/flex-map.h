@@ -2,7 +2,8 @@
 #pragma once
 
 /* Writes the options of a custom operator of TensorFlow Lite: a map of numbers in the format
- * FlexBuffers. */
+ * FlexBuffers. The suite tests/tflite/detections.c and the corpus of fuzz-tflite.c put the bytes
+ * into files, which the import reads. */
 
 #include <glib.h>
 #include <string.h>

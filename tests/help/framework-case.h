@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Shared by the suites on Split operators of other frameworks. Each suite tests every row of the
- * framework's table in docs/split-operators.md, and every mistake that is an error. */
+/* Functions for the suites on Split operators of other frameworks, such as tests/ops/frameworks.c.
+ * Each suite tests every row of the framework's table in docs/split-operators.md, and every mistake
+ * that is an error. */
 
 #include <cleave/cleave-frameworks.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Counts how often programs fuse the steps that can be fused. */
+/* Counts how often programs fuse the steps that can be fused. The suite
+ * tests/runtime/plan/fusion-pairs.c counts each program that it runs, and asserts the counts at the
+ * end. So a change that stops a fusion is found. */
 
 #include "../../lib/runtime/program-private.h"
 
@@ -16,7 +18,8 @@ typedef struct
 typedef struct
 {
   FusionCount all;
-  GHashTable *pairs, *heads, *consumers; /* FusionCount, by name */
+  GHashTable *pairs, *heads, *consumers; /* FusionCount: by names of both ops, by name of the first
+                                            op, by name of the second op */
 } FusionCounts;
 
 void fusion_counts_init (FusionCounts *counts);

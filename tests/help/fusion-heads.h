@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The nodes after which a program can fuse steps. The suite tests/runtime/plan/fusion-pairs.c adds
+ * a node of each kind, a consumer after it, and compares the bits. A matrix product is one kind, a
+ * depthwise convolution another. */
+
 #include <cleave/cleave.h>
 
 /* A kind of node that can have fused consumers. `make` adds a node whose result has about the given

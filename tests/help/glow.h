@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Shared by the suites on cases in which Glow's node splitting is wrong. They test that Cleave
- * splits with the same bits or reports an error. */
+/* Functions for the suites tests/passes/split/glow-*.c. Each suite has cases in which the node
+ * splitting of the compiler Glow is wrong. The suites test that Cleave splits with the same bits or
+ * reports an error. */
 
 #include "graphs.h"
 #include "interpret.h"

@@ -3,9 +3,11 @@
 
 #include <cleave/cleave.h>
 
-/* Graphs that several suites use, and functions to check them. */
+/* Graphs that several suites use, and functions to check them. Random graphs go through a split or
+ * a pass, and cleave_compare_outputs() compares the results of both runs. */
 
-/* Add a float32 input, and a constant of random float32 numbers. */
+/* cleave_test_input() adds a float32 input. cleave_test_weights() adds a constant of random float32
+ * numbers. */
 CleaveResult *cleave_test_input (CleaveGraph *graph, const char *name, CleaveShape shape);
 CleaveResult *cleave_test_weights (CleaveGraph *graph, const char *name, CleaveShape shape);
 

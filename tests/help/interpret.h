@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The interpreter, whose results every run must have. Suites run a program and cleave_interpret()
+ * on the same inputs, and compare the bits. The interpreter does not use the scheduler, the arena
+ * or fast kernels. */
+
 #include <cleave/cleave.h>
 
 /* Runs a graph node by node with the reference kernels, on dense tensors: an oracle that shares

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Functions that the tests of fast kernels share. */
+/* Functions for the suites in tests/runtime/kernels, which compare fast kernels with reference
+ * kernels. A suite draws the sizes of a random node with draw(), and each_level() runs the fast
+ * kernel of each level of this machine. */
 
 #include "../../lib/runtime/kernel-levels.h"
 

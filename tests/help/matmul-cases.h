@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random matrix products for tests of fast kernels. */
+/* Random matrix products for tests of fast kernels. The suites integer-matmul.c and
+ * gemm-upcast-matmul.c draw the types of both operands, and try the product at each level. */
 
 #include "kernel-cases.h"
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Models of one node, written as a line of a table. */
+/* ONNX models of one node, written as a line of a table. The suites tests/onnx/upgrade-*.c import
+ * each model and compare the value of y. Example: "Relu" with the operand "~-1,2" has the value "2:
+ * 0 2". */
 
 #include "models.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ONNX models made in memory, for tests of import and export. */
+/* ONNX models made in memory, for tests of import and export. A suite builds the protobuf message
+ * node by node and imports it; no file is written. */
 
 #include <cleave/cleave.h>
 

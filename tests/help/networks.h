@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Small networks of int8 that a bundle can compute. */
+/* Small networks of int8 that a bundle can compute. The suites in tests/bundle make a bundle of
+ * them, compile it, and compare its outputs with those of a program. Two suites of tests/passes/fit
+ * fit them. */
 
 #include <cleave/cleave.h>
 

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Assertions for tests of one op: the types it infers, the ranges a chunk reads, the values it
- * computes. */
+ * computes. Most suites in tests/ops use them. Expected results are short texts, such as "float32
+ * 1x2". */
 
 #include "test.h"
 

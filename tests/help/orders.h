@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The order of nodes in which a program runs them, and its peak, for suites in tests/memory and
+ * tests/runtime/plan. Both functions call the planner in lib/memory directly. */
+
 #include "../../lib/memory/ordering.h"
 
 /* Returns the nodes of a graph in the order in which a program runs them. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Random graphs for tests of the memory planner, the schedule and the fit. Their values often share
+ * memory, so a wrong overlay changes a result. graphs.h has other random graphs, for tests of
+ * splits. */
+
 #include <cleave/cleave.h>
 
 /* Returns a graph of about `n_nodes` nodes of all kinds that place values in each other's

@@ -42,7 +42,7 @@ make_stft (CleaveGraph *graph, GRand *rand)
   operands[0] = add_input (graph, "signal", &type);
   operands[1] = n == 1 ? NULL : add_input (graph, "window", &window);
   if (n == 2 && pick (rand, 0, 1) == 0)
-    a.frame_length = 0; /* the length of the window is the length of a frame */
+    a.frame_length = 0; /* 0: a frame has the length of the window */
   return cleave_graph_add (graph, cleave_op_lookup ("STFT"), NULL, operands, n, 1, &a, NULL);
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Makes a random legal node of each op: small, with every variation that its attributes allow. */
+/* Makes a random legal node of each op: small, with every variation that its attributes allow.
+ * Suites that must hold for every op, such as tests/ops/op-properties.c, make nodes with these
+ * lists. Each list is in a file, such as random-ops-conv.c. */
 
 #include <cleave/cleave.h>
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Parts of random convolutions and products: windows, images, stacks of matrices. */
+/* Parts of random convolutions and products: windows, images, stacks of matrices. The lists
+ * random-ops-conv.c and random-ops-quantized.c use them, and so do other files that make such
+ * nodes. random-pick.h has simpler picks. */
 
 #include "random-pick.h"
 
@@ -10,7 +12,7 @@ pick_ints (GRand *rand, guint n, gint32 min, gint32 max)
 {
   CleaveInts ints = { .n = pick (rand, 0, 2) == 0
                                ? 0
-                               : n }; /* n is 0: the attribute is absent and has its default */
+                               : n }; /* if n is 0, the attribute is absent and has its default */
 
   for (guint i = 0; i < ints.n; i++)
     ints.v[i] = pick (rand, min, max);
@@ -44,8 +46,8 @@ image_shape (CleaveLayout layout, gint64 n, gint64 c, const gint64 *spatial, gui
   return shape;
 }
 
-/* Returns a spatial extent for a window with these pads. `reach` is the extent of the window,
- * dilations included. */
+/* Returns an extent that is large enough for a window with these pads. `reach` is the extent of the
+ * window, dilations included. */
 static inline gint64
 pick_extent (GRand *rand, gint64 reach, gint64 pads)
 {

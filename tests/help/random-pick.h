@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Random picks for the functions that make ops. Callers make at most one pick in an argument list,
- * since compilers evaluate arguments in different orders, and a seed must give the same op
+/* Random picks for the functions that make ops (random-ops.h). Callers make at most one pick in an
+ * argument list: compilers evaluate arguments in different orders, and a seed must give the same op
  * everywhere. */
 
 #include "random-ops.h"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* The test of the reducer: a graph and a pipeline that compute other bits than the graph alone. The
+ * suites pipeline.c and reduce.c in tests/passes reduce such a graph, and print it in the message
+ * of a failed test. */
+
 #include <cleave/cleave.h>
 
 /* Data of reduced_differs(). That function is a CleaveReduceTest: it returns whether the graph

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Runs graphs and compares the outputs with the interpreter (interpret.h), and builds small graphs.
+ * Most suites in tests/runtime and tests/memory use it: a suite builds a graph with run_conv() and
+ * similar functions, and checks it with run_assert_same(). */
+
 #include "test.h"
 
 /* Returns a tensor of random elements for each input of the graph. */
@@ -35,8 +39,8 @@ CleaveResult *run_conv (
     CleaveGraph *graph, CleaveResult *x, gint64 n_channels, gint64 kernel, CleaveLayout layout);
 /* Adds a 3x3 depthwise convolution. */
 CleaveResult *run_depthwise (CleaveGraph *graph, CleaveResult *x);
-/* Add a BatchNormalization by constants, some of which are negative. `variance` is the operand with
- * the variance, which need not be constant. */
+/* run_normalize_by() adds a BatchNormalization with constants, some of which are negative. Its
+ * operand `variance` need not be constant. */
 CleaveResult *run_normalize_by (CleaveGraph *graph, CleaveResult *x, CleaveResult *variance);
 CleaveResult *run_normalize_for_good (CleaveGraph *graph, CleaveResult *x);
 CleaveResult *run_slice (CleaveGraph *graph, CleaveResult *x, CleaveRange range);

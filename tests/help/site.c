@@ -332,7 +332,7 @@ run_fast (Trial *trial, CleaveView *results, const char *level)
       scratch = new_scratch (n_scratch);
       family->run (state, &trial->instance, scratch);
       if (!trial->try->in_place)
-        family->run (state, &trial->instance, scratch); /* no state is left from the first run */
+        family->run (state, &trial->instance, scratch); /* finds no state of the first run */
       g_aligned_free (scratch);
       if (family->free != NULL)
         family->free (state);

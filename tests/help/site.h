@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+/* Runs the fast kernel of one node without a graph or a program. The suites in
+ * tests/runtime/kernels compare the bits with the reference kernel, and bench-kernels.c measures
+ * the time. kernel-cases.h draws random nodes. */
+
 #include "../../lib/runtime/kernels.h"
 
 /* A node to try a fast kernel on. */

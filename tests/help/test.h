@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Included by every suite: Check, Cleave, and the registration of suites. */
+/* Included by every suite: the framework Check, Cleave, and the registration of suites. A suite is
+ * a file that ends with CLEAVE_TEST_SUITE. The main function in suites.c runs the suites that its
+ * argument names. */
 
 #include <check.h>
 #include <cleave/cleave.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Writes small TensorFlow Lite files. */
+/* Writes small TensorFlow Lite files, for tests of the import. A test fills tables of tensors and
+ * operators in C and gets the bytes of a file. tflite-examples.c has complete models. */
 
 #include <glib.h>
 
@@ -29,7 +30,8 @@ typedef struct
   const char *shape;  /* shape as text, such as "1x4x4x3"; "" is a scalar */
   gconstpointer data; /* bytes of a constant; NULL: the tensor is no constant */
   guint n_bytes;
-  const float *scales; /* NULL: the tensor is not quantized */
+  const float *scales; /* one scale for each index of a dimension, or one for all; NULL: the tensor
+                          is not quantized */
   guint n_scales;
   gint64 zero; /* zero point, the same for each scale */
   gint axis;
@@ -85,4 +87,4 @@ GBytes *tflite_file_new_list (const TfliteGraph *const *graphs);
 /* Returns files (GBytes), all of which the import accepts. They have convolutions, products,
  * reductions, moves, quantized operators, control flow, variables and sparse constants. */
 GPtrArray *tflite_file_examples (void);
-#define TFLITE_CONTROL_EXAMPLE 4 /* the example with six subgraphs */
+#define TFLITE_CONTROL_EXAMPLE 4 /* index of the example with six subgraphs */

@@ -38,7 +38,7 @@ fill (guint8 *bytes, gint64 n, GRand *rand)
     bytes[i] = (guint8) g_rand_int (rand);
 }
 
-/* Copies element by element. */
+/* Copies element by element: the expected result of a copy. */
 static void
 copy_simply (const CleaveView *to, const CleaveView *from)
 {

@@ -19,7 +19,7 @@ static const struct
   { { 0, 0, 1, 1, -2, 3, 1 }, { 0, 4 }, { 0, 4 }, 8, 2, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 4, 8 }, { 2, 8 }, 8, 0, 0 },
   { { 0, 0, 1, 1, -2, 3, 1 }, { 8, 11 }, { 6, 8 }, 8, 0, 3 },
-  /* the window reads only padding */
+  /* windows that read only padding */
   { { 0, 0, 1, 1, -2, 2, 1 }, { 0, 1 }, { 0, 0 }, 4, 2, 0 },
   /* two groups: 4 result channels of a group are computed from 2 channels of the operand */
   { { 0, 0, 4, 2, 0, 2, 1 }, { 0, 4 }, { 0, 2 }, 4, 0, 0 },

@@ -224,7 +224,7 @@ START_TEST (empty_and_scalar_tensors)
 }
 END_TEST
 
-/* Numbers of calls of count_up() and of forget(). */
+/* Counts of the calls of count_up() and of forget(). */
 typedef struct
 {
   guint n_filled, n_freed;

@@ -96,8 +96,8 @@ cost_of_group (const char *op, const char *attrs)
   return cleave_cost_of_node (lowered->last) - CLEAVE_COST_OF_STEP;
 }
 
-/* The cost of a group is that of its elements. A Softmax, which converts bytes to floats first,
- * costs twice as much as a Relu, which is a table of bytes. */
+/* The cost of a quantized group depends on the element-wise op inside. A Softmax, which converts
+ * bytes to floats first, costs twice as much as a Relu, which is a table of bytes. */
 START_TEST (the_cost_of_a_group_is_that_of_its_elements)
 {
   double table = cost_of_group ("Relu", "");
@@ -166,7 +166,7 @@ added_by_chunks (guint n, const char *attrs)
 
 START_TEST (chunks_of_channels_leave_vectors_partly_empty)
 {
-  const double begin = 300; /* nanoseconds at the start of a product */
+  const double begin = 300; /* fixed cost of a product, in nanoseconds */
   double all = time_of_conv (32, "") - begin;
 
   ck_assert_double_eq_tol (added_by_chunks (32, ""), 0, 1e-9);

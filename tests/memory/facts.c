@@ -6,8 +6,8 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Asserts that the cached ranges of a join's parts are those of the node, and that a second request
- * returns the same cache entry. Returns whether the parts overlap. */
+/* Asserts that the cached ranges of a join's parts equal the ranges of the node, and that a second
+ * request returns the same cache entry. Returns whether the parts overlap. */
 static gboolean
 check_join (CleaveGraphFacts *facts, const CleaveNode *join)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Makes the storage of a graph (buffers and locations of its values), with assertions about it. */
+/* Makes the storage of a graph (buffers and locations of its values), with assertions about it. The
+ * suites buffers.c and layouts.c ask with it where a value is in memory. run-help.h builds the
+ * graphs. */
 
 #include "../../lib/memory/buffers.h"
 #include "orders.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The cases of ranks.c, and functions that they share. */
+/* The cases of the test program ranks.c, and functions that they share. mpirun starts the program
+ * as four processes. ranks-on-host.c and rank-failures.c have the cases for shared memory and for
+ * failures. */
 
 #include <cleave/cleave-mpi.h>
 #include <cleave/cleave.h>
 
-/* Programs that a stream alternates between. */
+/* A stream of runs alternates between this many programs. */
 #define N_LANES 3
 
 extern int rank, n_ranks;

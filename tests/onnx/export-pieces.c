@@ -4,7 +4,7 @@
 
 #include "exported.h"
 
-/* Assemble. */
+/* Assembles, which become Concats. */
 
 typedef struct
 {
@@ -128,7 +128,7 @@ START_TEST (every_cover_can_be_exported)
 }
 END_TEST
 
-/* Constants. */
+/* Parts of constants. */
 
 static gsize
 count_initializer_bytes (const Model *model)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* One case of ONNX's operator tests: its import in several ways, its run, and the comparison. */
+/* One case of ONNX's operator tests: its import in several ways, its run, and the comparison.
+ * golden.c calls these functions for each case, and counts the cases that pass. */
 
 #include "models.h"
 
@@ -13,8 +14,9 @@ CleaveGraph *golden_import (GBytes *bytes,
                             const gboolean *is_fixed,
                             gboolean dynamic,
                             GError **error);
-/* Imports the model unmodified. If that fails, fixes the inputs whose values the import needs, and
- * removes them from the list. */
+/* Imports the model unmodified. If that fails, makes the inputs whose values the import needs
+ * constants with the values of the test. Removes these inputs from `inputs`, and sets
+ * `any_fixed`. */
 CleaveGraph *
 golden_import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GError **error);
 /* Returns the model with a Compress behind each input. Its condition is a further input that keeps

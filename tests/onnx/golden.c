@@ -32,8 +32,7 @@ static const struct
   { "pytorch-converted", 82, 0, 0, 39 },
 };
 
-/* Reasons for which cases are refused: a part of the message, the reason, and the number of cases.
- */
+/* Why the import refuses cases: a part of the message, the reason, and the number of cases. */
 static const struct
 {
   const char *says, *why;

@@ -142,7 +142,7 @@ add_three (Model *body, Holder holder, CleaveElement element)
     add_half_byte (body);
 }
 
-/* Bodies. */
+/* Bodies that read the constant. */
 
 typedef struct
 {

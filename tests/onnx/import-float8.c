@@ -17,7 +17,7 @@ model_with (gint32 type, const guint8 *bytes)
   return model;
 }
 
-/* Returns the only output, which is a constant. */
+/* Returns the value of the only output, which is a constant. */
 static CleaveTensor *
 get_output (const CleaveGraph *graph)
 {

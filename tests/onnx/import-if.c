@@ -132,8 +132,8 @@ START_TEST (a_branch_may_pass_on_an_outer_value)
 }
 END_TEST
 
-/* The inner If reads a value of the graph and a value of the branch that contains it. Outside,
- * other values may have the names of its values. */
+/* The inner If reads a value of the graph and a value of the branch that contains it. Values
+ * outside the inner If may have the names of values inside. */
 START_TEST (branches_nest)
 {
   g_autoptr (Model) model = model_with_if ("yes", "y");

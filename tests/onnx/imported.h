@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Models with one operator. */
+/* Models with one operator, for the suites import.c and import-inputs.c. A suite makes a model,
+ * changes one detail, such as an attribute, and asserts the imported graph or the error. */
 
 #include "test.h"
 

@@ -101,7 +101,7 @@ START_TEST (stored_weights_stay_bytes_in_a_file)
 
   for (guint cleaned = 0; cleaned < 2; cleaned++)
     {
-      ck_assert_uint_eq (count_floats (read), 32); /* the scales */
+      ck_assert_uint_eq (count_floats (read), 32); /* the floats are the 32 scales alone */
       ck_assert_uint_eq (cleave_count_nodes (read, "DequantizeLinear"), 1);
       ck_assert_int_le (file_size (read), before);
       ck_assert (cleave_clean_up (read, NULL, NULL));
@@ -187,8 +187,8 @@ START_TEST (a_split_keeps_bits_and_bytes)
 }
 END_TEST
 
-/* A program dequantizes weights of any size once, also with a Transpose behind the
- * DequantizeLinear. It may keep the bytes. */
+/* A program dequantizes weights of any size once, when it is made, even if a Transpose reads them.
+ * A kernel may keep the bytes instead, so weights may take less memory than in a float model. */
 START_TEST (a_program_dequantizes_stored_weights_once)
 {
   for (guint turned = 0; turned < 2; turned++)

@@ -14,7 +14,7 @@ typedef struct
 {
   const char *op, *operands, *attrs; /* in the format of model_of_node() */
   const char *value;
-  const char *results; /* NULL: y */
+  const char *results; /* results as text, such as "y p"; NULL: "y" */
 } Meaning;
 
 /* clang-format off */
@@ -211,8 +211,8 @@ static const Meaning meanings[] = {
     "b:~1,0 u8:~100,130 s:~0.02 s:u8:~120 u8:~7,8 s:~0.03 s:u8:~10 s:~0.05 s:u8:~100",
     "",
     .value = "2: 92 99" },
-  /* Packed forms that ONNX Runtime has on other processors only: the values are those of the form in which
-   * each part is an operand of its own. */
+  /* Packed forms, which ONNX Runtime supports on GPUs, but not on CPUs. The expected values come
+   * from the unpacked form, in which Q, K and V are three operands. */
   { "MultiHeadAttention", "#1x1x1x3x2", "num_heads=1", .value = "1x1x2: 4 5" },
   { "MultiHeadAttention", "#1x1x1x3x2 - - ~1,1,2,2,3,4", "num_heads=1", .value = "1x1x2: 7 9" },
   { "MultiHeadAttention", "#1x1x2 #1x1x1x2x2", "num_heads=1", .value = "1x1x2: 2 3" },

@@ -12,7 +12,7 @@ typedef struct
   gint64 opset;
   const char *op, *operands, *attrs; /* in the format of model_of_node() */
   const char *value;
-  const char *results; /* NULL: y */
+  const char *results; /* results as text, such as "z y"; NULL: "y" */
 } Meaning;
 
 #define TF "coordinate_transformation_mode=tf_half_pixel_for_nn"
@@ -52,7 +52,7 @@ static const Meaning meanings[] = {
     .value = "1x1x2x2: 5.125 6.375 9.125 10.375" },
   { 16, "RoiAlign", "#1x1x4x4 ~0.5,0.5,3,2.5@1x4 =0", "output_height=2 output_width=2 sampling_ratio=2",
     .value = "1x1x2x2: 2.625 3.875 6.625 7.875" },
-  /* Later opsets. */
+  /* Nodes of opsets after 17. */
   { 18, "Mish", "~-1,0.5,3", "",
     .value = "3: -0.3034 0.37525 2.9865" },
   { 20, "Gelu", "~-1,0.5,3", "",
@@ -311,7 +311,7 @@ static const Meaning meanings[] = {
     .value = "3: 90 105 130" },
   { 17, "com.microsoft:DequantizeLinear", "u8:~1,5 s:~0.1 s:u8:~100", "",
     .value = "2: -9.9 -9.5" },
-  /* Unsupported forms. */
+  /* Forms that the import refuses, with the message. */
   { 17, "com.microsoft:DynamicQuantizeLSTM", "#2x1x1 i8:#1x1x4 i8:#1x1x4 #1x3 - - - - ~1 - ~1", "hidden_size=1",
     .value = "Split 'n.b.halves': sizes 4, 4 add up to 8, dimension 0 has 3" },
   { 17, "com.microsoft:DynamicQuantizeLSTM", "#2x1x1 i8:#1x1x4 i8:#1x1x4 - - #1x3x1 - - ~1 - ~1", "hidden_size=1",

@@ -103,8 +103,8 @@ static const struct
   { "Celu", elu, 1.5, -INFINITY, INFINITY },
   { "ThresholdedRelu", thresholded_relu, 0, -INFINITY, INFINITY },
   { "HardSigmoid", hard_sigmoid, 1, -1,
-    INFINITY },                             /* without -2.5, where the terms of the sum cancel */
-  { "HardSwish", hard_swish, 2, -1, 1e38 }, /* without -3, where the terms of the sum cancel */
+    INFINITY },                             /* the range leaves out -2.5, where the terms cancel */
+  { "HardSwish", hard_swish, 2, -1, 1e38 }, /* the range leaves out -3, where the terms cancel */
   { "Clip", same, 0, -INFINITY, INFINITY },
   { "Sigmoid", sigmoid, 3, -87.3,
     INFINITY }, /* below -87.3, results are denormal, and the kernel returns 0 */

@@ -6,7 +6,7 @@
 #include "graphs.h"
 
 #define F32 CLEAVE_FLOAT32
-/* Initializers for static tables. */
+/* A shape as an initializer of a static table. */
 #define SHAPE(...)                                                                                 \
   {                                                                                                \
     CLEAVE_COUNT_ (gint64, __VA_ARGS__), { __VA_ARGS__ }                                           \
@@ -215,7 +215,7 @@ START_TEST (pow_mixes_types)
 }
 END_TEST
 
-/* Broadcasting. */
+/* Operands that broadcast. */
 
 /* Returns the element of a broadcast tensor at an index of `shape`. */
 static double

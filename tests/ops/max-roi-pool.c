@@ -17,7 +17,7 @@ START_TEST (the_maximum_of_each_bin_is_taken)
     { { 0, 0, 1, 3, 2 }, 1, 2, 1, { 7, 11 } },
     /* the region is (1, 0) to (3, 2), since 2.5 and 1.5 round up; bins of the result overlap */
     { { 0, 2, 0, 5, 3 }, 0.5, 2, 2, { 6, 7, 10, 11 } },
-    /* the result has more rows than the region, so each row of the region occurs twice */
+    /* the result has twice as many rows as the region, so each row of the region occurs twice */
     { { 0, 0, 0, 1, 0 }, 1, 2, 2, { 0, 1, 0, 1 } },
     /* if the end of a region is before its begin, the region has one element */
     { { 0, 2, 2, 0, 0 }, 1, 1, 2, { 10, 10 } },

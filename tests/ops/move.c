@@ -289,7 +289,7 @@ make_bits (const CleaveGraph *graph)
       bytes[i] = (guint8) (i * 37 + 11);
       if (type->element == CLEAVE_BOOL)
         bytes[i] = element % 3 == 0;
-      else if (element % 4 == 0) /* a NaN, signaling in some types */
+      else if (element % 4 == 0) /* a NaN, which is a signaling NaN in some types */
         bytes[i] = byte == size - 1 ? 0x7f : byte == size - 2 ? 0xb1 : (guint8) (element + 1);
       else if (element % 4 == 1) /* -0 */
         bytes[i] = byte == size - 1 ? 0x80 : 0;

@@ -12,7 +12,7 @@
 static const struct
 {
   CleaveResizeAttrs attrs;
-  const char *result, *values; /* type and elements of the result, for the operand 1 2 3 4 */
+  const char *result, *values; /* type and elements of the result; the operand has 1 2 3 4 */
 } lines[] = {
   { { .mode = CLEAVE_RESIZE_NEAREST, .scales = { 1, { 2 } } }, "float32 8", "1 1 2 2 3 3 4 4" },
   { { .mode = CLEAVE_RESIZE_NEAREST, .sizes = { 1, { 8 } } }, "float32 8", "1 1 2 2 3 3 4 4" },

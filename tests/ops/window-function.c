@@ -40,8 +40,8 @@ START_TEST (mel_weights)
   g_autoptr (GError) error = NULL;
   CleaveMelAttrs a = { 2, 8, 8000, 0, 4000, CLEAVE_FLOAT32 };
 
-  /* The edges of the filters are at 0, 427, 1114 and 2220 Hz, in the frequency bins 0, 0, 1 and 2.
-   */
+  /* The edges of the filters are at 0, 427, 1114 and 2220 Hz, which lie in the frequency bins 0, 0,
+   * 1 and 2. */
   cleave_assert_infers (add (graph, "MelWeightMatrix", &a, &error), &error, "float32 5x2");
   cleave_assert_values (add (graph, "MelWeightMatrix", &a, &error), "1 0 0 1 0 0 0 0 0 0");
   a.lower_edge_hertz = 5000;

@@ -139,7 +139,7 @@ START_TEST (the_limit_that_a_refusal_names_is_met)
       g_autoptr (CleavePartition) partition = NULL;
       gint64 limit;
 
-      if (none != NULL) /* all of its values are empty */
+      if (none != NULL) /* the graph has only empty values */
         continue;
       ck_assert (g_error_matches (error, CLEAVE_ERROR, CLEAVE_ERROR_LIMIT));
       limit = read_number (error->message, "alone needs ");

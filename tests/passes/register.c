@@ -52,7 +52,7 @@ START_TEST (loading_a_module_twice_is_an_error_and_registers_nothing)
   g_autoptr (GError) error = NULL;
   guint n_before, n_after;
 
-  /* If tests do not fork, another test has loaded the module. */
+  /* If the tests run in one process, another test may have loaded the module already. */
   if (cleave_pass_lookup ("lower-sub") == NULL)
     ck_assert (cleave_pass_load (PASS_MODULE, NULL));
   cleave_pass_list (&n_before);

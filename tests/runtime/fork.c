@@ -82,7 +82,7 @@ run_in_child (const Fixture *f, guint depth)
   ck_assert_int_ge (child, 0);
   if (child == 0)
     {
-      signal (SIGALRM, SIG_DFL); /* Check's handler would also end the parent */
+      signal (SIGALRM, SIG_DFL); /* Check's handler of SIGALRM would also end the parent */
       alarm (PATIENCE);
       _exit (run_all (f) && (depth == 0 || run_in_child (f, depth - 1)) ? 0 : 1);
     }
@@ -124,7 +124,7 @@ START_TEST (a_child_may_run_after_its_parent)
   fixture_init (&f, graph);
   ck_assert (run_all (&f));
   ck_assert (run_in_child (&f, MAX_DEPTH));
-  ck_assert (run_all (&f)); /* the parent's threads still exist */
+  ck_assert (run_all (&f)); /* the parent still has its threads and can run the program again */
   fixture_clear (&f);
 }
 END_TEST

@@ -39,8 +39,8 @@ make_part (const CleaveTensorType *type)
 }
 
 /* Runs a graph with one input on dense tensors, then on slices of larger tensors, then on dense
- * tensors again. `in_direct`: the program reads the input in place. `out_direct`: it computes the
- * outputs in place. */
+ * tensors again. If `in_direct`, the program reads the input without a copy. If `out_direct`, the
+ * program computes the outputs without a copy. */
 static void
 check_graph (CleaveGraph *graph, gboolean in_direct, gboolean out_direct)
 {

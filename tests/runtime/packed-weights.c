@@ -6,8 +6,8 @@
 
 #include "test.h"
 
-/* Packs weights by a copy. Adds 1 to the guint `data`, so that the test sees how often it was
- * called. */
+/* Packs weights by a copy. Adds 1 to the guint `data`, so that the test sees how often the function
+ * was called. */
 static void
 pack (const CleaveTensor *base, gconstpointer data, gpointer to)
 {

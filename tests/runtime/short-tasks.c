@@ -71,8 +71,8 @@ compute_all (const float *x, float *y)
     }
 }
 
-/* Inputs are whole numbers, which differ from run to run. So results of an earlier run are wrong.
- */
+/* Inputs are whole numbers, which differ from run to run. So results of an earlier run would be
+ * wrong. */
 static GPtrArray *
 make_inputs (guint run)
 {

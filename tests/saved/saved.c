@@ -225,8 +225,8 @@ START_TEST (another_level_is_refused)
 
   ck_assert (g_file_get_contents (path, &bytes, &n, NULL));
   memcpy (&header, bytes, sizeof header);
-  at = memchr (bytes + sizeof header, '\0',
-               (gsize) header.n_metadata); /* the level is the text after the library version */
+  /* the level of the processor is the text after the library version */
+  at = memchr (bytes + sizeof header, '\0', (gsize) header.n_metadata);
   level = cleave_kernel_dup_level ();
   ck_assert_str_eq (at + 1, level);
   at[1] = level[0] = 'x';

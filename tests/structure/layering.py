@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # layering.py: compares the table of modules in docs/architecture.md with the tree. Also checks the texts that only some
-# files may contain, calls in a circle between files, and the lengths of files.
+# files may contain, cycles of files that call each other, and the lengths of files.
 import os
 import re
 import sys
 
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'))
 
-# Files that may depend on each other in a circle. Each pair has its reason.
+# Files that may depend on each other in a cycle. Each pair has its reason.
 CIRCLES = {
     ('lib/ir/tensor', 'lib/ir/view'): 'a view is a tensor of a tensor',
     ('lib/ir/graph', 'lib/ir/node'): 'a graph owns its nodes, and a node leaves its graph',
@@ -116,7 +116,8 @@ def find_uses():
 
 
 def check_table():
-    """Checks that each folder has a row with exactly the folders that it uses, and that no modules use each other in a circle.
+    """Checks that each folder has a row with exactly the folders that it uses, and that no modules use each other in a
+    cycle.
     """
     table, uses = read_table(), find_uses()
     for folder in sorted(set(table) | set(uses)):
@@ -172,7 +173,8 @@ def defined_in():
 
 
 def check_circles():
-    """Checks for circles of units. A unit is a source with its header. A unit needs the units whose functions it calls."""
+    """Checks for cycles of units. A unit is a source with its header. A unit needs the units whose functions it
+    calls."""
     where = defined_in()
     edges = {}
     for path, text in SOURCES.items():
@@ -247,7 +249,7 @@ def check_types():
     seen = {}
     for path, text in SOURCES.items():
         if path.startswith('lib/bundle/kernels/'):
-            continue  # files of bundles, which never include a file of the library
+            continue  # files of bundles never include a file of the library, so equal names do no harm
         for name in re.findall(r'^\} (Cleave\w+);', text, re.M) + re.findall(r'^struct (_Cleave\w+)\n\{', text, re.M):
             if name in seen:
                 complaints.append(f'{name} is defined twice: {seen[name]} and {path}')

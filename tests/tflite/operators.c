@@ -54,7 +54,7 @@ static const Case cases[] = {
     12,
     1,
     { { F32, "1x2x2x1", { 1, 2, 4, 2 } } },
-    { F32, "1x1x1x1", { 2.5 } }, /* the root of (1 + 4 + 16 + 4) / 4 */
+    { F32, "1x1x1x1", { 2.5 } }, /* 2.5 is the root of (1 + 4 + 16 + 4) / 4 */
     { B (0, 1), I (1, 1), I (2, 1), I (3, 2), I (4, 2) } },
   { "LOCAL_RESPONSE_NORMALIZATION",
     13,

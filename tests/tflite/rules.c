@@ -394,7 +394,7 @@ START_TEST (comparisons_of_words_compare_integers)
 }
 END_TEST
 
-/* int16 */
+/* Rules of operators on int16 */
 
 typedef struct
 {

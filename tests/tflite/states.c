@@ -17,7 +17,7 @@ typedef struct
   gint8 feature[FILTERS][INPUTS];
   gint16 time[FILTERS][MEMORY];
   gint32 bias[UNITS];
-  gint16 state[BATCH][FILTERS][MEMORY]; /* elements minus the zero point */
+  gint16 state[BATCH][FILTERS][MEMORY]; /* state of each filter: elements minus the zero point */
   float x, weights, time_scale, state_scale, y;
 } SvdfModel;
 

@@ -58,7 +58,7 @@ class Fit(CommandTest):
         self.assertIn(f'a plan meets is {least} bytes;', run.stderr.decode())
         self.assertFalse(os.path.exists(self.path('p.onnx')))
 
-    # A plan that was written splits the model as the search did, and is refused for another model.
+    # A plan from a file splits the model as the search did. For another model, the plan is refused.
     def test_a_plan_can_be_kept(self):
         report = self.good('fit', self.chain, '--max-memory', self.least(), '--plan', 'p.json', '-o', 'o.onnx')
         self.assertEqual(self.good('fit', self.chain, '--from-plan', 'p.json', '-o', 'again.onnx'), report)

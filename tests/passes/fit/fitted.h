@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Plans of the fit, the graphs that they make, and assertions about both. */
+/* Plans of the fit, the graphs that they make, and assertions about both. The suites in
+ * tests/passes/fit find a plan for a budget, and assert_holds() checks that the split graph has its
+ * arena, its MACs and the same bits. */
 
 #include "../../../passes/fit/measurement.h"
 #include "graphs.h"

@@ -149,7 +149,7 @@ is_worse (const CleaveFitTotals *loose, const CleaveFitTotals *tight)
          (loose->macs_after > tight->macs_after && !is_longer (tight, loose));
 }
 
-/* Frontiers */
+/* Checks of frontiers */
 
 /* Returns the fastest plan of a frontier that needs at most `budget` bytes, or NULL. */
 static const CleaveFitTotals *
@@ -223,7 +223,7 @@ frontier_agrees (const CleaveGraph *graph, const CleaveFitOptions *options)
                                 least.arena_after);
 }
 
-/* The smallest budget */
+/* Checks of the smallest budget */
 
 /* Returns the smallest possible budget in bytes that the message of `error` names, or 0. */
 static gint64
@@ -278,7 +278,7 @@ smallest_budget_is_exact (const CleaveGraph *graph, const CleaveFitOptions *opti
                      : check_refusal (graph, options, 2 * least.arena_after / 3, least.arena_after);
 }
 
-/* Looser limits */
+/* Checks of looser limits */
 
 /* Checks that plans for more bytes are not slower, nor as fast with more MACs. */
 static char *
@@ -411,7 +411,7 @@ uneven_strips_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *op
   return compare_options (graph, &even, &uneven, TRUE);
 }
 
-/* Determinism */
+/* Checks that a search always finds the same plan */
 
 static char *
 print_names (const char *const *names, guint n)
@@ -496,7 +496,7 @@ plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
                                            : NULL;
 }
 
-/* Promises */
+/* Checks that split graphs have the figures of their plans */
 
 /* Checks that the split graph needs at most the memory of the plan and computes the bits of the
  * unsplit graph. Checks the same for the graph that is read from a file of the split graph. */

@@ -43,7 +43,8 @@ START_TEST (segments_may_stay_whole)
   ck_assert_str_eq (cleave_fit_plan_get_segment (rest, 0)->nodes[0],
                     cleave_fit_plan_get_segment (plan, 0)->nodes[0]);
   assert_holds (graph, rest, cleave_fit_plan_get_totals (rest)->arena_after, 1);
-  cleave_fit_plan_unref (g_steal_pointer (&plan)); /* segments that both plans have stay valid */
+  /* the segments that both plans have stay valid in `rest` */
+  cleave_fit_plan_unref (g_steal_pointer (&plan));
   ck_assert_ptr_nonnull (
       cleave_graph_find_node (graph, cleave_fit_plan_get_segment (rest, 0)->ends[0]));
 }

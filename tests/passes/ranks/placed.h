@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Placements, and a transport between ranks in one process. */
+/* Places graphs on ranks, and runs the ranks as threads of one process. The suites placement.c and
+ * placement-plan.c use it. The transport copies messages directly from the memory of the sender to
+ * the memory of the receiver. */
 
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/memory/ordering.h"
@@ -19,8 +21,8 @@ typedef struct
 {
   CleaveMessagePlace from, to;
   gboolean is_sent, is_expected, is_there;
-  gboolean is_late; /* TRUE: the message is transferred when a rank waits for it; FALSE: as early as
-                       possible */
+  gboolean is_late; /* TRUE: the message is copied when a rank waits for it; FALSE: as soon as it is
+                       sent and expected */
   guint n_sent, n_received;
 } Letter;
 

@@ -85,7 +85,7 @@ assert_all_split (const CleaveSplitReport *report)
                  n_not == 0 ? "" : stay->message);
 }
 
-/* Channel shuffles. */
+/* Splits of channel shuffles. */
 
 static CleaveResult *
 conv (CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)
@@ -170,7 +170,7 @@ START_TEST (shuffled_channels_do_not_stop_rows)
 }
 END_TEST
 
-/* Attention. */
+/* Splits of attention. */
 
 static CleaveResult *
 times (CleaveResult *x, gint64 n)

@@ -275,7 +275,7 @@ START_TEST (case_26_seams_of_separate_splits_close)
       check_equal (&check);
       ck_assert (cleave_clean_up (graph, NULL, NULL));
       assert_counts (graph, "Assemble", 1);
-      assert_counts (graph, "Slice", 2); /* of x */
+      assert_counts (graph, "Slice", 2); /* 2 Slices of x */
       ck_assert_str_eq (read_by (graph, "relu.0"), "conv.0");
       ck_assert_str_eq (read_by (graph, "relu.1"), "conv.1");
       check_end (&check);

@@ -126,7 +126,7 @@ pick_split (const Trial *trial)
   return picks[trial->option](trial, dims, shape_of (trial->node)->dim[trial->dim]);
 }
 
-/* Graphs. */
+/* The graphs that are split. */
 
 static CleaveResult *
 add_unary (CleaveGraph *graph, CleaveResult *x)
@@ -302,7 +302,7 @@ check_split (Trial *trial, const char *op, Count *count)
     check_run (trial);
 }
 
-/* Loops. */
+/* Loops over ops, dimensions and tilings. */
 
 static void
 try_alone (const CleaveRandomOp *op, guint32 seed, Count *count)

@@ -56,7 +56,7 @@ static const Row rows[] = {
   { SIZE, 10, 3, TRUE, 0, 0, "1 3 3 3" },
   { SIZE, 10, 6, FALSE, 0, 0, "6 4" },
   { SIZE, 10, 6, TRUE, 0, 0, "4 6" },
-  /* limits */
+  /* the smallest and the largest number of chunks, and numbers beyond */
   { COUNT, 10, 1, FALSE, 0, 0, "10" },
   { COUNT, 10, 10, FALSE, 0, 0, "1 1 1 1 1 1 1 1 1 1" },
   { COUNT, 10, 0, FALSE, 0, 0, "dimension 0: number of chunks must be between 1 and 10, not 0" },
@@ -66,7 +66,7 @@ static const Row rows[] = {
   { SIZE, 10, 0, FALSE, 0, 0, "dimension 0: chunk size must be between 1 and 10, not 0" },
   { SIZE, 10, 11, FALSE, 0, 0, "dimension 0: chunk size must be between 1 and 10, not 11" },
   { COUNT, 1, 2, FALSE, 0, 0, "dimension 0: 2 chunks are not possible: the extent is 1" },
-  /* alignment and minimum */
+  /* chunks with an alignment or a minimum */
   { COUNT, 30, 2, FALSE, 8, 0, "16 14" },
   { COUNT, 30, 3, FALSE, 8, 0, "16 8 6" },
   { COUNT, 30, 3, TRUE, 8, 0, "8 8 14" },

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Recursive splits of chains and blocks, and assertions about their pieces. */
+/* Recursive splits of chains and blocks, and assertions about their pieces. The suites region.c and
+ * region-needs.c build a chain such as c0 → c1 → c2, split its last node, and check the rows of
+ * each piece. */
 
 #include "graphs.h"
 #include "interpret.h"

@@ -120,7 +120,8 @@ typedef struct
 {
   CleaveConstraint constraint;
   gint64 macs;   /* MACs of the node */
-  guint modulus; /* the predicate accepts plans whose hash is a multiple of it; 0: no predicate */
+  guint modulus; /* the predicate accepts plans whose hash is a multiple of `modulus`; 0: no
+                    predicate */
   guint n_asked; /* number of calls of the predicate */
 } Ask;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Splits for threads, and assertions about the pieces that they make. */
+/* Splits for threads, and assertions about the pieces that they make. The suites for-threads.c and
+ * strips.c split a graph for two or more threads, and compare the pieces with a text such as
+ * "conv.0 0:1,0:2". */
 
 #include "graphs.h"
 #include "run-help.h"

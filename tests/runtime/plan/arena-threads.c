@@ -29,7 +29,8 @@ overlap (const Buffer *a, const Buffer *b)
   return a->offset < b->offset + b->n_bytes && b->offset < a->offset + a->n_bytes;
 }
 
-/* Moves buffers to memory that the same thread used before. Each access counts as a write. */
+/* Moves buffers to memory that the same thread used before. The test treats each access as a
+ * write. */
 static void
 move (Buffer *buffers, guint n, gint64 size)
 {

@@ -32,7 +32,7 @@ typedef struct
   FusionCounts counts;
 } Trying;
 
-/* Fused consumers. */
+/* Consumers to fuse. */
 
 /* Returns the layout attribute; NULL if there is none. */
 static const CleaveAttr *
