@@ -9,9 +9,8 @@
 #include "../ir/op.h"
 
 #define CLEAVE_N_LETTERS 52
-#define CLEAVE_MAX_LABELS                                                                          \
-  (CLEAVE_N_LETTERS + CLEAVE_MAX_RANK) /* one for each letter, and one for each dimension of the   \
-                                        * ellipsis */
+/* At most this many labels: one for each letter, and one for each dimension of the ellipsis. */
+#define CLEAVE_MAX_LABELS (CLEAVE_N_LETTERS + CLEAVE_MAX_RANK)
 #define CLEAVE_EINSUM_OPERANDS 16
 
 /* The labels of the dimensions of one operand, or of the result. */

@@ -282,8 +282,8 @@ static inline float cleave_f32_tan (float a) { return (float) tan ((double) a); 
                                                                                                    \
     return cleave_##t##_select (size > 0, cleave_##t##_copysign (1, a), size);                     \
   }                                                                                                \
-  /* Return the larger or the smaller operand; if an operand is NaN, the first NaN; if both are
-   * equal, the first operand. */   \
+  /* Return the larger or the smaller operand: the first NaN if there is one; the first operand    \
+   * if both are equal. */                                                                         \
   static inline T cleave_##t##_max (T a, T b)                                                      \
   {                                                                                                \
     return cleave_##t##_select ((a >= b) | (a != a), a, b);                                        \
