@@ -22,8 +22,8 @@ parse (gpointer data)
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a graph smaller without changing a bit of its outputs: folds constants, composes views,
- * lets Slices read parts of joins directly, merges equal nodes and removes nodes without users.  It
- * never undoes a split: nodes that compute different ranges are not merged.
+ * lets Slices read parts of joins directly, merges equal nodes and removes nodes without users.
+ * This function never undoes a split: nodes that compute different ranges are not merged.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -91,11 +91,10 @@ replace (CleaveNode *node, const GPtrArray *values)
  * @error: return location for a [struct@GLib.Error]
  *
  * Computes nodes that read only constants. A Slice or Split of a constant becomes constants that
- * share its bytes. A node stays if its value would take more memory than the constants that are
- * then no longer needed, unless its value has at most 1 KiB. `QuantizeLinear` and
- * `DequantizeLinear` of constants stay as well, since weights are stored in that form. The pass
- * does about as much work as reading all constants a few times. A program computes the nodes that
- * stay once, when it is compiled.
+ * share its bytes. A node stays if its value would take more than 1 KiB and more memory than the
+ * constants that are no longer needed. `QuantizeLinear` and `DequantizeLinear` of constants also
+ * stay, since weights are stored in quantized form. The work is at most about the work of reading
+ * all constants a few times. When a program is compiled, it computes the nodes that stay once.
  *
  * Fails with %CLEAVE_ERROR_CYCLE and, if a value does not fit, with %CLEAVE_ERROR_SHAPE.
  *

@@ -85,9 +85,9 @@ forward (CleaveGraph *graph, CleaveForwarder *forwarder, CleaveNode *node)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part directly. Pieces of nodes
- * that were split one by one then read each other. The Slices that no node reads any more stay;
- * `cleave_pass_remove_dead()` removes them. Near-linear.
+ * Lets a Slice of an Assemble, a Concat, a Split or a Slice read the part directly. After this
+ * pass, pieces of nodes that were split one by one read each other. `cleave_pass_remove_dead()`
+ * removes the Slices without users. Near-linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

@@ -137,10 +137,9 @@ join (const Joiner *joiner, CleaveNode *concat)
  * @error: return location for a [struct@GLib.Error]
  *
  * If a model applies the same element-wise ops to each result of a Split and joins the results with
- * a Concat, applies the ops once to the whole value. No bit of an output changes. Splits made by
- * `cleave_split_node()` and similar functions are not undone: they consist of Slices and an
- * Assemble, not of a Split and a Concat. A Split without users is left to
- * `cleave_pass_remove_dead()`. Linear.
+ * a Concat, applies them once to the whole value. The bits stay the same. The pass does not undo
+ * splits of `cleave_split_node()` and similar functions, which consist of Slices and an Assemble,
+ * not of a Split and a Concat. `cleave_pass_remove_dead()` removes a Split without users. Linear.
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

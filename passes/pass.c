@@ -80,8 +80,8 @@ are_legal (const CleavePass *passes, guint n_passes)
  * after each pass, and a pass that changes the graph without reporting it is a fatal error. With
  * `CLEAVE_DEBUG=print`, the graph is printed after each change. `CLEAVE_SKIP=name,…` skips passes.
  *
- * Fails with the error of the first pass that fails, prefixed with its name. The graph then has the
- * changes of the passes before it.
+ * Fails with the error of the first pass that fails, prefixed with its name. After an error, the
+ * graph has the changes of the passes before the failed pass.
  *
  * Returns: %TRUE, or %FALSE on error
  *
@@ -111,7 +111,7 @@ cleave_passes_run (
  * @changed: (out) (optional): whether any pass changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs passes repeatedly, like `cleave_passes_run()`, until none of them changes the graph.
+ * Runs passes repeatedly, like `cleave_passes_run()`, until no pass changes the graph.
  *
  * Returns: %TRUE, or %FALSE on error
  *

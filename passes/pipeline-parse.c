@@ -319,7 +319,8 @@ parse_steps (Parser *parser, char end, GError **error)
  *
  * Parses a pipeline: passes separated by commas, their options in braces, and groups `repeat(…)`
  * that run until nothing changes. A value with spaces or a closing brace must be quoted. Spaces,
- * line breaks and comments from `#` to the end of the line are allowed between them.
+ * line breaks and comments from `#` to the end of the line are allowed between passes and between
+ * options.
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the column, and the line if the text has several.
  *

@@ -180,8 +180,8 @@ run_steps (Run *run, const CleavePipeline *pipeline, GError **error)
  * Runs the passes of a pipeline in order, and repeats groups until none of their passes changes the
  * graph. Obeys `CLEAVE_DEBUG` and `CLEAVE_SKIP` like [func@Cleave.passes_run].
  *
- * Fails with the error of the first pass that fails, prefixed with its name. The graph then has the
- * changes of the passes before it.
+ * Fails with the error of the first pass that fails, prefixed with its name. After an error, the
+ * graph has the changes of the passes before the failed pass.
  *
  * Returns: %TRUE, or %FALSE on error
  *

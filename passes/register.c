@@ -182,8 +182,7 @@ check_options (const char *pass, const CleavePassOption *options, guint n_option
  * Registers a pass, so that pipelines can name it until the program ends. The strings are copied.
  * `cleave_pass_load()` calls a function of a module, which registers the passes of the module.
  *
- * Fails with %CLEAVE_ERROR_OPTION if there is already a pass of that name, or if a name is not
- * legal.
+ * Fails with %CLEAVE_ERROR_OPTION if another pass has the same name, or if a name is not legal.
  *
  * Returns: %TRUE, or %FALSE on error
  *

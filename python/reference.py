@@ -11,8 +11,8 @@ HEAD = '''Title: Python reference
 
 # Python reference
 
-Every name of the package `cleave`. [From Python](python.md) is the introduction. This page is made by
-`python/reference.py`; a test compares it with the package.
+This reference page lists every name of the package `cleave`. [From Python](python.md) is the introduction.
+`python/reference.py` makes this page, and a test compares the page with the package.
 '''
 # The order of the page. A class comes with its methods.
 CLASSES = ['Graph', 'Program', 'ShapedProgram', 'FitReport', 'Bundle', 'SplitReport', 'Partition', 'Differences', 'LimitError',
@@ -24,8 +24,8 @@ SPECIAL = {'Graph': ['__len__', '__iter__', '__getitem__', '__contains__', '__st
            'Tensor': ['__array__', '__dlpack__']}
 SPECIAL_TEXT = {
     '__len__': 'The number of nodes, inputs and constants included.', '__iter__': 'The nodes, in the order of the file.',
-    '__getitem__': 'The node of that name; a NotFoundError suggests similar names.',
-    '__contains__': 'Whether there is a node of that name.', '__str__': 'The graph as text, a line for each node.'}
+    '__getitem__': 'The node of this name. If there is none, a NotFoundError suggests similar names.',
+    '__contains__': 'Whether the graph has a node of this name.', '__str__': 'The graph as text, a line for each node.'}
 # Methods of the library's classes that the package does not wrap: signature and text.
 INHERITED = {'Graph': {'copy': ('()', 'Returns a copy of the graph. Constants are shared.')},
              'FitReport': {'apply': ('(graph)', 'Splits the graph as planned. Returns a SplitReport.')}}
@@ -67,9 +67,9 @@ def of_class(name):
     cls = getattr(cleave, name)
     text = cls.__doc__ if (cls.__module__ or '').startswith('cleave._') else {
         'Graph': 'A graph: a collection of nodes.', 'FitReport': 'A plan that `fit` found.', 'Bundle': 'A model as C99 source files for a small device.',
-        'SplitReport': 'A report of the changes of a split.', 'Node': 'A node of a graph. It has at least one result.',
+        'SplitReport': 'A report of the changes of a split.', 'Node': 'A node of a graph, with at least one result.',
         'Result': 'A value that a node computes.', 'Operand': 'A use of a value, by a node or by an output.',
-        'Tensor': 'A typed array of the library; it shares its memory with numpy.'}[name]
+        'Tensor': 'A typed array of the library, which shares its memory with numpy.'}[name]
     parts = [f'## {name}\n\n{paragraph(text)}\n']
     for member, (arguments, doc) in INHERITED.get(name, {}).items():
         parts.append(f'### `{name[0].lower() + name[1:]}.{member}{arguments}`\n\n{doc}\n')

@@ -58,7 +58,7 @@ typedef struct
  * an error
  * @CLEAVE_BUNDLE_KERNELS_CMSIS_NN: calls of CMSIS-NN, which this version refuses
  *
- * The kernels of a bundle. All compute the same bits.
+ * The kernels of a bundle. All kernels compute the same bits.
  */
 typedef enum {
   CLEAVE_BUNDLE_KERNELS_ANY,
@@ -87,7 +87,7 @@ typedef enum {
  * @name: name of the memory, such as "fast"
  * @n_bytes: its size in bytes
  *
- * One of the memories of a device, such as its on-chip memory.
+ * A memory of a device, such as its on-chip memory.
  */
 typedef struct
 {
@@ -101,7 +101,7 @@ typedef struct
  * @output: name of the output that is the value of the input in the next run; %NULL: the name of
  * the input, followed by `_next`
  *
- * A value that is kept from one run to the next one.
+ * A value that is kept from one run to the next run.
  */
 typedef struct
 {
@@ -121,8 +121,8 @@ typedef struct
  * @n_inputs: number of @inputs
  * @outputs: (array length=n_outputs): places of outputs; other outputs lie in the arena
  * @n_outputs: number of @outputs
- * @memories: (array length=n_memories): the memories of the device, the fastest first. The
- * arena is divided among them, and @max_memory must be 0. The default is one arena.
+ * @memories: (array length=n_memories): the memories of the device, the fastest first. The arena is
+ * divided among the memories, and @max_memory must be 0. The default is one arena
  * @n_memories: number of memories
  * @states: (array length=n_states): values that are kept from run to run, in memory outside the
  * arena
@@ -130,10 +130,10 @@ typedef struct
  * @kernels: which kernels the bundle calls: plain C, DSP or CMSIS-NN; all give the same bits
  * @io_type: the element types of inputs and outputs
  * @is_single_file: whether all code and all constants are in one C file, which includes a header
- * @has_object_weights: whether the constants are an assembler file, from which a compiler makes an
- * object faster than from C
+ * @has_object_weights: whether the constants are an assembler file, which is assembled faster than
+ * C source is compiled
  *
- * How to plan a bundle.
+ * Options for planning a bundle.
  */
 typedef struct
 {

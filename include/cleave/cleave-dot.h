@@ -19,7 +19,7 @@ G_BEGIN_DECLS
  * @range: the range of the whole node's result that the piece computes
  * @whole: the shape of the whole node's result; rank 0 if it is unknown
  *
- * The range that a piece computes. The report of a split has these ranges.
+ * The range that a piece computes. The report of a split contains these ranges.
  */
 typedef struct
 {
@@ -30,7 +30,8 @@ typedef struct
 
 /**
  * CleaveDotOptions:
- * @show_constants: draw constants as vertices; otherwise each is a line in the node that reads it
+ * @show_constants: draw constants as vertices; if %FALSE, a constant is a line in the node that
+ * reads it
  * @no_clusters: do not frame parallel subgraphs and strips
  * @pieces: (array length=n_pieces) (nullable): the ranges of pieces. Operands of an Assemble need
  * not be listed, since the Assemble has their ranges
@@ -39,11 +40,11 @@ typedef struct
  * @around: (nullable): draw only nodes near this one; %NULL for all nodes
  * @distance: largest number of edges between @around and a node that is drawn; 0 stands for 3
  * @ranks: (array length=n_ranks) (nullable): the rank of each node, or -1, in the order of
- * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next]. The drawing then frames
- * ranks instead of subgraphs and strips, and draws messages as dashed arrows
+ * [method@Cleave.Graph.get_first_node] and [method@Cleave.Node.get_next]. With ranks, the drawing
+ * frames ranks instead of subgraphs and strips, and draws messages as dashed arrows
  * @n_ranks: number of @ranks: the number of nodes, or 0
- * @rank_word: (nullable): the word in the titles of the frames of @ranks, such as `part`; outputs
- * are then in no frame. %NULL stands for `rank`; outputs are then on rank 0
+ * @rank_word: (nullable): the word in the titles of the frames of @ranks, such as `part`. With a
+ * word, outputs are in no frame. %NULL stands for `rank`, and outputs are in the frame of rank 0
  *
  * Options of a drawing.
  */

@@ -36,15 +36,15 @@ typedef void (*CleaveFitFunc) (double part, gpointer data);
  * @max_added_latency: time that the split may add, as a fraction of the estimated time before the
  * split; 0: no limit, %CLEAVE_NOTHING_ADDED: none
  * @n_threads: number of threads that run the graph; 0 stands for 1
- * @exclude_inputs: do not count the inputs of the graph, because the caller has them in other
- * memory
+ * @exclude_inputs: do not include the inputs of the graph in the arena, because the caller stores
+ * them in other memory
  * @even_strips: cut each segment into strips of equal size, except for the last strip, and cut no
  * strip into tiles. Equal strips can be written as a `Loop`: see [func@Cleave.onnx_set_loops]
  * @cancellable: (nullable): once it is cancelled, the search ends with %G_IO_ERROR_CANCELLED
  * @watch: (nullable): called with the progress of the search
  * @watch_data: passed to @watch
  *
- * The limits of a fit. All zeros asks for the smallest arena, at any cost.
+ * The limits of a fit. A struct of zeros asks for the smallest arena, at any cost.
  */
 typedef struct
 {
@@ -105,7 +105,7 @@ typedef struct
  * @latency_before: estimated nanoseconds of a run of the unsplit graph on one thread
  * @latency_after: estimated nanoseconds of a run of the split graph on one thread
  *
- * The totals of a plan. All but the latency are measured on a split copy of the graph.
+ * The totals of a plan. All totals except the latency are measured on a split copy of the graph.
  */
 typedef struct
 {

@@ -18,8 +18,8 @@ G_BEGIN_DECLS
  * @sections_split: (array length=n_sections_split) (nullable): sizes of the parts
  * @n_sections_split: number of @sections_split
  *
- * The arguments of a split in oneDNN Graph. There are three ways to give the sizes; the first one
- * that is not %NULL applies.
+ * The arguments of a split in oneDNN Graph. @num_splits, @size_split and @sections_split give the
+ * sizes in three ways. The first of these that is not %NULL applies.
  */
 typedef struct
 {

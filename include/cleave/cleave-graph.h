@@ -34,7 +34,7 @@ typedef struct _CleaveGraph CleaveGraph;
  * CleaveNode:
  *
  * An op applied to operands. Functions that return a node do not transfer ownership: the graph owns
- * the node until the node is removed. [method@Cleave.Node.ref] keeps it alive longer.
+ * the node until the node is removed. [method@Cleave.Node.ref] keeps a node alive longer.
  */
 typedef struct _CleaveNode CleaveNode;
 
@@ -56,8 +56,8 @@ typedef struct _CleaveResult CleaveResult;
 /**
  * CleaveOp:
  *
- * An operator, such as Conv. Each operator is one static record, which is never freed and which all
- * nodes of that operator point to.
+ * An operator, such as Conv. Each operator is one static record. The record is never freed, and all
+ * nodes of the operator point to it.
  */
 typedef struct _CleaveOp CleaveOp;
 

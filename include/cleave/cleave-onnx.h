@@ -61,9 +61,10 @@ typedef struct
  * @n_values: number of @values
  * @dims: (array length=n_dims) (nullable): extents of named dimensions
  * @n_dims: number of @dims
- * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if not, each is an error
+ * @dynamic: whether nodes whose shapes depend on data form a dynamic part; if %FALSE, a node of
+ * this kind is an error
  * @mapped: whether files of external data are mapped, so that a weight takes memory only after it
- * is read; if not, files of at most 2 GiB are read. Nothing may shorten a mapped file
+ * is read; if %FALSE, files of at most 2 GiB are read. Nothing may shorten a mapped file
  *
  * Options for loading a model.
  */
@@ -125,7 +126,8 @@ CLEAVE_API CleaveTensor *cleave_onnx_parse_tensor (GBytes *bytes, GError **error
  * CleaveOnnxDynamic:
  *
  * The dynamic part of a model: the nodes whose shapes depend on data, and the nodes that read their
- * results. It reads inputs of the model and outputs of the graph, which is the static part.
+ * results. The dynamic part reads inputs of the model, and outputs of the graph, which is the
+ * static part.
  */
 typedef struct _CleaveOnnxDynamic CleaveOnnxDynamic;
 
@@ -133,9 +135,10 @@ typedef struct _CleaveOnnxDynamic CleaveOnnxDynamic;
  * CleaveOnnxDynamicNode:
  * @name: the name of the node
  * @op: the op of the node
- * @value: the value whose contents decide the shapes of the node's results; if the node only reads
- * a result of another dynamic node, that result
- * @reason: why the node is dynamic: the end of a sentence that begins with the name of the node
+ * @value: the value whose contents decide the shapes of the node's results; or, if the node only
+ * reads a result of another dynamic node, this result
+ * @reason: the reason why the node is dynamic, as the end of a sentence that begins with the name
+ * of the node
  * @is_cause: whether the node itself is the reason, rather than a value that it reads
  * @max_bytes: the most bytes that the results of the node can take; -1 if no bound is known
  *
@@ -163,7 +166,7 @@ typedef struct
 
 /**
  * CleaveOnnxComputeFunc:
- * @graph: a graph of one node, which it may change
+ * @graph: a graph of one node, which the function may change
  * @inputs: (array length=n_inputs): a tensor for each input of the graph
  * @n_inputs: number of inputs
  * @outputs: (array length=n_outputs): a tensor for each output of the graph, to be written

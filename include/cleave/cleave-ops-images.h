@@ -101,7 +101,7 @@ typedef struct
 /**
  * CleaveMaxRoiPoolAttrs:
  * @pooled_shape: rows and columns of the result
- * @spatial_scale: factor from coordinates of regions to those of X, 1 by default
+ * @spatial_scale: factor from coordinates of regions to coordinates of X, 1 by default
  *
  * Attributes of MaxRoiPool.
  */
@@ -177,8 +177,8 @@ typedef enum {
  * the extent is not needed
  * @lengths: for each dimension, the extent of the whole result; 0 if the factor is an integer
  *
- * Attributes of Resize. Only pieces have the last four fields: with them, each piece computes
- * exactly the coordinates of the whole node.
+ * Attributes of Resize. Only pieces use the last four fields: with these fields, each piece
+ * computes exactly the coordinates of the whole node.
  */
 typedef struct
 {

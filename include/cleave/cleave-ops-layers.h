@@ -32,11 +32,12 @@ typedef enum {
  *
  * Attributes of Conv.
  *
- * If @winograd is not empty, sums are computed by Winograd's algorithm F(2x2, 3x3) in float32. It
- * needs float32, float16 or bfloat16 and a 3x3 kernel with strides and dilations of 1. The result
- * is computed in tiles of 2x2 elements. With phase 0, the first tile begins at the first element of
- * the dimension; with phase 1, one element before it. A piece gets the phase with which its tiles
- * are also tiles of the whole node, so that its results are bit-identical.
+ * If @winograd is not empty, sums are computed by Winograd's algorithm F(2x2, 3x3) in float32. This
+ * algorithm needs float32, float16 or bfloat16, and a 3x3 kernel with strides and dilations of 1.
+ * The result is computed in tiles of 2x2 elements. With phase 0, the first tile begins at the first
+ * element of the dimension. With phase 1, the first tile begins one element earlier. A piece gets
+ * the phase with which its tiles are also tiles of the whole node, so that its results are
+ * bit-identical.
  */
 typedef struct
 {

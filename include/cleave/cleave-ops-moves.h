@@ -132,7 +132,8 @@ CLEAVE_API CleaveResult *cleave_graph_add_slice_range (CleaveGraph *graph,
 /**
  * CleavePadMode:
  * @CLEAVE_PAD_CONSTANT: a constant
- * @CLEAVE_PAD_REFLECT: the operand mirrored at its first and last element, which are not repeated
+ * @CLEAVE_PAD_REFLECT: the operand mirrored at its first and last element, without a repetition of
+ * these elements
  * @CLEAVE_PAD_EDGE: the nearest element of the operand
  *
  * The elements with which Pad fills the border.

@@ -61,8 +61,8 @@ typedef struct
  * CleaveStftAttrs:
  * @frame_step: samples from the begin of a frame to the begin of the next
  * @frame_length: samples of a frame; 0 for the length of the window
- * @onesided: return the first half of the spectrum, %TRUE by default; for a complex signal, both
- * halves are returned always
+ * @onesided: return the first half of the spectrum, %TRUE by default; for a complex signal, the
+ * result always contains both halves
  *
  * Attributes of STFT.
  */

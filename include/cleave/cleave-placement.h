@@ -21,13 +21,13 @@ G_BEGIN_DECLS
  * CleavePlacement:
  *
  * Assigns each node of a graph to a rank, and lists the messages: the values that one rank computes
- * and another reads. The assignment never changes.
+ * and another rank reads. The assignment never changes.
  */
 typedef struct _CleavePlacement CleavePlacement;
 
 /**
  * CleaveNetwork:
- * @n_ranks: number of ranks, each a process with memory of its own; at most %CLEAVE_MAX_RANKS
+ * @n_ranks: number of ranks, each a process with separate memory; at most %CLEAVE_MAX_RANKS
  * @n_threads: number of threads of each rank; at most %CLEAVE_MAX_RANK_THREADS
  * @bandwidth: bytes that a rank sends per second, at least 1
  * @latency: seconds from the first byte sent to the first byte received, at most 1e6
@@ -55,7 +55,7 @@ typedef struct
  * @to: the rank that reads the value
  * @n_bytes: size of the value
  *
- * A value that one rank sends to another, once in each run.
+ * A value that one rank sends to another rank, once in each run.
  */
 typedef struct
 {

@@ -26,10 +26,10 @@ typedef struct _CleaveProgram CleaveProgram;
  * CleaveProgramOptions:
  * @n_threads: number of threads; 0 for one per core
  * @reference: use reference kernels only
- * @trace: record when and on which thread each step ran
+ * @trace: record the time and the thread of each step
  * @share: allocate the arena in memory that other processes can map, if the system supports it
  *
- * How to compile a program.
+ * Options for compiling a program.
  */
 typedef struct
 {

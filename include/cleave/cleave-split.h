@@ -109,7 +109,7 @@ typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
  * CLEAVE_NOTHING_ADDED: (value -1.0)
  *
  * The value of `max_added_macs` and of `max_added_latency` that allows no increase. Any negative
- * number means the same; 0 means no limit.
+ * number also allows no increase; 0 means no limit.
  */
 #define CLEAVE_NOTHING_ADDED (-1.0)
 
@@ -127,13 +127,13 @@ typedef void (*CleaveSearchFunc) (gint64 done, gint64 budget, gpointer data);
  * @predicate: (nullable): judges the plan of each node, after all limits
  * @data: passed to @predicate
  * @search_budget: work after which the searches of one call together give up with "not found". A
- * planned chunk counts 1, a node of a candidate graph 8. 0: 500,000 plus 2,000 for each node of the
- * graph
+ * planned chunk costs 1 unit, and a measured node of a split graph costs 8 units. 0: 500,000 units
+ * plus 2,000 units for each node of the graph
  * @watch: (nullable): called with the progress of a search
  * @watch_data: passed to @watch
  * @cancellable: (nullable): ends a search with %G_IO_ERROR_CANCELLED
  *
- * The limits that a split must meet. All zeros means no limits.
+ * The limits that a split must meet. A struct of zeros means no limits.
  */
 typedef struct
 {
@@ -233,8 +233,8 @@ typedef enum {
  * CleaveSplitLimit:
  * @kind: the quantity that is bounded
  * @asked: the limit: bytes, pieces, or a fraction of the MACs before the split
- * @reached: the value after the split; if the limit is not met, the smallest value that was found,
- * which the same call meets as a limit
+ * @reached: the value after the split; if the limit is not met, the smallest value that was found.
+ * With this value as the limit, the same call succeeds
  * @is_met: whether the limit is met
  *
  * A limit of a constraint, and the value that the split reached.
@@ -251,8 +251,8 @@ CLEAVE_API const char *cleave_limit_kind_get_name (CleaveLimitKind kind);
 /**
  * CleaveSplitReport:
  *
- * The result of a split: the nodes that were split, the nodes that were not and why, the limits,
- * and totals of the graph.
+ * The result of a split: the nodes that were split, the nodes that stayed whole with the reasons,
+ * the limits, and totals of the graph.
  */
 typedef struct _CleaveSplitReport CleaveSplitReport;
 
@@ -287,7 +287,7 @@ CLEAVE_API const CleaveSplitLimit *cleave_split_report_get_limit (const CleaveSp
  * @search_gave_up: whether the budget ran out before the search ended
  *
  * Totals of the whole graph before and after a split. [method@Cleave.Graph.count_operators] counts
- * the nodes, [method@Cleave.Graph.get_peak_bytes] the bytes.
+ * the nodes, and [method@Cleave.Graph.get_peak_bytes] computes the peaks.
  */
 typedef struct
 {
@@ -308,10 +308,10 @@ cleave_split_report_get_totals (const CleaveSplitReport *report);
 /**
  * CleaveHalo:
  * @CLEAVE_HALO_RECOMPUTE: each chunk computes the overlap itself, so that chunks are independent
- * @CLEAVE_HALO_CARRY: the strips of a band run one after the other, and each reads the overlap that
- * earlier strips computed
+ * @CLEAVE_HALO_CARRY: the strips of a band run one after the other, and each strip reads the
+ * overlap that earlier strips computed
  * @CLEAVE_HALO_EXCHANGE: as %CLEAVE_HALO_CARRY; in addition, neighboring bands run towards or away
- * from each other, and each computes half of the overlap between them
+ * from each other, and each band computes half of the overlap between the two bands
  * @CLEAVE_HALO_CARRY_NARROW: as %CLEAVE_HALO_CARRY, except for results with at least 1.5 times the
  * elements of their operands. Strips recompute the overlap of these results; only tiles of the same
  * strip read the overlap from earlier tiles
@@ -328,10 +328,10 @@ typedef enum {
 /**
  * CleaveSplitRequest:
  * @node: the node
- * @tiling: (nullable): the tiling; %NULL to search for one that meets the constraint
+ * @tiling: (nullable): the tiling; %NULL to search for a tiling that meets the constraint
  * @constraint: (nullable): the constraint; %NULL for none, which a search does not allow
  *
- * One of the nodes to split.
+ * A node to split, and its tiling.
  */
 typedef struct
 {
@@ -347,7 +347,7 @@ typedef struct
  * @strips_per_band: number of chunks of a band, which run one after the other; 0 for all chunks
  * @single_use: do not split a producer if nodes outside the region read its value
  *
- * How far a split extends from a node to its producers.
+ * The extent of a recursive split from a node to its producers.
  */
 typedef struct
 {

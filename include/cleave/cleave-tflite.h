@@ -92,7 +92,7 @@ typedef struct
 
 /**
  * CleaveTfliteSumAttrs:
- * @axes: dimensions to add up; they keep the extent 1
+ * @axes: dimensions to add up; these dimensions get the extent 1
  * @x_zero: zero point of X
  * @y_zero: zero point of the result
  * @multiplier: multiplier of the sum
@@ -147,7 +147,8 @@ typedef struct
  * CleaveTfliteResizeAttrs:
  * @sizes: extents H and W of the result
  * @steps: for H and W: distance of neighboring positions, in units of 1 / 1024 of an element of X
- * @shifts: for H and W: position of element 0 of the whole result, in the same units
+ * @shifts: for H and W: position of element 0 of the whole result, in units of 1 / 1024 of an
+ * element of X
  * @phase: for H and W: index of the first element of the result in the whole result
  * @begin: for H and W: index of the first element of X in the whole operand
  * @extents: extents H and W of the whole operand; 0: X is the whole operand
@@ -162,7 +163,7 @@ typedef struct
 
 /**
  * CleaveTfliteLstmAttrs:
- * @time_major: X and Y are `[time, batch, …]`; otherwise `[batch, time, …]`
+ * @time_major: X and Y are `[time, batch, …]`; if %FALSE, `[batch, time, …]`
  * @x_zero: zero point of X
  * @h_zero: zero point of Y and of the hidden state
  * @x_multipliers: for the gates input, forget, cell and output: multiplier of the sum over X

@@ -16,7 +16,7 @@ G_BEGIN_DECLS
 
 /**
  * CleaveElement:
- * @CLEAVE_NONE: no type; an optional operand that is absent has it
+ * @CLEAVE_NONE: no type, as of an absent optional operand
  * @CLEAVE_FLOAT32: IEEE 754 single precision
  * @CLEAVE_FLOAT64: IEEE 754 double precision
  * @CLEAVE_FLOAT16: IEEE 754 half precision
@@ -96,7 +96,7 @@ typedef struct
  * @element: element type
  * @shape: logical shape: the extents that ops see, independent of the order in memory
  *
- * Element type and logical shape of a value. All zeros means that the value is absent.
+ * Element type and logical shape of a value. A struct of zeros means that the value is absent.
  */
 typedef struct
 {

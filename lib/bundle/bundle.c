@@ -264,7 +264,8 @@ make (const CleaveGraph *graph, const CleaveBundleOptions *o)
  * Plans a bundle: lowers the graph to layers, groups the layers into loops, and places all values
  * in one arena.
  *
- * The time grows with the square of the number of nodes, up to 96 nodes, and linearly beyond.
+ * The time grows with the square of the number of nodes up to 96 nodes, and linearly for more
+ * nodes.
  *
  * Fails with %CLEAVE_ERROR_MODEL if a bundle cannot compute a node, with %CLEAVE_ERROR_LIMIT if no
  * plan meets the limits, and with %CLEAVE_ERROR_OPTION if an option is wrong.

@@ -33,7 +33,7 @@ add_parts (const CleaveBundle *bundle, GHashTable *files)
  * @error: return location for a [struct@GLib.Error]
  *
  * Returns the files of a bundle: the header, the tables, the weights, the kernels, a test, and a
- * README. The test runs the bundle on random inputs and compares the outputs with those of a
+ * README. The test runs the bundle on random inputs and compares the outputs with the outputs of a
  * program of the graph.
  *
  * Fails if the program cannot run.
@@ -68,8 +68,8 @@ cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error)
  * @folder: (type filename): the folder for the files; the function makes it if it does not exist
  * @error: return location for a [struct@GLib.Error]
  *
- * Writes the files of [method@Cleave.Bundle.dup_files] into a folder. Files of these names are
- * replaced.
+ * Writes the files of [method@Cleave.Bundle.dup_files] into a folder. Existing files with the same
+ * names are replaced.
  *
  * Returns: whether all files were written
  * Since: 0.2

@@ -213,7 +213,7 @@ parse_option (Texts *t, const char *text, GError **error)
  * @error: return location for a [struct@GLib.Error]
  *
  * Plans a bundle as [ctor@Cleave.Bundle.new] does. The options are texts such as
- * "max-memory=14KiB", "input=x=rows", "memory=fast=64KiB" and "single-file". Those of inputs,
+ * "max-memory=14KiB", "input=x=rows", "memory=fast=64KiB" and "single-file". The options of inputs,
  * outputs, memories and states may be repeated. Without options, the plan has the least memory,
  * without added MACs.
  *

@@ -23,16 +23,16 @@ is_of (const CleaveDotOptions *options, const CleaveGraph *graph)
  *
  * Draws a graph as DOT text for Graphviz.
  *
- * There is a vertex for each node and one for each output. The vertex of a node shows its operands
- * by their ONNX names as ports, the op, the node's name, its attributes, its constants, and its
- * results with their types. For a piece, it also shows which part of the whole the piece computes.
- * Labels omit the prefix that all names share. The label of a view or a join has one line. In a
- * drawing of more than 1,000 nodes, labels show only op, name and part. Each op has one color.
+ * Each node and each output is a vertex. The vertex of a node shows its operands by their ONNX
+ * names as ports, the op, the node's name, its attributes, its constants, and its results with
+ * their types. The vertex of a piece also shows the range of the whole that the piece computes.
+ * Labels omit the prefix that all names share. The label of a view or a join consists of one line.
+ * In a drawing of more than 1,000 nodes, labels show only op, name and part. Each op has one color.
  * Subgraphs that can run at the same time, and strips that follow each other, are framed as
- * clusters. With ranks, each rank is framed instead, and values that are sent are dashed arrows;
- * the first arrow to each rank shows the bytes. An overview has one box for each subgraph, for each
- * strip and for each run of other nodes. A box shows the number of nodes, the MACs, the bytes that
- * other boxes read, and the rows. The same graph always gives the same text. The time is linear in
+ * clusters. With ranks, each rank is framed instead. Values that ranks send are dashed arrows, and
+ * the first arrow to each rank shows the bytes. An overview draws one box for each subgraph, for
+ * each strip and for each run of other nodes. A box shows the number of nodes, the MACs, the bytes
+ * that other boxes read, and the rows. A graph always gives the same text. The time is linear in
  * nodes and uses.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
@@ -134,14 +134,15 @@ cleave_dot_render (const CleaveGraph *graph,
  * picture
  * @error: return location for a [struct@GLib.Error]
  *
- * Draws a graph to a file, as [func@Cleave.dot_print] does.  Pictures are drawn by a module,
+ * Draws a graph to a file, as [func@Cleave.dot_print] does. Pictures are drawn by a module,
  * `libcleave-render.so`, that needs Graphviz's libgvc and is loaded with the first picture. The
- * library looks for the module in the folder `cleave` beside itself, or in `CLEAVE_MODULE_DIR`.
+ * library loads the module from the folder `cleave` beside the library, or from the folder
+ * `CLEAVE_MODULE_DIR`.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle. Fails with %CLEAVE_ERROR_OPTION if the
- * ending is none of these, the module cannot be loaded, or the picture has more pixels than a PNG
- * can. Fails with a #GFileError if the file cannot be written. The file is written whole or not at
- * all.
+ * path has another ending, if the module cannot be loaded, or if the picture has too many pixels
+ * for a PNG file. Fails with a #GFileError if the file cannot be written. On error, no incomplete
+ * file is left.
  *
  * Graphviz lays out drawings of up to 2,000 vertices. Cleave lays out larger drawings in layers,
  * frame by frame, in linear time.

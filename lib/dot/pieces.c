@@ -210,8 +210,8 @@ cleave_piece_place_to_string (const CleavePiecePlace *place, const char *letters
  * @range: the part of the result of the whole node that the piece computes
  * @whole: the shape of that result
  *
- * Formats the part of the whole that a piece computes as in drawings: `H 43:86`. Only dimensions
- * that are cut are shown. A dimension without a name is shown as `dim 2`.
+ * Formats the range of the whole that a piece computes, as drawings show it: `H 43:86`. Only
+ * dimensions that are cut are shown. A dimension without a name is shown as `dim 2`.
  *
  * Returns: (transfer full) (nullable): the text; %NULL if nothing is cut
  *

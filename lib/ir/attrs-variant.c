@@ -103,7 +103,7 @@ from_field (const CleaveAttr *attr, gconstpointer field)
  *
  * - `x` for an integer, `d` for a real number, `b` for a flag;
  * - `s` for an enum, an element type or a string;
- * - an array of these for a list;
+ * - an array of these types for a list;
  * - an array of `(xx)`, begin and end, for a range;
  * - `(sax)`, element type and shape, for a tensor or a tensor type.
  *

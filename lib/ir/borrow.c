@@ -16,7 +16,8 @@
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a dense tensor over memory that the caller owns. The caller keeps the memory until @release
- * is called. The elements are not copied: the tensor and the caller see each other's changes.
+ * is called. The elements are not copied, so the tensor and the caller share changes of the
+ * elements.
  *
  * Fails as [ctor@Cleave.Tensor.new] does, and with %CLEAVE_ERROR_OPTION if the memory is not
  * aligned for the element type; @release is then not called.

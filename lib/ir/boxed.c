@@ -64,8 +64,8 @@ cleave_tensor_type_new (CleaveElement element, const gint64 *dims, guint n_dims)
  * cleave_node_ref:
  * @node: a node
  *
- * Adds a reference to a node and to its graph. If the node is removed from the graph, it stays
- * readable, but has no operands and uses any more.
+ * Adds a reference to a node and to its graph. A node that is removed from the graph stays
+ * readable, but has no operands and no uses.
  *
  * Returns: (transfer full): the same node
  *

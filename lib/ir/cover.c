@@ -121,8 +121,8 @@ is_grid (const CleaveRange *ranges, guint n_ranges, const CleaveRange *whole)
  * @ranges: (array length=n_ranges): ranges inside @whole; they may overlap
  * @n_ranges: number of ranges
  * @whole: the range that they should cover
- * @missing: (out) (optional): if the ranges do not cover @whole, a range in @whole that none of
- * them meets
+ * @missing: (out) (optional): if the ranges do not cover @whole, a range in @whole that does not
+ * overlap any of the ranges
  *
  * Checks that every element of @whole is in at least one range. If the ranges are a grid, this
  * takes O(n log n). Otherwise the ranges are subtracted from @whole, in O(n) for each part of

@@ -64,7 +64,7 @@ cleave_graph_count_operators (const CleaveGraph *graph)
  *
  * Adds up [method@Cleave.Node.get_macs] of all nodes. O(nodes).
  *
- * Returns: the number of multiply-accumulates of one run; 2^63 - 1 if it is larger
+ * Returns: the number of multiply-accumulates of one run; 2^63 - 1 if the number is larger
  *
  * Since: 0.1
  */
@@ -207,7 +207,7 @@ cleave_graph_get_output_name (const CleaveGraph *graph, guint index)
  * @error: return location for a [struct@GLib.Error]
  *
  * Sorts the nodes topologically: each node comes after the nodes whose results it reads. If several
- * nodes could be next, takes the one that was built first.
+ * nodes could be next, takes the node that was built first.
  *
  * Fails with %CLEAVE_ERROR_CYCLE, naming the nodes of a cycle.
  *

@@ -23,8 +23,8 @@ copy_node (CleaveGraph *graph, const CleaveNode *node)
  * cleave_graph_copy:
  * @graph: a graph
  *
- * Copies a graph. The copy has the same nodes with the same names in the same order. It shares the
- * tensors of constants. O(graph).
+ * Copies a graph. The copy has the same nodes with the same names in the same order. The copy
+ * shares the tensors of constants. O(graph).
  *
  * Returns: (transfer full): the copy
  *

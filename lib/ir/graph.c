@@ -91,7 +91,7 @@ graph_clear (gpointer data)
  * cleave_graph_unref:
  * @graph: (nullable) (transfer full): a graph
  *
- * Drops a reference to a graph. The last one frees the graph and its nodes.
+ * Drops a reference to a graph. The last reference frees the graph and its nodes.
  *
  * Since: 0.1
  */
@@ -260,7 +260,7 @@ infer (const CleaveGraph *graph,
  * @operands: (array length=n_operands): results of nodes of this graph; %NULL for an optional
  * operand that is absent
  * @n_operands: number of operands
- * @n_results: number of results of the node, which may be fewer than the op has
+ * @n_results: number of results of the node, at most the number of results of the op
  * @attrs: (nullable): the op's attribute struct, which is copied; %NULL for all defaults
  * @error: return location for a [struct@GLib.Error]
  *
@@ -452,8 +452,8 @@ cleave_graph_arrange (CleaveGraph *graph, const GPtrArray *order)
  * @node: a node of the graph whose results have no uses
  *
  * Removes a node from a graph, in O(operands), or in O(inputs) for an input. The node is freed,
- * unless the caller holds a reference from [method@Cleave.Node.ref]. It then belongs to no graph,
- * and can only be read.
+ * unless the caller holds a reference from [method@Cleave.Node.ref]. A node with a reference then
+ * belongs to no graph, and can only be read.
  *
  * Since: 0.1
  */

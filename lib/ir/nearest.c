@@ -58,9 +58,10 @@ get_most (const char *text)
  * @text: a word that a user wrote
  * @words: (array zero-terminated=1): the words that exist
  *
- * Finds the word that a user probably meant, for a message such as `did you mean …?`. This is the
- * word with the smallest edit distance, without regard to case, or the first of several with that
- * distance. If none is near enough, the first word that begins with @text.
+ * Finds the word that a user probably meant, for a message such as `did you mean …?`. The result is
+ * the word with the smallest edit distance, without regard to case. Among several words with this
+ * distance, it is the first word. If no word is near enough, the result is the first word that
+ * begins with @text.
  *
  * Returns: (transfer none) (nullable): the word, or %NULL if there is none
  *
@@ -150,8 +151,8 @@ list_nodes (const CleaveGraph *graph, const char *name)
  * Finds a node as [method@Cleave.Graph.find_node] does, with an error message for the user.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph has no such node; the message suggests the nearest
- * name. Also fails so if several nodes of the model's file have the name; the message then lists
- * the names of their first results.
+ * name. Also fails with %CLEAVE_ERROR_OPTION if several nodes of the model's file have the name.
+ * The message then lists the names of the first results of these nodes.
  *
  * Returns: (transfer none) (nullable): the node, or %NULL on error
  *

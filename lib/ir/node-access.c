@@ -347,8 +347,8 @@ cleave_result_get_type (const CleaveResult *result)
  * cleave_result_dup_name:
  * @result: a result
  *
- * Returns: (transfer full): the result's own name if it has one. Otherwise the name of the node for
- * result 0, and that name with `.r1`, `.r2` … for further results
+ * Returns: (transfer full): the result's own name if it has one. If the result has no name, the
+ * name of the node for result 0, and this name with `.r1`, `.r2` … for further results
  *
  * Since: 0.1
  */

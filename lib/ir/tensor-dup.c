@@ -9,7 +9,7 @@
  * cleave_tensor_dup_dense:
  * @tensor: a tensor
  *
- * Returns: (transfer full): @tensor if it is dense, otherwise a dense copy
+ * Returns: (transfer full): @tensor if it is dense; if not, a dense copy
  *
  * Since: 0.1
  */
@@ -42,8 +42,8 @@ unref_tensor (gpointer tensor)
  * cleave_tensor_dup_bytes:
  * @tensor: a tensor
  *
- * Returns: (transfer full): the elements in row-major order; they are shared with @tensor if it is
- * dense, otherwise copied
+ * Returns: (transfer full): the elements in row-major order, shared with @tensor if it is dense; if
+ * not, copied
  *
  * Since: 0.1
  */
@@ -65,7 +65,7 @@ cleave_tensor_dup_bytes (CleaveTensor *tensor)
  *
  * Makes a dense tensor of the same values in which all NaNs have the same bits. Two tensors of the
  * same type are equal if and only if their canonical tensors have the same bytes, so that checksums
- * of these can be compared.
+ * of canonical tensors can be compared.
  *
  * Returns: (transfer full): the tensor
  *

@@ -55,7 +55,7 @@ are_packed_equal (const CleaveTensor *a, const CleaveTensor *b)
  * @a: a tensor
  * @b: a tensor
  *
- * Compares the types and the bits of all elements: -0 differs from 0. Any NaN equals any other.
+ * Compares the types and the bits of all elements: -0 differs from 0. Any NaN equals any other NaN.
  *
  * Returns: whether the tensors are equal
  *

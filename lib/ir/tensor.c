@@ -128,8 +128,8 @@ cleave_tensor_new_copy (const CleaveTensorType *type, gconstpointer data, GError
  * [method@Cleave.TensorType.n_bytes] bytes, such as a part of a mapped file
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a dense tensor that shares these bytes. If they are not aligned for the element type, they
- * are copied.
+ * Makes a dense tensor that shares these bytes. If the bytes are not aligned for the element type,
+ * they are copied.
  *
  * Fails as [ctor@Cleave.Tensor.new] does, and with %CLEAVE_ERROR_SHAPE if the number of bytes is
  * wrong.
@@ -293,8 +293,8 @@ view_unread (const CleaveTensor *tensor)
  * @tensor: (transfer none): a tensor
  * @range: a range inside the tensor's shape
  *
- * Makes a tensor that is a range of another tensor and shares its memory. In general it is not
- * dense. The slice keeps the memory alive.
+ * Makes a tensor that is a range of another tensor and shares its memory. In general, a slice is
+ * not dense. The slice keeps the memory alive.
  *
  * Returns: (transfer full): the slice
  *
@@ -352,7 +352,7 @@ tensor_clear (gpointer data)
  * cleave_tensor_unref:
  * @tensor: (nullable) (transfer full): a tensor
  *
- * Drops a reference to a tensor. The last one frees the tensor.
+ * Drops a reference to a tensor. The last reference frees the tensor.
  *
  * Since: 0.1
  */
@@ -455,7 +455,8 @@ cleave_tensor_is_dense (const CleaveTensor *tensor)
  * @tensor: a tensor
  * @range: (out) (optional): the range of the base that the tensor is
  *
- * Returns: (transfer none): the tensor of which @tensor is a slice, or @tensor itself if it is none
+ * Returns: (transfer none): the tensor of which @tensor is a slice, or @tensor itself if @tensor is
+ * no slice
  *
  * Since: 0.1
  */

@@ -201,7 +201,7 @@ check_no_cycle (const CleaveGraph *graph, GError **error)
  *
  * - nodes and uses are linked correctly, and names are unique;
  * - attributes are legal and in normal form;
- * - types are those that the ops infer;
+ * - types equal the types that the ops infer;
  * - the operands of an Assemble cover its result;
  * - there is no cycle.
  *

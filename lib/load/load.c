@@ -76,9 +76,9 @@ check_options (const CleaveOnnxOptions *options, GError **error)
  * ([func@Cleave.tflite_load]), and a graph as text if its name ends in `.cleave`
  * ([func@Cleave.Graph.load_text]). Any other file is an ONNX model ([func@Cleave.onnx_load]).
  *
- * Fails as these functions do. If the file has a known format that is no model, the message of
- * %CLEAVE_ERROR_MODEL names the format. Fails with %CLEAVE_ERROR_OPTION if there are options for a
- * model that is not ONNX.
+ * Fails as the function for the format does. If the file has a known format that is no model, the
+ * message of %CLEAVE_ERROR_MODEL names the format. Fails with %CLEAVE_ERROR_OPTION if there are
+ * options for a model that is not ONNX.
  *
  * Returns: (transfer full) (nullable): the graph
  *

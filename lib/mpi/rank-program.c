@@ -111,9 +111,9 @@ make (CleaveRankProgram *program,
  * @options: (nullable): as for [ctor@Cleave.Program.new], for this rank
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the program of this rank from its nodes. All ranks of the communicator must call it, with
- * the same placement of the same graph. All ranks fail if one rank fails: if memory runs out, if
- * models differ, or if MPI reports an error.
+ * Makes the program of this rank from its nodes. All ranks of the communicator must call this
+ * function, with the same placement of the same graph. All ranks fail if one rank fails: if memory
+ * runs out, if models differ, or if MPI reports an error.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error
  *
@@ -144,7 +144,7 @@ cleave_rank_program_new_take (MPI_Comm comm,
  * cleave_rank_program_free:
  * @program: (transfer full) (nullable): a program
  *
- * Frees a program. All ranks must call this function, before `MPI_Finalize()`.
+ * Frees a program. All ranks must free their programs before `MPI_Finalize()`.
  *
  * Since: 0.2
  */
@@ -163,18 +163,19 @@ cleave_rank_program_free (CleaveRankProgram *program)
 /**
  * cleave_rank_program_bind:
  * @program: a program
- * @inputs: (array length=n_inputs): on rank 0, a tensor for each input of the graph; on others none
+ * @inputs: (array length=n_inputs): on rank 0, a tensor for each input of the graph; on other ranks
+ * none
  * @n_inputs: number of @inputs
- * @outputs: (array length=n_outputs): on rank 0, a tensor for each output; on others none
+ * @outputs: (array length=n_outputs): on rank 0, a tensor for each output; on other ranks none
  * @n_outputs: number of @outputs
  * @error: return location for a [struct@GLib.Error]
  *
  * Sets the tensors that further runs read as inputs and write as outputs, as
- * [method@Cleave.Program.bind] does.  Only rank 0 needs to call it. On error, the earlier tensors
- * stay bound.
+ * [method@Cleave.Program.bind] does. Only rank 0 needs to call this function. On error, the earlier
+ * tensors stay bound.
  *
- * The other ranks do not get the error. If rank 0 cannot run because of an error, it must tell the
- * other ranks: all ranks call [func@Cleave.mpi_agree] before a run.
+ * Ranks other than rank 0 do not get the error. If an error keeps rank 0 from running, the other
+ * ranks must get this error: before a run, all ranks call [func@Cleave.mpi_agree].
  *
  * Returns: %TRUE, or %FALSE on error
  *

@@ -132,13 +132,13 @@ check_threads (const CleaveChannelSet *channels, guint n_programs, GError **erro
  * @error: return location for a [struct@GLib.Error]
  *
  * Runs many times, with @n_programs runs in flight at once: while one run waits for a message of
- * another rank, the others compute. Program i modulo @n_programs does run i. All ranks must call
- * it, with the same numbers of programs and runs.
+ * another rank, the other runs compute. Program i modulo @n_programs does run i. All ranks must
+ * call this function, with the same numbers of programs and runs.
  *
- * Each program runs on a thread of its own, with its own memory: two programs must not have outputs
+ * Each program runs on a separate thread, with separate memory: two programs must not have outputs
  * bound to the same tensors.
  *
- * Fails as [method@Cleave.RankProgram.run] does; no program runs again after that.
+ * Fails as [method@Cleave.RankProgram.run] does. After an error, no program runs again.
  *
  * Returns: %TRUE, or %FALSE on error
  *

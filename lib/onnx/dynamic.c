@@ -104,10 +104,11 @@ cleave_onnx_dynamic_get_opset (const CleaveOnnxDynamic *dynamic)
  * cleave_onnx_get_dynamic:
  * @graph: a graph
  *
- * Returns the dynamic part of the model that a graph was read from. The graph then is the static
- * part, the rest of the model. Its outputs are the static outputs of the model, and after these the
- * values that the dynamic part reads. Passes change the static part alone, and
- * [func@Cleave.onnx_save] writes both as one model.
+ * Returns the dynamic part of the model that a graph was read from. If a model has a dynamic part,
+ * the graph is the static part: all other nodes of the model. The first outputs of the graph are
+ * the static outputs of the model. The other outputs are the values that the dynamic part reads.
+ * Passes change the static part alone, and [func@Cleave.onnx_save] writes the static and the
+ * dynamic part as one model.
  *
  * Returns: (transfer none) (nullable): the dynamic part; %NULL if all nodes are in the graph
  *
@@ -190,8 +191,9 @@ cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic, const char *outp
  * @dynamic: the dynamic part of a model
  * @output: the name of an output, or of an input of the model
  *
- * Returns whether an input or an output has strings. Its tensor has elements of uint8 and one
- * dimension more: the bytes of each string in UTF-8, and zeros after shorter strings.
+ * Returns whether an input or an output contains strings. The tensor of strings has elements of
+ * uint8 and one additional dimension: the bytes of each string in UTF-8, and zeros after shorter
+ * strings.
  *
  * Returns: %TRUE if the elements are strings
  *

@@ -35,19 +35,19 @@ own_origin (CleaveGraph *graph)
  * @graph: a graph
  * @loops: whether to write strips as iterations of a `Loop`
  *
- * Sets whether strips of a split are written as iterations of a `Loop`. A file with and without a
- * `Loop` computes the same results. A runtime that frees the values of an iteration, such as ONNX
- * Runtime, needs less memory with a `Loop`. A run of nodes becomes a `Loop` if
+ * Sets whether strips of a split are written as iterations of a `Loop`. The `Loop` computes the
+ * results of the unrolled strips. A runtime that frees the values of an iteration, such as ONNX
+ * Runtime, needs less memory. A run of nodes becomes a `Loop` if
  *
  * - it has at least 3 iterations of the same nodes;
  * - each iteration reads the same results of earlier iterations;
  * - later nodes read only final states, or the concatenated results of all iterations.
  *
- * Weights that both iterations and other nodes read are in the file twice.
+ * If iterations and other nodes read the same weights, the file contains these weights twice.
  *
  * If ONNX Runtime is estimated to need less memory without static shapes, the shapes of inner
- * values are hidden, too. Each input is then reshaped to a list of extents that a `Loop` of one
- * iteration returns.
+ * values are hidden, too. To hide shapes, lists that pass through a `Loop` of one iteration reshape
+ * the inputs.
  *
  * Copies of the graph that were made before do not change.
  *
@@ -66,9 +66,9 @@ cleave_onnx_set_loops (CleaveGraph *graph, gboolean loops)
  * @names: (array zero-terminated=1): names of nodes
  * @docs: (array zero-terminated=1): a text for each node
  *
- * Replaces the `doc_string` of nodes, which viewers of models show. Copies of the graph that were
- * made before keep the old texts. ONNX has no other metadata of nodes in the opset that Cleave
- * writes.
+ * Sets the `doc_string` of nodes, which viewers of models show, and replaces existing ones. Copies
+ * of the graph that were made before keep their `doc_string`s. In the version of ONNX that is
+ * written, nodes have no other metadata.
  *
  * Since: 0.1
  */
@@ -88,8 +88,8 @@ cleave_onnx_set_node_docs (CleaveGraph *graph, const char *const *names, const c
  * @graph: a graph
  * @name: the name of a node
  *
- * Returns: (transfer none) (nullable): the `doc_string` that [func@Cleave.onnx_set_node_docs] gave
- *   the node, or else the one in the file from which the graph was loaded
+ * Returns: (transfer none) (nullable): the `doc_string` of the node in the loaded file, or from
+ *   [func@Cleave.onnx_set_node_docs]
  *
  * Since: 0.1
  */

@@ -16,7 +16,8 @@ grow (gconstpointer list, guint n, gsize size)
 /**
  * cleave_onnx_options_new:
  *
- * Makes empty import options. The function is for language bindings; in C, initialize the struct.
+ * Makes empty import options. This function is for bindings of other languages. In C, initialize
+ * the struct.
  *
  * Returns: (transfer full): empty options
  *
@@ -63,8 +64,8 @@ cleave_onnx_options_add_shape (CleaveOnnxOptions *options,
  * @options: options that [ctor@Cleave.OnnxOptions.new] made
  * @dynamic: whether nodes whose shapes depend on data form a dynamic part
  *
- * Sets whether the import puts nodes whose shapes depend on data into a dynamic part. If not, such
- * a node is an error. See [func@Cleave.onnx_get_dynamic].
+ * Sets whether the import keeps nodes whose shapes depend on data. If %FALSE, these nodes are
+ * errors. See [func@Cleave.onnx_get_dynamic].
  *
  * Since: 0.2
  */

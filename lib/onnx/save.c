@@ -205,9 +205,9 @@ take_parts (const CleaveOnnxExport *export, const char *location)
  * @error: return location for a [struct@GLib.Error]
  *
  * Writes a graph as an ONNX model, as [func@Cleave.onnx_save] does, but directly to the given
- * files. Use it to move several files into place at once.
+ * files. Use this function to move several files into place at once.
  *
- * Fails as [func@Cleave.onnx_save] does; then neither file exists.
+ * Fails as [func@Cleave.onnx_save] does. After an error, neither file exists.
  *
  * Returns: %TRUE, or %FALSE on error
  *
@@ -283,15 +283,15 @@ name_path (GError **error, const char *temporary, const char *path)
 /**
  * cleave_onnx_save:
  * @graph: a graph
- * @path: (type filename): the file to write; one that is there is replaced
+ * @path: (type filename): the file to write; an existing file is replaced
  * @error: return location for a [struct@GLib.Error]
  *
  * Writes a graph as an ONNX model, with the contents that [func@Cleave.onnx_serialize] returns. If
  * the model would take 2 GiB or more, the bytes of its initializers are in a second file beside it.
- * Its name is that of the model followed by `.data`.
+ * The name of this file is the name of the model followed by `.data`.
  *
  * Fails as [func@Cleave.onnx_serialize] does, and with [error@GLib.FileError] if a file cannot be
- * written; an existing file is then unchanged.
+ * written. After an error, an existing file is unchanged.
  *
  * Returns: %TRUE, or %FALSE on error
  *

@@ -85,9 +85,9 @@ const CleaveOp cleave_op_custom = {
  * cleave_node_get_custom_op:
  * @node: a node
  *
- * Returns the operator of a custom node: a node whose operator Cleave does not know, and which it
- * writes as it was in the model. Such a node is not split, counts no multiply-accumulates, and
- * cannot be run.
+ * Returns the operator of a custom node: a node whose operator Cleave does not know, and which
+ * Cleave writes unchanged. A custom node is not split, has no multiply-accumulates, and cannot be
+ * run.
  *
  * Returns: (nullable): the operator in the model, `domain:op`, or %NULL for any other node
  *

@@ -497,16 +497,17 @@ cleave_graph_add_unary (CleaveGraph *graph,
  * @op: ONNX name of an element-wise op with two operands: `Add`, `Less`, `And`, `PRelu` …
  * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for the op's name
  * @a: (transfer none): a value of any shape
- * @b: (transfer none): a value whose shape broadcasts with that of @a, with the same element type;
- * the exponent of `Pow` may have another
+ * @b: (transfer none): a value whose shape broadcasts with the shape of @a, with the same element
+ * type; the exponent of `Pow` may have another element type
  * @error: return location for a [struct@GLib.Error]
  *
  * Adds an element-wise op with two operands, with
  * [ONNX's broadcasting](https://onnx.ai/onnx/repo-docs/Broadcasting.html). Attributes have their
  * defaults.
  *
- * The result has the shape to which both operands broadcast (for `PRelu`, that of @a). It has the
- * element type of @a, or bool if the op compares. The node can be split along each dimension.
+ * The result has the shape to which both operands broadcast; for `PRelu`, the shape of @a. The
+ * result has the element type of @a, or bool if the op compares. The node can be split along each
+ * dimension.
  *
  * Integers wrap around. An integer divided by zero gives 0.
  *

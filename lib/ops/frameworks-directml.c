@@ -81,8 +81,8 @@ from_directml (const CleaveTensorType *whole,
  * @axis: the dimension, from 0 on
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the attributes of a Split from a DML_SPLIT_OPERATOR_DESC of DirectML, which has the type of
- * each result.
+ * Makes the attributes of a Split from a DML_SPLIT_OPERATOR_DESC of DirectML, which states the type
+ * of each result.
  *
  * Fails with
  *
@@ -90,7 +90,7 @@ from_directml (const CleaveTensorType *whole,
  * - %CLEAVE_ERROR_SHAPE if a result has another rank than @input, another extent in a dimension
  *   other than @axis, or an extent of 0;
  * - %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range, if there is no result, or if the extents
- *   along the axis do not add up to that of @input.
+ *   along the axis do not add up to the extent of @input.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  *

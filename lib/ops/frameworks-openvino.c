@@ -125,8 +125,8 @@ from_openvino_variadic (const CleaveShape *shape,
  * cleave_split_op_from_openvino_variadic:
  * @data: type of the value to split
  * @axis: a scalar or a tensor of shape [1], of any integer type
- * @split_lengths: one size for each result, of any integer type; one of them may be -1, for the
- * rest
+ * @split_lengths: one size for each result, of any integer type; one size may be -1, for the
+ * remainder
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from a VariadicSplit of OpenVINO.

@@ -340,8 +340,9 @@ check_arguments (guint index, GHashTable *texts, GError **error)
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from an operator of another framework, like the constructors of
- * cleave-frameworks.h, for languages that cannot fill their structs. `directml` takes the shapes of
- * its `outputs` as `1,2/1,4`, and `xla` takes a list for each slice, such as `0,0/1,0`.
+ * cleave-frameworks.h. This function is for languages that cannot fill the structs of these
+ * constructors. `directml` takes the shapes of its `outputs` as `1,2/1,4`, and `xla` takes a list
+ * for each slice, such as `0,0/1,0`.
  *
  * Fails as the constructor does, and with %CLEAVE_ERROR_ATTRIBUTE or %CLEAVE_ERROR_OPTION if there
  * is no such operator or argument, or if a text is not a number.

@@ -170,7 +170,7 @@ cleave_split_op_from_xla (const CleaveTensorType *operand,
  * @operand: type of the value to split
  * @attrs: attributes of a Split of this value
  *
- * Converts the attributes of a Split to slices of XLA. It cannot fail.
+ * Converts the attributes of a Split to slices of XLA. This function cannot fail.
  *
  * Returns: (transfer full) (element-type CleaveSliceXla): one slice for each result
  *

@@ -36,9 +36,9 @@ from_onednn (const CleaveShape *shape, const CleaveSplitOnednn *call, GError **e
  *
  * Makes the attributes of a Split from a Split of oneDNN Graph, with both options of its RFC.
  *
- * The sizes are given by the first of these that is not %NULL; the others are ignored:
- * `num_splits`, which must divide the dimension; `size_split`, where the last piece may be smaller;
- * and `sections_split`.
+ * Three arguments can give the sizes, in this order: `num_splits`, which must divide the dimension;
+ * `size_split`, where the last piece may be smaller; and `sections_split`. The first of these that
+ * is not %NULL gives the sizes, and the others are ignored.
  *
  * Fails as [ctor@Cleave.SplitAttrs.new] does, and if all three are %NULL.
  *
@@ -91,12 +91,12 @@ from_tensorflow (const CleaveShape *shape, const CleaveSplitTensorflow *call, GE
  * @call: the arguments; %NULL for those that are absent
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the attributes of a Split from a `tf.split` of TensorFlow. Its `num_or_size_splits` is
- * `num_splits` if it is an int, which must divide the dimension, and `size_splits` if it is a list.
- * One size of the list may be -1, for the rest.
+ * Makes the attributes of a Split from a `tf.split` of TensorFlow. If the argument
+ * `num_or_size_splits` is an int, which must divide the dimension, give `num_splits`. If it is a
+ * list, give `size_splits`. One size of the list may be -1, for the remainder.
  *
- * Fails as [ctor@Cleave.SplitAttrs.new] does, if neither or both of these are given, and if `num`
- * is not the length of the list.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, if neither or both of `num_splits` and `size_splits`
+ * are given, and if `num` is not the length of the list.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  *
@@ -135,11 +135,13 @@ from_pytorch (const CleaveShape *shape, const CleaveSplitPytorch *call, GError *
  * @call: the arguments; %NULL for those that are absent
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the attributes of a Split from a `torch.split` of PyTorch. Its `split_size_or_sections` is
- * `split_size` if it is an int; the last piece may then be smaller. It is `sections` if it is a
- * list, whose entries must add up to the dimension.
+ * Makes the attributes of a Split from a `torch.split` of PyTorch. If the argument
+ * `split_size_or_sections` is an int, give `split_size`. The last piece may be smaller than
+ * `split_size`. If the argument is a list, whose entries must add up to the dimension, give
+ * `sections`.
  *
- * Fails as [ctor@Cleave.SplitAttrs.new] does, and if neither or both of these are given.
+ * Fails as [ctor@Cleave.SplitAttrs.new] does, and if neither or both of `split_size` and `sections`
+ * are given.
  *
  * Returns: (transfer full) (nullable): attributes for a Split node, or %NULL on error
  *
@@ -216,9 +218,10 @@ from_onnx (const CleaveShape *shape, const CleaveSplitOnnx *call, GError **error
  * @call: opset, number of outputs, attributes and inputs; %NULL for those that are absent
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes the attributes of a Split from an ONNX Split of any opset. If `split` is given, it has the
- * sizes. Otherwise, up to opset 17, all pieces have the same size. From opset 18 on, there are
- * `num_outputs` pieces of the same size, the last of which may be smaller or empty.
+ * Makes the attributes of a Split from an ONNX Split of any opset. If `split` is given, it contains
+ * the sizes. Without `split`, up to opset 17, all pieces have the same size. Without `split`, from
+ * opset 18 on, the op makes `num_outputs` pieces of the same size, and the last piece may be
+ * smaller or empty.
  *
  * Fails as [ctor@Cleave.SplitAttrs.new] does, if the number of outputs is wrong, and from opset 18
  * on if neither or both of `split` and `num_outputs` are given.

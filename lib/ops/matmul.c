@@ -82,13 +82,14 @@ const CleaveOp cleave_op_matmul = {
  * [numpy.matmul](https://numpy.org/doc/stable/reference/generated/numpy.matmul.html).
  *
  * The result is `[…, M, N]`, where the dimensions before M and N are broadcast. The result has no M
- * if @a is a vector, and no N if @b is. The node can be split along each dimension; K is never cut.
+ * if @a is a vector, and no N if @b is a vector. The node can be split along each dimension; K is
+ * never cut.
  *
  * Operands are of one of the four float types, or 32- or 64-bit integers, which wrap around. Sums
  * of float16 and bfloat16 are float32.
  *
  * Fails with %CLEAVE_ERROR_SHAPE if the shapes of the operands do not match, and with
- * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not. The graph is then unchanged.
+ * %CLEAVE_ERROR_ELEMENT_TYPE if their element types do not match. The graph is then unchanged.
  *
  * Returns: (transfer none) (nullable): the result, or %NULL on error
  *

@@ -308,7 +308,7 @@ const CleaveOp cleave_op_flatten = {
  * Adds a change of shape to two dimensions: [ONNX
  * Flatten](https://onnx.ai/onnx/operators/onnx__Flatten.html).
  *
- * The node can be split as [method@Cleave.Graph.add_reshape] says.
+ * [method@Cleave.Graph.add_reshape] describes the splits of this node.
  *
  * Fails with %CLEAVE_ERROR_ATTRIBUTE if @axis is out of range. The graph is then unchanged.
  *

@@ -59,13 +59,13 @@ take_tensors (CleaveBinding *bindings, guint n_bindings, CleaveTensor *const *te
  *
  * Binds tensors to the inputs and outputs of the following runs.
  *
- * The program keeps the tensors until others are bound. They may be slices with any strides, but
- * an output must not overlap an input or another output. If a tensor has the strides that the
- * program uses for the value, a run reads or writes it directly. Other tensors are copied at the
- * beginning or the end of each run.
+ * The program keeps the tensors until other tensors are bound. The tensors may be slices with any
+ * strides, but an output must not overlap an input or another output. If a tensor has the strides
+ * that the program uses for the value, a run reads or writes it directly. Other tensors are copied
+ * at the beginning or the end of each run.
  *
- * Fails with %CLEAVE_ERROR_BINDING if there are too few or too many tensors, or if one has another
- * type than in the graph. Earlier bindings then stay.
+ * Fails with %CLEAVE_ERROR_BINDING if there are too few or too many tensors, or if the type of a
+ * tensor differs from the type in the graph. After an error, earlier bindings stay.
  *
  * Returns: %TRUE, or %FALSE on error
  *

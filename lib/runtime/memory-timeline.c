@@ -36,8 +36,9 @@ init_plan (CleaveMemoryPlan *plan,
  * Returns the memory that the graph's activations need: the largest sum of bytes of live values if
  * the nodes run one after the other, depth first.
  *
- * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. They equal `peak_activation_bytes` of a
- * program with one thread. The time is proportional to the number of nodes and operands.
+ * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The result equals
+ * `peak_activation_bytes` of a program with one thread. The time is proportional to the number of
+ * nodes and operands.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
  *
@@ -55,12 +56,12 @@ cleave_graph_get_peak_bytes (const CleaveGraph *graph, GError **error)
 /**
  * cleave_graph_estimate:
  * @graph: a graph
- * @n_threads: number of threads that run it; 0 stands for one per core
+ * @n_threads: number of threads that run the graph; 0 stands for one per core
  * @estimate: (out caller-allocates): the numbers
  * @error: return location for a [struct@GLib.Error]
  *
- * Estimates a program of the graph with @n_threads threads, without making it: its
- * `peak_activation_bytes` and `arena_bytes`, and the time of a run.
+ * Estimates a program of the graph with @n_threads threads, without making the program:
+ * `peak_activation_bytes`, `arena_bytes`, and the time of a run.
  *
  * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The call takes as long as
  * [ctor@Cleave.Program.new] takes without packing weights.
@@ -93,7 +94,7 @@ cleave_graph_estimate (const CleaveGraph *graph,
 /**
  * cleave_graph_get_peak_bytes_with_threads:
  * @graph: a graph
- * @n_threads: number of threads that run it; 0 stands for one per core
+ * @n_threads: number of threads that run the graph; 0 stands for one per core
  * @error: return location for a [struct@GLib.Error]
  *
  * Returns the memory that the graph's activations need if @n_threads threads run it: the
@@ -210,12 +211,12 @@ describe (const CleaveMemoryPlan *plan, const CleaveGraph *graph)
 /**
  * cleave_memory_timeline_new:
  * @graph: a graph
- * @n_threads: number of threads that run it; 0 stands for one per core
+ * @n_threads: number of threads that run the graph; 0 stands for one per core
  * @error: return location for a [struct@GLib.Error]
  *
- * Lists the buffers of a program with @n_threads threads, without making it: the first and the last
- * step in which each is in use, and its offset in the arena. The totals equal the numbers that
- * [method@Cleave.Program.get_stats] returns for that program.
+ * Lists the buffers of a program with @n_threads threads, without making the program. For each
+ * buffer, lists the first and the last step that use it, and the offset in the arena. The totals
+ * equal the numbers that [method@Cleave.Program.get_stats] returns for the program.
  *
  * The bytes are counted as %CLEAVE_MEMORY_CONVENTION says. The call takes as long as
  * [ctor@Cleave.Program.new] takes without packing weights.

@@ -117,7 +117,7 @@ time_run (const CleaveProgram *program, CleaveProfile *profile)
  * @program: a program with tensors bound to it
  * @n_runs: number of runs; the fastest time of each step counts
  *
- * Runs the program, one step after the other on this thread, and measures the time of each.
+ * Runs the program, one step after the other on this thread, and measures the time of each step.
  *
  * The time of a fused step is part of the time of the step before it, whose `what` names both. The
  * bytes of a step are the bytes of its operands, constants included, and of its results, even if a

@@ -159,24 +159,24 @@ lower_and_make (CleaveGraph *graph,
 
 /**
  * cleave_program_new:
- * @graph: the graph to run; the program does not refer to it, so it may be changed or freed
- * afterwards
+ * @graph: the graph to run; the program does not refer to the graph, so the caller may change or
+ * free it afterwards
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph ready to run: decides the order of nodes, the location of each value in memory,
- * the steps and their threads, and packs weights. It does not split nodes:
+ * Makes a graph ready to run: decides the order of nodes, the location of each value in memory, the
+ * steps and their threads, and packs weights. This function does not split nodes:
  * [func@Cleave.split_to_run] splits a graph for the threads first.
  *
- * The program keeps only those constants of the graph that it does not pack. If the graph is not
- * needed afterwards, [ctor@Cleave.Program.new_take] takes it and needs less memory.
+ * The program keeps only constants that it does not pack. If the graph is not needed afterwards,
+ * [ctor@Cleave.Program.new_take] takes the graph and needs less memory.
  *
  * The order is depth first, subgraph by subgraph. With T threads, T subgraphs are in flight, and
- * the arena is larger accordingly. The results are bit-identical for any number of threads. Time
- * and memory are proportional to the number of nodes. The time to pack the arena is also
- * proportional to the number of values that are live at once.
+ * the arena holds the values of all these subgraphs. The results are bit-identical for any number
+ * of threads. Time and memory are proportional to the number of nodes. The time to pack the arena
+ * is also proportional to the number of values that are live at once.
  *
- * A run also computes nodes that no output needs; `cleave_pass_remove_dead()` removes them.
+ * A run also computes nodes that no output needs; `cleave_pass_remove_dead()` removes these nodes.
  *
  * Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle. Fails with %CLEAVE_ERROR_OPTION if the
  * options ask for more than 1024 threads, and with %CLEAVE_ERROR_MEMORY if there is no memory for
@@ -319,9 +319,9 @@ CLEAVE_DEFINE_COUNTED (CleaveProgram, program, clear)
  * @program: a program made with the option `share`
  * @begin: (out) (optional): where this process has the arena
  *
- * Returns the file that contains the arena, at offset 0. Other processes can map it and read the
- * values that this process computes. The steps of the program determine where and when each value
- * is stored.
+ * Returns the file that contains the arena, at offset 0. Other processes can map this file and read
+ * the values that this process computes. The steps of the program determine where and when each
+ * value is stored.
  *
  * Returns: a descriptor, which the program closes; or -1 if the arena is not shared
  *
@@ -344,15 +344,15 @@ cleave_program_get_arena_file (const CleaveProgram *program, gconstpointer *begi
  * Returns the memory, steps and threads of the program.
  *
  * Memory is counted as %CLEAVE_MEMORY_CONVENTION says, in the elements' own types, each buffer
- * rounded up to 64 bytes. Inputs count from the beginning of the run to their last use, outputs
- * from their computation to the end of the run. `peak_activation_bytes` is the largest sum of
+ * rounded up to 64 bytes. An input is live from the beginning of the run to its last use. An output
+ * is live from its computation to the end of the run. `peak_activation_bytes` is the largest sum of
  * buffers in use at once; with several threads, at the times that the schedule estimates.
- * `arena_bytes` is equal or a few percent larger. A thread that gets further ahead than estimated
- * waits for memory.
+ * `arena_bytes` is equal to the peak or a few percent larger. A thread that gets further ahead than
+ * estimated waits for memory.
  *
  * `copied_bytes` counts the copies in a run of operands of joins that cannot be written in place,
- * and of values for ops that need row-major order. Loading inputs and storing outputs does not
- * count.
+ * and of values for ops that need row-major order. Copies that load inputs and store outputs are
+ * not included.
  *
  * Since: 0.1
  */

@@ -77,17 +77,16 @@ add_event (GString *out, const CleaveProgram *program, guint step, gint64 begin)
  * cleave_program_dup_trace:
  * @program: a program made with the option `trace`
  *
- * Returns when each step of the last run began, how long it took and which thread ran it, in the
- * [Trace Event
+ * Returns the begin, the duration and the thread of each step of the last run, in the [Trace Event
  * Format](https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU) of
- * Perfetto and Chromium's tracing pages. There is one complete event per step. Its category is the
- * op of the node or the kind of the step; times are in microseconds since the first step. Steps
- * that only wait, and fused steps, take no time. `sequence` and `index` are the step's place in
- * the schedule. `waits` lists pairs of a sequence and the number of its steps that must be done
+ * Perfetto and Chromium's tracing pages. Each step is one complete event. The category of an event
+ * is the op of the node or the kind of the step. Times are in microseconds since the first step.
+ * Steps that only wait, and fused steps, take no time. `sequence` and `index` are the step's place
+ * in the schedule. `waits` lists pairs of a sequence and the number of its steps that must be done
  * before the step begins.
  *
- * Returns: (transfer full) (nullable): the JSON text, or %NULL if the program was not made with
- * that option or has not run yet
+ * Returns: (transfer full) (nullable): the JSON text, or %NULL if the program was made without the
+ * option `trace` or has not run yet
  *
  * Since: 0.1
  */

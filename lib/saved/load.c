@@ -334,21 +334,21 @@ make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **err
  * @path: (type filename): a file that [method@Cleave.Graph.save_program] wrote
  * @model: (type filename) (nullable): the current path of the model from which the program was
  * made; %NULL: its path at that time, checked only if it still exists
- * @trace: record when and on which thread each step ran
+ * @trace: record the time and the thread of each step
  * @graph: (out) (optional) (transfer full): the graph of the program
  * @error: return location for a [struct@GLib.Error]
  *
  * Loads a program from a file, without planning and without packing weights. Constants and packed
- * weights are pages of the file: all processes that load it share them, and each page is read at
- * first use. The file must not be written to while the program exists; it may be replaced by
- * another file.  The results have the same bits as those of the program that was saved.
+ * weights are pages of the file: all processes that load the file share these pages, and each page
+ * is read at first use. Do not write to the file while the program exists. Another file may replace
+ * it. The results have the bits of the saved program.
  *
  * The function compares the files of the model by size and SHA-256. Without @model, it does not
  * read a file whose size and modification time have not changed. With @model, it always reads the
  * files.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the file is broken, if another build of the library or another
- * level of the processor saved it, or if the model has changed. Otherwise fails as
+ * level of the processor saved it, or if the model has changed. Also fails as
  * [ctor@Cleave.Program.new] does.
  *
  * Returns: (transfer full) (nullable): the program, or %NULL on error

@@ -281,12 +281,12 @@ write_file (const Saving *s, GVariant *metadata, const char *path, GError **erro
  * Makes a program as [ctor@Cleave.Program.new] does, and writes it to a file for
  * [ctor@Cleave.Program.load]: the graph with its constants, the schedule with the places of
  * buffers, and packed weights. Only the same build of the library on processors of the same level
- * can load the file.  The same graph and options give the same bytes, in every process.
+ * can load the file. A graph with the same options always gives the same bytes, in every process.
  *
- * If the graph was read from files, the saved file lists them with their SHA-256.
+ * If the graph was read from files, the saved file lists these files with their SHA-256.
  *
  * Fails as [ctor@Cleave.Program.new] does, and with the errors of GIO if a file cannot be read or
- * written.  A file at @path is then unchanged.
+ * written. After an error, a file at @path is unchanged.
  *
  * Returns: %TRUE, or %FALSE on error
  *

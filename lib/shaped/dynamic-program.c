@@ -86,7 +86,8 @@ cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
  *
  * Prepares a dynamic part to run any number of times. A run compiles each expensive node to a
  * program when it first occurs with its shapes, and keeps the program. At most 64 programs are
- * kept, in at most 512 MiB; then the program that was not used for the longest time is freed.
+ * kept, in at most 512 MiB. If there are more programs, the program that was not used for the
+ * longest time is freed.
  *
  * Returns: (transfer full): the programs, at first none
  *
@@ -140,8 +141,8 @@ cleave_dynamic_program_run (CleaveDynamicProgram *dynamic_program,
  * @dynamic_program: the programs of a dynamic part
  * @stats: (out caller-allocates): numbers of programs and runs
  *
- * Returns counts of programs, and of runs of a program with padded inputs. There is one program for
- * each of `n_shapes` shapes.
+ * Returns counts of programs, and of runs of a program with padded inputs. `n_shapes` is the number
+ * of programs, one for each shape.
  *
  * Since: 0.2
  */

@@ -223,8 +223,8 @@ run_dynamic (CleaveShapedProgram *self,
  * 1024; 0 for 8
  * @error: return location for a [struct@GLib.Error]
  *
- * Compiles a model for the largest shapes of its inputs. [method@Cleave.ShapedProgram.run] then
- * takes inputs of these or smaller shapes. The file must stay as it is.
+ * Compiles a model for the largest shapes of its inputs. [method@Cleave.ShapedProgram.run] takes
+ * inputs of these or smaller shapes. The file must not change.
  *
  * Fails as [func@Cleave.Graph.load] and [ctor@Cleave.Program.new] do, and with
  * %CLEAVE_ERROR_OPTION if @max_programs is too large.
@@ -283,20 +283,22 @@ cleave_shaped_program_get_graph (const CleaveShapedProgram *shaped_program)
  * @n_inputs: number of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs the model. Extents of inputs may be smaller than those that the model was compiled for. The
- * outputs have the bits of a program that is made for exactly these shapes.
+ * Runs the model. Extents of inputs may be smaller than the extents of the compilation. The outputs
+ * have the bits of a program that is made for exactly these shapes.
  *
- * If each output row needs only the input row at the same place, as in a batch, a program for
- * larger inputs runs. It pads the inputs to at most about twice the elements. Otherwise a
- * program for these shapes is compiled when they first occur. If there are too many programs, the
- * program that was not used for the longest time is freed.
+ * If each output row needs only the input row with the same index, as in a batch, a program for
+ * larger inputs runs. This function pads the inputs to at most about twice the elements. If an
+ * output row needs several input rows, a program is compiled for each shape when the shape first
+ * occurs. If there are too many programs, the program that was not used for the longest time is
+ * freed.
  *
  * Fails with %CLEAVE_ERROR_OPTION if an input has another element type or rank or a larger extent,
  * and as [func@Cleave.Graph.load], [ctor@Cleave.Program.new] and [method@Cleave.OnnxDynamic.run]
  * do.
  *
- * Returns: (transfer container) (nullable) (element-type CleaveTensor): the outputs of the graph,
- * or those of the model if it has a dynamic part ([method@Cleave.OnnxDynamic.get_outputs])
+ * Returns: (transfer container) (nullable) (element-type CleaveTensor): the outputs of the graph;
+ * if the model has a dynamic part, the outputs of the model
+ * ([method@Cleave.OnnxDynamic.get_outputs])
  *
  * Since: 0.2
  */

@@ -83,10 +83,10 @@ fill_whole (guint8 *data, gsize size, guint64 *state)
  * shape. The numbers are the same on every machine.
  *
  * The generator is SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
- * 2014).  It starts from the seed, xored with the 64-bit FNV-1a hash of the name, a zero byte, and
- * the type as text (`float32 1x3x8x8`). Each element takes one number and uses its highest bits.
- * Floats are uniform in [-1, 1), and 8-bit integers have any value. Other integers and booleans are
- * 0 or 1, which is a valid index into any dimension of at least two elements.
+ * 2014). The generator starts from the seed, xored with the 64-bit FNV-1a hash of the name, a zero
+ * byte, and the type as text (`float32 1x3x8x8`). Each element takes one number and uses its
+ * highest bits. Floats are uniform in [-1, 1), and 8-bit integers have any value. Other integers
+ * and booleans are 0 or 1, which is a valid index into any dimension of at least two elements.
  *
  * Since: 0.1
  */

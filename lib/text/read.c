@@ -325,12 +325,12 @@ cleave_graph_parse_with (const char *text, const GPtrArray *constants, GError **
  *
  *     %2 = Conv %0, %1 pads=1,1,1,1 : float32 1x8x6x6  # conv -> features
  *
- * The name of a value is a number or a word. Types must equal the inferred types; they may be
- * omitted except for an Input and a Constant. Names may be omitted.  An operand that is absent is
- * `-`.  A Constant has one of: `value=`, with one element for all or with all elements; `file=`, a
+ * The name of a value is a number or a word. Types must equal the inferred types. Types may be
+ * omitted except for an Input and a Constant. Names may be omitted. An operand that is absent is
+ * `-`. A Constant has one of: `value=`, with one element for all or with all elements; `file=`, a
  * file in @folder, with `offset=` in bytes; `seed=`, for random values by
- * [method@Cleave.Tensor.fill_random]. Without any of these, the seed is 0.  A line that begins with
- * `#` is a comment.
+ * [method@Cleave.Tensor.fill_random]. Without `value=`, `file=` and `seed=`, the seed is 0. A line
+ * that begins with `#` is a comment.
  *
  * Fails with %CLEAVE_ERROR_MODEL if the text is not valid, or with the error of a node that cannot
  * be made. The message begins with line and column.

@@ -89,8 +89,8 @@ cleave_graph_to_text (const CleaveGraph *graph, const char *data_name, GBytes **
  * @path: (type filename): the file to write
  * @error: return location for a [struct@GLib.Error]
  *
- * Writes a graph as text, as [method@Cleave.Graph.to_text] does, to a file.  Large constants go to
- * a file beside it: @path with `.data` appended.
+ * Writes a graph as text, as [method@Cleave.Graph.to_text] does, to a file. Large constants go to a
+ * second file: @path with `.data` appended.
  *
  * Fails if a file cannot be written.
  *

@@ -236,11 +236,12 @@ import_model (CleaveTfliteModel *model, GBytes *bytes, GError **error)
  * Operators on floats become ops of ONNX. Operators on integers that stand for real numbers become
  * ops whose results have the bits of the reference kernels of TensorFlow Lite for Microcontrollers.
  *
- * A variable is the state that an operator such as SVDF, or a VAR_HANDLE, keeps from run to run. It
- * becomes an input of the graph and an output, both behind those of the file. The output has the
- * name of the input and `_next`. The caller feeds the output of one run to the input of the next
- * one. The first run reads the zero point of the variable, or the output with the name of the input
- * and `_initial`, if a CALL_ONCE sets the variable.
+ * A variable is the state that an operator such as SVDF, or a VAR_HANDLE, keeps from run to run. A
+ * variable becomes an input and an output of the graph, behind the inputs and outputs of the file.
+ * The output has the name of the input and `_next`. The caller feeds the output of one run to the
+ * input of the next run. For the first run, the caller feeds the zero point of the variable. If a
+ * CALL_ONCE sets the variable, the caller feeds the output with the name of the input and
+ * `_initial`.
  *
  * Every offset of the file is checked. Fails with %CLEAVE_ERROR_MODEL if the file is broken, or if
  * it has an operator, an option or an element type that Cleave does not support. The message names

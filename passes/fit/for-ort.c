@@ -334,15 +334,15 @@ find_best (Search *search, gint64 asked, GError **error)
 /**
  * cleave_fit_plan_new_for_ort:
  * @graph: a graph
- * @options: the limits of the plan; strips are even, whatever @even_strips says
+ * @options: the limits of the plan; strips are even for any value of @even_strips
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds a plan for ONNX Runtime. That runtime needs little memory for the strips of a segment only
- * if they are iterations of a `Loop`. A segment that cannot become a `Loop` is usually not split.
- * No segment is split if that is not estimated to reduce the memory of the runtime.
+ * Finds a plan for ONNX Runtime. ONNX Runtime needs little memory for the strips of a segment only
+ * if the strips are iterations of a `Loop`. A segment that cannot become a `Loop` is usually not
+ * split. If no split is estimated to reduce the memory of ONNX Runtime, no segment is split.
  *
- * @max_memory limits the arena of the plan. If it is 0, the plan has the least estimated memory in
- * the runtime. [method@Cleave.FitPlan.get_loops] returns the estimate.
+ * @max_memory limits the arena of the plan. If @max_memory is 0, the plan has the least estimated
+ * memory in ONNX Runtime. [method@Cleave.FitPlan.get_loops] returns the estimate.
  * [method@Cleave.FitPlan.apply] marks the graph to be written with `Loop`s, as
  * [func@Cleave.onnx_set_loops] does.
  *

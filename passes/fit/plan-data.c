@@ -126,9 +126,8 @@ loops_to_data (const CleaveFitLoops *loops)
  * cleave_fit_plan_to_data:
  * @plan: a plan
  *
- * Returns a plan as data that can be saved, in another process or years later, and read by
- * [ctor@Cleave.FitPlan.new_from_data]. The data is a dictionary (`a{sv}`) with the types of JSON
- * only:
+ * Returns a plan as data. A program can save the data, and [ctor@Cleave.FitPlan.new_from_data]
+ * reads the data in any process. The data is a dictionary (`a{sv}`) with the types of JSON only:
  *
  * - `format`, `version`: `cleave-fit-plan` and 1
  * - `arena_bytes`, `macs`, `threads`, `exclude_inputs`: the totals, and how they were measured

@@ -242,28 +242,28 @@ make_plan (const Frontier *frontier, const CleaveFitMeasurement *measured)
  * @error: return location for a [struct@GLib.Error]
  *
  * Plans how to split a whole graph so that its activations need at most `max_memory` bytes, in the
- * least time.  Without that limit, plans for the fewest bytes that the other limits allow.
+ * least time. Without `max_memory`, plans for the fewest bytes that the other limits allow.
  *
  * A segment is a run of nodes.  A plan splits segments into strips or tiles along any axis that the
  * dimension maps can cut.  Strips carry their overlap or recompute it.  Between segments, values
  * stay whole.
  *
  * The search splits copies of the graph and measures the arena of their programs with `n_threads`
- * threads, from the unsplit graph down to the least memory.  It measures the same plans whatever
- * the limits are; the limits select from these plans.  So each plan of
- * [func@Cleave.FitPlan.new_frontier] is found again if its bytes are the budget, and a looser limit
- * never gives a worse plan.  The search also measures variants of the graph, in which values are
- * split per reader or recomputed, or nodes run earlier or later.  It does not change the graph: see
+ * threads, from the unsplit graph down to the least memory. The search measures the same plans for
+ * any limits, and the limits select from these plans. So a budget of the bytes of a plan of
+ * [func@Cleave.FitPlan.new_frontier] finds this plan again, and a looser limit never gives a worse
+ * plan. The search also measures variants of the graph, in which values are split per reader or
+ * recomputed, or nodes run earlier or later. This function does not change the graph: see
  * [method@Cleave.FitPlan.apply].
  *
- * As many threads as there are processors look for segments, 16 at most; they end before the
- * function returns.  The plan does not depend on their number.  Only the caller's thread calls
- * `watch`.
+ * One thread for each processor, at most 16 threads, searches for segments. All these threads end
+ * before the function returns. The plan does not depend on the number of threads. Only the caller's
+ * thread calls `watch`.
  *
- * Fails with %CLEAVE_ERROR_LIMIT if no plan meets the limits. The message has the smallest budget
- * found, which the same call then accepts, and the largest values that are live at its peak. Fails
- * with %CLEAVE_ERROR_OPTION if a limit is wrong, with %CLEAVE_ERROR_CYCLE, and with
- * %G_IO_ERROR_CANCELLED.
+ * Fails with %CLEAVE_ERROR_LIMIT if no plan meets the limits. The message states the smallest
+ * budget found, and the largest values that are live at the peak of its plan. With this smallest
+ * budget, the same call succeeds. Fails with %CLEAVE_ERROR_OPTION if a limit is wrong, with
+ * %CLEAVE_ERROR_CYCLE, and with %G_IO_ERROR_CANCELLED.
  *
  * Returns: (transfer full) (nullable): the plan, or %NULL on error
  *
@@ -347,8 +347,8 @@ list_best (Frontier *frontier)
  * @options: the limits on added MACs and time; `max_memory` is ignored
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds the trade-off between memory and cost: plans from the largest arena to the smallest.  Each
- * plan has fewer MACs or takes less time than all plans with an arena of its size or less.  The
+ * Finds the trade-off between memory and cost: plans from the largest arena to the smallest. Each
+ * plan has fewer MACs or takes less time than all plans with an arena of its size or less. The
  * first plan changes nothing, unless another plan is better.
  *
  * Fails as [ctor@Cleave.FitPlan.new] does, except with %CLEAVE_ERROR_LIMIT.
@@ -616,15 +616,16 @@ apply_and_report (const CleaveFitPlan *plan, CleaveGraph *graph, GError **error)
  * @graph: the graph that it was made for, or another with the same nodes
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits the graph as the plan says; a segment may contain nodes that the plan adds first, as
- * copies of others.  Results stay the same, bit for bit.  The nodes are then in the order in which
- * they run.  A file of the graph keeps this order, and a runtime that follows it needs as little
- * memory.  The peaks of the report count the inputs of the graph only if the plan does.
+ * Splits the graph by the plan. A segment may contain copies of nodes that the plan adds first.
+ * Results stay the same, bit for bit. After the split, the nodes are in the order in which they
+ * run. A file of the graph keeps this order, and a runtime that follows the order needs the memory
+ * of the plan. The peaks of the report include the inputs of the graph only if the plan includes
+ * them.
  *
- * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan; it is then
- * unchanged.
+ * Fails with %CLEAVE_ERROR_OPTION if the graph does not have the nodes of the plan. After this
+ * error, the graph is unchanged.
  *
- * Returns: (transfer full) (nullable): a report on what each node was split into, or %NULL on error
+ * Returns: (transfer full) (nullable): a report on the pieces of each node, or %NULL on error
  *
  * Since: 0.1
  */

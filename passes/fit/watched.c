@@ -89,8 +89,8 @@ cleave_fit_plan_new_for_ort_watched (const CleaveGraph *graph,
  * @watch_data: given to @watch
  * @error: return location for a [struct@GLib.Error]
  *
- * Does what [func@Cleave.FitPlan.new_frontier] does.  This function is for bindings of other
- * languages.  The array frees its plans, so a binding takes references of its own.
+ * Does what [func@Cleave.FitPlan.new_frontier] does. This function is for bindings of other
+ * languages. The array frees its plans, so a binding takes separate references.
  *
  * Returns: (transfer container) (nullable) (element-type CleaveFitPlan): the plans, or %NULL on
  * error

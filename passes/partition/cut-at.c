@@ -128,10 +128,10 @@ check_stages (const GPtrArray *order,
  *
  * Partitions a graph into parts that follow each other, one more than there are @values.
  *
- * A part has the nodes that its value needs and that no part before it has; the last part has all
- * other nodes. A value that skips a part, such as a residual, is an output of the part that
- * computes it and an input of the part that reads it. The order of @values does not matter. The
- * level of a part is its index. O(graph × log(graph)).
+ * A part consists of the nodes that its value needs, without the nodes of earlier parts. The last
+ * part consists of all other nodes. A value that skips a part, such as a residual, is an output of
+ * the part that computes it and an input of the part that reads it. The order of @values does not
+ * matter. The level of a part is its index. O(graph × log(graph)).
  *
  * Fails with %CLEAVE_ERROR_OPTION if a value is unknown, is an input or a constant, or if a part
  * would be empty, and with %CLEAVE_ERROR_CYCLE.

@@ -163,18 +163,19 @@ build (Request *request, const GPtrArray *order)
  * @from: (array zero-terminated=1) (nullable): names of values that become inputs, in this order;
  * %NULL or none: the submodel begins at the inputs of the graph
  * @to: (array zero-terminated=1) (nullable): names of values that become outputs; %NULL or none:
- * those outputs of the graph that need @from
+ * the outputs of the graph that need @from
  * @error: return location for a [struct@GLib.Error]
  *
  * Extracts a submodel: the nodes that compute @to from @from.
  *
- * A name is that of a value, of an output or of a node. If the nodes need inputs of the graph that
- * are not in @from, these stay inputs. The submodel shares the constants of the graph, which does
- * not change.
+ * A name is the name of a value, of an output or of a node. If the nodes need inputs of the graph
+ * that are not in @from, these inputs stay inputs. The submodel shares the constants of the graph,
+ * which does not change.
  *
- * Fails with %CLEAVE_ERROR_OPTION if a value is unknown or a name is given twice. It also fails
- * with this error if a value of @from is a constant, is in @to, or is not needed for @to. No value
- * of @to may be an input or a constant. Fails with %CLEAVE_ERROR_CYCLE if the graph has a cycle.
+ * Fails with %CLEAVE_ERROR_OPTION if a value is unknown or a name is given twice. Also fails with
+ * %CLEAVE_ERROR_OPTION if a value of @from is a constant, is in @to, or is not needed for @to. No
+ * value of @to may be an input or a constant. Fails with %CLEAVE_ERROR_CYCLE if the graph has a
+ * cycle.
  *
  * Returns: (transfer full) (nullable): the submodel, or %NULL on error
  *

@@ -60,7 +60,7 @@ cleave_partition_get_n_parts (const CleavePartition *partition)
  * @partition: a partition
  * @index: number of a part
  *
- * Returns: (transfer none): the part as a graph of its own
+ * Returns: (transfer none): the part as a separate graph
  *
  * Since: 0.1
  */
@@ -111,7 +111,7 @@ cleave_partition_get_subgraph (const CleavePartition *partition, guint index)
  * @partition: a partition
  * @index: number of a part
  *
- * Returns: the number of parts that must run before the part
+ * Returns: the number of parts that must run before this part
  *
  * Since: 0.1
  */
@@ -126,7 +126,7 @@ cleave_partition_get_n_before (const CleavePartition *partition, guint index)
  * cleave_partition_get_before:
  * @partition: a partition
  * @index: number of a part
- * @number: number among the parts that must run before the part
+ * @number: number among the parts that must run before this part
  *
  * Returns: the index of that part
  *

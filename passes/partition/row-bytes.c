@@ -301,14 +301,14 @@ search_ends (Search *search)
  * that parts hand to each other have the fewest bytes.
  *
  * [method@Cleave.Partition.measure] says how bytes are counted. The function first cuts the order
- * in which a program runs the nodes. Then a minimum cut moves nodes between each two consecutive
- * parts, if fewer bytes then cross. A value that passes several cuts counts at each. Constants that
- * several parts read count in each. The level of a part is its index. The time grows with the nodes
- * and with the nodes of a part.
+ * in which a program runs the nodes. After these cuts, the function moves nodes between each two
+ * consecutive parts by a minimum cut, if fewer bytes then cross. If a value passes several cuts,
+ * each cut includes its bytes. If several parts read a constant, each part includes its bytes. The
+ * level of a part is its index. The time grows with the nodes and with the nodes of a part.
  *
- * Fails with %CLEAVE_ERROR_LIMIT if a node alone needs more; the message then has the limit that
- * can be met. Fails with %CLEAVE_ERROR_OPTION if @max_bytes is not positive, and with
- * %CLEAVE_ERROR_CYCLE.
+ * Fails with %CLEAVE_ERROR_LIMIT if a node alone needs more than @max_bytes. The message then
+ * states the smallest limit that can be met. Fails with %CLEAVE_ERROR_OPTION if @max_bytes is not
+ * positive, and with %CLEAVE_ERROR_CYCLE.
  *
  * Returns: (transfer full) (nullable): the parts, or %NULL on error
  *

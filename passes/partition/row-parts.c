@@ -36,8 +36,8 @@ cleave_row_build (const CleaveRow *row, const GArray *ends)
  *
  * The nodes are cut in the order in which a program runs them. The largest part takes at most 1.25
  * times the estimated time of the largest part in the most even cut. Among these cuts, the function
- * chooses the one with the fewest bytes of values between parts; a value that passes several cuts
- * counts at each. The level of a part is its index. O(@n_parts × graph).
+ * chooses the cut with the fewest bytes of values between parts. If a value passes several cuts,
+ * each cut includes its bytes. The level of a part is its index. O(@n_parts × graph).
  *
  * Fails with %CLEAVE_ERROR_OPTION if the graph has fewer nodes than @n_parts, constant expressions
  * and unused nodes not counted, and with %CLEAVE_ERROR_CYCLE.

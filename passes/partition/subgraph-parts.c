@@ -117,10 +117,10 @@ add_parts (CleavePartition *partition, const Finder *finder)
  *
  * Partitions a graph. Each parallel subgraph, as a drawing frames them, becomes one part, or a few
  * if other nodes must run in between. The nodes before, between and after the subgraphs become
- * parts as well. Each part is a graph. Its inputs are results of other parts or inputs of the whole
- * graph. Its outputs are values that other parts read, or outputs of the whole graph. Values keep
- * their names. The parts are in an order in which they can run. Parts share the constants that they
- * read. O(graph × log(graph)).
+ * parts as well. Each part is a graph. The inputs of a part are results of other parts or inputs of
+ * the whole graph. The outputs of a part are values that other parts read, or outputs of the whole
+ * graph. Values keep their names. The parts are in an order in which they can run. Parts share the
+ * constants that they read. O(graph × log(graph)).
  *
  * Fails with %CLEAVE_ERROR_CYCLE.
  *

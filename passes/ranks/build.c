@@ -271,9 +271,10 @@ cleave_ranks_build_alone (const CleavePlacement *placement, guint rank, GHashTab
  * @transport: the functions that carry the messages; the struct is copied
  *
  * Builds the graph of one rank: its nodes, and nodes that receive values from other ranks and send
- * values to them through the transport. On rank 0, the inputs and outputs are those of the whole
- * graph; other ranks have none. Every rank has one more input, the last one: a byte whose value is
- * ignored. The graph has the constants that the rank reads.
+ * values to them through the transport. The graph of rank 0 has the inputs and outputs of the whole
+ * graph. The graph of every rank has one more input, the last input: a byte whose value is ignored.
+ * Graphs of other ranks have no other inputs, and no outputs. The graph contains the constants that
+ * the rank reads.
  *
  * The graph can be run, with any number of threads, but not written to a file. For each run of the
  * whole graph, every rank runs once.

@@ -98,7 +98,7 @@ check (GHashTable *options, GError **error)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs `cleave_split_for_ranks()` as a pass of a pipeline. It should run only once, since a second
+ * Runs `cleave_split_for_ranks()` as a pass of a pipeline. Run this pass only once, since a second
  * run would split the pieces.
  *
  * Returns: %TRUE, or %FALSE on error

@@ -351,10 +351,10 @@ cleave_ranks_place (CleaveGraph *graph, const CleaveNetwork *network, GError **e
  *
  * Finds a rank for each node so that the estimated time of a run is least: the time of the nodes,
  * and the time to send values. Rank 0 has the inputs and gets the outputs. A node stays on rank 0
- * if moving it saves no time. All nodes stay there if the placement would save less than 5 % of the
- * time. Nodes are not split: see [func@Cleave.split_for_ranks].
+ * if moving it saves no time. All nodes stay on rank 0 if the placement would save less than 5 % of
+ * the time. Nodes are not split: see [func@Cleave.split_for_ranks].
  *
- * The same graph has the same placement on every machine. O(nodes × ranks).
+ * A graph has the same placement on every machine. O(nodes × ranks).
  *
  * Fails with %CLEAVE_ERROR_OPTION if a number of the network is out of range, and with
  * %CLEAVE_ERROR_CYCLE if the graph has a cycle.
@@ -376,9 +376,10 @@ cleave_placement_new (CleaveGraph *graph, const CleaveNetwork *network, GError *
  * @n_in_flight: number of runs in flight at the same time
  * @error: return location for a [struct@GLib.Error]
  *
- * Finds a placement like [ctor@Cleave.Placement.new], for a stream of runs: it minimizes the time
- * between two results, see [method@Cleave.Placement.simulate_stream]. Ranks may then form a
- * pipeline: each has one segment of the graph, and they work on different runs at the same time.
+ * Finds a placement like [ctor@Cleave.Placement.new], for a stream of runs. The placement minimizes
+ * the time between two results: see [method@Cleave.Placement.simulate_stream]. Ranks may form a
+ * pipeline: each rank computes one segment of the graph, and the ranks work on different runs at
+ * the same time.
  *
  * Fails with %CLEAVE_ERROR_OPTION if a number of the network is out of range, and with
  * %CLEAVE_ERROR_CYCLE if the graph has a cycle.

@@ -233,8 +233,8 @@ cleave_placement_get_n_ranks (const CleavePlacement *placement)
  * @placement: a placement
  * @node: a node of its graph
  *
- * Returns: the rank of the node; -1 for a node that depends on constants alone, which is on each
- * rank that reads it
+ * Returns: the rank of the node; -1 for a node that depends on constants alone: each rank that
+ * reads its value computes it
  *
  * Since: 0.2
  */

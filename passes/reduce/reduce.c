@@ -332,8 +332,9 @@ reduce (Reducer *reducer)
  *
  * Finds a small graph for which @test still returns %TRUE, such as one that a pass breaks. The
  * function leaves out outputs, nodes and attributes, replaces nodes by inputs or by one of their
- * operands, shortens dimensions and makes all elements of constants equal. Names stay. Candidates
- * are tried together first, so @test runs about (nodes that stay) × log (nodes) times.
+ * operands, shortens dimensions, and makes all elements of constants equal. Names stay unchanged.
+ * The function first tries several changes together, so @test runs about (nodes that stay) × log
+ * (nodes) times.
  *
  * Fails with %CLEAVE_ERROR_OPTION if @test returns %FALSE for @graph itself or @passes is no
  * pipeline.

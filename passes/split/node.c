@@ -121,7 +121,7 @@ run (CleaveGraph *graph,
  *
  * Splits one node into pieces that compute the chunks of its result 0. One Assemble for each used
  * result joins the pieces and takes the result's name. The node itself is removed. If the node
- * cannot be split, nothing changes and the report says why. O(graph + pieces).
+ * cannot be split, the graph does not change, and the report states the reason. O(graph + pieces).
  *
  * Fails with %CLEAVE_ERROR_OPTION if the request is wrong, and with %CLEAVE_ERROR_CYCLE if the
  * graph has a cycle. Fails with %CLEAVE_ERROR_LIMIT, before any piece is made, if the split would
@@ -155,7 +155,7 @@ cleave_split_node (CleaveNode *node,
  *
  * Splits several nodes, each one alone. Pieces of consecutive nodes read each other directly.
  *
- * Fails as `cleave_split_node()` does if any request is wrong; no node is then split.
+ * Fails as `cleave_split_node()` does if any request is wrong. After an error, no node is split.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
  *
@@ -179,15 +179,16 @@ cleave_split_nodes (CleaveGraph *graph,
 /**
  * cleave_split_all_nodes:
  * @graph: the graph
- * @tiling: (nullable): how to split; %NULL for the smallest split of each that meets the constraint
+ * @tiling: (nullable): how to split; %NULL for the smallest split of each node that meets the
+ * constraint
  * @constraint: (nullable): limits to meet; not %NULL if @tiling is
  * @error: return location for a [struct@GLib.Error]
  *
- * Splits every node that the tiling fits, each one alone. For the other nodes, the report says why
- * not.
+ * Splits every node that the tiling fits, each one alone. For all other nodes, the report states
+ * the reason.
  *
  * Fails with %CLEAVE_ERROR_OPTION if there is neither a tiling nor a constraint, or if the tiling
- * fits no node, and otherwise as `cleave_split_node()` does. The graph is then unchanged.
+ * fits no node. Also fails as `cleave_split_node()` does. The graph is then unchanged.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
  *
@@ -218,7 +219,8 @@ cleave_split_all_nodes (CleaveGraph *graph,
 /**
  * cleave_split_node_recursively:
  * @node: the node to begin with
- * @tiling: (nullable): how to split; %NULL for the smallest split of it that meets the constraint
+ * @tiling: (nullable): how to split; %NULL for the smallest split of the node that meets the
+ * constraint
  * @constraint: (nullable): limits that each node must meet; the split does not extend beyond a node
  * that does not meet them. %NULL for none
  * @recursion: how far the split extends to producers, and the halo policy
@@ -286,15 +288,16 @@ cleave_split_nodes_recursively (CleaveGraph *graph,
  * cleave_split_nodes_by_name:
  * @graph: the graph
  * @names: (array zero-terminated=1): names of nodes, each once
- * @tiling: (nullable): how to split; %NULL for the smallest split of each that meets the constraint
+ * @tiling: (nullable): how to split; %NULL for the smallest split of each node that meets the
+ * constraint
  * @constraint: (nullable): limits to meet; not %NULL if @tiling is
  * @recursion: (nullable): how far the split extends to producers; %NULL to split only these nodes
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits several nodes in one way, as [func@Cleave.split_nodes_recursively] does.
  *
- * Fails as that function does, and as [method@Cleave.Graph.select_node] does if a name is not the
- * name of one node; no node is then split.
+ * Fails as [func@Cleave.split_nodes_recursively] does, and as [method@Cleave.Graph.select_node]
+ * does if a name is not the name of one node. After an error, no node is split.
  *
  * Returns: (transfer full) (nullable): the report on these nodes
  *

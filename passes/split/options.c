@@ -71,8 +71,8 @@ add_list (CleaveTiling *tiling, gconstpointer values, guint n, guint size)
 
 /**
  * cleave_tiling_by_num_chunks: (constructor)
- * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
- * none, which is an error where the tiling meets a node
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost. %NULL lists no
+ * dimensions, which is an error when the tiling is applied to a node
  * @counts: (array length=n_counts): number of chunks of each listed dimension, from 1 to its extent
  * @n_counts: number of listed dimensions
  *
@@ -97,8 +97,8 @@ cleave_tiling_by_num_chunks (const char *dims, const gint64 *counts, guint n_cou
 
 /**
  * cleave_tiling_by_chunk_size: (constructor)
- * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
- * none, which is an error where the tiling meets a node
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost. %NULL lists no
+ * dimensions, which is an error when the tiling is applied to a node
  * @sizes: (array length=n_sizes): size of a chunk in each listed dimension, from 1 to its extent
  * @n_sizes: number of listed dimensions
  *
@@ -122,10 +122,10 @@ cleave_tiling_by_chunk_size (const char *dims, const gint64 *sizes, guint n_size
 
 /**
  * cleave_tiling_by_chunk_sizes: (skip)
- * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
- * none, which is an error where the tiling meets a node
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost. %NULL lists no
+ * dimensions, which is an error when the tiling is applied to a node
  * @sizes: (array length=n_lists): for each dimension, the sizes of its chunks, which must add up to
- * its extent; one of them may be -1, for the rest
+ * its extent; one size may be -1, for the remainder
  * @n_sizes: (array length=n_lists): number of sizes in each list
  * @n_lists: number of listed dimensions
  *
@@ -155,8 +155,8 @@ cleave_tiling_by_chunk_sizes (const char *dims,
 
 /**
  * cleave_tiling_by_chunk_weights: (skip)
- * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost.  %NULL lists
- * none, which is an error where the tiling meets a node
+ * @dims: (nullable): dimensions, such as `H,W` or `2,-1`; the first is outermost. %NULL lists no
+ * dimensions, which is an error when the tiling is applied to a node
  * @weights: (array length=n_lists): for each dimension, the weights of its chunks, which must be
  * positive; their sum does not matter
  * @n_weights: (array length=n_lists): number of weights in each list, at most the extent of the
@@ -164,8 +164,8 @@ cleave_tiling_by_chunk_sizes (const char *dims,
  * @n_lists: number of listed dimensions
  *
  * Cuts dimensions into chunks with sizes proportional to weights, as Glow's node splitting does.
- * Each chunk gets one element. Then each further element goes to the chunk that is furthest below
- * its share, the first of several. Takes O(k log k) time for k weights.
+ * Each chunk gets one element. Each further element goes to the chunk that is furthest below its
+ * share; among equal chunks, to the first chunk. Takes O(k log k) time for k weights.
  *
  * Returns: (transfer full): the tiling
  *
@@ -192,8 +192,8 @@ cleave_tiling_by_chunk_weights (const char *dims,
 /**
  * cleave_tiling_by_chunk_sizes_along: (constructor)
  * @dim: (nullable): one dimension, such as `H` or `-1`
- * @sizes: (array length=n_sizes): the sizes of the chunks, which must add up to the extent; one of
- * them may be -1, for the rest
+ * @sizes: (array length=n_sizes): the sizes of the chunks, which must add up to the extent; one
+ * size may be -1, for the remainder
  * @n_sizes: number of chunks
  *
  * Cuts one dimension into chunks of exactly these sizes.
@@ -256,7 +256,7 @@ cleave_tiling_by_slice_ranges (const CleaveRange *ranges, guint n_ranges)
  * @dims: (nullable): dimensions that may be cut, such as `H,W`; %NULL for all
  *
  * Cuts into the fewest chunks that meet a constraint, like a split without a tiling. In addition,
- * alignment, minimum size and the dimensions that may be cut can be set.
+ * the caller can set the alignment, the minimum size, and the dimensions that may be cut.
  *
  * Returns: (transfer full): the tiling
  *
@@ -314,7 +314,7 @@ CLEAVE_DEFINE_VALUE (CleaveRecursion, recursion)
  * @small_first: whether smaller chunks come first; only for tilings by number of chunks and by
  * chunk size
  *
- * Sets whether the smaller chunks come before or after the larger ones.
+ * Sets whether the smaller chunks come before or after the larger chunks.
  *
  * Since: 0.1
  */
@@ -347,7 +347,7 @@ cleave_tiling_set_alignment (CleaveTiling *tiling, gint64 alignment)
  * @tiling: a tiling
  * @alignments: (array length=n_alignments): the alignment of each listed dimension, or of each
  * dimension if the tiling has ranges
- * @n_alignments: the number of these dimensions; or 1, for the same alignment in all of them
+ * @n_alignments: the number of these dimensions; or 1, for the same alignment in all dimensions
  *
  * Aligns chunks as [method@Cleave.Tiling.set_alignment] does, with an alignment for each dimension.
  *
@@ -365,7 +365,7 @@ cleave_tiling_set_alignments (CleaveTiling *tiling, const gint64 *alignments, gu
  * @tiling: a tiling
  * @min_chunk: the smallest legal chunk of a dimension; 1 by default
  *
- * Forbids chunks that are too small, unless a dimension is smaller itself and stays whole. A
+ * Forbids chunks that are too small. A dimension that is smaller than the minimum stays whole. A
  * remainder that is too small is added to its neighbor. With a number of chunks or weights, the
  * last chunk gets the minimum. Sizes and ranges given by the caller must meet the minimum.
  *
@@ -383,7 +383,7 @@ cleave_tiling_set_min_chunk (CleaveTiling *tiling, gint64 min_chunk)
  * @tiling: a tiling
  * @min_chunks: (array length=n_min_chunks): the smallest legal chunk of each listed dimension, or
  * of each dimension if the tiling has ranges
- * @n_min_chunks: the number of these dimensions; or 1, for the same minimum in all of them
+ * @n_min_chunks: the number of these dimensions; or 1, for the same minimum in all dimensions
  *
  * Forbids chunks that are too small, as [method@Cleave.Tiling.set_min_chunk] does, with a minimum
  * for each dimension.

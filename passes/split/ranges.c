@@ -136,7 +136,8 @@ given_ranges (const CleaveTiling *tiling, const CleaveShape *shape, GError **err
  * cleave_tiling_get_ranges:
  * @tiling: a tiling, not one by search
  * @shape: shape of a result
- * @letters: (nullable): names of its dimensions, such as `NCHW`; %NULL if they have none
+ * @letters: (nullable): names of its dimensions, such as `NCHW`; %NULL if the dimensions have no
+ * names
  * @error: return location for a [struct@GLib.Error]
  *
  * Returns the ranges of a tiling's chunks: a grid, with the first listed dimension outermost, or

@@ -42,8 +42,8 @@ cleave_split_report_get_n_split (const CleaveSplitReport *report)
  * @report: a report
  * @index: index of a node that was split
  *
- * Gets a node that was split. The report keeps the pieces alive; a piece that was removed since
- * then, by [func@Cleave.clean_up] for example, belongs to no graph.
+ * Gets a node that was split. The report keeps the pieces alive. If a pass such as
+ * [func@Cleave.clean_up] removed a piece, the piece belongs to no graph.
  *
  * Returns: (transfer none): its name, op and pieces
  *
@@ -148,10 +148,10 @@ cleave_split_report_get_n_limits (const CleaveSplitReport *report)
  * @index: index of a limit
  *
  * Gets a limit and the value reached. For @max_memory, the value is the size of the largest piece
- * of the requested nodes, in bytes. For a node that stays whole, it is the smallest value that a
- * search can reach, or the bytes of the whole node.
+ * of the requested nodes, in bytes. For a node that stays whole, the value is the smallest value
+ * that a search can reach, or the bytes of the whole node.
  *
- * Returns: (transfer none): the limit asked for, the value reached, and whether the limit is met
+ * Returns: (transfer none): the limit, the reached value, and whether the limit is met
  *
  * Since: 0.1
  */

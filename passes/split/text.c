@@ -289,8 +289,8 @@ shape_split (const Options *options, CleaveTiling *tiling, GError **error)
  * Parses the options of a split from the texts of a command line or a pipeline: `dims` with
  * `num-chunks`, `chunk-size`, `chunk-sizes` or `chunk-weights`; `slice-ranges`; limits
  * `max-memory`, `max-subgraph-memory`, `max-schedule-memory`, `max-added-macs`, `max-pieces`, with
- * `search-budget`; `align`, `min-chunk`, `small-first`.  Elements of a list are separated by
- * commas, lists of several dimensions by slashes. Other options are ignored.
+ * `search-budget`; `align`, `min-chunk`, `small-first`. Commas separate the elements of a list, and
+ * slashes separate the lists of several dimensions. Other options are ignored.
  *
  * Fails with %CLEAVE_ERROR_OPTION, naming the option.
  *

@@ -304,45 +304,47 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
 /**
  * cleave_split_for_threads:
  * @graph: the graph
- * @n_threads: how many threads are to run it; at least 1
+ * @n_threads: number of threads that run the graph; at least 1
  * @error: return location for a [struct@GLib.Error]
  *
  * Splits a graph so that this many threads have work, and so that values which are too large for
  * the caches are never whole.  The results stay the same, bit for bit.  Run [func@Cleave.clean_up]
  * afterwards.
  *
- * A graph that takes less than about 0.2 milliseconds stays whole: it would end before the other
- * threads are awake.
+ * A graph that takes less than about 0.2 milliseconds stays whole: the run would end before the
+ * other threads are awake.
  *
  * **Segments.** If the peak of memory is above 4 MiB, *segments* are cut: consecutive nodes with
- * large values, between two small values.  A segment is cut by rows into strips that carry their
- * halo.  Each thread has a band of strips.  If bands would recompute too many rows, they exchange
- * them.  If bands need too much memory, all threads work at one band, each a layer behind the one
- * before.  There are as many strips as it takes to halve the peak.  A segment stays whole if strips
- * would cost more time than they gain, for rows that are copied or weights that are read again.
+ * large values, between two small values. A segment is cut by rows into strips that carry their
+ * halo. Each thread has a band of strips. If bands would recompute too many rows, the bands
+ * exchange these rows. If bands need too much memory, all threads work at one band, each thread one
+ * layer behind another thread. The number of strips is the smallest number that halves the peak. A
+ * segment stays whole if strips would cost more time than they gain, for rows that are copied or
+ * weights that are read again.
  *
- * **Rematerialization.** If that does not halve the peak, a large value that a global pooling needs
- * whole is computed twice. It is computed by channels for the pooling, and by strips for the other
- * readers. This adds at most 3 % to the multiply-accumulates of the graph. Runs of large values are
- * then segments too, even if smaller values bypass them. With one thread, nothing else is split.
+ * **Rematerialization.** If strips do not halve the peak, a large value that a global pooling needs
+ * whole is computed twice. The pooling reads the value by channels, and all other readers read it
+ * by strips. Rematerialization adds at most 3 % to the multiply-accumulates of the graph. With
+ * rematerialization, runs of large values are segments too, even if smaller values bypass them.
+ * With one thread, no other nodes are split.
  *
- * **Recurrent layers** that follow each other are cut along the time.  Each chunk begins with the
- * state in which the chunk before it ended, so that threads work at one layer each.  With more
- * threads than layers, and a batch with a sequence for each thread, the batch is cut instead.
+ * **Recurrent layers** that follow each other are cut along the time. Each chunk begins with the
+ * final state of the chunk before it, so that each thread works at another layer. If there are more
+ * threads than layers, and the batch has a sequence for each thread, the batch is cut instead.
  *
  * **Every other node** that takes longer than about 2 microseconds becomes one piece for each
  * thread, along the first of these dimensions that can be cut evenly:
  *
- * - of images: the batch, then rows, then channels.  Channels are skipped if pieces of a sum
- *   would have fewer than 24 of them;
+ * - of images: the batch, then rows, then channels. Channels are skipped if pieces of a sum would
+ *   have fewer than 24 channels;
  * - of matrices: the batch, then rows, then columns.
  *
- * These rules have precedence:
+ * Four rules have precedence over this order:
  *
  * - If pieces would read the same weights for fewer than 8 rows each, a dimension that cuts the
  *   weights comes first.
- * - An element-wise or quantizing node is cut as its operand is, however small it is.  Another node
- *   without sums is cut as its readers are, if it can be.
+ * - An element-wise or quantizing node is cut as its operand is, however small it is. Another node
+ *   without sums is cut as its readers are, if possible.
  * - A view is cut only between nodes that are cut at the same places, since otherwise its
  *   pieces would be copied.
  * - A node that would overwrite a whole value stays whole if pieces would need more memory than
@@ -356,8 +358,8 @@ cleave_split_to_try (CleaveGraph *graph, const CleaveThreads *threads, GError **
  * Fails with %CLEAVE_ERROR_OPTION if @n_threads is 0 and with %CLEAVE_ERROR_CYCLE.  The graph is
  * then unchanged.
  *
- * Returns: (transfer full) (nullable): a report of each node; it lists no split node if nothing is
- * worth it
+ * Returns: (transfer full) (nullable): a report of each node, without a split node if no split
+ * saves time
  *
  * Since: 0.1
  */

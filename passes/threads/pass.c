@@ -37,8 +37,8 @@ check (GHashTable *texts, GError **error)
  * @changed: (out) (optional): whether it changed the graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs [func@Cleave.split_for_threads] as a pass of a pipeline.  A pipeline must not repeat this
- * pass: it would split the pieces again.
+ * Runs [func@Cleave.split_for_threads] as a pass of a pipeline. A pipeline must not repeat this
+ * pass, since a second run would split the pieces again.
  *
  * Returns: whether it worked
  *

@@ -41,11 +41,11 @@ run_pipeline (CleaveGraph *graph, guint n_threads, gboolean *is_split, GError **
  * Splits a graph as `cleave run --threads N` does before it makes a program, by the pipeline
  * `join-elementwise,split-for-threads,clean-up`.  [ctor@Cleave.Program.new] does not split.
  *
- * With one thread, the graph stays as it is.  A graph that was fitted into a budget may need more
+ * With one thread, the graph stays unchanged. A graph that was fitted into a budget may need more
  * memory after this split.
  *
  * Fails with %CLEAVE_ERROR_OPTION if @n_threads is more than 1024, and with %CLEAVE_ERROR_CYCLE.
- * The number of threads is then unchanged.
+ * After an error, the number of threads is unchanged.
  *
  * Returns: whether it worked
  *

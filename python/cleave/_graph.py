@@ -43,14 +43,14 @@ def warned(graph):
 def load(model, shapes=None, dims=None, values=None, folder=None):
     """Reads an ONNX or TensorFlow Lite model: a path, bytes, a file opened for reading bytes, or an `onnx.ModelProto`.
 
-    A path may also be a graph as text, which ends in `.cleave`. The options below are for ONNX models only.
+    A path may also be a graph as text, which ends in `.cleave`. All options except `model` are for ONNX models only.
 
     `shapes` maps inputs to shapes, `dims` maps named dimensions to extents, and `values` maps inputs to constants that
     replace them. If the model has one input, `shapes` may be its shape. If the model is not a path, `folder` is the
     folder of its external weights.
 
-    If shapes of the model depend on data, the graph is its static part. `save` writes the whole model, and a program
-    runs it."""
+    If shapes of the model depend on data, the graph is the static part of the model. `save` writes the whole model, and
+    a program runs the whole model."""
     if isinstance(model, (str, os.PathLike)):
         with errors():
             return warned(call(Cleave.Graph.load, os.fspath(model), import_options(shapes, dims, values)))
@@ -74,10 +74,11 @@ def parse(data, folder=None, shapes=None, dims=None, values=None):
 def compile(path, shapes=None, dims=None, values=None, threads=1, reference=False, max_programs=8):
     """Compiles the model in a file for inputs of several shapes, and returns a ShapedProgram.
 
-    `shapes` and `dims` give the largest shapes; runs take these and smaller ones. `load` explains them, and
-    `Graph.compile` explains `threads` and `reference`. If each output row needs only the input row at the same place,
-    such as in a batch, a few programs are enough for all sizes, on padded inputs. Otherwise each shape has a program, which
-    is compiled when the shape first occurs. At most `max_programs` programs are in memory."""
+    `shapes` and `dims` give the largest shapes, and runs take the largest or smaller shapes. `load` explains `shapes`,
+    `dims` and `values`. `Graph.compile` explains `threads` and `reference`. If each output row needs only the input row
+    with the same index, as in a batch, a few programs are enough for all sizes, on padded inputs. If an output row
+    needs several input rows, each shape has a program, which is compiled when the shape first occurs. At most
+    `max_programs` programs are in memory."""
     if not isinstance(max_programs, int) or max_programs < 1:
         fail(f'max_programs expects a number from 1, not {max_programs!r}')
     return ShapedProgram(path, import_options(shapes, dims, values), threads, reference, max_programs)
@@ -105,7 +106,7 @@ def to_bytes(graph):
 
 
 def to_onnx(graph):
-    """Returns the graph as an `onnx.ModelProto`; it needs the package onnx."""
+    """Returns the graph as an `onnx.ModelProto`. This function needs the package onnx."""
     import onnx
     return onnx.load_model_from_string(to_bytes(graph))
 
@@ -218,9 +219,10 @@ def parse_split(texts, max_added_macs):
 def split(graph, nodes=None, **options):
     """Splits the given nodes (a name, or a list of names), or all nodes to which the options apply.
 
-    Takes the options of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or chunk_weights;
-    slice_ranges; limits such as max_memory='64KiB'; and depth, halo, strips_per_band, single_use to split producers,
-    too. `max_added_macs` is a fraction, as in `fit`. Results are bit-identical. Returns a SplitReport."""
+    The options have the names of the options of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or
+    chunk_weights; slice_ranges; limits such as max_memory='64KiB'. The options depth, halo, strips_per_band and
+    single_use also split producers. `max_added_macs` is a fraction, as in `fit`. The results of a split graph are
+    bit-identical. Returns a SplitReport."""
     texts = texts_of(options)
     if isinstance(nodes, (str, Node)):
         nodes = [nodes]
@@ -262,7 +264,7 @@ TARGETS = {'cleave': Cleave.FitPlan.new_watched, 'ort': Cleave.FitPlan.new_for_o
 
 def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
              exclude_inputs=False, target='cleave'):
-    """Finds a plan without changing the graph. Takes the arguments of `fit`. Returns a FitReport."""
+    """Finds a plan without changing the graph. `fit` explains the arguments. Returns a FitReport."""
     if target not in TARGETS:
         fail(f"target expects 'cleave' or 'ort', not {target!r}")
     cancellable, reporter = new_cancellable(), Progress('search', progress)
@@ -282,11 +284,11 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
 
     `max_added_macs` and `max_added_latency` limit how much the split adds to the MACs and to the estimated time, as a
     fraction of their value before: 0.1 is 10 %, 0 allows no increase, None is no limit. `threads` is the number of
-    threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the arena does not hold the
-    inputs of the graph, and the budget does not count them. `target` is the runtime that runs the result: 'cleave', or
-    'ort' for ONNX Runtime; `save` then writes strips as iterations of a Loop, as `cleave fit --for ort` does.
-    `progress` is called with a number from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too
-    small, raises a LimitError; its `smallest` is the smallest budget found."""
+    threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the arena does not include the
+    inputs of the graph. `target` is the runtime that runs the result: 'cleave', or 'ort' for ONNX Runtime. With 'ort',
+    `save` writes strips as iterations of a Loop, as `cleave fit --for ort` does. `progress` is called with a number
+    from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too small, raises a LimitError whose
+    `smallest` is the smallest budget found."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs, target)
     with errors():
         call(plan.apply, graph)
@@ -294,10 +296,9 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
 
 
 def frontier(graph, max_added_macs=None, max_added_latency=None, threads=1, progress=None, exclude_inputs=False):
-    """Returns the best plans for all budgets: a list of FitReports, from the largest arena to the smallest. Each needs
-    less memory and costs more than the one before it. The graph does not change; `FitReport.apply(graph)` applies a
-    plan. `frontier` takes the arguments of `fit`, without a budget. Its plans are for Cleave's own runtime, not for
-    ONNX Runtime."""
+    """Returns the best plans for all budgets: a list of FitReports, from the largest arena to the smallest. Each plan
+    needs less memory and costs more than the plan before it. The graph does not change, and `FitReport.apply(graph)`
+    applies a plan. `fit` explains the arguments. The plans are for Cleave's own runtime, not for ONNX Runtime."""
     cancellable, reporter = new_cancellable(), Progress('search', progress)
     try:
         with errors():
@@ -325,9 +326,9 @@ def optimize(graph, passes='clean-up', progress=None):
 def compile_program(graph, threads=1, reference=False, trace=False, as_is=False):
     """Compiles the graph to a program with this number of threads; 0: one per core. The graph does not change.
 
-    A copy of the graph is split for the threads, as in `cleave run --threads`. If no split is worth it, the program
-    has one thread. `as_is` compiles the graph without this split: after `fit`, memory stays within the budget.
-    `reference` uses the reference kernels; `trace` records the times of steps, for `Program.trace`."""
+    A copy of the graph is split for the threads, as in `cleave run --threads`. If no split saves time, the program has
+    one thread. `as_is` compiles the graph without this split: after `fit`, memory stays within the budget. `reference`
+    uses the reference kernels. `trace` records the times of steps, for `Program.trace`."""
     return Program(graph, threads, reference, trace, as_is)
 
 
@@ -366,8 +367,8 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     `single_file=True`.
 
     `input` and `output` are a place ('arena', 'apart', for inputs also 'rows'), or a dictionary from names to places.
-    `memory` is a dictionary from the names of memories to their sizes, the fastest one first. `state` is a dictionary
-    from inputs to the outputs that are their next values, a list of inputs, or 'all'.
+    `memory` is a dictionary from the names of memories to their sizes, the fastest memory first. `state` is a
+    dictionary from inputs to the outputs that are their next values, a list of inputs, or 'all'.
 
     Returns a Bundle; the graph does not change."""
     texts = bundle_texts(options)
@@ -417,7 +418,7 @@ def dot(graph, **options):
 
 
 def draw(graph, path, **options):
-    """Draws the graph to a file; its extension selects the format: .dot, .svg or .png."""
+    """Draws the graph to a file. The extension of the file selects the format: .dot, .svg or .png."""
     with errors():
         call(Cleave.dot_save, graph, dot_options(**options), os.fspath(path))
 

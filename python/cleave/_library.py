@@ -40,7 +40,7 @@ class ModelError(Error):
 
 
 class NotFoundError(Error, KeyError):
-    """The graph has no node of that name."""
+    """The graph has no node of this name."""
 
 
 class LimitError(Error):

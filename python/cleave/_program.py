@@ -34,7 +34,7 @@ def split_to_run(graph, threads, as_is):
 
 def load_program(path, model=None, trace=False):
     """Loads a program that `Graph.save_program` wrote with this version of the library and for this kind of processor.
-    `model` is the path of the model, if it has moved since; its content must be the same."""
+    If the model has moved since, `model` is its new path. The content of the model must be the same."""
     program = Program.__new__(Program)
     with errors():
         program._set(*call(Cleave.Program.load, os.fspath(path), None if model is None else os.fspath(model), trace))
@@ -202,8 +202,9 @@ SHAPED_STATS = ('n_programs', 'n_compiled', 'n_shapes', 'n_padded')
 
 
 class ShapedProgram:
-    """A model compiled for inputs of several shapes: `compile` makes it. A call takes arrays by input name, of the
-    largest shapes or smaller, and returns arrays by output name, with the bits of a program for exactly these shapes."""
+    """A model that `compile` compiled for inputs of several shapes. A call takes arrays by input name, of the largest
+    shapes or smaller, and returns arrays by output name. The results have the bits of a program for exactly these
+    shapes."""
 
     def __init__(self, path, options, threads=1, reference=False, max_programs=0):
         with errors():

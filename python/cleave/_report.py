@@ -35,7 +35,7 @@ def split_ranges(report):
 
 
 def not_split(report):
-    """A dictionary from the name of a node that was not split to the reason, as an identifier and as a sentence."""
+    """The reason for each node that was not split, by the name of the node: as an identifier, and as a sentence."""
     nodes = (report.get_not_split(i) for i in range(report.get_n_not_split()))
     return {node.name: (Cleave.not_split_get_name(node.reason), node.message) for node in nodes}
 
@@ -60,9 +60,9 @@ def fit_totals(plan):
 
 
 def fit_loops(plan):
-    """Figures of `fit(target='ort')`; None for other plans. `n_loops` segments become a Loop, `n_pieces` segments are
-    split without a Loop, and `n_whole` segments are not split. The bytes are the estimated memory of values in ONNX
-    Runtime, before and after the split."""
+    """The results of `fit(target='ort')`, None for other plans. `n_loops` segments become a Loop, `n_pieces` segments
+    are split without a Loop, and `n_whole` segments are not split. The bytes are estimates of the values in ONNX
+    Runtime, before and after."""
     loops = plan.get_loops()
     return loops and fields(loops, ('n_loops', 'n_pieces', 'n_whole', 'bytes_before', 'bytes_after'))
 

@@ -89,7 +89,8 @@ def from_strings(name, value, kind):
 
 
 def to_array(tensor, dtype=None, copy=None):
-    """Implements numpy's `__array__`. `copy`: True always copies, False never, None only if necessary."""
+    """Implements numpy's `__array__`. `copy`: True always copies, False never copies, and None copies only if
+    necessary."""
     array = to_numpy(tensor)
     if copy is False and dtype is not None and array.dtype != dtype:
         raise ValueError(f'to convert {array.dtype} to {dtype} takes a copy')
@@ -113,7 +114,7 @@ def to_dlpack(tensor, **options):
 
 def as_tensor(value, element=None):
     """Returns a tensor that shares the memory of an array. Copies only if the array is not row-major or has another
-    byte order. Tensors of other frameworks, such as torch.Tensor, are shared by DLPack. Other values become an array
+    byte order. Shares tensors of other frameworks, such as torch.Tensor, by DLPack. Converts other values to an array
     first, with element type `element`."""
     import numpy
     if isinstance(value, Tensor):
@@ -152,8 +153,8 @@ def text_of(value):
 
 
 def split_op(operator_name, shape, **arguments):
-    """Returns the axis and the sizes of a Split operator of another framework for an operand of this shape. Together
-    they are the last arguments of `graph.add_split`.
+    """Returns the axis and the sizes of a Split operator of another framework for an operand of this shape. The axis
+    and the sizes are the last arguments of `graph.add_split`.
 
     `operator_name` is 'onednn', 'tensorflow', 'pytorch', 'onnx', 'openvino-split', 'openvino-variadic-split',
     'directml' or 'xla'. The arguments have the names that the operator has in its framework; None stands for an absent

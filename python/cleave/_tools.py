@@ -81,8 +81,8 @@ def memory(graph, threads=1):
 
 
 def memory_timeline(graph, threads=1):
-    """Returns the live bytes of each step and the place of each buffer in the arena, as `cleave memory` shows them.
-    `threads` is as in `memory`."""
+    """Returns the live bytes of each step and the offset of each buffer in the arena, as `cleave memory` shows them.
+    `memory` explains `threads`."""
     with errors():
         timeline = call(Cleave.MemoryTimeline.new, graph, count_threads(threads))
     steps = [timeline.get_step(i) for i in range(timeline.n_steps)]
@@ -96,10 +96,10 @@ def memory_timeline(graph, threads=1):
 # Partition.
 
 class Part(NamedTuple):
-    """A graph of a partition. `level` is a number: parts of one level can run at the same time, after the parts of
-    lower levels. `after` lists the indices of the parts that must run before it. `subgraph` is the number of the
-    parallel subgraph, from 0, or -1 for a part outside of all parallel subgraphs. `weight_bytes` counts the constants
-    of the part; `arena_bytes` is the arena of a program that runs the part on one thread."""
+    """A graph of a partition. `level` is the position of the part in the order: parts of one level can run at the same
+    time. `after` lists the indices of the parts that must run before the part. `subgraph` is the number of the parallel
+    subgraph, from 0, or -1 for a part outside of all parallel subgraphs. `weight_bytes` is the bytes of the part's
+    constants. `arena_bytes` is the arena of a program that runs the part on one thread."""
     graph: Graph
     level: int
     subgraph: int
@@ -109,8 +109,8 @@ class Part(NamedTuple):
 
 
 class Partition(list):
-    """The parts of a graph, in an order in which they can run. Parts exchange values by name: a part reads what parts
-    before it write."""
+    """The parts of a graph, in an order in which they can run. Parts exchange values by name: a part reads values that
+    earlier parts write."""
 
     def __init__(self, graph, parts):
         super().__init__(Part(parts.get_graph(i), parts.get_level(i), parts.get_subgraph(i),
@@ -155,9 +155,9 @@ def partition(graph, parts=None, at=None, max_bytes=None):
     """Takes the graph apart into graphs that exchange values by name. The graph does not change. `Partition.outputs` maps
     the outputs of the graph to the values of the parts.
 
-    `parts` is a number of parts that follow each other. `at` has the names of values that end parts. `max_bytes` limits
-    the weights and activations of each part ('256 KiB', or bytes). Without these arguments, each parallel subgraph
-    becomes a part, and so do the nodes between the subgraphs."""
+    `parts` is a number of parts that follow each other. `at` lists the names of values that end parts. `max_bytes`
+    limits the weights and activations of each part ('256 KiB', or bytes). Without these arguments, each parallel
+    subgraph becomes a part, and the nodes between the subgraphs become parts too."""
     if (parts is not None) + (at is not None) + (max_bytes is not None) > 1:
         fail('give one of parts, at and max_bytes')
     warn_of_dynamic(graph)
@@ -169,8 +169,9 @@ extract_values = Graph.extract  # the library's method, which the method below r
 
 
 def extract(graph, begin=None, end=None):
-    """Returns the graph that computes the values `end` from the values `begin`: a name or several names each. None
-    begins at the inputs; None ends at the outputs that need `begin`."""
+    """Returns the graph that computes the values `end` from the values `begin`. Each argument is a name or several
+    names. If `begin` is None, the graph begins at the inputs. If `end` is None, the graph ends at the outputs that need
+    `begin`."""
     warn_of_dynamic(graph)
     with errors():
         return call(extract_values, graph, names_of(begin), names_of(end))
@@ -179,8 +180,9 @@ def extract(graph, begin=None, end=None):
 # Difference.
 
 class Difference(NamedTuple):
-    """How an output of two graphs differs. `different` is the number of elements that differ in any bit, and
-    `largest` the largest difference of two elements; `message` says why the output could not be compared."""
+    """The difference of an output between two graphs. `different` is the number of elements that differ in any bit.
+    `largest` is the largest difference of two elements. If the output could not be compared, `message` states the
+    reason."""
     different: int
     largest: float
     message: str = ''
@@ -239,8 +241,8 @@ def compare(a, b, element):
 def diff(graph, other, inputs=None, seed=0):
     """Runs two graphs on the same inputs and compares every output bit for bit, as `cleave diff` does.
 
-    `inputs` are arrays by name; inputs that are not given are random numbers from `seed`. Returns the Differences:
-    a dictionary by output, with `equal` and `is_near(tolerance)`."""
+    `inputs` are arrays by name. Inputs that are not given are random numbers from `seed`. Returns the Differences: a
+    dictionary by output, with `equal` and `is_near(tolerance)`."""
     if not isinstance(other, Graph):
         raise TypeError(f'diff compares with another Graph, not {type(other).__name__}: load the other model first')
     missing = {value.name for value in graph.inputs} ^ {value.name for value in other.inputs}
@@ -277,8 +279,9 @@ def report(graph, path, times=True, **options):
     """Writes one HTML page about the graph, as `cleave report` does.
 
     With options of `fit` or `split`, the page shows the graph before and after: max_memory='1 MiB', or node='conv1',
-    dims='H', num_chunks=2. `frontier=True` adds the best plans for all budgets. `threads=2` runs the graph, and fits it,
-    for two threads; `times=False` does not run it. An existing file is replaced."""
+    dims='H', num_chunks=2. `frontier=True` adds the best plans for all budgets. `threads=2` runs the graph, and fits
+    it, for two threads. With `times=False`, the page contains no times, and the graph does not run. An existing file is
+    replaced."""
     with tempfile.TemporaryDirectory() as folder:
         model = os.path.join(folder, (graph.get_name() or 'graph').replace(os.sep, '_') + '.onnx')
         graph.save(model)

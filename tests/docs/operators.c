@@ -321,13 +321,13 @@ print_refusals (GTree *versions)
     const char *what, *remedy;
   } refusals[] = {
     { "random numbers: `Bernoulli`, `Multinomial`, `RandomNormal`…, a `Dropout` in training",
-      "compute them outside, as an input" },
+      "compute the numbers outside the model, as an input" },
     { "`RegexFullMatch`, `Unique`, `TopK` and `TfIdfVectorizer` of strings",
-      "run these nodes in front of the model; `cleave extract` cuts the rest out" },
-    { "maps of `ai.onnx.ml` (`ZipMap`, `DictVectorizer`) and its classifiers",
-      "export the model without them; `LabelEncoder` and `ArrayFeatureExtractor` run" },
+      "run these nodes in front of the model; `cleave extract` writes the other nodes" },
+    { "maps of `ai.onnx.ml` (`ZipMap`, `DictVectorizer`), and classifiers of `ai.onnx.ml`",
+      "export the model without these ops; `LabelEncoder` and `ArrayFeatureExtractor` run" },
     { "a sequence or an optional value as an input or an output of the model",
-      "give its tensors as inputs or outputs" },
+      "give the tensors of the sequence as inputs or outputs" },
     { "complex numbers, and 8-bit floats that a node computes", "none" },
     { "a node of an unknown domain in the dynamic part",
       "the file keeps the node, but `cleave run` fails" },
@@ -340,16 +340,17 @@ print_refusals (GTree *versions)
     { "a saved program, ranks, or a graph as text of a model with a dynamic part",
       "use `cleave run` with the model" },
     { "`partition`, `extract` and `bundle` of the dynamic part",
-      "they take the static part, and say so; run the rest with ONNX Runtime" },
+      "the commands write the static part, and report this; run the dynamic part with ONNX "
+      "Runtime" },
     { "the computed `total_sequence_length`, quantized caches, `sliding_window_cache` and norms of "
       "Q "
       "and K of `GroupQueryAttention`; `past_present_share_buffer`, `do_rotary` and the output of "
       "Q "
       "times K of `Attention`",
-      "export the model without them, or with the `Attention` of opset 23" },
+      "export the model without these, or with the `Attention` of opset 23" },
     { "`g_idx` and `weight_prepacked` of `MatMulNBits`", "quantize without reordering of columns" },
     { "peepholes, `clip`, `sequence_lens` and other activations of `DynamicQuantizeLSTM`",
-      "use `LSTM`, which has them" },
+      "use `LSTM`, which supports these" },
     { "`sequence_lens` of `Scan` 8", "convert the model to opset 9 or later" },
     { "blocks of 8-bit floats", "store the weight as `float32` or `int8`" },
   };
@@ -374,33 +375,30 @@ main (int argc, char **argv)
   printf (
       "Title: Operators\n\n"
       "# Operators\n\n"
-      "This reference page lists every op. The program `operators` of the tests makes it from "
-      "the op records and %d random nodes of each op.\n"
+      "This reference page lists every op. The program `operators` of the tests makes this page "
+      "from the op records and\n%d random nodes of each op. The table has these columns:\n"
       "\n"
-      "- *opsets*: the opsets up to %d in which ONNX's default domain changed the op, and "
-      "later opsets that added a form that the record has.\n"
-      "  The importer reads forms of opset 7 and later; [ONNX](onnx.md) lists the older forms "
-      "that it reads.\n"
-      "- *element types*: the types of each operand; \"float\" is float16, bfloat16, float32 "
-      "and float64. Not every\n"
-      "  combination is legal. Constant operands of ONNX that Cleave keeps as attributes are "
-      "not listed.\n"
-      "- *splits along*: dimensions of result 0, by the letters of the layout if the op has "
-      "one. A dimension in parentheses\n"
-      "  splits only under a condition; [What splits along what](split-table.md) gives the most "
-      "frequent reason of a refusal.\n"
-      "- *fast kernel*: the family that serves the op, with its types. The reference kernel "
-      "runs everything else, with the same bits.\n"
+      "- *opsets*: the opsets up to %d in which ONNX's default domain changed the op, and later "
+      "opsets with a form that the\n  op record supports. The importer reads forms of opset 7 and "
+      "later. [ONNX](onnx.md) lists the older forms that the\n  importer reads.\n"
+      "- *element types*: the types of each operand. \"float\" means float16, bfloat16, float32 "
+      "and float64. Some combinations\n  of types are not legal. The column does not list constant "
+      "operands of ONNX that Cleave stores as attributes.\n"
+      "- *splits along*: dimensions of result 0, by the letters of the layout if the op has a "
+      "layout. A dimension in\n  parentheses splits only under a condition. [What splits along "
+      "what](split-table.md) gives the most frequent reason\n  of a refusal.\n"
+      "- *fast kernel*: the family that serves the op, with its types. For all other types, the "
+      "reference kernel runs the op,\n  with the same bits.\n"
       "\n"
       "| op | opsets | element types | splits along | fast kernel |\n|---|---|---|---|---|\n",
       N_CUT_SEEDS, LAST_OPSET);
   for (guint i = 0; i < ops->len; i++)
     print_op (g_ptr_array_index (ops, i), versions);
-  printf ("\n## Imported as other ops\n\n"
-          "If their shapes depend on data, these and all other ops are "
-          "[dynamic](onnx.md#the-dynamic-part): "
-          "they run, and a file keeps them, but\n"
-          "no split changes them.\n\n");
+  printf (
+      "\n## Imported as other ops\n\n"
+      "The importer replaces these ops by other ops. If the shapes of a node depend on data, the "
+      "node is\n[dynamic](onnx.md#the-dynamic-part): `cleave run` runs a dynamic node, and a "
+      "written file contains it, but no split\nchanges it.\n\n");
   g_tree_foreach (versions, print_rest, GINT_TO_POINTER (TRUE));
   print_refusals (versions);
   return 0;

@@ -55,19 +55,20 @@ main (void)
 {
   g_autoptr (GPtrArray) ops = cut_ops ();
 
-  printf ("Title: What splits along what\n\n"
-          "# What splits along what\n\n"
-          "This reference page lists, for every op and dimension, whether a split along it works.\n"
-          "The program `split-table` of the tests makes it: it tries every cut in two of %d random "
-          "nodes of each op.\n"
-          "\n"
-          "Dimensions are those of result 0, by the letters of the layout if the op has one. "
-          "\"Under a condition\" means that\n"
-          "some cuts are refused; the last column has the most frequent reason, with … in place of "
-          "its numbers.\n"
-          "\n"
-          "| op | dimension | splits | reason of a refusal |\n|---|---|---|---|\n",
-          N_CUT_SEEDS);
+  printf (
+      "Title: What splits along what\n\n"
+      "# What splits along what\n\n"
+      "This reference page lists, for every op and dimension, whether a split along the dimension "
+      "works.\nThe program `split-table` of the tests makes this page: it tries every cut in two "
+      "of "
+      "%d random nodes of each op.\n"
+      "\n"
+      "Dimensions are the dimensions of result 0, by the letters of the layout if the op has a "
+      "layout. \"Under a\ncondition\" means that some cuts are refused. The last column states the "
+      "most frequent reason of a refusal, with … in\nplace of its numbers.\n"
+      "\n"
+      "| op | dimension | splits | reason of a refusal |\n|---|---|---|---|\n",
+      N_CUT_SEEDS);
   for (guint i = 0; i < ops->len; i++)
     print_op (g_ptr_array_index (ops, i));
   return 0;

@@ -68,13 +68,13 @@ cleave_onnx_export_defaults (CleaveOnnxExport *export)
  * @graph: a graph
  * @only_open: whether to list only inputs whose value a caller of a written file may replace
  *
- * Lists the inputs of the model's file that have a default value: in a file of IR version 4 or
- * later, these are the initializers that are inputs, too.
+ * Lists the inputs of the model's file that have a default value. An input with a default value is
+ * an initializer that is also an input, in a file of IR version 4 or later.
  *
- * In the graph, an input with a default value is a constant. A file that is written from the graph
- * has it as an input with its default value again. A caller of that file may feed another value.
- * An input is not open if its value decides a shape or an attribute, or if the options of
- * [func@Cleave.onnx_load] gave it a value. Such an input becomes a constant of the file.
+ * In the graph, this input is a constant. In a file that is written of the graph, the input has its
+ * default value, and a caller of the file may feed another value. An input is not open if its value
+ * decides a shape or an attribute, or if the options of [func@Cleave.onnx_load] gave it a value. An
+ * input that is not open becomes a constant of the file.
  *
  * Returns: (transfer full) (array zero-terminated=1): the names of the inputs, in the order of the
  *   file

@@ -305,8 +305,8 @@ cleave_onnx_export_build (CleaveOnnxExport *export, const CleaveGraph *graph, GE
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Lists the nodes of the graph that become part of a `Loop` in a file; see
- * [func@Cleave.onnx_set_loops]. Takes as long as writing a file.
+ * Lists the nodes that a file of the graph contains in a `Loop`: see [func@Cleave.onnx_set_loops].
+ * Takes as long as writing a file.
  *
  * Fails as [func@Cleave.onnx_serialize] does, but accepts a model of any size.
  *
@@ -369,12 +369,12 @@ cleave_onnx_estimate_bytes (const CleaveGraph *graph, GError **error)
  * @graph: a graph
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes an ONNX model of a graph. Its opset is 17, or the first later one that has all ops of the
- * graph. The same graph gives the same bytes.
+ * Makes an ONNX model of a graph. The opset of the model is the first opset, from 17 on, that
+ * supports all ops of the graph. A graph always gives the same bytes.
  *
- * Inputs and outputs keep their names; other values keep theirs unless the name is in use.
+ * Inputs and outputs keep their names. Other values keep their names unless the name is in use.
  * Assembles become Concats and Slices, and a node with the layout NHWC stands between Transposes.
- * If several constants are parts of one tensor, the file has each byte of the tensor at most once.
+ * If constants are parts of one tensor, the file contains each byte of the tensor at most once.
  *
  * Fails with %CLEAVE_ERROR_MODEL if a node has no form in ONNX, or if the model would take 2 GiB
  * or more; with %CLEAVE_ERROR_CYCLE if the graph has a cycle.

@@ -286,24 +286,24 @@ parse (GBytes *bytes,
  * @options: (nullable): shapes and values of inputs
  * @error: return location for a [struct@GLib.Error]
  *
- * Makes a graph of an ONNX model: opsets 1 to 26 of the default domain, and those ops of
- * `com.microsoft` that quantized and optimized models commonly have. A node of an unknown domain is
- * kept as it is: see [method@Cleave.Node.get_custom_op]. Older forms of nodes become those of
- * opset 17.
+ * Makes a graph of an ONNX model: opsets 1 to 26 of the default domain, and the ops of
+ * `com.microsoft` in common quantized and optimized models. A node of an unknown domain stays
+ * unchanged: see [method@Cleave.Node.get_custom_op]. Nodes of older opsets get the form of opset
+ * 17.
  *
- * If the condition of an `If` is constant, only the branch that it selects becomes part of the
- * graph; otherwise both branches do, and a `Where` selects the results. A call of a function of the
- * model becomes the nodes of the function. Sequences of tensors are lists that the import resolves:
- * positions must be constant.
+ * If the condition of an `If` is constant, only the selected branch becomes part of the graph. If
+ * the condition is computed, both branches become part of the graph, and a `Where` selects the
+ * results. A call of a function of the model becomes the nodes of the function. Sequences of
+ * tensors are lists that the import resolves: positions must be constant.
  *
- * An input to which @options gives a value is a constant of the graph, and not an input. So is an
- * input with a default value; see [func@Cleave.onnx_list_defaults]. A free dimension of an input
- * takes the extent that @options gives it.
+ * An input to which @options gives a value is a constant of the graph, and not an input. An input
+ * with a default value is also a constant: see [func@Cleave.onnx_list_defaults]. A free dimension
+ * of an input takes its extent from @options.
  *
  * Values that depend only on constants and shapes are computed at once if they are small (1 MiB),
- * so that shapes are static. Large tensors are not copied. External data is read from @folder
- * only. A file of more than 2 GiB is mapped, and so is data beyond half of the machine's memory,
- * and all data if @options asks for it. Fails with
+ * so that shapes are static. Large tensors are not copied. External data is read from @folder only.
+ * A file of more than 2 GiB is mapped. Data of more than half of the machine's memory is also
+ * mapped, and all data if @options asks for a mapping. Fails with
  *
  * - %CLEAVE_ERROR_MODEL if the model is broken or uses a feature that Cleave does not support;
  * - %CLEAVE_ERROR_CYCLE if its nodes form a cycle;
