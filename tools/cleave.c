@@ -27,11 +27,11 @@ static const struct
   { "diff", "compare the outputs of two models bit for bit", cleave_cmd_diff },
   { "memory", "show the memory of a run at each step", cleave_cmd_memory },
   { "opt", "run a pipeline of passes on a model", cleave_cmd_opt },
-  { "partition", "write the parts of a model that can run elsewhere", cleave_cmd_partition },
+  { "partition", "write parts of a model as separate models", cleave_cmd_partition },
   { "extract", "write the part of a model between two values", cleave_cmd_extract },
   { "simulate", "predict a run on several machines", cleave_cmd_simulate },
   { "report", "write a page for a browser about a model, a split or a fit", cleave_cmd_report },
-  { "demo", "build a MobileNetV2, split it, run both, draw both", cleave_cmd_demo },
+  { "demo", "build, split, run and draw a MobileNetV2", cleave_cmd_demo },
 };
 
 static int
@@ -43,7 +43,8 @@ print_help (void)
   puts ("\nMODEL may be '-' for standard input, and the FILE of -o '-' for standard output.\n"
         "Figures of memory count " CLEAVE_CONVENTION_LINES ".");
   puts ("\n'cleave COMMAND --help' or 'cleave help COMMAND' prints the options of a "
-        "command,\n'cleave --version' the version.\nExit status: 0 done; 1 the answer is no; 2 "
+        "command.\n'cleave --version' prints the version.\nExit status: 0 done; 1 the answer is "
+        "no; 2 "
         "wrong usage, input that cannot be read,\nor output that cannot be written.");
   return CLEAVE_DONE;
 }

@@ -88,7 +88,7 @@ read_arguments (int argc, char **argv, Options *o, GError **error)
     { "max-memory", 0, 0, G_OPTION_ARG_STRING, &o->max_memory,
       "limit the bytes of the arena (default: as few as possible)", "SIZE" },
     { "memory", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->memories,
-      "divide the arena among memories of the device; give the fastest one first", "NAME=SIZE" },
+      "divide the arena among memories of the device; give the fastest memory first", "NAME=SIZE" },
     { "max-added-macs", 0, 0, G_OPTION_ARG_STRING, &o->macs,
       "limit the MACs that recomputed columns add to the model (default: 0)", "PERCENT" },
     { "input", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->inputs,

@@ -41,10 +41,12 @@ parse (int argc, char **argv, Options *o, GError **error)
     G_OPTION_ENTRY_NULL,
   };
   static const CleaveArgumentNeed needs[] = { { "as-is", { "threads" } }, { 0 } };
-  const CleaveArguments arguments = { entries, needs, "MODEL.onnx",
-                                      "Make a program of a model and save it. cleave run then maps "
-                                      "the file,\nwithout a search and without packing weights.",
-                                      1 };
+  const CleaveArguments arguments = {
+    entries, needs, "MODEL.onnx",
+    "Compile a model to a program and save it. 'cleave run' maps the "
+    "saved program,\nwithout a search and without packing weights.",
+    1
+  };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 
   if (files == NULL || !cleave_argument_threads (o->threads_text, &o->n_threads, error))

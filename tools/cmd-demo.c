@@ -73,8 +73,8 @@ parse (int argc, char **argv, Options *o, GError **error)
   const CleaveArguments arguments = {
     entries, NULL, "",
     "Build MobileNetV2 1.0 at 224x224 with random weights, and split its first stage "
-    "(twelve\nconvolutions) in 4x4. Run both, compare them bit for bit, and draw them as "
-    "demo-before\nand demo-after.",
+    "(twelve\nconvolutions) in 4x4. Run the unsplit and the split model, compare their "
+    "outputs\nbit for bit, and draw the models as demo-before and demo-after.",
     0
   };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);

@@ -205,7 +205,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   const GOptionEntry entries[] = {
     CLEAVE_INPUT_OPTIONS (o->inputs),
     { "tolerance", 0, 0, G_OPTION_ARG_STRING, &o->tolerance_text,
-      "exit with 0 for differences up to this (default: 0, every bit counts)", "T" },
+      "accept differences up to this number (default: 0, every bit counts)", "T" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print one JSON object", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
     G_OPTION_ENTRY_NULL,
@@ -213,7 +213,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   const CleaveArguments arguments = {
     entries, cleave_input_needs, "A.onnx B.onnx",
     "Run two models on the same inputs and compare every output bit for bit.\nThe exit status is 1 "
-    "if they differ by more than the tolerance.",
+    "if an output differs by more than the tolerance.",
     2
   };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);

@@ -82,7 +82,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->path,
       "draw to this file: .dot, .svg or .png by its ending", "FILE" },
     { "show-constants", 0, 0, G_OPTION_ARG_NONE, &o->drawing.show_constants,
-      "draw constants as vertices of their own", NULL },
+      "draw constants as separate vertices", NULL },
     { "no-clusters", 0, 0, G_OPTION_ARG_NONE, &o->drawing.no_clusters,
       "do not frame parallel subgraphs and strips", NULL },
     { "overview", 0, 0, G_OPTION_ARG_NONE, &o->drawing.overview,

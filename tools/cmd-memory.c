@@ -334,7 +334,7 @@ parse (int argc, char **argv, Options *o, GError **error)
                                               { 0 } };
   const CleaveArguments arguments = { entries, needs, "MODEL.onnx",
                                       "Show the bytes of activations in use at each step of a run, "
-                                      "the values in use\nat the peak, and how to lower it.",
+                                      "the values in use\nat the peak, and how to lower the peak.",
                                       1 };
   g_auto (GStrv) files = cleave_argument_parse (&arguments, argc, argv, error);
 

@@ -81,7 +81,7 @@ parse (int argc, char **argv, Options *o, GError **error)
     { "passes-file", 0, 0, G_OPTION_ARG_FILENAME, &o->file, "read the pipeline from a file",
       "FILE" },
     { "load", 0, 0, G_OPTION_ARG_STRING_ARRAY, &o->modules,
-      "load passes of your own from this shared library; may be given again", "FILE.so" },
+      "load passes from this shared library; may be given again", "FILE.so" },
     { "list-passes", 0, 0, G_OPTION_ARG_NONE, &o->list, "list the passes and their options", NULL },
     { "output", 'o', 0, G_OPTION_ARG_FILENAME, &o->output,
       "write the model, as text if the name ends with .cleave (default: print the graph)",
@@ -98,7 +98,7 @@ parse (int argc, char **argv, Options *o, GError **error)
       "print the time of each pass", NULL },
     { "stop-after", 0, 0, G_OPTION_ARG_STRING, &o->stop_after, "end after this pass", "PASS" },
     { "bisect", 0, 0, G_OPTION_ARG_STRING, &o->bisect,
-      "run passes until N of them have changed the graph", "N" },
+      "run passes until N passes have changed the graph", "N" },
     { "reduce", 0, 0, G_OPTION_ARG_STRING, &o->reduce,
       "run no passes; find a small graph and pipeline with which CMD \"$1\" \"$2\" still ends with "
       "0",

@@ -313,7 +313,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   };
   const CleaveArguments arguments = {
     entries, NULL, "MODEL.onnx",
-    "Write each parallel subgraph of a model, and the nodes between, as models of their own;\nor, "
+    "Write each parallel subgraph of a model, and the nodes between, as separate models;\nor, "
     "with --parts, --at or --max-bytes, models that follow each other.",
     1
   };

@@ -176,8 +176,9 @@ parse (int argc, char **argv, Options *o, Request *request, GError **error)
     NULL, NULL, "MODEL.onnx",
     "Write one page for a browser: the graph, its memory over time, the times of its nodes.\nWith "
     "options of split (--node, --all, --for-threads and others) or of fit\n(--max-memory and "
-    "others), run that as well. The page then has the graph before and\nafter, and the reason for "
-    "each node that was not split.",
+    "others), split or fit the model first. The page then shows the graph before and\nafter, and "
+    "the "
+    "reason for each node that was not split.",
     1
   };
 

@@ -118,7 +118,7 @@ list_entries (Options *o)
     { "save-json", 0, 0, G_OPTION_ARG_FILENAME, &o->report,
       "write the object of --json to this file", "FILE.json" },
     { "check", 0, 0, G_OPTION_ARG_NONE, &o->check,
-      "run the model before and after, and compare shapes and bits", NULL },
+      "run the model before and after the split, and compare shapes and bits", NULL },
     CLEAVE_BYTES_OPTION,
     { "json", 0, 0, G_OPTION_ARG_NONE, &o->as_json, "print the report as JSON", NULL },
     CLEAVE_MODEL_OPTIONS (o->model),
@@ -153,8 +153,10 @@ parse (int argc, char **argv, Options *o, GError **error)
     (const GOptionEntry *) (gpointer) entries->data, cleave_page_is_wanted () ? NULL : needs,
     "MODEL.onnx",
     "Split nodes of a model into pieces that compute the same bits.\nChoose nodes (--node, --all) "
-    "and a way to split them: --dims with one of the four\noptions after it, --slice-ranges, or a "
-    "limit (--max-…), alone or with one of them.\nOr let --for-threads choose both.",
+    "and a way to split them: --dims with --num-chunks,\n--chunk-size, --chunk-sizes or "
+    "--chunk-weights; "
+    "or --slice-ranges; or a limit (--max-…),\nalone or with a way to split. Or let --for-threads "
+    "choose nodes and pieces.",
     1
   };
   char **files = cleave_argument_parse (&arguments, argc, argv, error);

@@ -52,7 +52,7 @@ cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options,
         0,                                                                                         \
         G_OPTION_ARG_STRING,                                                                       \
         &(variable).mean,                                                                          \
-        "subtract this from the 0 to 255 of a picture: one number, or one for each channel "       \
+        "subtract this from each number of a picture, 0 to 255: one M, or one for each channel "   \
         "(default: 0)",                                                                            \
         "M,…" },                                                                                   \
       { "scale",                                                                                   \
@@ -60,7 +60,7 @@ cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options,
         0,                                                                                         \
         G_OPTION_ARG_STRING,                                                                       \
         &(variable).scale,                                                                         \
-        "multiply the difference by this (default: 1/255; 1 for integers)",                        \
+        "multiply the difference by this number (default: 1/255; 1 for integers)",                 \
         "S,…" },                                                                                   \
   {                                                                                                \
     "seed", 0, 0, G_OPTION_ARG_STRING, &(variable).seed,                                           \
