@@ -282,13 +282,13 @@ def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, thr
     """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes), at the least cost.
     None: minimizes the memory.
 
-    `max_added_macs` and `max_added_latency` limit how much the split adds to the MACs and to the estimated time, as a
-    fraction of their value before: 0.1 is 10 %, 0 allows no increase, None is no limit. `threads` is the number of
-    threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the arena does not include the
-    inputs of the graph. `target` is the runtime that runs the result: 'cleave', or 'ort' for ONNX Runtime. With 'ort',
-    `save` writes strips as iterations of a Loop, as `cleave fit --for ort` does. `progress` is called with a number
-    from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too small, raises a LimitError whose
-    `smallest` is the smallest budget found."""
+    `max_added_macs` limits the MACs that the split adds, as a fraction of the MACs before. `max_added_latency` limits
+    the added time, as a fraction of the estimated time before. 0.1 is 10 %, 0 allows no increase, and None is no limit.
+    `threads` is the number of threads for `compile(threads, as_is=True)`; 0: one per core. With `exclude_inputs`, the
+    arena does not include the inputs of the graph. `target` is the runtime that runs the result: 'cleave', or 'ort' for
+    ONNX Runtime. With 'ort', `save` writes strips as iterations of a Loop, as `cleave fit --for ort` does. `progress`
+    is called with a number from 0 to 1; False shows no progress. Returns a FitReport. If `max_memory` is too small,
+    raises a LimitError whose `smallest` is the smallest budget found."""
     plan = plan_fit(graph, max_memory, max_added_macs, max_added_latency, threads, progress, exclude_inputs, target)
     with errors():
         call(plan.apply, graph)

@@ -157,8 +157,8 @@ def split_op(operator_name, shape, **arguments):
     and the sizes are the last arguments of `graph.add_split`.
 
     `operator_name` is 'onednn', 'tensorflow', 'pytorch', 'onnx', 'openvino-split', 'openvino-variadic-split',
-    'directml' or 'xla'. The arguments have the names that the operator has in its framework; None stands for an absent
-    argument. 'directml' takes the shapes of its `outputs`, and 'xla' a list of indices for each slice."""
+    'directml' or 'xla'. The arguments have the names that the operator has in its framework. None means absent.
+    'directml' takes the shapes of its `outputs`, and 'xla' takes a list of indices for each slice."""
     texts = {name: text_of(value) for name, value in arguments.items() if value is not None}
     with errors():
         attrs = Cleave.split_op_from_texts(operator_name, type_of('float32', shape), texts)
