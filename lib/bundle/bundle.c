@@ -37,6 +37,7 @@ bundle_clear (gpointer data)
  * Takes a reference.
  *
  * Returns: (transfer full): the bundle
+ *
  * Since: 0.2
  */
 
@@ -271,6 +272,7 @@ make (const CleaveGraph *graph, const CleaveBundleOptions *o)
  * plan meets the limits, and with %CLEAVE_ERROR_OPTION if an option is wrong.
  *
  * Returns: (transfer full) (nullable): the bundle
+ *
  * Since: 0.2
  */
 CleaveBundle *
@@ -324,6 +326,7 @@ cleave_bundle_get_stats (const CleaveBundle *bundle, CleaveBundleStats *stats)
  * Returns the bytes that the bundle needs in one of several memories.
  *
  * Returns: the bytes; -1 if the options have no such memory
+ *
  * Since: 0.2
  */
 gint64

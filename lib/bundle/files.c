@@ -39,6 +39,7 @@ add_parts (const CleaveBundle *bundle, GHashTable *files)
  * Fails if the program cannot run.
  *
  * Returns: (transfer full) (nullable) (element-type utf8 utf8): the texts by file name
+ *
  * Since: 0.2
  */
 GHashTable *
@@ -72,6 +73,7 @@ cleave_bundle_dup_files (const CleaveBundle *bundle, GError **error)
  * names are replaced.
  *
  * Returns: whether all files were written
+ *
  * Since: 0.2
  */
 gboolean

@@ -42,6 +42,7 @@ print_steps (const CleaveBundle *bundle, const CleaveBundleFlow *flow, GString *
  * Returns the plan as text: each loop with its layers, and the rows that each value has in memory.
  *
  * Returns: (transfer full): the text
+ *
  * Since: 0.2
  */
 char *

@@ -220,6 +220,7 @@ parse_option (Texts *t, const char *text, GError **error)
  * Fails as [ctor@Cleave.Bundle.new] does, and with %CLEAVE_ERROR_OPTION if a text is wrong.
  *
  * Returns: (transfer full) (nullable): the bundle
+ *
  * Since: 0.2
  */
 CleaveBundle *
