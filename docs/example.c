@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The example of the guide, whole: build, draw, split, draw again, run both, compare. */
+/* The complete example of the guide: builds a graph, splits it, draws and runs it before and after
+ * the split, and compares the results. */
 
 #include <cleave/cleave.h>
 
@@ -39,7 +40,7 @@ build (GError **error)
   return g_steal_pointer (&graph);
 }
 
-/* Runs a graph on an image of numbers from 0 up; the result is the caller's. */
+/* Runs a graph on an image of numbers from 0 up; the caller frees the result. */
 static CleaveTensor *
 run (const CleaveGraph *graph, GError **error)
 {
@@ -105,7 +106,7 @@ example (const char *before, const char *after, GError **error)
   return TRUE;
 }
 
-/* example [BEFORE AFTER]: where to draw */
+/* example [BEFORE AFTER]: the files of the two drawings */
 int
 main (int argc, char **argv)
 {

@@ -11,8 +11,8 @@
  *                        |
  *                        y
  *
- * In floating point, a - b and a + (-b) have the same bits. Afterwards, a Sub without uses remains;
- * run remove-dead. */
+ * In floating point, a - b and a + (-b) have the same bits. After the pass, a Sub without uses
+ * remains, and the pass remove-dead removes it. */
 
 #include <cleave/cleave.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits several nodes in one call, each with an option of its own. A mistake in one request
- * changes no node. */
+/* Splits several nodes in one call, each with a separate tiling. After a mistake in one
+ * request, no node is split. */
 
 #include "small-graph.h"
 

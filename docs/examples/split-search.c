@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits by a limit in place of a tiling: the search finds the fewest pieces of at most 3 KiB. A
+/* Splits by a limit instead of a tiling: the search finds the fewest pieces of at most 3 KiB. A
  * predicate sees each plan and may refuse it. */
 
 #include "small-graph.h"

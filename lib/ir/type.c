@@ -148,7 +148,7 @@ cleave_tensor_type_equal (const CleaveTensorType *a, const CleaveTensorType *b)
  * @error: return location for a [struct@GLib.Error]
  *
  * Checks that a type is legal. A legal type has an element type other than %CLEAVE_NONE, a rank of
- * at most %CLEAVE_MAX_RANK, and no negative extent. Its size is less than 2^63 bytes, even if
+ * at most %CLEAVE_MAX_RANK, and no negative extent. A legal type has less than 2^63 bytes, even if
  * extents of 0 are counted as 1.
  *
  * Fails with %CLEAVE_ERROR_ELEMENT_TYPE or %CLEAVE_ERROR_SHAPE.

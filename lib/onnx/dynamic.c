@@ -106,7 +106,7 @@ cleave_onnx_dynamic_get_opset (const CleaveOnnxDynamic *dynamic)
  *
  * Returns the dynamic part of the model that a graph was read from. If a model has a dynamic part,
  * the graph is the static part: all other nodes of the model. The first outputs of the graph are
- * the static outputs of the model. The other outputs are the values that the dynamic part reads.
+ * the static outputs of the model. All further outputs are the values that the dynamic part reads.
  * Passes change the static part alone, and [func@Cleave.onnx_save] writes the static and the
  * dynamic part as one model.
  *
@@ -125,7 +125,7 @@ cleave_onnx_get_dynamic (const CleaveGraph *graph)
  * cleave_onnx_dynamic_get_n_nodes:
  * @dynamic: the dynamic part of a model
  *
- * Returns: the number of its nodes, without those of inner graphs
+ * Returns: the number of nodes of the dynamic part, without nodes of inner graphs
  *
  * Since: 0.2
  */

@@ -92,8 +92,8 @@ from_tensorflow (const CleaveShape *shape, const CleaveSplitTensorflow *call, GE
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes the attributes of a Split from a `tf.split` of TensorFlow. If the argument
- * `num_or_size_splits` is an int, which must divide the dimension, give `num_splits`. If it is a
- * list, give `size_splits`. One size of the list may be -1, for the remainder.
+ * `num_or_size_splits` is an int, which must divide the dimension, give `num_splits`. If the
+ * argument is a list, give `size_splits`. One size of the list may be -1, for the remainder.
  *
  * Fails as [ctor@Cleave.SplitAttrs.new] does, if neither or both of `num_splits` and `size_splits`
  * are given, and if `num` is not the length of the list.

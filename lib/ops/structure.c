@@ -245,7 +245,7 @@ const CleaveOp cleave_op_assemble = {
  * @name: (nullable): name of the node; a number is appended if it is taken. %NULL for `assemble`
  * @parts: (array length=n_parts): the parts, with the same element type and rank
  * @ranges: (array length=n_parts): the range of the result that each part fills; its extents are
- * those of the part
+ * the extents of the part
  * @n_parts: number of parts, at least 1
  * @error: return location for a [struct@GLib.Error]
  *

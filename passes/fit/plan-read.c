@@ -375,8 +375,8 @@ measure (const CleaveFitRewrite *rewrite,
  * @data: the plan, as [method@Cleave.FitPlan.to_data] returns it
  * @error: return location for a [struct@GLib.Error]
  *
- * Reads a plan and measures it on a graph, without a search. The measured totals replace those of
- * the data.
+ * Reads a plan and measures it on a graph, without a search. The measured totals replace the totals
+ * of the data.
  *
  * Fails with %CLEAVE_ERROR_OPTION if the data does not have this form, if the graph lacks a node of
  * the plan, and if nodes cannot be split as the plan says.

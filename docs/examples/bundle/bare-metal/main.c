@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Runs the bundle `net` once, and prints the size of its arena and the sum of its results. The
- * input comes row by row, as from a camera; here it is a ramp. */
+ * input comes row by row, as from a camera; here the input is a ramp. */
 
 #include "net.h"
 
