@@ -167,7 +167,8 @@ sift_down (Suppression *s, gint64 at, gint32 box)
   *entry (s, at) = box;
 }
 
-/* Begins a suppression: makes the heap of the boxes whose score is at least `least_score`. */
+/* Begins a suppression: makes the heap of the boxes whose score is at least `least_score`. Sets the
+ * entries of all other boxes to 0, since each element of a result has a defined value. */
 static void
 begin (Suppression *s, float least_score)
 {
@@ -176,6 +177,8 @@ begin (Suppression *s, float least_score)
     if (*real (s->best, 0, i) >= least_score)
       *entry (s, s->size++) = (gint32) i;
   s->n_candidates = s->size;
+  for (gint64 i = s->size; i < s->order->type.shape.dim[1]; i++)
+    *entry (s, i) = 0;
   for (gint64 i = s->size / 2; i-- > 0;)
     sift_down (s, i, *entry (s, i));
 }
