@@ -13,8 +13,8 @@
 #include "../ir/copy.h"
 #include "move.h"
 
-/* The dimensions of a group, in the operand or in the result: the outermost dimension, the product
- * of all extents, and the product without the extent of the outermost dimension (`inner`). */
+/* The dimensions of a group, in the operand or in the result. `product` is the product of all
+ * extents, and `inner` is the product without the extent of the outermost dimension. */
 typedef struct
 {
   guint next;      /* index of the next dimension to add to a group */

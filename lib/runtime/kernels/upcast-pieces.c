@@ -111,8 +111,9 @@ side_init (Side *side,
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
 }
 
-/* Returns the view whose memory order results get: x, since families are fastest if x and y have
- * one order; y if x has a dimension of extent 1, whose place in the order is unknown. */
+/* Returns the view whose memory order results get. The view is x, since families are fastest if x
+ * and y have one order. If x has a dimension of extent 1, its place in the order of x is unknown,
+ * and the view is y. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {
