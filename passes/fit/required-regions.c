@@ -417,7 +417,7 @@ count_macs (CleaveFitState *state,
 
 /* Records a join if an operand is written into its buffer before the join runs. If the operand is
  * computed before the segment, cutting the join into strips does not free the buffer: the strips
- * are copies beside it (find_inner_of() in walk.c). */
+ * are copies beside the buffer (find_inner_of() in walk.c). */
 static void
 note_join (CleaveFitState *state, const CleaveFitNode *node)
 {

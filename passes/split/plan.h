@@ -26,8 +26,8 @@ struct _CleavePlan
   CleavePlanned *chunks;
 };
 
-/* Returns the plan of these ranges of result 0. If a chunk is not legal, returns NULL and appends
- * the first such chunk and the reason to `why`. */
+/* Returns the plan of a node whose result 0 is cut into `ranges`. If a chunk is not legal, returns
+ * NULL and appends the first such chunk and the reason to `why`. */
 CleavePlan *
 cleave_plan_new (CleaveNode *node, const CleaveRange *ranges, guint n_ranges, GString *why);
 void cleave_plan_free (CleavePlan *plan);

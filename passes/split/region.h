@@ -31,8 +31,8 @@ typedef struct
                                operand `reader_operand` */
   guint reader_piece, reader_operand;
   CleaveResult *value; /* the value of the range; NULL until it is built */
-  guint wider; /* index of a demand that contains this one and has the same covers; its own index if
-                  there is none */
+  guint wider; /* index of a demand that contains this demand and has the same covers; its own index
+                * if there is none */
 } CleaveDemand;
 
 /* The source of a piece's operand: demand number `demand` on the region node `member`; if `member`
