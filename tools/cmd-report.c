@@ -221,7 +221,8 @@ show_model (const char *path, const Options *o, GError **error)
                                                                            : CLEAVE_WRONG;
 }
 
-/* Runs split or fit with its options. The command writes the page as well. */
+/* Runs the command split or fit with the options of this command line. The command split or fit
+ * also writes the page. */
 static int
 show_change (const Request *request, const Options *o, GError **error)
 {

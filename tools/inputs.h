@@ -37,7 +37,8 @@ GArray *cleave_input_load_archive (const char *path, GError **error);
 GPtrArray *
 cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options, GError **error);
 
-/* The options of every command that runs a model. */
+/* The entries of the options --input, --seed, --mean and --scale, for the commands that run a
+ * model. */
 #define CLEAVE_INPUT_OPTIONS(variable)                                                             \
   { "input",                                                                                       \
     0,                                                                                             \

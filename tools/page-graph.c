@@ -23,7 +23,7 @@
 
 typedef struct
 {
-  const char *owner; /* name of the node of which this node is a piece */
+  const char *owner; /* name of the split node, if this node is a piece of it */
   char *part; /* range of the whole node's result that the piece computes, such as "H 43:86" */
 } Piece;
 

@@ -16,7 +16,7 @@ from ._tools import bytes_of, count_threads
 Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
 
 
-# Load and save.
+# Loading and saving graphs.
 
 def import_options(shapes, dims, values):
     options = Cleave.OnnxOptions.new()
@@ -111,7 +111,7 @@ def to_onnx(graph):
     return onnx.load_model_from_string(to_bytes(graph))
 
 
-# Inspect.
+# Inspecting a graph.
 
 def walk(graph):
     node = graph.get_first_node()
@@ -399,11 +399,12 @@ def save_program(graph, path, threads=1, reference=False, as_is=False):
 
 
 def run(graph, *args, **inputs):
-    """Compiles the graph and runs it once. The arguments and the result are those of a call of a Program."""
+    """Compiles the graph and runs it once. Takes the arguments of a call of a Program, and returns the outputs by
+    name."""
     return Program(graph)(*args, **inputs)
 
 
-# Draw.
+# Drawing a graph.
 
 def dot_options(constants=False, clusters=True, overview=False):
     options = Cleave.DotOptions()

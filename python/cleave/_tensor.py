@@ -137,7 +137,7 @@ def as_tensor(value, element=None):
 Tensor.numpy = to_numpy
 Tensor.__array__ = to_array
 Tensor.__dlpack__ = to_dlpack
-Tensor.__dlpack_device__ = lambda self: (1, 0)  # kDLCPU
+Tensor.__dlpack_device__ = lambda self: (1, 0)  # the device kDLCPU of DLPack
 Tensor.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
 Tensor.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
 Tensor.dtype = property(lambda self: dtype_of(self.get_type()), doc='The numpy.dtype of its arrays; uint16 for bfloat16.')

@@ -54,7 +54,7 @@ ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # types of the inputs and outputs of
 # A latency is the minimum over this many rounds. Each round runs the whole model and the split one.
 ROUNDS = 5
 
-# Networks
+# The networks of the corpus
 
 def zoo_options():
     """Returns the shape options of each model of tests/peers/models.txt by name."""
@@ -96,7 +96,7 @@ def networks(paths, word):
     return [(label, *found[label]) for label in found if word in label]
 
 
-# Measuring
+# Measuring the networks
 
 def run(command, seconds):
     """Runs a command with a limit of processor seconds. Returns its status, output, errors and used processor seconds."""
@@ -177,7 +177,7 @@ def measure(options):
                 print(f'{label}, {limit}: {outcome}, {one["seconds"]:.2f} s', flush=True)
 
 
-# Comparing
+# Comparing two results
 
 def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else 1.0
@@ -261,7 +261,7 @@ def compare(options):
     compare_seconds(new)
 
 
-# Goals
+# Checking the goals
 
 def clock(cleave, file, repeat):
     output = run([cleave, 'run', file, '--as-is', '--threads', '1', '--repeat', str(repeat), '--json'], 600)[1]

@@ -29,7 +29,7 @@ from net import Net  # noqa: E402
 
 BEGIN, END = '<!-- hosts.py begin -->', '<!-- hosts.py end -->'
 HOSTS = [1, 2, 4, 8, 16, 32, 64]
-NETWORKS = [(1, 50), (10, 30), (100, 5)]  # Gbit/s, microseconds
+NETWORKS = [(1, 50), (10, 30), (100, 5)]  # networks: bandwidth in Gbit/s, latency in microseconds
 THREADS = 4
 
 

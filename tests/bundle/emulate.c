@@ -18,7 +18,8 @@ void NAME (__real_, RUN) (void *arena, const void *io);
 void NAME (__wrap_, RUN) (void *arena, const void *io);
 
 #ifdef TIMER
-static volatile uint32_t *const timer = (volatile uint32_t *) TIMER; /* control, value, reload */
+/* Registers of the timer: control, value, reload. */
+static volatile uint32_t *const timer = (volatile uint32_t *) TIMER;
 #endif
 
 /* At the begin, fills the stack below this call with a pattern. Later, returns the number of bytes

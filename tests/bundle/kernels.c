@@ -231,7 +231,7 @@ case_new (const CleaveRandomOp *maker, guint seed)
   return c;
 }
 
-/* Writing and compiling */
+/* Writing and compiling the kernels of the cases */
 
 static void
 print_array (const CleaveBundleArray *array, GString *out)
@@ -334,7 +334,7 @@ compile (const GPtrArray *cases, const char *folder)
   return handle;
 }
 
-/* Running */
+/* Running the kernels */
 
 static void
 fill_garbage (GRand *rand, char *memory, gint64 n)
@@ -491,7 +491,7 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
                       TRUE);
       g_ptr_array_add (memory, bytes);
     }
-  for (guint i = 0; i < n; i++) /* the memory of a view is that of its base */
+  for (guint i = 0; i < n; i++) /* a view has the memory of its base */
     g_ptr_array_add (bases, memory->pdata[cleave_bundle_value (c->model, i)->base]);
   run.memory = (char **) bases->pdata;
   for (guint s = 0; s < c->model->steps->len; s++)

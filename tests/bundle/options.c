@@ -122,7 +122,7 @@ START_TEST (weights_for_the_assembler_have_the_bits)
 }
 END_TEST
 
-/* Kernels */
+/* Kernels of a bundle */
 
 START_TEST (kernels_in_c_have_no_instructions_of_arm)
 {
@@ -239,7 +239,7 @@ START_TEST (zero_points_of_weights_are_subtracted)
 }
 END_TEST
 
-/* Memories */
+/* Bundles with several memories */
 
 /* Returns options with two memories, of `fast` and `slow` bytes. */
 static GStrv
@@ -309,7 +309,7 @@ START_TEST (memories_that_are_too_small_name_the_least)
 }
 END_TEST
 
-/* Mistakes */
+/* Mistakes in options */
 
 START_TEST (wrong_texts_are_refused_by_name)
 {

@@ -6,8 +6,8 @@
 
 #include "trial-ops.h"
 
-/* Returns the integer types that QuantizeLinear can produce: those of 8 bits, and from opset 21 on
- * also those of 16 bits. */
+/* Returns the integer types that QuantizeLinear can produce: types of 8 bits, and from opset 21 on
+ * also types of 16 bits. */
 static guint
 quantized_set (const Trial *trial)
 {

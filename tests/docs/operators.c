@@ -103,7 +103,7 @@ read_versions (const char *header)
   return versions;
 }
 
-/* Properties of the op record. */
+/* Reading the properties of an op record. */
 
 static gboolean
 is_accepted (const CleaveCall *call)

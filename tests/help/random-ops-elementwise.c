@@ -253,7 +253,7 @@ make_FOLD (
 #undef X
 /* clang-format on */
 
-/* The other ops. */
+/* The element-wise ops that elementwise.def does not list. */
 
 static CleaveNode *
 make_where (CleaveGraph *graph, GRand *rand)

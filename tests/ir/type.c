@@ -52,7 +52,7 @@ START_TEST (impossible_types_are_errors)
       "dimension 1 must be at least 0, not -1" },
     { CLEAVE_TYPE (CLEAVE_FLOAT32, G_MAXINT32, G_MAXINT32, 2), CLEAVE_ERROR_SHAPE,
       "float32 2147483647x2147483647x2 has more bytes than 64 bits can count" },
-    { CLEAVE_TYPE (CLEAVE_FLOAT32, 0, G_MAXINT64), /* strides would overflow */
+    { CLEAVE_TYPE (CLEAVE_FLOAT32, 0, G_MAXINT64), /* an empty type whose strides would overflow */
       CLEAVE_ERROR_SHAPE, "float32 0x9223372036854775807 has more bytes than 64 bits can count" },
   };
 

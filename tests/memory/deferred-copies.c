@@ -46,8 +46,8 @@ START_TEST (a_part_is_not_staged_without_gain)
 }
 END_TEST
 
-/* Makes joins, each of which has all operands of the previous join and more. If `dense`, each join
- * reads the previous join, as in a dense block. */
+/* Makes joins, each of which has all operands of the previous join and further operands. If
+ * `dense`, each join reads the previous join, as in a dense block. */
 static CleaveGraph *
 make_block (gboolean dense)
 {

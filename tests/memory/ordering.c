@@ -10,7 +10,7 @@
 #include "run-help.h"
 
 /* Makes a chain of `n` element-wise ops that is cut into `n_chunks` parts of the rows. The nodes
- * are added breadth first: all pieces of an op before those of the next op. */
+ * are added breadth first: all pieces of an op before the pieces of the next op. */
 static CleaveGraph *
 split_chain (guint n_chunks, guint n)
 {
@@ -153,7 +153,7 @@ START_TEST (eager_orders_have_every_node_after_its_operands)
 END_TEST
 
 /* All paths through a random graph pass some nodes. Between these nodes, the search takes the best
- * of the candidate orders. So its peak is at most that of the order in the file. */
+ * of the candidate orders. So its peak is at most the peak of the order in the file. */
 START_TEST (orders_are_combined_and_no_worse_than_the_file)
 {
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)

@@ -503,8 +503,8 @@ add_depthwise_by_part (CleaveGraph *graph, CleaveResult *x, gboolean is_view)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* No result overlays a join, or a value of which the same node also reads a part. An earlier node
- * may read a part. */
+/* No result overlays a join. No result overlays a value if the same node also reads a part of the
+ * value. An earlier node may read a part. */
 START_TEST (parts_of_an_operand_prevent_an_overlay)
 {
   for (guint what = 0; what < 3; what++)

@@ -136,7 +136,7 @@ START_TEST (channels_last_ops_are_put_between_transposes)
 }
 END_TEST
 
-/* The Transposes around a node of layout NHWC have names that differ from that of the node,
+/* The Transposes around a node of layout NHWC have names that differ from the name of the node,
  * although a value without a name has the name of its node. */
 START_TEST (transposes_of_a_channels_last_op_have_names_of_their_own)
 {

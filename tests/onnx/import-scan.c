@@ -70,8 +70,8 @@ START_TEST (each_part_is_an_iteration)
 }
 END_TEST
 
-/* The Scan reads columns from the last column to the first. Its results become columns, that of the
- * first iteration the last. */
+/* The Scan reads columns from the last column to the first. Its results become columns: the result
+ * of the first iteration is the last column. */
 START_TEST (axes_and_directions_are_kept)
 {
   g_autoptr (Model) model = model_with_scan (16, "s x", "last y", 1);

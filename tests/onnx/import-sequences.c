@@ -171,8 +171,8 @@ START_TEST (a_map_is_its_body_for_each_tensor)
 }
 END_TEST
 
-/* An If on OptionalHasElement reads the value of an optional that has one, and not that of an empty
- * one. */
+/* An If on OptionalHasElement takes the branch that reads an optional with a value. The other
+ * branch reads an empty optional, and would fail. */
 START_TEST (an_optional_value_has_its_tensor_or_is_empty)
 {
   g_autoptr (Model) model = start ();
@@ -239,7 +239,7 @@ START_TEST (wrong_optional_values_are_errors)
 }
 END_TEST
 
-/* Sparse tensors */
+/* Models with a sparse initializer */
 
 /* Makes a model that adds an input x of 2x3 and a sparse initializer with values at the positions 1
  * and 5. */

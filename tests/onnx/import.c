@@ -46,7 +46,8 @@ START_TEST (every_truncation_is_an_error)
 }
 END_TEST
 
-/* Replaces the bytes of a message by those of a message that has it as the field `tag`. */
+/* Wraps a message: replaces its bytes by the bytes of a message that contains it as the field
+ * `tag`. */
 static void
 wrap (GByteArray *bytes, guint8 tag)
 {

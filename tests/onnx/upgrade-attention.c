@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Attention, embeddings, weights in blocks and similar ops in the form of ONNX Runtime. Their
- * values must be those of ONNX Runtime 1.30, or the import must refuse them. A split by heads or by
- * queries must keep the bits. */
+ * values must equal the values of ONNX Runtime 1.30, or the import must refuse them. A split by
+ * heads or by queries must keep the bits. */
 
 #include "test.h"
 
@@ -276,7 +276,7 @@ END_TEST
 START_TEST (refused_nodes_have_a_reason) { check_meaning (&refusals[_i]); }
 END_TEST
 
-/* Splits. */
+/* Splits of attention. */
 
 /* Ops whose operands are inputs of the graph, such as "?1x8x12", and the node of each that joins
  * the heads. */

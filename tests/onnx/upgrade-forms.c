@@ -4,9 +4,8 @@
 
 #include "model-node.h"
 
-/* Forms of nodes in early opsets, and further forms that ONNX Runtime accepts. The values are those
- * of ONNX Runtime 1.30 if it supports the opset. If not, they are those of the opset's
- * specification. */
+/* Forms of nodes in early opsets, and further forms that ONNX Runtime accepts. The values come from
+ * ONNX Runtime 1.30 if it supports the opset, else from the opset's specification. */
 
 typedef struct
 {

@@ -72,8 +72,8 @@ START_TEST (split_18_has_a_number_of_outputs)
 }
 END_TEST
 
-/* An operand that is computed from constants alone counts as constant. The test has the axes of a
- * Pad. */
+/* An operand that is computed from constants alone is treated as a constant. The test has such an
+ * operand: the axes of a Pad. */
 START_TEST (operands_that_constants_alone_make_are_constant)
 {
   g_autoptr (Model) model = model_new (18);

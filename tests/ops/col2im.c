@@ -44,7 +44,7 @@ add (CleaveGraph *graph, CleaveShape x, const CleaveCol2ImAttrs *attrs, GError *
 }
 
 /* Cuts the image into rows and into columns. The blocks of adjacent rows of blocks are contiguous
- * in the operand; those of columns are not. */
+ * in the operand; the blocks of adjacent columns of blocks are not. */
 START_TEST (chunks_of_rows_read_their_blocks)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL), other = cleave_graph_new (NULL);

@@ -43,7 +43,7 @@ START_TEST (float16_rounds_to_nearest_even)
     { 0x1p-14f, 0x0400 },        /* the smallest normal number */
     { 0x1p-24f, 0x0001 },        /* the smallest positive number */
     { 0x1p-25f, 0x0000 },        /* half of the smallest number: rounds to 0 */
-    { 0x1.000002p-25f, 0x0001 }, /* more than halfway */
+    { 0x1.000002p-25f, 0x0001 }, /* more than half of the smallest number: rounds up */
     { 0x1.8p-24f, 0x0002 },      /* halfway between the two smallest numbers */
     { -0.0f, 0x8000 },
     { INFINITY, 0x7c00 },

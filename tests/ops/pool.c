@@ -282,8 +282,8 @@ add_values (CleaveGraph *graph, const float *values, gint64 n)
   return cleave_graph_add_constant (graph, "c", tensor);
 }
 
-/* If several elements are the maximum, the index is that of the first. If several elements are
- * NaNs, it is that of the last. */
+/* If several elements are the maximum, the result has the index of the first. If several elements
+ * are NaNs, the result has the index of the last. */
 START_TEST (the_maximum_has_an_order)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

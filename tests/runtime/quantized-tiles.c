@@ -257,8 +257,8 @@ START_TEST (both_forms_need_the_same_memory)
   g_autoptr (CleaveGraph) linear = make_chain (TRUE), floats = make_chain (FALSE);
   gint64 peak = cleave_graph_get_peak_bytes (linear, NULL);
 
-  /* The result of the depthwise convolution with the additional row of its overlay, and the next
-   * value. */
+  /* The peak has the result of the depthwise convolution, the additional row of its overlay, and
+   * the next value. */
   ck_assert_int_eq (peak, (32 + 16) * ROWS * ROWS + 32 * ROWS);
   ck_assert_int_eq (cleave_graph_get_peak_bytes (floats, NULL), peak);
   if (g_getenv ("CLEAVE_DEBUG") == NULL)

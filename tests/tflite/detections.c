@@ -237,7 +237,7 @@ set_tensor (const Case *c, TfliteTensor *tensor, const char *name, const char *s
   *tensor = (TfliteTensor){ .name = name, .shape = shape };
   if (c->is_quantized)
     {
-      tensor->type = 3; /* UINT8 */
+      tensor->type = 3; /* the number of UINT8 in the schema */
       tensor->scales = scale;
       tensor->n_scales = 1;
       tensor->zero = 128;

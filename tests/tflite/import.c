@@ -106,7 +106,7 @@ START_TEST (a_quantized_convolution_follows_the_rule)
              high = (gint64) floor ((double) (sum * m) / 0x1p31 + 0.5);
       gint64 rule = 9 + (gint64) round (ldexp ((double) high, shift));
 
-      ck_assert_int_eq (y[i], CLAMP (rule, 9, G_MAXINT8)); /* RELU */
+      ck_assert_int_eq (y[i], CLAMP (rule, 9, G_MAXINT8)); /* RELU clamps at the zero point */
     }
 }
 END_TEST
@@ -230,7 +230,7 @@ START_TEST (errors_name_operator_and_tensor)
   op.inputs[0] = 7;
   assert_refused (&file, "operator 0: input 0 is tensor 7, the subgraph has 2 tensors");
   op.inputs[0] = 0;
-  tensors[1].type = 5; /* STRING */
+  tensors[1].type = 5; /* the number of STRING in the schema */
   assert_refused (&file,
                   "operator 0, RELU 'y': output 0 has the element type 5 of the schema, which "
                   "is not supported");

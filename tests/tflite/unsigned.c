@@ -57,7 +57,7 @@ fill (GRand *rand, guint8 *bytes, guint n, gint lowest, gint highest)
     bytes[i] = (guint8) g_rand_int_range (rand, lowest, highest + 1);
 }
 
-/* Convolutions */
+/* Tests of convolutions */
 
 static const float x_scale[1] = { 0.02f }, w_scale[1] = { 0.01f }, y_scale[1] = { 0.05f };
 

@@ -21,7 +21,7 @@ static const struct
 {
   const char *name;
   Command *run;
-  const char *path_option; /* NULL: none */
+  const char *path_option; /* an option whose value is a path; NULL: none */
   const char *last;        /* an argument that is added to every case; NULL: none */
 } commands[] = {
   { "info", cleave_cmd_info, NULL, NULL },

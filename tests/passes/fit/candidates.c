@@ -242,8 +242,8 @@ START_TEST (bytes_of_overwritten_operands_of_a_concat_are_estimated)
 }
 END_TEST
 
-/* Chunks of channels carry the channels that any later chunk reads, not only those of the next
- * chunk. */
+/* Chunks of channels carry the channels that any later chunk reads, not only the channels that the
+ * next chunk reads. */
 START_TEST (bytes_of_chunks_of_channels_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("channels");

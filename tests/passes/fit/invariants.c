@@ -3,7 +3,7 @@
 /* Tests properties that every search for a memory budget must have, on random networks of every
  * class.  Uses only the public functions of cleave-fit.h to search. */
 
-#define _GNU_SOURCE /* CPU_SET, sched_setaffinity () */
+#define _GNU_SOURCE /* declares CPU_SET and sched_setaffinity () */
 
 #include "fit-graphs.h"
 #include "graphs.h"

@@ -60,7 +60,7 @@ START_TEST (fitted_graphs_keep_their_order)
 END_TEST
 
 /* A node that is added after the fit has no place in the order of the plan. So a fitted graph with
- * an added node counts as unfitted, and so does its file. */
+ * an added node is treated as an unfitted graph, and so is its file. */
 START_TEST (added_nodes_reset_the_order)
 {
   g_autoptr (CleaveGraph) graph = make_image (), fitted = NULL, again = NULL;

@@ -23,7 +23,7 @@ make_blocks (guint n_blocks)
   return graph;
 }
 
-/* A plan can leave out segments: their nodes stay whole, and the totals are those of the other
+/* A plan can leave out segments: their nodes stay whole, and the totals count only the other
  * segments. */
 START_TEST (segments_may_stay_whole)
 {
@@ -156,8 +156,8 @@ START_TEST (frontier_goes_down)
 }
 END_TEST
 
-/* Asserts that the ids of nodes follow those of their operands, so that a file lists the nodes
- * in the order in which they run. */
+/* Asserts that the id of a node is larger than the ids of its operands, so that a file lists the
+ * nodes in the order in which they run. */
 static void
 assert_in_order (const CleaveGraph *graph)
 {

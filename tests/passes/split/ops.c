@@ -220,7 +220,7 @@ trial_clear (Trial *trial)
   g_clear_pointer (&trial->expected, g_ptr_array_unref);
 }
 
-/* Properties to check. */
+/* Checks of the properties. */
 
 static void
 check_outputs (const Trial *trial, const char *when)

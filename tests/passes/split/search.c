@@ -83,8 +83,8 @@ small_conv_transpose (gint64 group)
   return graph;
 }
 
-/* Makes a node of which two of three result rows read nothing, so most cuts are impossible. In a
- * cut into 80 chunks of two rows, every third chunk is impossible, but the chunks that the search
+/* Makes a node for which most cuts are impossible: two of three rows of its result read nothing. In
+ * a cut into 80 chunks of two rows, every third chunk is impossible, but the chunks that the search
  * checks first are possible. */
 static CleaveGraph *
 sparse_rows (void)
@@ -385,8 +385,8 @@ longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
 static const gint64 grain_shape[] = { 12, 10, 7 };
 static const gint64 grain_align[] = { 4, 1, 3 }, grain_min[] = { 1, 3, 2 };
 
-/* Returns the fewest pieces of a Relu, cut along two of its three dimensions, of which the largest
- * meets the limit. Returns 0 if no cut does. */
+/* Returns the smallest number of pieces of a Relu whose largest piece meets the limit. The Relu is
+ * cut along two of its three dimensions. Returns 0 if no cut meets the limit. */
 static gint64
 fewest_aligned (gint64 max_memory)
 {

@@ -243,7 +243,7 @@ cut_text (const char *text, guint n_threads)
   return cut (graph, n_threads);
 }
 
-/* These layers are not cut along the time. A single layer has no other layer to run at the same
+/* Layers that are not cut along the time. A single layer has no other layer to run at the same
  * time. With more threads than layers and at least one sequence for each thread, the batch is cut
  * instead. */
 START_TEST (layers_that_gain_nothing_are_not_cut)
@@ -263,7 +263,7 @@ START_TEST (layers_that_gain_nothing_are_not_cut)
 }
 END_TEST
 
-/* These layers cannot run in chunks: a bidirectional layer, a layer with sequence lengths, and a
+/* Layers that cannot run in chunks: a bidirectional layer, a layer with sequence lengths, and a
  * reverse layer after a forward layer. */
 START_TEST (layers_that_cannot_run_by_chunks_are_not_cut)
 {

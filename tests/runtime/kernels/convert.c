@@ -186,7 +186,7 @@ END_TEST
 
 static const CleaveElement words[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32 };
 
-/* Draws a multiplier: that of a real factor, or an extreme number. */
+/* Draws a multiplier: a number that stands for a real factor, or an extreme number. */
 static gint64
 draw_multiplier (GRand *rand)
 {
