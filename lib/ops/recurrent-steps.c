@@ -64,8 +64,6 @@ row_store (const Walk *walk, const Row *row, gint64 i, double value)
   cleave_real_store (row->view->type.element, row_at (row, i), rounded (walk, value));
 }
 
-/* Sums of products */
-
 static CleaveSum
 begin_sum (const Walk *walk, double bias)
 {
@@ -163,8 +161,6 @@ sum_state (const Walk *walk, guint gate, gint64 j)
   add_product (walk, &sum, CLEAVE_RECURRENT_R, gate, j, &walk->h);
   return end_sum (walk, &sum);
 }
-
-/* Activation functions */
 
 static double
 apply (const Walk *walk, guint function, double a)

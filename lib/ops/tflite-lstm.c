@@ -186,8 +186,6 @@ macs (const CleaveCall *call)
       cleave_saturated_add (call->operands[W].shape.dim[1], call->operands[R].shape.dim[1]));
 }
 
-/* The reference kernel of TfliteLstm */
-
 /* A row of elements, with a step in elements. */
 typedef struct
 {
