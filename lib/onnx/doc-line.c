@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds, appends and removes lines of doc strings that begin with a given word. */
+
 #include "doc-line.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The dynamic part of a model, between import and export. It is plain data, not a graph.
+/* The dynamic part of a model, between import and export. The dynamic part is plain data, not a
+ * graph.
  *
  *     model:   image ─► Conv … ─► boxes ─► NonMaxSuppression ─► Gather ─► output
  *              └──── static part ────┘    └────────── dynamic part ──────────┘

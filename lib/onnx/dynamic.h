@@ -14,8 +14,8 @@ typedef struct
   CleaveTensor *tensor;
 } CleaveOnnxDynamicConstant;
 
-/* The dynamic part of a model. It does not change after the import, so that copies of a graph share
- * it. */
+/* The dynamic part of a model. The dynamic part does not change after the import, so that copies of
+ * a graph share it. */
 struct _CleaveOnnxDynamic
 {
   GArray *nodes;     /* CleaveOnnxDynamicNode, in the order of a run; the array owns their texts */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Public functions that set properties of the file which the exporter writes: doc strings of nodes,
+ * and Loops. */
+
 #include "origin.h"
 
 #include <cleave/cleave-onnx.h>

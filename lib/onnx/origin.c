@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Keeps the parts of a model that do not influence results (origin.h), and writes them into a new
+ * model. */
+
 #include "origin.h"
 
 #include <string.h>

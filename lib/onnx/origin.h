@@ -42,8 +42,8 @@ typedef struct
 } CleaveOnnxOrigin;
 
 CleaveOnnxOrigin *cleave_onnx_origin_new (const Onnx__ModelProto *model);
-/* Copies an origin. The copy has doc strings of nodes of its own. It shares all other fields, which
- * must not change. */
+/* Copies an origin. The copy has doc strings of nodes of its own, and shares all other fields,
+ * which must not change. */
 CleaveOnnxOrigin *cleave_onnx_origin_copy (const CleaveOnnxOrigin *origin);
 /* Adds a warning about the model. Takes ownership of the text. */
 void cleave_onnx_origin_take_warning (CleaveOnnxOrigin *origin, char *text);

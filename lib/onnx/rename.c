@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Renames values and nodes of a function, and collects the names of a graph (rename.h). */
+
 #include "rename.h"
 
 #include <stdlib.h>

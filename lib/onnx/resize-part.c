@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes and reads the line of a doc string that describes a piece of a Resize (resize-part.h). */
+
 #include "resize-part.h"
 
 #include <string.h>

@@ -291,7 +291,7 @@ read_halves (Onnx__TensorProto *proto, CleaveOnnxFolder *folder, GError **error)
 static const struct
 {
   int n_fraction, bias;
-  gboolean is_unsigned_zero; /* as in the types whose names end in "fnuz": the bits of -0 are the
+  gboolean is_unsigned_zero; /* whether the name of the type ends in "fnuz": the bits of -0 are the
                               * only NaN, and there is no infinity */
 } floats8[] = { { 3, 7, FALSE }, { 3, 8, TRUE }, { 2, 15, FALSE }, { 2, 16, TRUE } };
 

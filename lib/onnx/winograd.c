@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Writes, reads and chooses the Winograd phases of convolutions (winograd.h). */
+
 #include "winograd.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Checks and unpacks the bytes of protobuf messages (wire.h), with an allocator that releases pages
+ * of the file. */
+
 #include "wire.h"
 
 #include "../ir/memory.h"

@@ -264,8 +264,8 @@ read_graph (const Saved *saved, GError **error)
 
 /* Reading the schedule and the packed weights */
 
-/* Returns a copy of an array in the metadata. If `is_first`, sets *n to the length of the array.
- * Otherwise *n is the required length: returns NULL if the array has another length. */
+/* Returns a copy of an array in the metadata. If `is_first`, sets *n to the length of the array. If
+ * not, *n is the required length: returns NULL if the array has another length. */
 static gpointer
 dup_array (const Saved *saved, gsize child, gsize size, gboolean is_first, guint *n)
 {

@@ -73,7 +73,7 @@ print_constant (CleaveTensor *value, GString *out, gpointer data)
   g_hash_table_insert (s->index, base, GUINT_TO_POINTER (s->tensors->len));
 }
 
-/* Order of inputs */
+/* The order of a graph's inputs in the file */
 
 gboolean
 cleave_saved_order_inputs (CleaveGraph *graph, const char *const *names)
@@ -279,9 +279,10 @@ write_file (const Saving *s, GVariant *metadata, const char *path, GError **erro
  * @error: return location for a [struct@GLib.Error]
  *
  * Makes a program as [ctor@Cleave.Program.new] does, and writes it to a file for
- * [ctor@Cleave.Program.load]: the graph with its constants, the schedule with the places of
- * buffers, and packed weights. Only the same build of the library on processors of the same level
- * can load the file. A graph with the same options always gives the same bytes, in every process.
+ * [ctor@Cleave.Program.load]. The file has the graph with its constants, the schedule, the offsets
+ * of buffers in the arena, and packed weights. Only the same build of the library on processors of
+ * the same level can load the file. A graph with the same options always gives the same bytes, in
+ * every process.
  *
  * If the graph was read from files, the saved file lists these files with their SHA-256.
  *

@@ -56,11 +56,12 @@ char *cleave_saved_dup_library (void);
 
 /* sources.c: the files from which a model was read */
 
-/* Returns an (aytxs), the metadata of one file of the model. Returns NULL on error. */
+/* Returns the metadata of one file of the model, of the type (aytxs) in CLEAVE_SAVED_TYPE. Returns
+ * NULL on error. */
 GVariant *cleave_source_new (const char *path, GError **error);
-/* Checks that the model's files are unchanged. A file that no longer exists is ignored if `model`
- * is NULL. Otherwise `model` is the current path of the first file. Then all files must exist, the
- * others in the folder of `model`. */
+/* Checks that the model's files are unchanged. If `model` is NULL, ignores files that no longer
+ * exist. If not, `model` is the current path of the first file; all files must exist, and the
+ * others must be in the folder of `model`. */
 gboolean cleave_sources_check (GVariant *sources, const char *model, GError **error);
 
 /* save.c: sorts the inputs of a graph by this list of names. Returns FALSE if the graph's inputs do

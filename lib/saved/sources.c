@@ -113,8 +113,8 @@ cleave_source_new (const char *path, GError **error)
   return sum == NULL ? NULL : g_variant_new ("(^aytxs)", path, stamp.size, stamp.changed, sum);
 }
 
-/* Checks one file. If `is_named`, the caller gave the path, and the file is always read. Otherwise
- * a file with the recorded size and time of last change is unchanged, and is not read. */
+/* Checks one file. If `is_named`, the caller gave the path, and the file is always read. If not, a
+ * file with the recorded size and time of last change counts as unchanged without being read. */
 static gboolean
 check_source (GVariant *source, const char *path, gboolean is_named, GError **error)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Compiles a graph, and runs the program on inputs of the same or smaller extents (compiled.h). */
+
 #include "compiled.h"
 
 #include "../ir/view.h"

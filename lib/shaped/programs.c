@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* A list of compiled programs with a limit (programs.h), ordered by last use. */
+
 #include "programs.h"
 
 #include "prefix.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes, compares, checks and rounds the types of all inputs of a model (types.h). */
+
 #include "types.h"
 
 #include "../ir/error.h"
@@ -112,8 +114,8 @@ cleave_types_round_up (const GArray *types, const GArray *largest)
   return rounded;
 }
 
-/* Adds the shapes of the options that name no input of the model: such a name is that of a free
- * dimension, and the shape gives its extent. */
+/* Adds the shapes of the options that name no input of the model: such a shape names a free
+ * dimension and gives its extent. */
 static void
 add_dimensions (GArray *shapes, const CleaveOnnxOptions *options, char *const *inputs)
 {

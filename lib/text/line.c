@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads one line of a graph as text into a CleaveTextLine: results, op, operands, attributes,
+ * types, names. */
+
 #include "line.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads names, words and types at a position of a text, and makes errors that name line and column.
+ */
+
 #include "reader.h"
 
 #include <errno.h>

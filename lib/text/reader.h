@@ -53,7 +53,7 @@ gboolean cleave_reader_take_type (CleaveReader *reader, CleaveTensorType *type, 
 gboolean
 cleave_read_attributes (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error);
 
-/* Constants (values.c) */
+/* Values of constants (values.c) */
 
 /* The words that give a Constant its value, such as `seed=1`, as text. A word that is absent is
  * NULL. `at` points to the constant's words in the text. */

@@ -140,9 +140,10 @@ check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError
   return TRUE;
 }
 
-/* Adds the multipliers and the shifts of all channels as operands. They are fixed-point forms of x
- * scale * w scale / y scale. FULLY_CONNECTED with one scale multiplies the scales of x and w in
- * float32, as the reference kernel does; all others multiply them in float64. */
+/* Adds the multipliers and the shifts of all channels as operands. A multiplier and a shift are a
+ * fixed-point form of x scale * w scale / y scale. FULLY_CONNECTED with one scale multiplies the
+ * scales of x and w in float32, as the reference kernel does; all others multiply them in float64.
+ */
 static gboolean
 add_factors (CleaveTfliteImport *import,
              const CleaveTfliteQuantization *w,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts the custom operator TFLite_Detection_PostProcess. It becomes a TfliteDetections, after a
- * DequantizeLinear for each quantized input. Its options are a map in the format FlexBuffers
- * (flex.h). */
+/* Converts the custom operator TFLite_Detection_PostProcess. The operator becomes a
+ * TfliteDetections, after a DequantizeLinear for each quantized input. Its options are a map in the
+ * format FlexBuffers (flex.h). */
 
 #include <math.h>
 

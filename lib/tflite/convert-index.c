@@ -144,7 +144,7 @@ cleave_tflite_add_zeros (CleaveTfliteImport *import, const CleaveTensorType *typ
   return cleave_tflite_add_constant (import, zeros);
 }
 
-/* Converts SCATTER_ND. It adds all updates of the same position. */
+/* Converts SCATTER_ND, which adds all updates of the same position. */
 gboolean
 cleave_tflite_convert_scatter_nd (CleaveTfliteImport *import, GError **error)
 {

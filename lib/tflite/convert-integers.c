@@ -283,9 +283,9 @@ is_constant (const CleaveResult *x, CleaveElement element, gconstpointer bytes)
          memcmp (cleave_tensor_get_data (value), bytes, cleave_element_size (element)) == 0;
 }
 
-/* If DEQUANTIZE computed x from integers, returns these integers. They must have the element type
- * and the scale of the output, so that a QUANTIZE of x would return them unchanged. Returns NULL
- * otherwise, or if the scale is so small that products lose bits in float32. */
+/* If DEQUANTIZE computed x from integers, returns these integers. The integers must have the
+ * element type and the scale of the output, so that a QUANTIZE of x would return them unchanged.
+ * Returns NULL otherwise, or if the scale is so small that products lose bits in float32. */
 static CleaveResult *
 find_integers (const CleaveResult *x, CleaveElement element, const CleaveTfliteScale *scale)
 {

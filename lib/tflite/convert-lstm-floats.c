@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM on floats. They become the
- * LSTM of ONNX, whose gates have the order input, output, forget, cell. ONNX's op cannot clip the
- * cell state; an LSTM that does is unrolled. */
+/* Converts UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM on floats. The operators
+ * become the LSTM of ONNX, whose gates have the order input, output, forget, cell. ONNX's op cannot
+ * clip the cell state; an LSTM that does is unrolled. */
 
 #include "lstm.h"
 
@@ -32,8 +32,8 @@ stack_gates (CleaveTfliteImport *import,
 }
 
 /* Converts x between the layout of the file and [time, batch, inputs], where `shape` is the shape
- * of the result. If one of time and batch is 1, a Reshape suffices, which moves no data; otherwise
- * adds a Transpose. */
+ * of the result. Adds a Transpose if time and batch must be exchanged and neither is 1; otherwise a
+ * Reshape, which moves no data. */
 static CleaveResult *
 swap_time (CleaveTfliteImport *import,
            const CleaveTfliteLstm *l,

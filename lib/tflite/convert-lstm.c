@@ -178,7 +178,7 @@ read_weight_scale (CleaveTfliteImport *import, guint i, float *scale, GError **e
 }
 
 /* Appends for each gate the factor that converts its sum to units of 2^-12. The weights of the
- * gates are the inputs from `first` on. They multiply a value with the scale `scale`. */
+ * gates are the inputs from `first` on. The weights multiply a value with the scale `scale`. */
 static gboolean
 read_gate_factors (CleaveTfliteImport *import,
                    guint first,

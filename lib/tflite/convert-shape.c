@@ -194,8 +194,8 @@ cleave_tflite_convert_broadcast_to (CleaveTfliteImport *import, GError **error)
                             error);
 }
 
-/* Reads the block size from the options. It must divide H and W (SPACE_TO_DEPTH), or its square
- * must divide the channels (DEPTH_TO_SPACE). */
+/* Reads the block size from the options. The block size must divide H and W (SPACE_TO_DEPTH), or
+ * its square must divide the channels (DEPTH_TO_SPACE). */
 static gboolean
 read_block (CleaveTfliteImport *import, gint64 *block, CleaveResult **x, GError **error)
 {

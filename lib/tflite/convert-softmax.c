@@ -97,9 +97,9 @@ convert_softmax_16 (CleaveTfliteImport *import, GError **error)
 
 #define BITS 5 /* number of bits before the binary point of a difference */
 
-/* Fills `table` for SOFTMAX on int8: entry i is the difference of an element that is i steps (0 to
- * 255) below the maximum, in units of 2^-26. A difference beyond the range of the exponential
- * becomes the smallest int32. */
+/* Fills `table`: entry i is the difference of an element that is i steps (0 to 255) below the
+ * maximum, in units of 2^-26. A difference beyond the range of the exponential becomes the smallest
+ * int32. */
 static gboolean
 fill_differences (
     float scale, float beta, gint32 *table, CleaveTfliteFactor *factor, GError **error)

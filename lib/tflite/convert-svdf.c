@@ -3,10 +3,10 @@
 /* Converts SVDF, a layer of F filters over the last M time steps. The state of a filter is a line
  * of its last M results, the oldest first:
  *
- * x [B, I] ──► weights_feature [F, I] ──► [B, F, 1] ──┐ state [B, F, M] ──► without the first
- * column ───────┴─► Concat ──► next state [B, F, M]
+ *   x [B, I] ──► weights_feature [F, I] ──► [B, F, 1] ──┐
+ *   state [B, F, M] ──► without the first column ───────┴─► Concat ──► next state [B, F, M]
  *
- * y [B, U] = bias + the sum over the rank F / U and M of the next state * weights_time [F, M] */
+ *   y [B, U] = bias + the sum over the rank F / U and M of the next state * weights_time [F, M] */
 
 #include "convert.h"
 

@@ -144,7 +144,7 @@ static const Operator operators[] = {
   { 158, 1, 1, 1, F (plain), NULL },                               /* SIGN */
 };
 
-/* Operators that call subgraphs or name variables. They may have no output. */
+/* Operators that call subgraphs or name variables. Such an operator may have no output. */
 static const struct
 {
   guint code;

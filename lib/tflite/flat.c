@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads tables, vectors, strings and numbers of a FlatBuffer, and checks every offset (flat.h). */
+
 #include "flat.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds a number by its key in a map in the format FlexBuffers (flex.h). */
+
 #include "flex.h"
 
 #include <string.h>

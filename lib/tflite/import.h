@@ -185,7 +185,7 @@ gboolean cleave_tflite_option_float (
 /* Fails with CLEAVE_ERROR_MODEL. The message has no name of the operator; the caller adds it. */
 gboolean cleave_tflite_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Constants (constants.c) */
+/* Constants of the file (constants.c, sparse.c) */
 
 /* Returns the value of a constant tensor: bytes of the file, or an unpacked or dequantized copy.
  * Dequantizes weights of 8-bit integers if a float operator reads them. */
@@ -197,7 +197,7 @@ CleaveTensor *cleave_tflite_densify (CleaveTfliteImport *import, guint tensor, G
  * fewer are left. */
 gboolean cleave_tflite_take_bytes (CleaveTfliteImport *import, gint64 n_bytes, GError **error);
 
-/* Quantization (scale.c, quantization.c) */
+/* Scales and zero points (scale.c, quantization.c) */
 
 typedef struct
 {

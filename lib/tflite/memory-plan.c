@@ -147,8 +147,8 @@ compare_offsets (gconstpointer a, gconstpointer b)
   return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Returns the lowest offset at which `buffer` overlaps no buffer of `others`. These are the buffers
- * in use at the same time. */
+/* Returns the lowest offset at which `buffer` overlaps no buffer of `others`. `others` are the
+ * buffers in use at the same time. */
 static gint64
 find_gap (const Buffer *buffer, GPtrArray *others)
 {

@@ -3,7 +3,7 @@
 /* Adds a memory plan to a TensorFlow Lite file, as metadata. Offsets of a FlatBuffer point forward
  * only. So a new root table goes before the contents of the old file, and points into them:
  *
- * [root][TFL3][new root table, lists of buffers and metadata, the plan][old file]
+ *   [root][TFL3][new root table, lists of buffers and metadata, the plan][old file]
  *
  * Offsets inside the old file are relative to their own position, so they need no change. */
 

@@ -10,7 +10,7 @@
 #include "../../ops/move.h"
 #include "../wire.h"
 
-/* Writing attributes */
+/* Functions that write an attribute of a node */
 
 static Onnx__AttributeProto *
 add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type)
@@ -269,7 +269,7 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
   return list_of_ints (field, 1);
 }
 
-/* Freeing nodes */
+/* Functions that free the attributes of nodes */
 
 /* Frees the attributes of all nodes, also of nodes in nested graphs. The nodes themselves belong to
  * the pool. */

@@ -61,7 +61,7 @@ is_view (const Onnx__NodeProto *node)
   return g_strv_contains (views, node->op_type);
 }
 
-/* Counting readers */
+/* Readers of values: their number, and the position of the last one */
 
 static void
 count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
@@ -80,7 +80,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
       count_reads (run, node->attribute[k]->g->node[i], position); /* nested graphs, too */
 }
 
-/* Sizes of values */
+/* Sizes of values in bytes */
 
 static gint64
 bytes_of (const Run *run, const char *name)
@@ -138,7 +138,7 @@ infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
   return sum;
 }
 
-/* Assigning buffers */
+/* Buffers: which buffer a value takes */
 
 static Buffer *
 get_buffer (const Run *run, const char *name)

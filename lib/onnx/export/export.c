@@ -12,7 +12,7 @@
 /* first opset whose DequantizeLinear reads elements of 4 bits */
 #define PACKED_OPSET 21
 
-/* Setup and cleanup */
+/* Setup and cleanup of the state of an export */
 
 static void
 number_values (CleaveOnnxExport *export)
@@ -103,7 +103,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   g_free (export->branch);
 }
 
-/* Names */
+/* Names of the model's inputs and outputs */
 
 /* Reserves the names of inputs, then of outputs. A value that is an output gets the output's name.
  * Fails if an input and an output have the same name but are different values. */

@@ -99,7 +99,7 @@ GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GEr
  * there is none. */
 GHashTable *cleave_onnx_find_packed (const CleaveGraph *graph);
 
-/* Opsets */
+/* Opsets: the opset of the file, and the differences between opsets */
 
 /* The first function returns the lowest opset, at least CLEAVE_ONNX_OPSET, that has every op of a
  * graph. The second returns the lowest IR version that a file with an opset may state. */
@@ -166,7 +166,7 @@ GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
  * shapes of inner values. */
 gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
-/* Attributes */
+/* Functions that write attributes of a node */
 
 void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
 void cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value);
@@ -183,7 +183,7 @@ gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);
 
-/* Constants */
+/* Functions that write constants */
 
 /* Adds an initializer that points to the bytes of a dense tensor. Keeps a reference to the
  * tensor. */

@@ -3,7 +3,8 @@
 /* Hides shapes from ONNX Runtime until it runs the model.
  *
  * ONNX Runtime keeps the buffer of a dead value of known shape for the next value of that shape,
- * even if that value comes much later. It frees the buffer of a value of unknown shape at once.
+ * even if that value comes much later. ONNX Runtime frees the buffer of a value of unknown shape at
+ * once.
  *
  * A list of extents is unknown before the run if a Loop returns it: constant folding does not
  * evaluate a Loop. So the exporter adds a Loop of one iteration that returns such lists. A Reshape
@@ -63,7 +64,7 @@ rename_reads (Onnx__GraphProto *graph, GHashTable *names)
     }
 }
 
-/* Moves the nodes from index `first` to the end of the graph to its beginning. */
+/* Moves the nodes with an index of at least `first` before all other nodes of the graph. */
 static void
 move_to_front (Onnx__GraphProto *graph, size_t first)
 {
@@ -290,10 +291,10 @@ hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
   node->input[1] = (char *) add_list (export, "shape", dims, n);
 }
 
-/* Symbolic extents */
+/* Symbolic extents: names instead of numbers in the shapes of inner values */
 
-/* Returns whether the runtime infers that a node's result has the shape of the operand. It may then
- * write the result over the operand. */
+/* Returns whether the runtime infers that a node's result has the shape of the operand. If so, the
+ * runtime may write the result over the operand. */
 static gboolean
 keeps_shape (const CleaveNode *node)
 {

@@ -61,7 +61,7 @@ cleave_onnx_list_relate (const CleaveOnnxList *list,
                  input);
 }
 
-/* Comparing iterations */
+/* Comparing the nodes of all iterations */
 
 static gboolean
 moves_evenly (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node)
@@ -184,7 +184,7 @@ cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repe
   return TRUE;
 }
 
-/* Readers after the iterations */
+/* Readers that come after the iterations */
 
 /* Finds one result of all iterations among the operands of a Concat, in the order of the
  * iterations. Fills in `stack`. Returns FALSE if the Concat does not have them. */

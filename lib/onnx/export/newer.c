@@ -223,7 +223,7 @@ add_constant (Conversion *c, const char *suffix, int type, guint rank, gconstpoi
   return node->output[0];
 }
 
-/* Conversions of ops */
+/* Conversions, each for one op or for several similar ops */
 
 static void
 move_attr (Conversion *c, const char *name, guint operand, Kind kind)

@@ -73,7 +73,7 @@ cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
   return *name;
 }
 
-/* Adding nodes */
+/* Adding nodes to the file */
 
 /* Returns the name that a node gets in the file. Only the node that the exporter writes now
  * (export->node) may have the name of a graph node; the function recognizes that name by its
@@ -122,7 +122,7 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
   return node;
 }
 
-/* Types of values */
+/* Types of values in the file */
 
 Onnx__ValueInfoProto *
 cleave_onnx_info_new (const CleaveOnnxExport *export,
@@ -157,7 +157,7 @@ cleave_onnx_info_new (const CleaveOnnxExport *export,
   return info;
 }
 
-/* Adding constants */
+/* Adding initializers to the file */
 
 /* Adds an initializer of this shape and of the element type with ONNX's number `number`. The bytes
  * belong to `data`, to which the export keeps a reference. */
@@ -208,7 +208,7 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
 
 /* A constant of the graph shares its initializer with an equal operand of another node if it has at
  * most this many bytes. Such an operand is an attribute in our op record, for example the axes of a
- * Squeeze. Both must have the same name in the imported file. */
+ * Squeeze. The constant and the operand must have the same name in the imported file. */
 #define MAX_SMALL 4096
 
 static GBytes *
@@ -268,7 +268,7 @@ cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *
   return cleave_onnx_add_small (export, name, cleave_tensor_new_copy (&type, values, NULL));
 }
 
-/* Adding Slices */
+/* Adding Slices to the file */
 
 const char *
 cleave_onnx_add_slice (CleaveOnnxExport *export,

@@ -222,7 +222,7 @@ cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *pro
   return read_value (attr, import, proto, error) ? g_steal_pointer (&attr) : NULL;
 }
 
-/* Constants as attributes */
+/* Attributes that are made from constants */
 
 CleaveOnnxAttr *
 cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor)

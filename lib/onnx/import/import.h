@@ -29,8 +29,8 @@ typedef enum {
   CLEAVE_ONNX_OPTIONAL_SEQUENCE
 } CleaveOnnxOptional;
 
-/* A value of the file. It has a `result` of the graph, a known tensor (`constant`), or both. A
- * value with only a constant becomes a node of the graph when a node reads it. */
+/* A value of the file, with a `result` of the graph, a known tensor (`constant`), or both. A value
+ * with only a constant becomes a node of the graph when a node reads it. */
 typedef struct
 {
   char *name; /* name in the file; NULL: an upgrade made the value */
@@ -134,8 +134,8 @@ typedef struct
 {
   char *name;
   Onnx__AttributeProto__AttributeType type;
-  GArray *ints;   /* gint64 */
-  GArray *floats; /* double */
+  GArray *ints;   /* gint64: numbers, as integers */
+  GArray *floats; /* double: numbers, as floats */
   char *string;
   GPtrArray *strings;
   CleaveTensor *tensor;
@@ -152,7 +152,7 @@ typedef struct CleaveOnnxNode
   GPtrArray *operands; /* CleaveOnnxValue, indexed by operand of ONNX; NULL: absent */
   GPtrArray *rest;     /* CleaveOnnxValue: operands of our op, without those that are attributes;
                         * cleave_onnx_node_make() fills the array */
-  GPtrArray *attrs;    /* CleaveOnnxAttr */
+  GPtrArray *attrs;    /* CleaveOnnxAttr: attributes that no upgrade has taken yet */
   const char *result;  /* name of result 0 in the file; NULL: an upgrade added the node */
   guint n_results;     /* number of results, without results at the end that nothing reads */
   guint n_declared;    /* number of results that the file declares */
@@ -160,7 +160,7 @@ typedef struct CleaveOnnxNode
                         * not made them yet */
 } CleaveOnnxNode;
 
-/* Values */
+/* Values and scopes of names (node.c) */
 
 CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
 /* Makes a value with a known tensor. Takes ownership of the tensor. */
@@ -212,7 +212,7 @@ void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, Clea
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);
 
-/* Attributes */
+/* Attributes of a CleaveOnnxNode (attrs.c) */
 
 CleaveOnnxAttr *cleave_onnx_attr_new (const char *name, Onnx__AttributeProto__AttributeType type);
 CleaveOnnxAttr *cleave_onnx_attr_new_ints (const char *name, const gint64 *ints, guint n_ints);
@@ -233,7 +233,7 @@ gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
                                  gpointer attrs,
                                  GError **error);
 
-/* Nodes */
+/* Nodes that are being read (node.c) */
 
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
@@ -272,7 +272,7 @@ gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
  * outer scopes may refer. */
 void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
 
-/* The dynamic part */
+/* The dynamic part (dynamic.c, bounds.c, border.c) */
 
 /* Called with each name that a node, or a node of one of its inner graphs, reads. */
 typedef void (*CleaveOnnxReadFunc) (const char *name, gpointer data);
@@ -317,7 +317,7 @@ gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
                                      const Onnx__GraphProto *whole,
                                      GError **error);
 
-/* Interpreting */
+/* Interpreting: a run of the dynamic part (held.c, compute.c) */
 
 /* The first function counts a value that begins to hold the tensor; the second, a value that
  * releases it. */
@@ -340,7 +340,7 @@ void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value
  * cleave_onnx_release_value() does. Does nothing unless the import interprets. */
 void cleave_onnx_release (CleaveOnnxImport *import, guint first);
 
-/* Folding */
+/* Constant folding, and the steps of upgrades (fold.c, upgrade/steps.c) */
 
 /* Sets the budget of constant folding. The budget is proportional to `n_bytes`, the size of the
  * model's file. */
@@ -417,7 +417,7 @@ void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const 
 /* Returns the shape of operand `index`; NULL if the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
-/* Order of nodes */
+/* The order of nodes in a graph of the file (order.c) */
 
 /* Returns the indices (guint) of all nodes of a graph, sorted so that each node comes after the
  * nodes that compute its operands. Keeps the order of the file where possible. */
@@ -451,7 +451,7 @@ gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
                                 size_t index,
                                 GError **error);
 
-/* Ops with inner graphs */
+/* Ops whose attributes are graphs (if.c, loop.c, scan.c) */
 
 /* Reads an If whose operands are known, and makes its values. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
@@ -475,7 +475,7 @@ CleaveOnnxValue *cleave_onnx_find_output (CleaveOnnxNode *node,
 /* Adds an Identity of a value of an outer scope, which keeps its own name. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 
-/* Sequences */
+/* Ops that read or make sequences (sequences.c) */
 
 /* Returns whether the op reads or makes a sequence. The importer runs such an op itself. */
 gboolean cleave_onnx_is_sequence_op (const char *op);
@@ -505,13 +505,13 @@ gboolean cleave_onnx_check_not_blocked (CleaveOnnxImport *import,
                                         const Onnx__NodeProto *proto,
                                         GError **error);
 
-/* Nodes of unknown domains */
+/* Nodes of domains that the importer does not know (custom.c) */
 
 /* Reads a node of an unknown domain. The results of a Custom node become its values. */
 gboolean
 cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
-/* Upgrades */
+/* Upgrades (upgrade/upgrade.c, upgrade/contrib.c) */
 
 /* Returns whether an upgrade replaces an op that has no op record. */
 gboolean cleave_onnx_upgrade_knows (const char *op);
@@ -522,7 +522,7 @@ gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_is_contrib (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
-/* Inputs of the graph */
+/* Inputs of the graph, and their types (inputs.c, shapes.c) */
 
 /* A graph may have at most this many inputs, and at most this many outputs, since a search looks at
  * each. */

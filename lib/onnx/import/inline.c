@@ -71,7 +71,7 @@ fail (const Call *call, GError **error, const char *what)
                       call->renaming.prefix, call->function->name, what);
 }
 
-/* Identity of functions */
+/* Identity of a function: domain, name and overload */
 
 /* Finds a field that the schema lacks among the unknown fields of a message. Begins at unknown
  * field `*at`, and sets `*at` to the index after the found field. Returns the data of the field and
@@ -144,7 +144,7 @@ index_functions (Inliner *inliner, const Onnx__ModelProto *model, GError **error
   return TRUE;
 }
 
-/* Attributes of functions */
+/* Attributes of a function's nodes that refer to attributes of the call */
 
 /* Returns a copy of the message. The caller frees it. */
 static gpointer
@@ -215,7 +215,7 @@ resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
   return good;
 }
 
-/* Replacing calls */
+/* Replacing a call by the nodes of its function */
 
 static Onnx__NodeProto *
 make_identity_node (const char *from, const char *to)

@@ -57,7 +57,7 @@ release_if_last (const char *name, gpointer data)
     cleave_onnx_release_value (done->import, value);
 }
 
-/* Running the nodes */
+/* Running the nodes of the dynamic part */
 
 static gboolean
 bind_given (CleaveOnnxImport *import,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Unrolls the body of a Loop or a Scan (iterations.h): reads its nodes once for each iteration. */
+
 #include "iterations.h"
 
 #include "../../ir/graph-private.h"
@@ -64,7 +66,7 @@ cleave_onnx_iterations_init (CleaveOnnxIterations *iterations,
   return TRUE;
 }
 
-/* Reading iterations */
+/* Reading the nodes of an iteration */
 
 static CleaveOnnxValue *
 find_output (const CleaveOnnxIterations *iterations, guint index, GError **error)
@@ -238,7 +240,7 @@ cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iteratio
   return good;
 }
 
-/* Results of the loop */
+/* Results: final states and scan outputs */
 
 /* Reshapes a value of a scan output: adds a dimension of extent 1 at `axis`, for the iterations. */
 static CleaveOnnxValue *

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Values and nodes during the import: makes, looks up, changes and frees them (import.h). */
+
 #include "import.h"
 
 #include "../../ir/graph-private.h"
 
 #include <string.h>
 
-/* Scopes and values */
+/* Values, and the scopes in which names are looked up */
 
 static void
 value_clear (gpointer data)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds the names of the values that nodes read, also in the graphs within nodes. */
+
 #include "import.h"
 
 /* Returns the set of the names that nodes and outputs of a graph, and of its inner graphs, read. */

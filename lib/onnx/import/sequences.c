@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Resolves sequences during the import. A value of the graph is a tensor, so the import keeps a
- * sequence as a list of tensors. It runs each op of sequences itself, and adds nodes only for
- * tensors:
+ * sequence as a list of tensors. The import runs each op of sequences itself, and adds nodes only
+ * for tensors:
  *
  *     SplitToSequence (x, [2, 3]) -> s      Split (x, [2, 3]) -> s0, s1
  *     SequenceAt (s, 1) -> y            =>  y is s1
@@ -86,7 +86,7 @@ read_position (
   return TRUE;
 }
 
-/* Ops that change lists */
+/* Ops that make or change a list of tensors */
 
 static gboolean
 read_empty (CleaveOnnxNode *node, GError **error)
@@ -165,7 +165,7 @@ read_length (CleaveOnnxNode *node, GError **error)
          cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
-/* Ops that read or make tensors */
+/* Ops that take tensors from a list, or join them */
 
 /* Reads SequenceAt. The tensor in the list gets the name of the result; if it already has a name,
  * an Identity of it does. */

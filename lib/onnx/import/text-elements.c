@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Reads and writes single elements of tensors that hold strings, integers or floats
+ * (text-elements.h). */
+
 #include "text-elements.h"
 
 gboolean

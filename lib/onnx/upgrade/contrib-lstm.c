@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades DynamicQuantizeLSTM, an LSTM with quantized weights. It quantizes its other operands at
- * run time: X as a whole, so that a single MatMul computes all products with W, and each hidden
- * state separately. The time steps are unrolled like the iterations of a loop. */
+/* Upgrades DynamicQuantizeLSTM, an LSTM with quantized weights. The LSTM quantizes its other
+ * operands at run time: X as a whole, so that a single MatMul computes all products with W, and
+ * each hidden state separately. The time steps are unrolled like the iterations of a loop. */
 
 #include "contrib.h"
 

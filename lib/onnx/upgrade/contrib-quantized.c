@@ -183,7 +183,7 @@ qlinear_concat (CleaveOnnxNode *node, GError **error)
                    0, error);
 }
 
-/* Matrix products */
+/* Products of quantized matrices */
 
 /* Upgrades QGemm. Its operands are A and B, each with scale and zero point, then C, then scale and
  * zero point of Y. The scale of C is the product of the scales of A and B. Without a scale of Y, Y
@@ -307,7 +307,7 @@ dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
                          cleave_onnx_node_operand (node, 4), error);
 }
 
-/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft. They are the ops of opset 21 of
+/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft. Both are the ops of opset 21 of
  * the default domain, with 16-bit integers, in a model of any opset. */
 static gboolean
 quantize_of_21 (CleaveOnnxNode *node, GError **error)

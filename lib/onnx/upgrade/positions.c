@@ -7,7 +7,7 @@
 
 #include "../../ops/reference.h"
 
-/* AffineGrid */
+/* The upgrade of AffineGrid */
 
 /* Returns the coordinate of element i of n, in the range from -1 to 1. The coordinate is the center
  * of the element. With align_corners, it is -1 for the first and 1 for the last element. */
@@ -119,7 +119,7 @@ cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, sum);
 }
 
-/* TensorScatter */
+/* The upgrade of TensorScatter */
 
 /* Returns the index along `axis` to which each element of the update is written, in the shape of
  * the update. */

@@ -7,8 +7,8 @@
 
 enum { X, SCALE, ZERO, N_OPERANDS };
 
-/* Adds a zero point of 0 if the node has none. Its type is the result type, whose ONNX number is
- * `number`. */
+/* Adds a zero point of 0 if the node has none. The zero point has the result type, whose ONNX
+ * number is `number`. */
 static gboolean
 make_zero (CleaveOnnxNode *node, gint64 number, GError **error)
 {
@@ -139,7 +139,7 @@ do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
   return cleave_onnx_slice (node, operands[X], axis, (CleaveSpan){ 0, extent }, ".cut", error);
 }
 
-/* Upgrades */
+/* The upgrades of both ops */
 
 gboolean
 cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)

@@ -3,7 +3,7 @@
 /* Resize by weights, for the forms that our op record does not have. Each dimension takes a Gather,
  * a product and a sum:
  *
- * [.., from, ..]  Gather  [.., to, taps, ..]  Mul by [to, taps, 1, ..]  ReduceSum  [.., to, ..]
+ *   [.., from, ..]  Gather  [.., to, taps, ..]  Mul by [to, taps, 1, ..]  ReduceSum  [.., to, ..]
  *
  * A tap is an operand element that a result element reads, with its weight. The weights are the
  * same as in ONNX Runtime. With antialias, the filter is stretched by the factor by which the

@@ -9,8 +9,9 @@
 #include <string.h>
 
 /* The scales of a Resize before opset 11. The specification of these opsets does not define the
- * nearest element, so models were made for ONNX Runtime. It takes the floor where a dimension grows
- * and the ceiling where it shrinks. It copies the operand if the shape stays the same. */
+ * nearest element, so models were made for ONNX Runtime. ONNX Runtime takes the floor where a
+ * dimension grows and the ceiling where it shrinks, and copies the operand if the shape stays the
+ * same. */
 
 typedef struct
 {

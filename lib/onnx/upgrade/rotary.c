@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds the nodes of a rotary embedding. It rotates each pair of elements of a head by an angle that
- * depends on the position. */
+/* Adds the nodes of a rotary embedding. A rotary embedding rotates each pair of elements of a head
+ * by an angle that depends on the position. */
 
 #include "rotary.h"
 #include "attend.h"

@@ -17,7 +17,7 @@ integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
   return cleave_onnx_constant (node, &CLEAVE_TYPE (CLEAVE_INT64, n), numbers);
 }
 
-/* Losses */
+/* The two losses */
 
 typedef struct
 {
@@ -163,7 +163,7 @@ cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* BatchNormalization */
+/* BatchNormalization with statistics of its operand */
 
 /* Returns momentum * old + (1 - momentum) * new. */
 static CleaveOnnxValue *

@@ -200,9 +200,9 @@ upgrade_prelu (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* Returns whether a constant attribute of Clip can hold the bound. Otherwise Clip becomes a Max and
- * a Min. This happens if the bound is computed, is a NaN, which would mean no bound as an
- * attribute, or is an integer that a double cannot hold. */
+/* Returns whether a constant attribute of Clip can hold the bound. If not, Clip becomes a Max and a
+ * Min: the bound is computed, is a NaN, which would mean no bound as an attribute, or is an integer
+ * that a double cannot hold. */
 
 static gboolean
 is_attr (CleaveOnnxImport *import, CleaveOnnxValue *limit)

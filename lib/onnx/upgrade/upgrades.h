@@ -2,9 +2,9 @@
 #pragma once
 
 /* The upgrades. Each function converts a node of an old opset, or of an op without an op record, to
- * nodes of opset 17. It returns FALSE and sets the error if opset 17 cannot express the node.
- * upgrade.c calls these functions from its table while the import reads a node; make.c then adds
- * the result to the graph. */
+ * nodes of opset 17. An upgrade returns FALSE and sets the error if opset 17 cannot express the
+ * node. upgrade.c calls these functions from its table while the import reads a node; make.c then
+ * adds the result to the graph. */
 
 #include "../import/import.h"
 

@@ -160,8 +160,8 @@ cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error)
   return resolve_auto_pad (node, 0, error);
 }
 
-/* Finds the spatial extents of the result of a ConvTranspose. They are output_shape, which includes
- * N and C in old files, or the operand's extents times the strides. */
+/* Finds the spatial extents of the result of a ConvTranspose. The extents are output_shape, which
+ * includes N and C in old files, or the operand's extents times the strides. */
 static gboolean
 read_output_shape (const CleaveOnnxNode *node,
                    const CleaveOnnxAttr *attr,
