@@ -85,7 +85,7 @@ typedef enum {
 /**
  * CleaveBundleMemory:
  * @name: name of the memory, such as "fast"
- * @n_bytes: its size in bytes
+ * @n_bytes: size of the memory, in bytes
  *
  * A memory of a device, such as its on-chip memory.
  */

@@ -48,8 +48,9 @@ void cleave_copy_loops_run (CleaveCopyLoops *loops, gpointer to, gconstpointer f
  * in row-major order becomes element i of `to`. */
 void cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from);
 
-/* copy-rows.c: cleave_copy_rows() copies an inner loop that is contiguous on both sides,
- * cleave_copy_lines() any inner loop, element by element. */
+/* Run the two innermost loops without a transposition (copy-rows.c). cleave_copy_rows() copies an
+ * innermost loop that is contiguous on both sides, cleave_copy_lines() any innermost loop, element
+ * by element. */
 void cleave_copy_rows (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_rows);
 void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
 /* Copies n bytes with non-temporal stores, and prefetches the bytes that lie `ahead` bytes after
@@ -57,8 +58,8 @@ void cleave_copy_lines (const CleaveCopyLoops *loops, char *to, const char *from
 void cleave_stream_row (char *to, const char *from, gint64 n, gint64 ahead);
 /* Makes the bytes of earlier non-temporal stores visible to other threads. */
 void cleave_stream_end (void);
-/* copy-transposed.c: transposes. The innermost loop is contiguous in `to`, the loop around it in
- * `from`. */
+/* Runs the two innermost loops as a transposition (copy-transposed.c). The innermost loop must be
+ * contiguous in `to`, the loop around it in `from`. */
 void
 cleave_copy_transposed (const CleaveCopyLoops *loops, char *to, const char *from, gint64 n_outer);
 /* Returns whether the loop with the index `outer` and the innermost loop are a transposition that

@@ -83,7 +83,8 @@ struct _CleaveGraph
 
 typedef struct
 {
-  CleaveOperand operand; /* its node is NULL; the first member, so that a use can be cast to it */
+  CleaveOperand operand; /* an operand whose `node` is NULL; the first field, so that a use can be
+                          * cast to CleaveOutput */
   char *name;
 } CleaveOutput;
 

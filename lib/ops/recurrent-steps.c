@@ -180,7 +180,7 @@ activate (const Walk *walk, guint function, double a)
   return apply (walk, function, low > clip ? clip : low);
 }
 
-/* A step of an RNN, a GRU and an LSTM */
+/* The functions that compute a step of an RNN, a GRU and an LSTM */
 
 static void
 step_rnn (const Walk *walk)

@@ -7,9 +7,9 @@
  * both to one scale; they add or subtract, and multiply the sum by a factor.
  * TfliteSquaredDifference multiplies the square of the difference by the factor instead. TfliteMul
  * multiplies the product by a factor. TfliteDiv multiplies A by the reciprocal of B, which three
- * steps of Newton and Raphson compute; the result of a division by 0 is undefined. TflitePRelu
- * multiplies A by one factor where A is not below its zero point, and the product of A and B by
- * another one elsewhere. Sources: reference/integer_ops/add.h, reference/sub.h,
+ * steps of the Newton-Raphson method compute; the result of a division by 0 is undefined.
+ * TflitePRelu multiplies A by one factor where A is not below its zero point, and the product of A
+ * and B by another one elsewhere. Sources: reference/integer_ops/add.h, reference/sub.h,
  * reference/integer_ops/mul.h, reference/div.h, reference/prelu.h and squared_difference.cc. */
 
 #include "lines.h"

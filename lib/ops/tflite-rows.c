@@ -4,8 +4,8 @@
  * dimension, which no split cuts.
  *
  * TfliteL2Normalize: y = x / sqrt (sum of squares), x without its zero point, in units of 1 / 128.
- * The sum has 32 bits. Five steps of Newton and Raphson compute the inverse root as a multiplier.
- * Source: reference/integer_ops/l2normalization.h.
+ * The sum has 32 bits. Five steps of the Newton-Raphson method compute the inverse root as a
+ * multiplier. Source: reference/integer_ops/l2normalization.h.
  *
  * TfliteLogSoftmax: y = d - ln (sum of exp (d)) + 127, in units of 1 / 16, with d the difference
  * from the maximum. `differences` holds d, and `exponentials` exp (d), for the 256 differences, in
