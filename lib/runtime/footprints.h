@@ -3,7 +3,10 @@
 
 #include <glib.h>
 
-/* Prefetches the data that steps read besides values. */
+/* Prefetches the data that steps read besides values. program.c finds the footprints when it makes
+ * a program (footprints.c); run.c calls cleave_footprints_fetch() before each step. */
+
+/* Size of a cache line in bytes. */
 
 #define CLEAVE_CACHE_LINE 64
 
@@ -15,18 +18,18 @@ typedef struct
 } CleaveMemoryLines;
 
 /* The footprint of each step: the memory that a step reads besides values, such as its task and its
- * kernel's state. The nearer caches cannot hold the footprints of thousands of small steps. Each
- * step then waits 0.2 us for its footprint, a tenth of the run time of a graph that is cut into
- * small pieces. While a step computes, a run therefore prefetches the footprint of the next
+ * kernel's state. The caches near the core cannot hold the footprints of thousands of small steps.
+ * Each step then waits 0.2 us for its footprint: a tenth of the run time of a graph that is cut
+ * into small pieces. While a step computes, a run therefore prefetches the footprint of the next
  * step. */
 typedef struct
 {
-  guint *next;  /* indexed by step: the next step of the same thread that has a footprint; the step
-                   itself if there is none */
-  gsize *first; /* indexed by step: index in `lines` of the step's first entry; one more element has
-                   the end of the last step's entries */
-  GArray *lines; /* CleaveMemoryLines, step by step; NULL: no prefetching, as the footprints stay in
-                    the cache */
+  guint *next;   /* indexed by step: the next step of the same thread that has a footprint; the step
+                    itself if there is none */
+  gsize *first;  /* indexed by step: index in `lines` of the step's first entry; one more element is
+                    the index after the last step's last entry */
+  GArray *lines; /* CleaveMemoryLines, step by step; NULL: nothing is prefetched, since all
+                    footprints stay in the cache */
 } CleaveFootprints;
 
 /* Appends to `lines` (CleaveMemoryLines) the cache lines that n_bytes bytes from `begin` touch.

@@ -13,10 +13,12 @@ typedef struct _CleaveKernelFamily CleaveKernelFamily;
 typedef struct _CleaveFusedConsumer CleaveFusedConsumer;
 
 /* Interface between the runtime and its kernels: families of fast code, kernel instances (one for
- * each step), fused consumers and epilogue ops.
+ * each step), fused consumers and epilogue ops. lower.c finds the family of each step and prepares
+ * an instance; run.c runs it. The families are defined in lib/runtime/kernels.
  *
- * This enum lists the kinds of epilogue ops. An op changes the value v in a register. Its second
- * operand w, if any, is the element at the same position of another value, or a scalar. */
+ * This enum lists the kinds of epilogue ops. An epilogue op changes the value v in a register. Its
+ * second operand w, if there is one, is the element at the same position of another value, or a
+ * scalar. */
 typedef enum {
   CLEAVE_EPILOGUE_NONE,
   CLEAVE_EPILOGUE_RELU,
@@ -25,9 +27,9 @@ typedef enum {
   CLEAVE_EPILOGUE_SUB,
   CLEAVE_EPILOGUE_MUL,
   CLEAVE_EPILOGUE_DIV,
-  CLEAVE_EPILOGUE_FUNCTION, /* function of v; the consumer's state holds scalar operands */
-  CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b); each channel has its own mean, factor and
-                               b */
+  CLEAVE_EPILOGUE_FUNCTION, /* a function of v; the consumer's `state` holds scalar operands */
+  CLEAVE_EPILOGUE_NORMALIZE /* fma (v - mean, factor, b), with a mean, a factor and an addend b for
+                               each channel */
 } CleaveEpilogueKind;
 
 /* An epilogue op: a fused consumer that is cheap enough for the head's kernel to apply in registers
@@ -42,14 +44,14 @@ typedef struct
   gint64 pixel;                   /* distance of adjacent pixels, in elements */
   guint v, w;                     /* indices of the operands v and w in the consumer's call */
   gboolean w_is_one;
-  gboolean begins_pattern, w_is_before; /* the op begins an expression pattern; w is the value with
-                                           which the pattern began */
+  gboolean begins_pattern,
+      w_is_before; /* begins_pattern: the op begins an expression pattern; w_is_before: w is the
+                      value with which the pattern began */
   void (*function) (const CleaveFusedConsumer *self,
                     float *v,
-                    gint64 n); /* FUNCTION: applies the function to n values */
-  void (*gate) (
-      float *v,
-      gint64 n); /* FUNCTION f: computes v * f (v) for n values; NULL: no code for the product */
+                    gint64 n);       /* FUNCTION: applies the function to n values */
+  void (*gate) (float *v, gint64 n); /* FUNCTION f: computes v * f (v) for n values; NULL: there is
+                                        no code for this product */
 } CleaveEpilogueOp;
 
 /* A fused consumer: a step that runs range by range with the step before it. Each range of that
@@ -62,8 +64,8 @@ struct _CleaveFusedConsumer
   CleaveEpilogueOp epilogue_op;
 };
 
-/* A kernel instance: the data that the kernel of one step needs. The arena has its final address,
- * so the views hold final addresses. */
+/* A kernel instance: the data that the kernel of one step needs. The views hold final addresses,
+ * since the arena is allocated before. */
 struct _CleaveKernelInstance
 {
   CleaveCall call;
@@ -71,8 +73,8 @@ struct _CleaveKernelInstance
   CleaveTensor **constants; /* indexed by operand: the constant, or NULL if the operand is not
                                constant; set during `prepare` only */
   guint n_fused;
-  const CleaveFusedConsumer *fused; /* fused consumers in the order of their steps; their results
-                                       have the strides of result 0 */
+  const CleaveFusedConsumer *fused; /* fused consumers in the order of their steps; all their
+                                       results have the strides of result 0 */
   guint n_epilogue_ops; /* number of fused consumers, from the first on, that the kernel applies in
                            registers */
 };
@@ -82,50 +84,50 @@ struct _CleaveKernelInstance
 struct _CleaveKernelFamily
 {
   /* Prepares an instance and sets its `state`. Returns FALSE if the family does not serve the
-   * instance. Does all work that may fail or allocate. Sets `n_scratch` to the scratch memory of a
-   * run, in bytes. */
+   * instance. Everything that may fail or allocate happens here. Sets `n_scratch` to the bytes of
+   * scratch memory that a run needs. */
   gboolean (*prepare) (const CleaveKernelInstance *instance,
                        CleaveWeights *weights,
                        gpointer *state,
                        gsize *n_scratch);
   void (*run) (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch);
   void (*free) (gpointer state);
-  /* Computes the elements [begin, end) of the result, counted in memory from its first element.
-   * NULL: the family needs scratch or cannot compute a part of the result, so its steps cannot be
-   * fused consumers. */
+  /* Computes the elements [begin, end) of the result, numbered by their order in memory from the
+   * result's first element. NULL: the family needs scratch or cannot compute a part of the result,
+   * so its steps cannot be fused consumers. */
   void (*run_part) (gconstpointer state,
                     const CleaveKernelInstance *instance,
                     gint64 begin,
                     gint64 end);
   /* TRUE: for an operand with the strides of the result, `run` reads each element before it writes
-   * the result's element at the same position. It is TRUE for all families with `run_part`. */
+   * the result's element at the same position. All families with `run_part` do so. */
   gboolean by_elements;
-  /* Returns whether `run` calls cleave_kernel_range_done() for each part of the result. NULL: it
-   * never does. */
+  /* Returns whether `run` calls cleave_kernel_range_done() for each part of the result. NULL: `run`
+   * never calls it. */
   gboolean (*reports_progress) (gconstpointer state);
-  /* Returns the kind of epilogue op that this instance can be, if the head's kernel has operand `v`
-   * in registers. CLEAVE_EPILOGUE_NONE: no kind. NULL: no instance of the family can be an epilogue
-   * op. */
+  /* Returns the kind of epilogue op that this instance can be if the head's kernel has operand `v`
+   * in registers, and fills `epilogue_op`. CLEAVE_EPILOGUE_NONE: the instance cannot be an epilogue
+   * op. NULL: no instance of the family can. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,
                                      CleaveEpilogueOp *epilogue_op);
-  /* Returns whether `run` applies the epilogue ops of its instance. NULL: it never does. Sets
-   * `along` to a dimension of the result whose lines no vector crosses; CLEAVE_ALONG_ALL: a vector
-   * may cross the ends of all lines. */
+  /* Returns whether `run` applies the epilogue ops of its instance. NULL: `run` never applies them.
+   * Sets `along` to a dimension of the result: no vector spans two lines along it.
+   * CLEAVE_ALONG_ALL: a vector may span the ends of all lines. */
   gboolean (*does_epilogue) (gconstpointer state,
                              const CleaveKernelInstance *instance,
                              guint *along);
   /* Index of the operand that `prepare` packs if it is constant; `run` then reads only the packed
    * copy. The operand may hold 16-bit floats instead of floats. 0: no operand. */
   guint packs;
-  /* Returns whether `run` reads this operand itself, not a packed copy. NULL: `run` reads all
+  /* Returns whether `run` reads this operand's own memory, not a packed copy. NULL: `run` reads all
    * operands. */
   gboolean (*reads) (gconstpointer state, guint operand);
-  /* size of the state in bytes; 0: at most CLEAVE_SMALL_STATE */
+  /* Size of the state in bytes; 0: at most CLEAVE_SMALL_STATE. */
   gsize n_state;
-  /* Adds to `lines` the memory that `run` reads through pointers in the state. NULL: there is
-   * none. */
+  /* Adds to `lines` the memory that `run` reads through pointers in the state. NULL: the state
+   * contains no such pointers. */
   void (*add_memory) (gconstpointer state, GArray *lines);
 };
 
@@ -142,7 +144,8 @@ cleave_kernel_add_memory (const CleaveKernelFamily *family, gconstpointer state,
 }
 
 /* Runs the fused consumers on the elements [begin, end) of the result. A kernel calls this function
- * once for each part of its result, when the part is complete and the kernel no longer reads it. */
+ * once for each part of its result, when all elements of the part are stored and the kernel will
+ * not read them again. */
 static inline void
 cleave_kernel_range_done (const CleaveKernelInstance *instance, gint64 begin, gint64 end)
 {

@@ -3,12 +3,14 @@
 
 #include <cleave/cleave-tensor.h>
 
-/* Packed weights: copies of constants in the layouts that kernels read. Each copy is made once per
- * base constant and layout. All pieces share the copy, even if they use different slices of the
- * constant. */
+/* Packed weights: copies of constants in the layouts that kernels read. Kernels request them in
+ * `prepare`; the program owns them, and lib/saved writes them into a file. Each copy is made once
+ * per base constant and layout. All pieces share the copy, even if they use different slices of the
+ * constant. Example: eight pieces of a convolution, each with 8 of 64 output channels, share one
+ * packed copy of all 64. */
 typedef struct _CleaveWeights CleaveWeights;
 
-/* A packed copy: `n_bytes` bytes at `memory`. `key` names its layout. */
+/* A packed copy: `n_bytes` bytes at `memory`. `key` is a text that names the layout of the copy. */
 typedef struct
 {
   char *key;
@@ -20,22 +22,23 @@ typedef struct
 /* Returns an empty GArray of CleavePackedWeight. */
 GArray *cleave_packed_weights_new (void);
 
-/* Makes an empty set of packed weights. `stored` has the packed copies of a saved program
- * (CleavePackedWeight), which are used instead of packing again and must outlive the set. Kernels
- * must ask for them in the stored order. NULL: pack everything. */
+/* Makes an empty set of packed weights. `stored` contains the packed copies of a saved program
+ * (CleavePackedWeight), which must outlive the set. If a kernel requests the copies in the stored
+ * order, it gets the stored copy instead of packing again. NULL: pack everything. */
 CleaveWeights *cleave_weights_new (const GArray *stored);
-/* Returns the packed copies (CleavePackedWeight) in the order in which they were made. */
+/* Returns the packed copies (CleavePackedWeight) in the order in which they were packed. */
 const GArray *cleave_weights_get_packed (const CleaveWeights *weights);
 void cleave_weights_free (CleaveWeights *weights);
 /* Drops the reference to base `base`. Call this function when no kernel packs the base any more. */
 void cleave_weights_let_go (CleaveWeights *weights, CleaveTensor *base);
 gint64 cleave_weights_get_n_bytes (const CleaveWeights *weights);
-/* Returns FALSE and sets the error if memory ran out for a packed copy. No kernel may run then. */
+/* Returns FALSE and sets the error if memory ran out for a packed copy. In this case, no kernel may
+ * run. */
 gboolean cleave_weights_check (const CleaveWeights *weights, GError **error);
 
-/* Returns the base of which the constant is a slice along dimension `dim` alone, and sets `first`
- * to the slice's begin there. If the constant is no such slice, returns the constant and sets
- * `first` to 0. Pieces with slices of one base thus share one packed copy. */
+/* Returns the base of a constant that is a slice of the base along dimension `dim` alone, and sets
+ * `first` to the begin of the slice along `dim`. For any other constant, returns the constant
+ * itself and sets `first` to 0. Pieces with slices of one base thus share one packed copy. */
 CleaveTensor *cleave_weights_find_base (CleaveTensor *constant, guint dim, gint64 *first);
 
 /* Returns `n_bytes` bytes of packed memory, which `weights` owns. The first call for a base and a

@@ -10,28 +10,31 @@
 #include "plan/record.h"
 #include "plan/waits.h"
 
-/* Defines the parts of a program, and declares the functions that make and run it. A program is
- * made in these steps: memory plan (plan/memory-plan.h), tasks and kernels (lower.c), fusion
- * (plan/fusion.c), footprints (footprints.c), bindings (io-bindings.c). run.c then runs the
+/* Defines the parts of a program, and declares the functions that make and run it. Making a program
+ * takes these steps, in this order: memory plan (plan/memory-plan.h), tasks and kernels (lower.c),
+ * fusion (plan/fusion.c), footprints (footprints.c), bindings (io-bindings.c). run.c then runs the
  * program. */
 
-/* A task: a step of the schedule with everything that a run needs for it. The first cache line
- * holds all that a copy of rows needs: most tasks of a segment of many pieces are such copies. */
+/* A task: a step of the schedule with everything that a run needs for it. The first cache line of
+ * the struct contains all data of a copy of rows, since most tasks of a segment with many pieces
+ * are copies of rows. */
 typedef struct
 {
   _Alignas(CLEAVE_CACHE_LINE) CleaveStepKind kind;
   gboolean is_fused;  /* the task is a fused consumer: an earlier task runs it range by range */
-  CleaveRowCopy rows; /* COPY, or COMPUTE of a view that is copied: the rows, if it has any */
+  CleaveRowCopy rows; /* the rows of a COPY step, or of a COMPUTE step that copies a view; `n_rows`
+                         0: the task does not copy rows */
   const CleaveKernelFamily
       *family;       /* kernel family of a COMPUTE step; NULL: the op's reference kernel */
   gpointer state;    /* state of the kernel family */
-  gboolean shares;   /* the kernel state and the call belong to the task of another piece */
+  gboolean shares;   /* the kernel state and the call belong to the task of another piece, so this
+                        task does not free them */
   char *name;        /* name of the node, input or output */
   guint index;       /* LOAD, STORE: index of the input or output */
   CleaveRange *part; /* LOAD: the range of the input that is loaded */
   gboolean streams;  /* COPY, STORE: use stores that bypass the cache */
-  const guint
-      *together; /* STORE: indices of the steps that run together, beginning with this step */
+  const guint *together; /* STORE: indices of the steps whose outputs are stored together, beginning
+                            with this step */
   guint n_together;
   CleaveKernelInstance instance; /* operands and results of the step. LOAD: only result 0; STORE:
                                     only operand 0; COPY: operand 0 and result 0 */
@@ -50,8 +53,8 @@ cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
   return kind == CLEAVE_STEP_COMPUTE ? op->name : names[kind];
 }
 
-/* A data pointer of a view in a task, and the address in the arena that it has if no bound tensor
- * replaces that memory. */
+/* A data pointer in a task whose target depends on a binding: the bound tensor or, at address
+ * `own`, the arena. */
 typedef struct
 {
   gpointer *data;
@@ -64,16 +67,17 @@ typedef struct
   CleaveTensorType type;
   CleaveTensor *tensor; /* the bound tensor; NULL until a tensor is bound */
   CleaveView view;      /* view of the bound tensor */
-  GArray *patches; /* CleavePatch: all pointers to the value's memory; NULL: the bound tensor cannot
-                      replace the memory, as other values share it */
-  char *memory;    /* address in the arena of the value; `stride` has the value's strides there, in
-                      elements */
+  GArray *patches;      /* CleavePatch: all pointers to the value's memory in tasks; NULL: the bound
+                           tensor cannot replace this memory, since other values share it */
+  char *memory; /* address of the value in the arena; `stride`: strides of the value there, in
+                   elements */
   gint64 stride[CLEAVE_MAX_RANK];
   gboolean direct; /* steps read or write the bound tensor's memory directly */
 } CleaveBinding;
 
 /* Progress of one thread's sequence of steps: the number of finished steps, and whether a thread
- * runs the sequence now. Each sequence has a cache line of its own. */
+ * runs the sequence now. Each struct has a cache line of its own, so that waiting threads do not
+ * slow the others down. */
 typedef struct
 {
   _Alignas(64) _Atomic guint n_done;
@@ -94,45 +98,45 @@ struct _CleaveProgram
   CleaveBinding *inputs, *outputs;
   gboolean bound;
 
-  guint n_tasks; /* number of tasks, including JOIN steps, which only wait */
+  guint n_tasks; /* number of tasks, including the tasks of JOIN steps, which do nothing but wait */
   CleaveTask *tasks;
-  CleaveFusedConsumer
-      *fused; /* indexed by task: the data by which the task runs as a fused consumer */
+  CleaveFusedConsumer *fused; /* indexed by task: the description of the task as a fused consumer */
   CleaveSchedule *schedule;
   CleaveWaits waits; /* waits of each step: for values that other threads compute, and for memory
                         that earlier values occupy */
   CleaveFootprints footprints;
-  CleaveProgress *progress; /* indexed by thread */
+  CleaveProgress *progress; /* indexed by thread: progress of its sequence */
 
   CleaveWeights *weights;
   GPtrArray *constants; /* CleaveTensor: constants that steps read unpacked */
-  GBytes *bytes; /* memory of a saved program that holds the packed weights; NULL: each has memory
-                    of its own */
+  GBytes *bytes; /* the file of a saved program, which contains the packed weights; NULL: each
+                    packed weight has memory of its own */
   char *arena;
   int arena_fd;   /* file descriptor of a shared arena; -1: the arena is not shared */
-  char **scratch; /* indexed by thread */
+  char **scratch; /* indexed by thread: its scratch memory */
 
   CleaveTraceEvent *events; /* indexed by task; NULL: the option `trace` is off */
   char **names; /* indexed by task: name in the trace; NULL: the option `trace` is off */
 };
 
-/* The schedule and the packed weights of a program. If a saved program provides them,
- * cleave_program_new_by() uses them. Otherwise it fills them in, so that they can be saved. */
+/* The decisions that a saved program stores: the schedule and the packed weights. When lib/saved
+ * loads a program, it fills in a recipe and cleave_program_new_by() follows it. When lib/saved
+ * saves a program, cleave_program_new_by() fills in the recipe. */
 typedef struct
 {
-  gboolean is_known; /* TRUE: a saved program provides the other fields; FALSE:
-                        cleave_program_new_by() fills them in */
+  gboolean is_known; /* TRUE: the other fields are filled in, and cleave_program_new_by() uses them;
+                        FALSE: cleave_program_new_by() fills them in */
   CleaveRecord record;
-  GArray *packed; /* CleavePackedWeight; if cleave_program_new_by() filled it in, the program owns
-                     the array */
+  GArray *packed; /* CleavePackedWeight; if cleave_program_new_by() filled in the array, the program
+                     owns the array */
 } CleaveRecipe;
 
 void cleave_recipe_clear (CleaveRecipe *recipe);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecipe, cleave_recipe_clear)
 
-/* Makes a program as cleave_program_new() does. The number of threads comes from the recipe if it
- * is known, else from the options. The program keeps a reference to `bytes`, the memory of a saved
- * program, unless NULL. */
+/* Makes a program as cleave_program_new() does. If `recipe` is known, takes the decisions and the
+ * number of threads from `recipe`, else takes the number of threads from `options`. `bytes` is the
+ * file of a saved program, to which the new program keeps a reference; NULL: none. */
 CleaveProgram *cleave_program_new_by (const CleaveGraph *graph,
                                       const CleaveProgramOptions *options,
                                       CleaveRecipe *recipe,
@@ -144,8 +148,8 @@ typedef struct
 {
   const CleaveGraph *graph;
   const CleaveStorage *storage;
-  gboolean reference;   /* use only reference kernels */
-  gboolean given;       /* the program owns the graph and may take constants out of it */
+  gboolean reference;   /* TRUE: use only reference kernels */
+  gboolean given;       /* TRUE: the program owns the graph and may take constants out of it */
   CleaveRecipe *recipe; /* provides or receives the schedule and the packed weights; NULL: a search
                            makes the schedule, and nothing is saved */
 } CleaveMaking;
@@ -167,7 +171,7 @@ void cleave_program_find_bindings (CleaveProgram *program,
  * directly. Otherwise makes them use the arena's memory. */
 void cleave_binding_apply (CleaveBinding *binding);
 /* fusion.c: finds fused consumers and the waits of all steps. An epilogue op has no waits for
- * memory, since its kernel stores only the final result. */
+ * memory, since its kernel stores only the result of the last epilogue op. */
 void
 cleave_program_fuse (CleaveProgram *program, const CleaveMaking *making, const CleaveArena *arena);
 /* store-fusion.c: groups STORE steps that run together. */

@@ -4,10 +4,14 @@
 #include "kernels.h"
 
 /* QDQ groups that run as one op on 8-bit values, with the same bits as the float computation
- * (QDQ-exact). Each function named …_find matches one kind of group.
+ * (QDQ-exact). quantized-whole.c calls the functions cleave_qdq_conv_find(),
+ * cleave_qdq_table_find(), cleave_qdq_add_find() and cleave_qdq_mean_find() on a quantized group.
+ * Each matches one kind of group; lib/runtime/kernels/integers contains the kernels. Example:
+ * DequantizeLinear, Conv, Relu and QuantizeLinear become one convolution of bytes, whose bounds
+ * contain the Relu.
  *
- * This struct describes an operand of a group that is 8-bit, or a float constant: `from` is its
- * index, `scale` and `zero` are its quantization. */
+ * This struct describes an operand of a group: an 8-bit value, or a float constant. `from` is the
+ * index of the operand, `scale` and `zero` are its quantization. */
 typedef struct
 {
   guint from;
@@ -24,21 +28,22 @@ typedef struct
   CleaveElement element;
   float scale;
   gint32 zero;
-  gint32 least, most; /* bounds of the result minus its zero point, from a Clip or Relu before
+  gint32 least, most; /* bounds of the result minus its zero point, from a Clip or Relu before the
                          QuantizeLinear */
 } CleaveQdqEnd;
 
-/* A convolution whose operands are dequantized and whose result is quantized, all with constant
- * parameters, as one op on the 8-bit x and w. A matrix product is a convolution with a 1 x 1
- * kernel, to which the bias is added last. */
+/* A convolution as one op on the 8-bit x and w. In the group, x and w are dequantized, the result
+ * is quantized, and all scales and zero points are constant. A matrix product is a convolution with
+ * a 1 x 1 kernel, whose bias is added after all products. */
 typedef struct
 {
   CleaveConvAttrs conv;
   float x_scale, y_scale;
   gint32 x_zero, y_zero;
-  gint32 least, most; /* bounds of the result minus its zero point, from a Clip or Relu; the range
-                         of 8 bits if there is none */
-  float *w_scale, *bias; /* indexed by channel of the result: scale of its weights; its bias */
+  gint32 least, most;    /* bounds of the result minus its zero point, from a Clip or Relu; without
+                            them, the range of the 8-bit type */
+  float *w_scale, *bias; /* indexed by channel of the result: scale of the channel's weights; bias
+                            of the channel */
   CleaveTensor *w;       /* 8-bit weights */
   CleaveView w_view;     /* view of `w` as weights of a convolution */
   guint w_columns;       /* dimension of w whose indices are the channels of the result */
@@ -53,7 +58,7 @@ extern const CleaveOp cleave_op_qdq_conv;
 gboolean cleave_is_qdq_conv (const CleaveCall *call);
 
 /* Returns the convolution that equals the group, or NULL if the group is not a convolution. Operand
- * 0 of the group is x. */
+ * 0 of the group is the convolution's x. */
 CleaveQdqConv *cleave_qdq_conv_find (const CleaveKernelInstance *group);
 void cleave_qdq_conv_free (CleaveQdqConv *conv);
 /* Converts a view of the group's operand or result to a view of x or of the convolution's result.
@@ -68,7 +73,7 @@ typedef struct
   guint from; /* index of the group's operand whose bytes are looked up */
   gboolean has_pool;
   CleaveCall pool;  /* the call of the MaxPool, with attributes but without operands and results */
-  gboolean is_same; /* the table maps each byte to itself */
+  gboolean is_same; /* TRUE: the table maps each byte to itself */
   guint8 table[256];
 } CleaveQdqTable;
 
@@ -76,17 +81,18 @@ extern const CleaveOp cleave_op_qdq_table;
 /* Returns a table that computes the same result as the group, or NULL if no table does. */
 CleaveQdqTable *cleave_qdq_table_find (const CleaveKernelInstance *group);
 
-/* A sum or product of two dequantized values, whose result is quantized, as one op. One of the two
+/* A sum or product of two dequantized values as one op, whose result is quantized. One of the two
  * operands may be a float constant. Each operand may be broadcast. */
 typedef struct
 {
   CleaveQdqX x[2]; /* the two operands; `element` of a float constant is CLEAVE_FLOAT32 */
   CleaveQdqEnd end;
   gboolean is_product;
-  /* Constants of the fast path. For a sum, the fast path adds each unsigned 8-bit value (or float)
-   * times its `factor`, and `addend`. For a product, it multiplies the two values, each minus its
-   * zero point, and factor[0]. If the result before rounding differs from an integer by less than
-   * `sure`, rounding gives the exact byte. `sure` 0: do not use the fast path. */
+  /* Constants of the fast path. For a sum, the fast path adds `addend` and both operands, each
+   * times its `factor`; an operand is an unsigned 8-bit value or a float. For a product, it
+   * multiplies the two operands, each minus its zero point, and factor[0]. If the result before
+   * rounding differs from an integer by less than `sure`, rounding gives the exact byte. `sure` 0:
+   * there is no fast path. */
   float factor[2], addend, sure;
 } CleaveQdqAdd;
 
@@ -94,8 +100,9 @@ extern const CleaveOp cleave_op_qdq_add;
 /* Returns a sum or product that computes the same result as the group, or NULL if there is none. */
 CleaveQdqAdd *cleave_qdq_add_find (const CleaveKernelInstance *group);
 
-/* The mean of dequantized values, whose result is quantized: a GlobalAveragePool or a ReduceMean.
- * `has_doubles`: the reference kernel adds in double precision, as ReduceMean does. */
+/* The mean of dequantized values as one op, whose result is quantized: a GlobalAveragePool or a
+ * ReduceMean. `has_doubles`: the reference kernel adds in double precision, as that of ReduceMean
+ * does. */
 typedef struct
 {
   CleaveQdqX x;

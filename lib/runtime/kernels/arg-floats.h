@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ArgMax and ArgMin of floats. Adjacent rows are searched together, one row in each lane of a
- * register. A row with contiguous elements is searched in blocks. First find_best() computes the
- * best value of each block. Then find_place() finds the best value's index in the first block that
- * contains it. */
+/* ArgMax and ArgMin of floats; arg.c calls the searches. Adjacent rows are searched together, one
+ * row in each lane of a register. A row with contiguous elements is searched in blocks. First
+ * find_best() computes the best value of each block. Then find_place() finds the best value's index
+ * in the first block that contains the value. */
 
 #include "arg-rows.h"
 #include "vector.h"
@@ -16,11 +16,12 @@
 #define ROWS 64
 /* Number of vectors of adjacent rows that are searched together. */
 #define COLUMNS 4
-/* Number of independent accumulators for the best value of a row. */
+/* Number of independent accumulators for the best value of a row, so that comparisons need not wait
+ * for each other. */
 #define CHAINS 4
 
-/* Returns whether x replaces `best`, the best value so far. The first of equal values wins, or the
- * last if `last`. A NaN wins over a number. */
+/* Returns whether x replaces `best`, the best value so far. Of equal values, the first one wins, or
+ * the last one if `last`. A NaN wins over a number. */
 static inline gboolean
 wins (float x, float best, gboolean is_min, gboolean last)
 {
@@ -83,7 +84,7 @@ search_anywhere (
     search_rows (row, x, apart, n_rows, y, y_step, FALSE, FALSE);
 }
 
-/* The best value so far in each lane, and its index. */
+/* In each lane: the best value so far, and its index in the row. */
 typedef struct
 {
   CleaveVector best;
@@ -101,8 +102,8 @@ take_better (Best *so_far, CleaveVector x, gint32 i, gboolean is_min)
   so_far->at = cleave_lanes_select_ints (wins, (CleaveMask){ 0 } + i, so_far->at);
 }
 
-/* Finds the index of the best element of each row, for `vectors` vectors of adjacent rows, one row
- * per lane. */
+/* Finds the index of the best element of each row, for `vectors` vectors of adjacent rows. Each
+ * lane searches one row. */
 static CLEAVE_SPECIALISED void
 search_columns (const CleaveArgRow *row, const float *x, gint32 *at, gboolean is_min, int vectors)
 {
@@ -152,9 +153,8 @@ best_of_lanes (CleaveVector v, gboolean is_min)
   return v;
 }
 
-/* Returns a vector whose lanes hold the best values of n contiguous elements, n >= CLEAVE_VECTOR;
- * the caller combines the lanes. Ignores NaNs, and sets the lanes of `nan` in which it found
- * one. */
+/* Returns a vector. The best of its lanes is the best of n contiguous elements, n >= CLEAVE_VECTOR.
+ * Ignores NaNs, and sets the lanes of `nan` in which it found a NaN. */
 static CLEAVE_SPECIALISED CleaveVector
 find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
 {
@@ -172,8 +172,8 @@ find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
       }
   for (; i < n; i += CLEAVE_VECTOR)
     {
-      value =
-          cleave_vector_load (x + MIN (i, n - CLEAVE_VECTOR)); /* overlaps the previous vector */
+      value = cleave_vector_load (
+          x + MIN (i, n - CLEAVE_VECTOR)); /* the last vector overlaps the vector before it */
       *nan |= value != value;
       found[0] = better_of (found[0], value, is_min);
     }
@@ -182,8 +182,8 @@ find_best (const float *x, gint64 n, gboolean is_min, CleaveMask *nan)
   return found[0];
 }
 
-/* Returns the index of the first element that equals `best`. One of the n elements must equal
- * it. */
+/* Returns the index of the first element that equals `best`. At least one of the n elements must
+ * equal `best`. */
 static gint64
 find_place (const float *x, gint64 n, float best)
 {
@@ -212,7 +212,7 @@ search_row (const float *x, gint64 n, gboolean is_min)
 
   for (gint64 i = 0; i < n; i += CLEAVE_ARG_BLOCK)
     {
-      gint64 begin = MIN (i, n - CLEAVE_VECTOR); /* overlaps the previous block */
+      gint64 begin = MIN (i, n - CLEAVE_VECTOR); /* the last block overlaps the block before it */
       CleaveVector found = find_best (x + begin, MIN (CLEAVE_ARG_BLOCK, n - begin), is_min, &nan);
 
       if (cleave_vector_bits (is_min ? found < best : found > best) == 0)

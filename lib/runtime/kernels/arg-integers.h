@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ArgMax and ArgMin of integers, as loops that compilers vectorize. */
+/* ArgMax and ArgMin of integers, as loops that compilers vectorize; arg.c calls the searches. A row
+ * with contiguous elements is searched in blocks of BLOCK elements: first for the best value, then
+ * for its index. Strided elements are searched in many adjacent rows at once. */
 
 #include "arg-rows.h"
 
-/* Number of elements that are searched at once for the index of the best value. */
+/* Number of elements in which the index of the best value is searched at once. */
 #define CHUNK 32
 /* Number of elements that are reduced at once to their best value. */
 #define BLOCK 512
 /* Number of adjacent rows that are searched together. */
 #define INTEGER_ROWS 256
-/* Largest number of elements of a segment: with at most 255, an index within a segment fits into an
- * 8-bit element type. */
+/* Largest number of elements of a segment of a row. With at most 255, an index within a segment
+ * fits into an 8-bit element type. */
 #define SEGMENT 255
 /* Number of elements of a row that are compared while the row's best value is in a register. */
 #define STEPS 4

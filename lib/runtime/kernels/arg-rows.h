@@ -4,16 +4,20 @@
 #include "level.h"
 #include "loops.h"
 
-/* Parameters that all rows of a search share. `last`: of equal values, the last one wins instead of
- * the first. */
+/* The interface between arg.c, which loops over the rows of an ArgMax or ArgMin, and the searches
+ * in arg-floats.h and arg-integers.h. A row is the elements among which one result is searched.
+ *
+ * Parameters that all rows of a search share. `last` TRUE: of equal values, the last one wins;
+ * FALSE: the first one. */
 typedef struct
 {
-  gint64 n, step; /* number of elements of a row, and their distance in memory, in elements */
+  gint64 n,
+      step; /* number of elements of a row; distance of adjacent elements in memory, in elements */
   gboolean is_min, last;
 } CleaveArgRow;
 
-/* Finds the index of the best element of each of n_rows rows, and writes it to y[i * y_step] for
- * row i. Adjacent rows are `apart` elements apart. Indices must fit into 32 bits. */
+/* Finds the index of the best element of each of n_rows rows, and stores the index of row i at y[i
+ * * y_step]. Adjacent rows are `apart` elements apart. Indices must fit into 32 bits. */
 typedef void (*CleaveArgSearch) (const CleaveArgRow *row,
                                  gconstpointer x,
                                  gint64 apart,

@@ -3,17 +3,20 @@
 
 #include "../kernels.h"
 
-/* A spatial axis along which windows slide: the extents n_x of the operand and n_y of the result,
- * and the parameters of the window. */
+/* A spatial axis along which the windows of a convolution or pooling slide: the extents n_x of the
+ * operand and n_y of the result, and the parameters of the window. The kernels of convolutions and
+ * pooling make one for each spatial dimension in `prepare`. A tap is one position of the window.
+ * Example: with 3 taps, stride 2 and pad 1, pixel 0 of the result reads the positions -1, 0 and 1;
+ * taps 1 and 2 read data, tap 0 reads padding. */
 typedef struct
 {
   gint64 n_x, n_y, n_taps, stride, dilation, pad, pad_end;
-  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements, in the operand
+  gint64 x_step, y_step; /* distance of adjacent positions in memory, in elements: in the operand
                             and in the result */
 } CleaveAxis;
 
-/* The taps [first, last) of a window that read data, not padding, and the position in the operand
- * that tap `first` reads. */
+/* The taps [first, last) of a window that read data instead of padding, and the position in the
+ * operand that tap `first` reads. */
 typedef struct
 {
   gint64 first, last, at;
@@ -41,7 +44,7 @@ cleave_axis_find_inner (const CleaveAxis *axis, gint64 *begin, gint64 *end)
   *end = last < 0 ? 0 : MIN (last / axis->stride + 1, axis->n_y);
 }
 
-/* If the extent in the result of an axis is 1, sets its `y_step` to the step of a dense layout. No
+/* Sets `y_step` of each axis whose extent in the result is 1 to the step of a dense layout. No
  * kernel uses this step, but cleave_axes_nest() compares it. */
 static inline void
 cleave_axes_settle (CleaveAxis axes[2], gint64 n_channels)
@@ -79,8 +82,8 @@ cleave_axis_of (guint i,
                        .y_step = y->stride[dims.h + i] };
 }
 
-/* Initializes axes for D, H and W. If the operand has fewer spatial dimensions, the first axes have
- * extent 1. */
+/* Initializes axes for D, H and W. If the operand has fewer spatial dimensions, the outermost axes
+ * have extent 1. */
 static inline void
 cleave_axes_init_three (CleaveAxis axes[3],
                         const CleaveKernelInstance *instance,
@@ -100,8 +103,8 @@ cleave_axes_init_three (CleaveAxis axes[3],
                               instance->operands[W].type.shape.dim + 2, strides, dilations, pads);
 }
 
-/* Initializes axes for H and W, the innermost two spatial dimensions. If the operand has only one,
- * axis H has extent 1. */
+/* Initializes axes for H and W, the innermost two spatial dimensions. If the operand has only one
+ * spatial dimension, axis H has extent 1. */
 static inline void
 cleave_axes_init (CleaveAxis axes[2],
                   const CleaveView *x,

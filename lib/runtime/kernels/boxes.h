@@ -3,16 +3,18 @@
 
 #include "loops.h"
 
-/* Groups evenly spaced lines into a two-dimensional box, which a kernel runs at once. This saves
- * overhead per line, which matters if a line has only a few elements. loops.h defines lines. */
+/* Groups evenly spaced lines into a two-dimensional box, which a kernel runs at once. elementwise.c
+ * and choose.c use boxes; loops.h defines lines. Boxes save overhead per line, which matters if a
+ * line has only a few elements. Example: 100 lines of 3 elements run as boxes with an inner loop
+ * over the lines. */
 
 /* A box of `n_lines` lines with `n` elements each. */
 typedef struct
 {
   gint64 n, n_lines;
   const gint64 *offset, *step,
-      *next; /* indexed by view, in elements: offset of the first line, distance of adjacent
-                elements of a line, distance of adjacent lines */
+      *next; /* indexed by view, in elements: offset of the first line; distance of adjacent
+                elements of a line; distance of adjacent lines */
 } CleaveBox;
 
 typedef void (*CleaveBoxRun) (gconstpointer state,
@@ -42,8 +44,8 @@ cleave_boxes_run_line (const CleaveBoxes *boxes,
 }
 
 /* Runs `line` and the evenly spaced lines after it that begin before `end`, as one box. Sets `line`
- * to the last line that ran. A box of short lines is transposed: the first elements of all lines
- * form the first line of the box, the second elements its second line. */
+ * to the last line that ran. If lines are short, the box is transposed: its first line consists of
+ * the first elements of all lines, its second line of the second elements. */
 static inline void
 cleave_boxes_run_lines (const CleaveBoxes *boxes,
                         gconstpointer state,
@@ -79,8 +81,8 @@ cleave_boxes_run_lines (const CleaveBoxes *boxes,
     line->offset[v] += (n - 1) * next[v];
 }
 
-/* Runs the elements [begin, end) of view 0. If they are only a part of the view, the lines must
- * follow each other in memory (cleave_loops_nest()). */
+/* Runs the elements [begin, end) of view 0. If the elements are only a part of the view, the lines
+ * must follow each other in memory (cleave_loops_nest()). */
 static inline void
 cleave_boxes_run_part (const CleaveBoxes *boxes,
                        gconstpointer state,
@@ -89,8 +91,9 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
                        gint64 end)
 {
   const CleaveLoops *loops = boxes->loops;
-  gint64 last = (loops->length - 1) *
-                loops->step[0]; /* offset of the last element of a line from its first */
+  gint64 last =
+      (loops->length - 1) *
+      loops->step[0]; /* offset of the last element of a line from the line's first element */
   CleaveLine line;
 
   for (gboolean more = cleave_line_find (loops, begin, &line); more && line.offset[0] < end;

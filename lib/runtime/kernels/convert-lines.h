@@ -10,14 +10,16 @@
 #include "vector.h"
 
 /* The loops of convert.c over one line. Each loop converts elements of one type to elements of
- * another. */
+ * another, for example floats to bytes with one scale for the line. */
+
+/* Indices of the views of the loops: the result, the operand, its scale and its zero point. */
 
 enum { Y_VIEW, X_VIEW, SCALE_VIEW, ZERO_VIEW };
 
 /* Number of elements of the buffers for intermediate values. */
 #define LINE 512
 
-/* A line of `n` elements. Steps are in elements. The step of a scale or zero point is 0 if one
+/* A line of `n` elements. Steps are in elements; the step of a scale or zero point is 0 if one
  * serves the whole line. */
 typedef struct
 {
@@ -33,19 +35,21 @@ struct _Convert
   void (*line) (const Convert *c, const Line *line);
   CleaveElement from, to;
   const CleaveQdqAdd *add; /* parameters of an Add of two quantized operands; NULL for another op */
-  const guint8 *table;     /* table of 256 results of a lookup, indexed by the operand's byte as
-                              unsigned; NULL for another op */
-  gboolean is_unfit;       /* `plan` found that the family does not serve the node */
-  guint8 bytes[256]; /* copy of the table of a TfliteLookup, in the order of `table`; the node's own
-                        table begins at -128 for int8 */
+  const guint8 *table; /* table of 256 results of a lookup, indexed by the operand's byte read as
+                          unsigned; NULL for another op */
+  gboolean is_unfit;   /* `plan` found that the family does not serve the node */
+  guint8 bytes[256]; /* copy of the table of a TfliteLookup, reordered so that `table` can point to
+                        it: the node's own table begins at -128 for int8 */
   CleaveCastLine cast; /* loop of a Cast; NULL for another op */
   CleaveTfliteLines
       tflite;        /* an op of TensorFlow Lite; kind CLEAVE_TFLITE_LINE_NONE for another op */
   CleaveLoops loops; /* loops over views of y, x and, if present, scale and zero point */
   CleaveLoops parts; /* loops over the same views along the innermost dimension of y, which compute
                         parts of y */
-  CleaveLoops rows;  /* loops whose lines consist of the first elements of many short lines */
-  gint64 n_of_row;   /* number of elements of each of these short lines; 0: `rows` is unused */
+  CleaveLoops rows;  /* loops whose lines consist of the first elements of many short lines of the
+                        same length */
+  gint64 n_of_row;   /* number of elements of each short line that `rows` combines; 0: `rows` is
+                        unused */
 };
 
 /* clang-format off */
@@ -109,8 +113,8 @@ skip (Line *line, gint64 n)
   line->n -= n;
 }
 
-/* Quantizes floats through a contiguous buffer, if they are strided or too few for a vector.
- * Returns the number of floats that it quantized. */
+/* Quantizes floats through a contiguous buffer. Does so if the floats are strided or too few for a
+ * vector. Returns the number of floats that it quantized. */
 static inline gint64
 quantize_by_buffer (const Line *line, float scale, gint32 zero, gboolean is_signed)
 {
@@ -138,7 +142,7 @@ quantize_by_buffer (const Line *line, float scale, gint32 zero, gboolean is_sign
   return n;
 }
 
-/* Quantizes the floats of a line. If one scale serves the whole line, uses vectors. */
+/* Quantizes the floats of a line, in vectors if one scale serves the whole line. */
 static inline void
 quantize_float (const Convert *c, const Line *line)
 {

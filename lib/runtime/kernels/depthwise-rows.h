@@ -2,8 +2,8 @@
 #pragma once
 
 /* Computes rows of a float convolution whose groups have one operand channel, or a few
- * (grouped-sums.h). Channels are innermost. The caller loops over images, planes and rows, and
- * packs the weights once. */
+ * (grouped-sums.h). Channels are innermost. depthwise.c and depthwise-transpose.c loop over images,
+ * planes and rows, pack the weights once, and call cleave_depthwise_run_row() for each row. */
 
 #include "axis.h"
 #include "epilogue.h"
@@ -12,8 +12,8 @@ typedef struct
 {
   CleaveAxis depth, axis[2];
   gint64 begin_inner, end_inner; /* columns [begin_inner, end_inner) of y read no padding */
-  gint64
-      apart; /* distance in pixels of adjacent taps: dilation / stride; 1 if that is no integer */
+  gint64 apart; /* distance of adjacent taps in pixels: dilation / stride; 1 if the quotient is not
+                   an integer */
   gint64 n_out,
       multiplier; /* number of channels of y; number of channels of y for each channel of x */
   gint64 n_in;    /* number of channels of x that a group reads */
@@ -24,27 +24,27 @@ typedef struct
 /* One row of y that is computed. */
 typedef struct
 {
-  CleaveTaps planes, taps; /* range of the planes of taps, and of the rows of taps in a plane, that
-                              read data, not padding */
+  CleaveTaps planes, taps; /* planes of taps that read data instead of padding; rows of taps in a
+                              plane that read data */
   const float *x;          /* address of the first plane and row of x that the window reads */
-  const float *w, *bias;   /* packed weights of all taps; bias; NULL: no bias */
+  const float *w, *bias;   /* packed weights of all taps; bias of each channel, or NULL: no bias */
   float *y;
   const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */
 } CleaveDepthwiseRow;
 
-/* Adjacent pixels of one row of y, whose windows all have the same taps. Names such as `x_row` are
- * distances in floats. */
+/* Adjacent pixels of one row of y whose windows have the same taps. Names such as `x_row` are
+ * distances in floats: of adjacent rows of x. */
 typedef struct
 {
-  const float *x, *w,
-      *bias; /* address of the first tap's data; address of its weights; bias; NULL: no bias */
+  const float *x, *w, *bias; /* address of the data of the first tap; address of the weights of the
+                                first tap; bias, or NULL: no bias */
   float *y;
   gint64 n_planes, n_rows,
       n_columns; /* number of planes of taps, of rows in a plane, and of columns in a row */
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column, w_channel;
   gint64 y_pixel;
-  gint64 apart;  /* distance of adjacent taps in pixels; 1 if that is no integer */
+  gint64 apart;  /* distance of adjacent taps in pixels; 1 if the distance is not an integer */
   gint64 period; /* number of channels after which the packed weights repeat */
   int n_some;    /* number of channels in the last vector if it is only partly filled */
   const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */
@@ -54,9 +54,9 @@ typedef struct
 #define cleave_depthwise_pack CLEAVE_LEVELLED (cleave_depthwise_pack)
 #define cleave_depthwise_run_row CLEAVE_LEVELLED (cleave_depthwise_run_row)
 
-/* TRUE if sums of fewer channels than a vector has lanes are computed in a vector, too. At the
- * level without fused multiply-add, each lane calls fmaf, so unused lanes would cost as much as
- * used ones. */
+/* TRUE if the sums of a few channels, fewer than a vector has lanes, are computed in a vector, too.
+ * At the level without fused multiply-add, each lane calls fmaf, so unused lanes would cost as much
+ * as used lanes. */
 #if defined(CLEAVE_HAS_FMA)
 #define CLEAVE_DEPTHWISE_PARTIAL TRUE
 #else
@@ -71,5 +71,5 @@ void cleave_depthwise_init (CleaveDepthwise *d,
 /* Packs weights in the order: tap, operand channel of a group, result channel. The result channels
  * are contiguous. */
 void cleave_depthwise_pack (const CleaveView *w, float *to);
-/* Computes one row of y. Applies the epilogue ops to the sums that are in vectors. */
+/* Computes one row of y. Applies the epilogue ops to the sums while they are in vectors. */
 void cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row);

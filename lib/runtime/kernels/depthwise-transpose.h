@@ -3,12 +3,15 @@
 
 #include "depthwise-rows.h"
 
-/* First fields of the plans of the two kinds of depthwise convolution: ordinary and transposed. */
+/* The kernel functions of transposed depthwise convolutions, which depthwise.c puts into its kernel
+ * families beside the functions of ordinary ones.
+ *
+ * First fields of the plans of both kinds of depthwise convolution, ordinary and transposed. */
 typedef struct
 {
   gboolean is_transposed;
   const float
-      *w; /* weights that were packed when the program was made; NULL: each run packs them */
+      *w; /* weights that were packed when the program was made; NULL: each run packs the weights */
 } CleaveDepthwisePlan;
 
 #define cleave_depthwise_transpose_prepare CLEAVE_LEVELLED (cleave_depthwise_transpose_prepare)

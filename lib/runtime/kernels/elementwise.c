@@ -177,7 +177,7 @@ static const struct
         cleave_line_##word (box->a + line * box->a_next, box->y + line * box->y_next, box->n);     \
   }                                                                                                \
                                                                                                    \
-  /* Applies the function to n contiguous values of v, in place. */                                                 \
+  /* Applies the function to n contiguous values of v, in place. */                                \
   static void apply_##word (const CleaveFusedConsumer *self, float *v, gint64 n)                   \
   {                                                                                                \
     cleave_line_##word (v, v, n);                                                                  \

@@ -2,8 +2,10 @@
 #pragma once
 
 /* Applies the epilogue ops of a kernel instance to vectors in registers, before the kernel stores
- * them. The results have the bits that the consumers' own kernels would compute. A kernel collects
- * the ops with cleave_epilogue_of(), and calls cleave_epilogue_do() on each block of sums. */
+ * them. The results have the bits that the consumers' own kernels would compute. A kernel of
+ * convolutions or matrix products collects the ops with cleave_epilogue_of() when a run begins, and
+ * calls cleave_epilogue_do() on each block of sums. Example: Conv, Add, Relu stores each result
+ * once, instead of three times. */
 
 #include <math.h>
 
@@ -15,13 +17,13 @@ typedef struct
   guint n;
   const CleaveFusedConsumer *fused;
   const float *y;       /* address of the first element of the result */
-  gboolean by_channels; /* a vector must not contain elements of two pixels */
-  guint gate_end; /* index of the MUL that is computed together with the function before it, as a
-                     gate; 0: there is no gate */
+  gboolean by_channels; /* TRUE: a vector must not contain elements of two pixels */
+  guint gate_end;       /* index of the MUL that is computed together with the function before it
+                           (cleave_epilogue_is_gate()); 0: none */
 } CleaveEpilogue;
 
-/* Returns whether op s is a gate: a function f that begins an expression pattern, followed by the
- * product f (v) * v, while no later op reads f (v). An example is x * sigmoid (x). */
+/* Returns whether op s is a gate. A gate is a function f that begins an expression pattern and is
+ * followed by the product f (v) * v, if no later op reads f (v). An example is x * sigmoid (x). */
 static inline gboolean
 cleave_epilogue_is_gate (const CleaveEpilogue *epilogue, guint s)
 {
@@ -52,7 +54,7 @@ cleave_epilogue_of (const CleaveKernelInstance *instance)
   return epilogue;
 }
 
-/* A block of pixels with several vectors each. Pixels are `step` elements apart. Vector c begins at
+/* A block: pixels with several vectors each. Pixels are `step` elements apart. Vector c begins at
  * element column[c] of its pixel. `some`: the block is one vector, of which the first m elements
  * are used. */
 typedef struct
@@ -60,7 +62,8 @@ typedef struct
   const float *y; /* address at which the block will be stored */
   gint64 step, column[4], m;
   gboolean some;
-  gboolean paired; /* the columns cover two pixels, each of which fills a vector and a half */
+  gboolean
+      paired; /* TRUE: the columns cover two pixels, each of which fills one and a half vectors */
 } CleaveEpilogueAt;
 
 static CLEAVE_SPECIALISED CleaveVector
@@ -69,7 +72,7 @@ cleave_epilogue_at_load (const CleaveEpilogueAt *at, const float *from)
   return at->some ? cleave_vector_load_some (from, (int) at->m) : cleave_vector_load (from);
 }
 
-/* Loads the elements of vector c from an array with one element per channel. */
+/* Loads the elements that belong to vector c from an array with one element per channel. */
 static CLEAVE_SPECIALISED CleaveVector
 cleave_epilogue_at_load_channels (const CleaveEpilogueAt *at, const float *from, int c)
 {
@@ -125,8 +128,8 @@ cleave_epilogue_op_do_clip (const CleaveEpilogueOp *epilogue_op,
   CLEAVE_EPILOGUE_ALL (cleave_vector_at_most (cleave_vector_at_least (v, least), most));
 }
 
-/* Applies a function through memory, since it needs all registers. `gate`: multiplies v by the
- * function of v. */
+/* Applies a function to the block through memory, since the function needs all registers. `gate`:
+ * multiplies v by the function of v. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_do_function (const CleaveFusedConsumer *self,
                              gboolean gate,
@@ -146,7 +149,8 @@ cleave_epilogue_do_function (const CleaveFusedConsumer *self,
 }
 
 /* Applies one epilogue op to a block. `pixels` and `vectors` are compile-time constants. The
- * compiler makes a copy for each pair of them, in which loop-invariant values stay in registers. */
+ * compiler makes a copy of the function for each pair of them, in which loop-invariant values stay
+ * in registers. */
 static CLEAVE_SPECIALISED void
 cleave_epilogue_op_do (const CleaveEpilogueOp *epilogue_op,
                        const float *w,
@@ -202,8 +206,8 @@ cleave_epilogue_op_normalize (const CleaveEpilogueOp *epilogue_op,
     }
 }
 
-/* Returns the layout of operand w for the block `at`. It is the layout of the result, unless w is
- * the saved value v with which the expression pattern began; that value is contiguous. */
+/* Returns the layout of operand w for the block `at`. The layout is that of the result, with one
+ * exception: the saved value v with which an expression pattern began is contiguous. */
 static CLEAVE_SPECIALISED CleaveEpilogueAt
 cleave_epilogue_at_find (const CleaveEpilogueOp *epilogue_op,
                          const CleaveEpilogueAt *at,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts sums of floats to bytes. */
+/* Converts floats to bytes: results of pooling (pool.c) and of quantizing (convert-lines.h) are
+ * computed in float and stored as bytes. */
 
 #include "upcast.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Computes the smallest and the largest of many floats, line by line. */
+/* Computes the smallest and the largest of many floats, line by line. convert.c uses it for
+ * DynamicQuantizeLinear, which derives its scale from this range. */
 
 #include "vector.h"
 
@@ -10,7 +11,8 @@ typedef struct
   float low, high;
 } CleaveFloatRange;
 
-/* Number of independent accumulators for the smallest and for the largest value. */
+/* Number of independent accumulators for the smallest and for the largest value, so that
+ * comparisons need not wait for each other. */
 #define RANGE_CHAINS 4
 
 /* Extends the range [least, most] by n elements that are `step` elements apart. The range always

@@ -3,8 +3,11 @@
 
 #include "upcast.h"
 
-/* Number of float16 elements that are processed at once as floats in registers. It is a
- * compile-time constant, so that compilers keep the floats in registers. */
+/* Blocks of float16 elements as floats in registers. The loops of elementwise-halves.c and
+ * cast-lines.c convert a block, compute, and store the block. */
+
+/* Number of float16 elements of a block. The number is a compile-time constant, so that compilers
+ * keep the floats in registers. */
 #define CLEAVE_HALF_BLOCK 16
 
 static inline void

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Fused multiply-adds whose sum stays in its register. With NEON, they are assembly: beside its
- * builtin function, gcc 12 copies sums from register to register (119 instructions in place of 110
- * for 80 multiply-adds of a matrix product). */
+/* Fused multiply-adds whose sum stays in its register. gemm/direct.c and depthwise-rows.c add
+ * products with them. With NEON, they are assembly: with builtin functions, gcc 12 copies sums from
+ * register to register (119 instructions in place of 110 for 80 multiply-adds of a matrix
+ * product). */
 
 #include "vector.h"
 
@@ -19,8 +20,8 @@ cleave_in_place_fma (CleaveVector a, CleaveVector b, CleaveVector sum)
 #endif
 }
 
-/* CLEAVE_LOADS_END: with NEON, loads from `pointer` that follow stay behind the operations before
- * it. gcc 12 would load many vectors early, and spill sums. */
+/* CLEAVE_LOADS_END: with NEON, keeps loads from `pointer` that follow it behind the operations
+ * before it. Without it, gcc 12 would load many vectors early, and spill sums. */
 #if defined(CLEAVE_NEON)
 #define CLEAVE_LOADS_END(pointer) __asm__ volatile("" : "+r"(pointer))
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Names the instruction set that a level is compiled for. Exactly one branch applies:
+/* Names the instruction set that a level of the processor is compiled for. Each file of kernels is
+ * compiled once for each level (level.h), and vector.h selects its instructions by these macros.
+ * Exactly one branch applies:
  *
  *   CLEAVE_AVX512    v4: AVX-512 F, BW, DQ and VL; also defines CLEAVE_AVX2 and CLEAVE_SSE2
  *   CLEAVE_AVX2      v3: AVX2, FMA and F16C; also defines CLEAVE_SSE2. avxvnni: CLEAVE_DOT, too

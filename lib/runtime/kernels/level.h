@@ -3,17 +3,17 @@
 
 #include "../kernels.h"
 
-/* Each file of this folder is compiled once for each level; CLEAVE_LEVEL is the level's name. A
- * symbol that other files use has the name as a suffix: CLEAVE_LEVELLED (x) is x_v3 at level v3.
- * The generated file levels.h lists the kernel families of each level for ../kernels.c, so families
- * are declared `extern`. */
+/* Each file of this folder is compiled once for each level of the processor; CLEAVE_LEVEL is the
+ * level's name. A symbol that other files use has the level's name as a suffix: CLEAVE_LEVELLED (x)
+ * is x_v3 at level v3. The generated file levels.h lists the kernel families of each level for
+ * ../kernels.c, so families are declared `extern`. */
 #define CLEAVE_PASTE_(a, b) a##_##b
 #define CLEAVE_PASTE(a, b) CLEAVE_PASTE_ (a, b)
 #define CLEAVE_LEVELLED(name) CLEAVE_PASTE (name, CLEAVE_LEVEL)
 
 /* Makes the compiler copy a function for each set of constant arguments. In two cases, compilers
- * need minutes for the copies: with sanitizers, and where fmaf is a call for each lane. Forbids
- * inlining there. */
+ * would need minutes for the copies: with sanitizers, and where each lane calls fmaf. In these
+ * cases, the macro forbids inlining instead. */
 #if (defined __SANITIZE_ADDRESS__ && !defined __clang__) ||                                        \
     (defined CLEAVE_GENERIC && !defined __FP_FAST_FMAF)
 #define CLEAVE_SPECIALISED __attribute__ ((noinline, noclone, unused))

@@ -3,10 +3,11 @@
 
 #include "../kernels.h"
 
-/* Loops over several views at once. View 0 decides the shape, and the other views are broadcast to
- * it. Dimensions are sorted by the strides of view 0, largest first, whatever their logical order.
- * Adjacent dimensions that form one dimension in all views are merged. The innermost dimension is
- * the line: kernels get an offset into each view and a number of elements.
+/* Loops over several views at once. Kernel families make the loops in `prepare`, and compute the
+ * elements of one line at a time in `run`. View 0 decides the shape, and the other views are
+ * broadcast to this shape. Dimensions are sorted by the strides of view 0, largest first, whatever
+ * their logical order. Adjacent dimensions that form one dimension in all views are merged. The
+ * innermost dimension is the line: kernels get an offset into each view and a number of elements.
  *
  * Example: y [2, 3, 4] dense and x [1, 3, 4] dense give one outer dimension of extent 2 and lines
  * of 12 elements. */
@@ -18,12 +19,12 @@ typedef struct
   guint n_views, n_dims; /* number of views; number of dimensions outside the line */
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 stride[CLEAVE_LOOP_VIEWS][CLEAVE_MAX_RANK];
-  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* number of elements of a line; distance in each view, in
-                                             elements, of adjacent elements of a line */
+  gint64 length, step[CLEAVE_LOOP_VIEWS]; /* number of elements of a line; indexed by view: distance
+                                             of adjacent elements of a line, in elements */
   gint64 size[CLEAVE_LOOP_VIEWS];         /* indexed by view: size of an element in bytes */
 } CleaveLoops;
 
-/* A line: the offset in each view at which it begins, in elements, and its position in the
+/* A line: indexed by view, the offset at which it begins, in elements; and its position in the
  * loops. */
 typedef struct
 {
@@ -40,8 +41,8 @@ cleave_loops_stride (const CleaveView *view, guint rank, guint dim)
                                                                    : view->stride[dim - missing];
 }
 
-/* Returns whether a dimension forms one dimension in all views with the dimension added last, so
- * that the two can be merged. */
+/* Returns whether a new dimension and the dimension added last form one dimension in all views, so
+ * that they can be merged. */
 static inline gboolean
 cleave_loops_join (const CleaveLoops *loops, gint64 extent, const gint64 *strides)
 {
@@ -128,7 +129,7 @@ cleave_loops_init (CleaveLoops *loops,
   cleave_loops_init_along (loops, first, first, others, n_others);
 }
 
-/* If lines have fewer than `few` elements, makes the longest dimension the line instead. */
+/* Makes the longest dimension the line if lines have fewer than `few` elements. */
 static inline void
 cleave_loops_lengthen (CleaveLoops *loops, gint64 few)
 {
@@ -203,8 +204,8 @@ cleave_loops_end (const CleaveLoops *loops)
   return end;
 }
 
-/* Finds the first line that has elements of view 0 at or after offset `begin`. The lines must nest.
- * Returns FALSE if there is no such line. */
+/* Finds the first line that has elements at or after offset `begin` of view 0. The lines must nest
+ * (cleave_loops_nest()). Returns FALSE if there is no such line. */
 static inline gboolean
 cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
 {
@@ -221,7 +222,7 @@ cleave_line_find (const CleaveLoops *loops, gint64 begin, CleaveLine *line)
 }
 
 /* Returns the number of elements of a line that are at offsets [begin, end) of view 0. Sets
- * `offset` to the offset in each view of the first of them. */
+ * `offset` to the offset of the first of these elements in each view. */
 static inline gint64
 cleave_line_cut (
     const CleaveLoops *loops, const CleaveLine *line, gint64 begin, gint64 end, gint64 *offset)
@@ -236,8 +237,8 @@ cleave_line_cut (
   return MAX (last - first, 0);
 }
 
-/* Function that computes `n` elements of a line. `offset` has the offset of the first element in
- * each view. */
+/* Function that computes `n` elements of a line. `offset`: the offset of the first element in each
+ * view. */
 typedef void (*CleaveLineRun) (gconstpointer state,
                                const CleaveKernelInstance *instance,
                                const gint64 *offset,
@@ -256,7 +257,8 @@ cleave_loops_run_lines (const CleaveLoops *loops,
     run_line (state, instance, line.offset, loops->length);
 }
 
-/* Computes the elements at offsets [begin, end) of view 0, line by line. The lines must nest. */
+/* Computes the elements at offsets [begin, end) of view 0, line by line. The lines must nest
+ * (cleave_loops_nest()). */
 static inline void
 cleave_loops_run_part (const CleaveLoops *loops,
                        CleaveLineRun run_line,
@@ -278,8 +280,8 @@ cleave_loops_run_part (const CleaveLoops *loops,
     }
 }
 
-/* Number of elements that are computed before the fused consumers run on them. The elements are
- * then still in the L1 cache. */
+/* Number of elements that are computed before the fused consumers run on them, so that the elements
+ * are still in the L1 cache. */
 #define CLEAVE_PART 2048
 
 /* Computes all elements. If there are fused consumers, computes CLEAVE_PART elements at a time and

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Computes the sums of lib/ops/moments.h for several rows of floats at once, so that their
- * additions overlap. */
+/* Computes the sums of lib/ops/moments.h (for means and variances) for several rows of floats at
+ * once, so that their additions overlap in time. layer-norm.c and reduce-floats.h use it, in the
+ * order of sums of the reference kernels. */
 
 #include "level.h"
 #include "vector.h"

@@ -2,14 +2,16 @@
 #pragma once
 
 /* Chooses how to cut a node that is computed in float32 but whose values are 16-bit floats or
- * integers. The float32 values of each piece should fit into the cache. */
+ * integers. upcast-pieces.c converts and runs the node piece by piece. The float32 values of each
+ * piece should fit into the cache. Example: with 6 MiB of float32 values, the outermost dimension
+ * is halved three times. */
 
 #include "loops.h"
 
 #include "../../ir/chunk.h"
 
 /* Limit on the float32 values of a piece, in bytes: about the size of an L2 cache. With a quarter
- * of this, an InstanceNormalization of 96 channels takes 2.4 times as long. */
+ * of this limit, an InstanceNormalization of 96 channels takes 2.4 times as long. */
 #define CLEAVE_PIECE_BYTES (1 << 20)
 
 static inline gboolean
@@ -19,7 +21,7 @@ cleave_is_short_float (CleaveElement element)
 }
 
 /* Returns whether operands of type `element` are converted to float32. 16-bit floats are converted.
- * Integers are converted if the result has the same type; otherwise they are indices. */
+ * Integers are converted if the result has the same integer type; otherwise they are indices. */
 static inline gboolean
 cleave_is_upcast (const CleaveCall *call, CleaveElement element)
 {
@@ -50,8 +52,8 @@ cleave_pieces_count_floats (const CleaveCall *call, const CleaveShape *shape, Cl
 }
 
 /* Returns the bytes of all float32 values of a piece whose result has the extents `length`.
- * `packed`: index of the operand that is not counted, since it is packed; 0: none. Returns -1 if no
- * piece has these extents. */
+ * `packed`: index of an operand that is left out, since the kernel packs it; 0: none. Returns -1 if
+ * no piece has these extents. */
 static inline gint64
 cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *length)
 {
@@ -74,8 +76,8 @@ cleave_pieces_count_bytes (const CleaveCall *call, guint packed, const gint64 *l
   return n * (gint64) sizeof (float);
 }
 
-/* Chooses the lengths of pieces. Halves the outermost dimension as long as this makes the piece's
- * float32 values much smaller. */
+/* Chooses the extents of pieces. Halves the outermost dimension as long as halving makes the
+ * piece's float32 values much smaller. */
 static inline void
 cleave_pieces_find_lengths (const CleaveKernelInstance *instance, guint packed, gint64 *length)
 {

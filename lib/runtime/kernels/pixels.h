@@ -3,7 +3,9 @@
 
 #include "upcast.h"
 
-/* The pixels of an image in a view with any strides, numbered in row-major order. */
+/* The pixels of an image in a view with any strides, numbered in row-major order. The kernels of
+ * 16-bit floats (upcast-conv.c, upcast-depthwise.c, pool.c) use it to convert pixels to contiguous
+ * floats and back; the kernels of bytes use it to find views that are dense. */
 typedef struct
 {
   guint n_dims;
@@ -11,17 +13,17 @@ typedef struct
   gint64 n_channels, channel_step;
 } CleavePixels;
 
-/* A run of evenly spaced pixels. `dense`: the channels of a pixel are contiguous, and pixels follow
- * each other without gaps. */
+/* Evenly spaced pixels of an image. `dense`: the channels of a pixel are contiguous, and pixels
+ * follow each other without gaps. */
 typedef struct
 {
-  gint64 at, n, step; /* offset of the first pixel from the image's first element, in elements;
-                         number of pixels; distance of adjacent pixels in elements */
+  gint64 at, n, step; /* offset of the first pixel from the first element of the image, in elements;
+                         number of pixels; distance of adjacent pixels, in elements */
   gboolean dense;
 } CleavePixelRun;
 
-/* Returns the pixels of a view. Merges adjacent spatial dimensions that form one dimension in
- * memory. */
+/* Returns the pixels of a view. Adjacent spatial dimensions that form one dimension in memory are
+ * merged. */
 static inline CleavePixels
 cleave_pixels_of (const CleaveView *view, CleaveDims dims)
 {
@@ -43,7 +45,7 @@ cleave_pixels_of (const CleaveView *view, CleaveDims dims)
   return p;
 }
 
-/* Returns the longest run of evenly spaced pixels that starts at pixel `begin` and ends at or
+/* Returns the longest sequence of evenly spaced pixels that begins at pixel `begin` and ends at or
  * before `end`. It has at least one pixel. */
 static inline CleavePixelRun
 cleave_pixels_run (const CleavePixels *p, gint64 begin, gint64 end)

@@ -2,14 +2,16 @@
 #pragma once
 
 /* Finds the operands of convolutions, including quantized ones, by their names, since each op has
- * its own operand order. */
+ * its own operand order. The kernels of lib/runtime/kernels/integers use it, and conv-like kernels
+ * of 16-bit floats read their bias with it. Example: the weights are operand 1 of a Conv and
+ * operand 3 of a QLinearConv. */
 
 #include "upcast.h"
 
 #include "../../ops/conv-parts.h"
 #include "../../ops/quantized.h"
 
-/* Indices of operands. An index is G_MAXUINT if the op does not have the operand. */
+/* Indices of operands. An index is G_MAXUINT if the op has no such operand. */
 typedef struct
 {
   guint w, bias, x_zero, w_zero, x_scale, w_scale, y_scale, y_zero, multiplier, shift;
@@ -52,8 +54,8 @@ cleave_places_overlap (const CleaveView *x, const CleaveView *y)
          (const char *) y->data < cleave_places_end (x);
 }
 
-/* Returns the element of an operand for channel `channel`. If the operand has one element, returns
- * that one; if it is absent, returns 0. */
+/* Returns the element of a per-channel operand for channel `channel`. If the operand has one
+ * element, returns this element; if the operand is absent, returns 0. */
 static inline double
 cleave_places_load (const CleaveKernelInstance *instance, guint operand, gint64 channel)
 {
@@ -85,9 +87,9 @@ cleave_places_step (const CleaveView *view)
   return view->type.shape.rank == 0 || view->type.shape.dim[0] == 1 ? 0 : view->stride[0];
 }
 
-/* Reads, for each channel, the bias that is added to the integer sum and the scale by which it is
- * multiplied, computed in the order of the reference kernel. Returns FALSE if the op has no scales,
- * so that the integer sums are the result. */
+/* Reads, for each channel, the bias that is added to the integer sum and the scale by which the sum
+ * is multiplied. The scale is computed in the order of the reference kernel. Returns FALSE if the
+ * op has no scales, so that the integer sums are the result. */
 static inline gboolean
 cleave_places_read_scales (const CleavePlaces *p,
                            const CleaveKernelInstance *instance,
@@ -123,8 +125,8 @@ cleave_places_are_fixed (const CleavePlaces *p, const CleaveKernelInstance *inst
   return cleave_call_has (&instance->call, p->multiplier);
 }
 
-/* Reads the fixed-point multiplier and shift of each channel. Writes zeros for `n_more` channels
- * after the last. */
+/* Reads the fixed-point multiplier and shift of each channel. Stores zeros for `n_more` channels
+ * after the last channel. */
 static inline void
 cleave_places_read_factors (const CleavePlaces *p,
                             const CleaveKernelInstance *instance,
@@ -142,7 +144,7 @@ cleave_places_read_factors (const CleavePlaces *p,
     multiplier[c] = shift[c] = 0;
 }
 
-/* Converts a bias of 16-bit floats to float32 in `to`. Returns the float bias, or NULL if there is
+/* Converts a bias of 16-bit floats to float32 in `to`. Returns the float bias; NULL if the node has
  * no bias. */
 static inline const float *
 cleave_places_read_bias (const CleavePlaces *p, const CleaveKernelInstance *instance, float *to)

@@ -4,9 +4,10 @@
 #include "integers/int-vector.h"
 #include "pool-windows.h"
 
-/* MaxPool of bytes. The maxima of a block of channels are in registers. If the last block is not
- * full, it overlaps the block before, and writes equal bytes to the shared channels. A pragma
- * disables unrolling, because compilers vectorize loops but not unrolled steps. */
+/* MaxPool of bytes; pool.c calls cleave_pool_bytes(). The maxima of a block of channels are in
+ * registers. If the last block is not full, it overlaps the block before it, and writes equal bytes
+ * to the shared channels. A pragma disables unrolling, because compilers vectorize loops but not
+ * unrolled steps. */
 
 #ifdef __clang__
 #define CLEAVE_POOL_LOOP _Pragma ("clang loop unroll(disable)")
@@ -15,7 +16,7 @@
 #endif
 
 /* Computes the maxima of four to seven channels as two overlapping groups of four bytes. XOR with
- * the type's minimum `least` turns signed bytes into unsigned bytes with the same order. */
+ * `least`, the minimum of the type, turns signed bytes into unsigned bytes with the same order. */
 static inline void
 cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint64 n, int least)
 {
@@ -60,7 +61,7 @@ cleave_pool_fours (const CleavePoolWindow *w, gconstpointer x, gpointer y, gint6
   static gint64 cleave_pool_##word##_##size (const CleavePoolWindow *of, const T *x, T *y,         \
                                              gint64 n_pixels, gint64 c, gint64 n)                  \
   {                                                                                                \
-    const CleavePoolWindow w = *of; /* a local copy, which stores to y cannot alias */             \
+    const CleavePoolWindow w = *of; /* a local copy, so that the compiler knows that stores do not change it */             \
                                                                                                    \
     for (; c + size <= n; c += size)                                                               \
       for (gint64 i = 0; i < n_pixels; i++)                                                        \
@@ -102,7 +103,7 @@ CLEAVE_POOL_BYTES_OF (signed, gint8, G_MININT8)
 #undef CLEAVE_POOL_LOOP
 /* clang-format on */
 
-/* Computes n_pixels pixels of y: for each of their `n` channels, the maximum over the pixel's
+/* Computes n_pixels pixels of y. Each of their `n` channels is the maximum over the pixel's
  * window. */
 static inline void
 cleave_pool_bytes (const CleavePoolWindow *window,

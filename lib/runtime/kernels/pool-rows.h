@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* MaxPool of floats with overlapping windows. Computes the maximum along each row of x once, and
- * uses it for all rows of y whose windows include the row. If values are equal, the maximum is the
- * first of them. */
+/* MaxPool of floats with overlapping windows. pool.c computes the maxima along each row of x once,
+ * stores them in a ring of rows, and uses them for all rows of y whose windows include the row. If
+ * values are equal, the maximum is the first of them. */
 
 #include "pool-bytes.h"
 
@@ -17,8 +17,8 @@ CLEAVE_POOL_GREATEST (unsigned, guint8)
 CLEAVE_POOL_GREATEST (signed, gint8)
 #undef CLEAVE_POOL_GREATEST
 
-/* Returns, for one vector of channels, the maximum of n_rows rows of maxima. Row r is in slot r
- * modulo n_slots of a ring. */
+/* Returns the maximum of n_rows rows of the ring, for one vector of channels. Row r is in slot r
+ * modulo n_slots. */
 static inline CleaveVector
 cleave_pool_greatest_vector (
     const float *slots, gint64 step, gint64 first, gint64 n_rows, gint64 n_slots, gint64 n_some)

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Computes the pooling of one pixel's window, or of the windows of several pixels at once, in the
- * order of the reference kernels. */
+ * order of the reference kernels. pool.c describes each window and calls these functions. A tap is
+ * one position of a window. */
 
 #include "level.h"
 #include "vector.h"
@@ -11,27 +12,27 @@
 
 #include <math.h>
 
-/* The window of a pixel of y: numbers of planes, of rows and of columns of taps. The windows of
- * adjacent pixels that have the same taps are `x_pixel` elements apart. */
+/* The window of a pixel of y: numbers of planes, rows and columns of taps. The windows of adjacent
+ * pixels are `x_pixel` elements apart. */
 typedef struct
 {
   gint64 n_planes, n_rows, n_columns;
   gint64 plane, row,
-      column;  /* distances in elements of adjacent planes, rows and columns of taps */
+      column;  /* distances in elements: of adjacent planes, rows and columns of taps */
   float count; /* number by which an average divides the sum */
   gint64 x_pixel, y_pixel;
 } CleavePoolWindow;
 
-/* Number of pixels that are computed at once. The steps of one window depend on each other, and the
- * steps of several windows overlap. */
+/* Number of pixels that are computed at once, since the steps of one window depend on each other
+ * while the steps of several windows overlap in time. */
 #define CLEAVE_POOL_PIXELS 4
 
-/* Function that pools the window of one pixel for all n channels. `several`: pools the windows of
- * CLEAVE_POOL_PIXELS pixels. */
+/* Function that pools the window of one pixel, for all n channels. `several` TRUE: pools the
+ * windows of CLEAVE_POOL_PIXELS pixels. */
 typedef void (*CleavePool) (
     const CleavePoolWindow *window, const float *x, float *y, gint64 n, gboolean several);
 
-/* Loads a vector of channels. If `some`, loads only its first n lanes. */
+/* Loads a vector of channels. `some` TRUE: loads only its first n lanes. */
 static inline CleaveVector
 cleave_pool_load (const float *x, gboolean some, int n)
 {
@@ -49,11 +50,12 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
   return w->n_planes * w->n_rows * w->n_columns == 0;
 }
 
-/* Three functions define a pooling. `begin` returns the initial value. `step` adds a tap to the
- * value of its row, or the value of a row to the value of the window. `end` returns the final
+/* A pooling is defined by three functions. `begin` returns the initial value. `step` adds a tap to
+ * the value of its row, or the value of a row to the value of the window. `end` returns the final
  * value. */
 
-/* Maximum: begins with the first tap, and takes each later tap that is greater or a NaN. */
+/* The functions of the maximum. It begins with the first tap, and takes each later tap that is
+ * greater or a NaN. */
 static inline CleaveVector
 cleave_pool_max_begin (const CleavePoolWindow *w, CleaveVector first)
 {
@@ -90,10 +92,10 @@ cleave_pool_average_end (const CleavePoolWindow *w, CleaveVector sum)
   return cleave_pool_is_empty (w) ? sum : sum / w->count;
 }
 
-/* Global average, with the eight partial sums of lanes.h. */
+/* The functions of the global average, which adds with the eight partial sums of lanes.h. */
 
-/* Adds n_x elements, `step` apart, to the eight partial sums, one after the other in a cycle. Adds
- * the first element to partial sum `first`. */
+/* Adds n_x elements, `step` apart, to the eight partial sums in turn: the first element to partial
+ * sum `first`, the next element to the next partial sum. */
 static CLEAVE_SPECIALISED void
 cleave_pool_add_to_lanes_of (
     const float *x, gint64 step, gint64 n_x, gint64 first, gboolean some, int n, CleaveVector *lane)
@@ -152,10 +154,10 @@ cleave_global_average_pool (
       }
 }
 
-/* Defines the functions of a pooling `name` over rows of pixels. `stride` and `columns` of
- * overlapping windows are compile-time constants; stride 0 means any stride. If the channels do not
- * fill whole vectors, the last vector overlaps the vector before, and both compute equal
- * results. */
+/* Defines the functions of a pooling `name` over rows of pixels. The stride and the number of
+ * columns of overlapping windows are compile-time constants; stride 0 stands for any stride. If the
+ * channels do not fill whole vectors, the last vector overlaps the vector before it, and both
+ * vectors compute equal results. */
 /* clang-format off */
 #define CLEAVE_POOL(name)                                                                          \
   static CLEAVE_SPECIALISED void cleave_pool_##name##_row (const CleavePoolWindow *w,              \
@@ -233,7 +235,7 @@ cleave_global_average_pool (
         }                                                                                          \
   }                                                                                                \
                                                                                                    \
-  /* Reduces one pixel: several vectors of its channels at once, in place of pixels. */            \
+  /* Reduces the window of one pixel, for several vectors of its channels at once. */              \
   static CLEAVE_SPECIALISED void cleave_pool_##name##_channels (const CleavePoolWindow *of,        \
                                                                 const float *x, float *y,          \
                                                                 gint64 n)                          \
@@ -251,7 +253,7 @@ cleave_global_average_pool (
   static inline void cleave_##name##_pool (const CleavePoolWindow *of, const float *x, float *y,   \
                                            gint64 n, gboolean several)                             \
   {                                                                                                \
-    const CleavePoolWindow window = *of, *w = &window; /* a local copy, which stores cannot alias */          \
+    const CleavePoolWindow window = *of, *w = &window; /* local copy: no store changes it */       \
                                                                                                    \
     if (!several)                                                                                  \
       cleave_pool_##name##_channels (w, x, y, n);                                                  \

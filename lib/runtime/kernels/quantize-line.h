@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Quantizes contiguous floats with one scale. A division takes as long as ten other operations. So
- * this code multiplies x by the reciprocal of the scale, and corrects the result to the bits of the
- * division. */
+/* Quantizes contiguous floats with one scale. convert.c and the QDQ kernels of bytes use it. A
+ * division takes as long as ten other operations, so this code multiplies x by the reciprocal of
+ * the scale, and corrects the product to the bits of the division. */
 
 #include "integers/int-vector.h"
 
@@ -28,8 +28,8 @@ typedef struct
  *
  * Rounding matters only if the quotient is close to the middle between two integers. The product
  * with the reciprocal is then that middle or an adjacent float, and the remainder of x is exact. So
- * product plus correction is x / scale, correctly rounded (Markstein). Elsewhere the product is on
- * the same side of the middle as x / scale. */
+ * product plus correction is x / scale, correctly rounded (Markstein's theorem). For all other
+ * quotients, the product and x / scale are on the same side of the middle. */
 static inline CleaveIntVector
 cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
@@ -39,9 +39,9 @@ cleave_divide_tame_to_ints (CleaveVector x, const CleaveDivisor *by)
   return cleave_ints_of_floats (x);
 }
 
-/* Divides any x by the scale and rounds as cleave_divide_tame_to_ints() does. A quotient beyond the
- * range of a byte stays beyond it, though not exact. A NaN gives 0. A quotient too small for the
- * conversion to integers becomes the smallest integer. */
+/* Divides any x by the scale and rounds as cleave_divide_tame_to_ints() does. A quotient outside
+ * the range of a byte stays outside, but is not exact. A NaN gives 0. A quotient below the range of
+ * the conversion to integers becomes the smallest integer. */
 static inline CleaveIntVector
 cleave_divide_to_ints (CleaveVector x, const CleaveDivisor *by)
 {
@@ -58,7 +58,7 @@ cleave_divisor (float scale)
 }
 #endif
 
-/* Quantizes as many of the `n` floats as fill whole vectors. Returns the number of floats that it
+/* Quantizes floats as long as they fill whole vectors. Returns the number of floats that it
  * quantized. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_quantize_line (

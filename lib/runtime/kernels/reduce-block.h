@@ -4,12 +4,16 @@
 #include "../../ir/copy.h"
 #include "../../ops/lines.h"
 
-/* Smallest number of contiguous elements of a row for which a vector holds adjacent elements of one
- * row. */
+/* The interface between reduce.c, which loops over rows, and the reductions in reduce-floats.h,
+ * reduce-integers.h and reduce-exponentials.h. A row is the elements that are reduced to one
+ * element of the result. */
+
+/* Smallest number of contiguous elements of a row for which the lanes of a vector hold elements of
+ * one row. With fewer elements, each lane holds an element of another row. */
 #define CLEAVE_REDUCE_LONG_LINE 16
 /* At most CLEAVE_REDUCE_FEW_ROWS strided rows of at least CLEAVE_REDUCE_LONG_ROW elements are
- * gathered into a contiguous buffer, CLEAVE_REDUCE_GATHERED elements at a time. A row of 96,000
- * elements in 96 lines takes 35 us this way, and 340 us if 16 rows are processed at once. */
+ * copied into a contiguous buffer, CLEAVE_REDUCE_GATHERED elements at a time. A row of 96,000
+ * elements in 96 lines takes 35 us this way, and 340 us if 16 rows are reduced at once. */
 #define CLEAVE_REDUCE_FEW_ROWS 8
 #define CLEAVE_REDUCE_LONG_ROW 256
 #define CLEAVE_REDUCE_GATHERED 16384
@@ -20,8 +24,8 @@ typedef struct
   gint64 n;          /* number of elements of a row */
   CleaveLines lines; /* layout of the elements of the first row */
   gint64 row_step;   /* distance of adjacent rows, in elements */
-  float *gathered; /* buffer for gathered elements; NULL: rows are not gathered, and each lane of a
-                      vector has a row */
+  float *gathered;   /* buffer to which strided elements are copied; NULL: rows are not copied, and
+                        each lane of a vector computes one row */
 } CleaveReduceBlock;
 
 /* Function that reduces n_rows rows, the first of which begins at x. Stores the results at y,
@@ -29,7 +33,8 @@ typedef struct
 typedef void (*CleaveReduction) (
     const CleaveReduceBlock *block, gconstpointer x, gint64 n_rows, gpointer y, gint64 y_step);
 
-/* Returns whether the elements of a row are contiguous, and the rows are not adjacent. */
+/* Returns whether rows are reduced one after the other: the elements of a row are contiguous, and
+ * adjacent rows are not. */
 static inline gboolean
 cleave_reduce_by_row (const CleaveReduceBlock *block, gint64 n_rows)
 {
@@ -46,7 +51,7 @@ typedef struct
   gboolean more;
 } CleaveReduceWalk;
 
-/* Gathers the next elements of a row into the buffer: as many evenly spaced lines as fit. Returns
+/* Copies the next elements of a row into the buffer: as many evenly spaced lines as fit. Returns
  * the number of elements. */
 static inline gint64
 cleave_reduce_gather (const CleaveReduceBlock *block, CleaveReduceWalk *walk)

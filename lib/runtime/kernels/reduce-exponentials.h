@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* ReduceLogSumExp of floats. Finds the maximum of each row, then sums exp (x - maximum) in double,
- * in 8 partial sums. */
+/* ReduceLogSumExp of floats; reduce.c calls it. It finds the maximum of each row, then sums exp (x
+ * - maximum) in double, in 8 partial sums. */
 
 #include "reduce-floats.h"
 #include "vector-exp.h"
@@ -33,7 +33,7 @@ add_exponentials (
     }
 }
 
-/* Sums the exponentials of a vector of adjacent rows, one row in each lane. */
+/* Sums the exponentials of a vector of adjacent rows. Each lane computes one row. */
 static void
 sum_vector (const CleaveReduceBlock *block, const float *x, const float *max, double *sum)
 {
@@ -95,9 +95,8 @@ reduce_log_sum_exp_f32 (
 
       reduce_max_f32 (block, rows, some, max, 1);
       for (gint64 r = 0; r < some; r++)
-        max[r] = max[r] - max[r] == 0
-                     ? max[r]
-                     : 0; /* 0 if the maximum is an infinity or a NaN, so that x - max is defined */
+        max[r] = max[r] - max[r] == 0 ? max[r] : 0; /* if the maximum is infinite or a NaN, subtract
+                                                       0, so that x - max is defined */
       if (block->row_step == 1 && some == CLEAVE_VECTOR)
         sum_vector (block, rows, max, sum);
       else

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Reductions of floats in the order of their reference kernels: in 8 partial sums, as doubles, or
- * as floats where that gives the same bits. Several rows are reduced at once, so that their
- * additions overlap. */
+ * as floats where floats give the same bits. reduce.c calls them. Several rows are reduced at once,
+ * so that their additions overlap in time. */
 
 #include "level.h"
 #include "moments.h"
@@ -41,7 +41,7 @@ load_f64 (const float *from)
 }
 
 /* Operations that combine two values in a reduction, for vectors and for scalars. STEP_max and
- * STEP_min return a if a and b are equal or if b is a NaN; other code detects NaNs. */
+ * STEP_min return `a` if a and b are equal or if b is a NaN; other code detects NaNs. */
 #define STEP_add(a, b) ((a) + (b))
 #define STEP_mul(a, b) ((a) * (b))
 #define STEP_max(a, b) cleave_lane_vector_at_least (a, b)
@@ -102,7 +102,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
 #endif
 
 /* Lists the reductions: X (word, T, suffix of T, start, map, join, finish), as in lib/ops/reduce.c.
- * Maps for vectors have the same names as the maps for scalars. */
+ * The maps for vectors have the same names as the maps for scalars. */
 /* clang-format off */
 #define REDUCTIONS(X)                                                                              \
   X (reduce_sum, double, f64, 0, same, add, s)                                                     \
@@ -162,7 +162,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
     return has_nan_##t (nan);                                                                       \
   }                                                                                                \
                                                                                                    \
-  /* Reduces strided rows, one element of each at a time. */                                       \
+  /* Reduces strided rows: combines one element of each row before the next element. */            \
   static void word##_scattered (const CleaveReduceBlock *block, const float *from, gint64 n_rows,  \
                                 float *y, gint64 y_step)                                           \
   {                                                                                                \
@@ -236,7 +236,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       }                                                                                            \
   }                                                                                                \
                                                                                                    \
-  /* Reduces one row by way of the gather buffer. */                                               \
+  /* Reduces one row whose elements are copied to a contiguous buffer (cleave_reduce_gather()). */ \
   static CLEAVE_SPECIALISED void word##_gathered (const CleaveReduceBlock *block, const float *x,  \
                                                   float *y)                                        \
   {                                                                                                \
@@ -341,7 +341,7 @@ typedef double Four __attribute__ ((vector_size (4 * sizeof (double))));
       word##_columns (block, x + row, y + row * y_step, y_step, COLUMNS);                          \
     for (; step == 1 && row < n_rows && n_rows >= 2 * WIDTH_##t; row += 2 * WIDTH_##t)             \
       {                                                                                            \
-        row = MIN (row, n_rows - 2 * WIDTH_##t); /* overlaps the previous rows */                  \
+        row = MIN (row, n_rows - 2 * WIDTH_##t); /* the last rows overlap the rows before them */  \
         word##_columns (block, x + row, y + row * y_step, y_step, 2);                              \
       }                                                                                            \
     for (; block->gathered != NULL && row < n_rows; row++)                                         \

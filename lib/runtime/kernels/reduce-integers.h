@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reductions of integers. Sums wrap around, so their order does not matter. Compilers vectorize the
- * loops. The type of a sum is the narrowest that gives the bits of the reference kernel. */
+/* Reductions of integers, as loops that compilers vectorize; reduce.c calls them. Sums wrap around,
+ * so their order does not matter. A sum has the narrowest type that gives the bits of the reference
+ * kernel. */
 
 #include "loops.h"
 #include "reduce-block.h"
@@ -12,9 +13,9 @@
 /* Number of adjacent rows that are reduced at once. */
 #define TOGETHER 256
 
-/* X (word, element, E, A, start, map, join, finish) reduces elements of type E in type A, as in
- * lib/ops/reduce.c. U is the unsigned type with the size of E. W is the 64-bit type with the sign
- * of E. */
+/* Lists the reductions: X (word, element, E, A, start, map, join, finish) reduces elements of type
+ * E in type A, as in lib/ops/reduce.c. U is the unsigned type with the size of E. W is the 64-bit
+ * type with the sign of E. */
 /* clang-format off */
 #define BOUNDS(X, e, E, LEAST, MOST)                                                               \
   X (reduce_max, e, E, E, LEAST, x, s >= v ? s : v, s)                                             \

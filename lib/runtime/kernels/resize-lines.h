@@ -2,8 +2,9 @@
 #pragma once
 
 /* Interpolates contiguous lines of floats one vector at a time, and computes weighted sums of
- * several lines. For each tap, the operand elements of a result vector must lie within one vector
- * of the operand; a permutation selects them. */
+ * several lines; resize.c calls both. A tap is an operand element with a weight. For each tap, the
+ * operand elements of a result vector must lie within one vector of the operand; a permutation
+ * moves them to their lanes. */
 
 #include <string.h>
 
@@ -13,15 +14,15 @@
 
 #define CLEAVE_RESIZE_MAX 4
 
-/* The taps of one vector of results, and the weight of each tap. The struct's size is a multiple of
- * a cache line. */
+/* The taps of one vector of results: the position and the weight of each tap. The struct's size is
+ * a multiple of a cache line. */
 typedef struct
 {
   gint32 index[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
   float weight[CLEAVE_RESIZE_MAX][CLEAVE_VECTOR];
   gint32 is_there[CLEAVE_RESIZE_MAX]
-                 [CLEAVE_VECTOR];  /* mask: all bits set if the result has the tap; else 0 */
-  gint64 first[CLEAVE_RESIZE_MAX]; /* indexed by tap: index of the first element of its operand
+                 [CLEAVE_VECTOR];  /* mask: all bits set if the result has this tap, else 0 */
+  gint64 first[CLEAVE_RESIZE_MAX]; /* indexed by tap: index of the first element of the operand
                                       vector */
   gint64 unused[CLEAVE_RESIZE_MAX];
 } CleaveResizeBlock;
@@ -70,7 +71,7 @@ typedef struct
   gint64 n, x_step, y_step;
 } CleaveResizeLines;
 
-/* Computes, for each line, the vector of results of a block. If a result lacks a tap, adds -0,
+/* Computes, for each line, the vector of results of a block. If a result has no such tap, adds -0,
  * which changes nothing. */
 static inline __attribute__ ((always_inline)) void
 cleave_resize_block (const CleaveResizeBlock *block,

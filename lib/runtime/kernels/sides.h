@@ -9,8 +9,9 @@
 #define cleave_sides_offset CLEAVE_LEVELLED (cleave_sides_offset)
 
 /* Describes how a matrix product (MatMul, Gemm and their quantized forms) reads its operands at
- * each index of y. A dimension of y along which B does not change counts as rows. Each index of
- * the other dimensions (the batches) has a B of its own. */
+ * each index of y. gemm/upcast-matmul.c and integers/integer-matmul.c loop over batches and rows
+ * with it. A dimension of y along which B does not change counts as rows. For each index of the
+ * other dimensions, the batches, B has another matrix. */
 
 typedef struct
 {
@@ -29,22 +30,23 @@ typedef struct
 typedef struct
 {
   CleaveSide a, b, a_zero, b_zero, a_scale, b_scale, y_scale, y_zero, c;
-  CleaveSide y; /* the strides of the result */
+  CleaveSide y; /* layout of the result */
   double alpha, beta;
-  gint64 n_columns, length; /* N and K of the product: number of columns, and length of a sum */
-  guint columns_dim;   /* dimension of y that holds the columns; equal to the rank of y if there is
-                          none */
-  guint b_columns_dim; /* dimension of B that holds the columns; equal to the rank of B if there is
-                          none */
+  gint64 n_columns, length; /* number of columns (N of the product); number of terms of a sum (K) */
+  guint columns_dim;   /* dimension of y whose indices are the columns; equal to the rank of y if y
+                          has no columns */
+  guint b_columns_dim; /* dimension of B whose indices are the columns; equal to the rank of B if B
+                          has no columns */
   CleaveSideDims batches, rows;
 } CleaveSides;
 
 CleaveSides cleave_sides_of_matmul (const CleaveKernelInstance *instance);
 CleaveSides cleave_sides_of_gemm (const CleaveKernelInstance *instance);
 
-/* Returns the distance in an operand, in elements, of the elements for adjacent columns of y. */
+/* Returns the distance in an operand, in elements, from the element for one column of y to the
+ * element for the next column. */
 gint64 cleave_sides_column_stride (const CleaveSides *sides, const CleaveSide *side);
-/* Returns the offset in an operand, in elements, of its element for the first column of row `row`
+/* Returns the offset in an operand, in elements, of the element for the first column of row `row`
  * of batch `batch`. */
 gint64
 cleave_sides_offset (const CleaveSides *sides, const CleaveSide *side, gint64 batch, gint64 row);

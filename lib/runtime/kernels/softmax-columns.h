@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Softmax of a vector of rows at a time, one row in each lane. */
+/* Softmax of a vector of rows at a time, one row in each lane. softmax.c uses it for short rows,
+ * and for rows along any axis but the innermost. */
 
 #include "level.h"
 #include "loops.h"
@@ -17,7 +18,7 @@ enum { Y_AT, X_AT };
 
 typedef struct
 {
-  CleaveLoops loops; /* loops over the rows, with views of y, then of x */
+  CleaveLoops loops; /* loops over the rows; view 0 is y, view 1 is x */
   gint64 n, x_step, y_step;
   gboolean is_log, is_dense;
 } Softmax;
@@ -59,8 +60,8 @@ find_max (const Softmax *s, const float *x, gint64 step)
   return lane[0];
 }
 
-/* Returns the sum of the exponentials of each lane's row. Stores the exponentials at `e`; `e` NULL:
- * does not store them. e may be x. */
+/* Returns a vector that contains the sum of the exponentials of each lane's row. Stores the
+ * exponentials at `e`; `e` NULL: does not store them. e may be x. */
 static inline __attribute__ ((always_inline)) CleaveVector
 sum_exponentials (const Softmax *s, const float *x, gint64 step, CleaveVector max, float *e)
 {
@@ -106,7 +107,7 @@ run_vector (const Softmax *s, const float *x, gint64 x_step, float *e, float *y,
     cleave_vector_store (y + i * y_step, cleave_vector_load (e + i * CLEAVE_VECTOR) * inverse);
 }
 
-/* Addresses of the first elements of `n` rows. They are collected until they fill a vector. */
+/* Addresses of the first elements of `n` rows, which are collected until they fill a vector. */
 typedef struct
 {
   const Softmax *s;
@@ -115,7 +116,7 @@ typedef struct
   int n;
 } Waiting;
 
-/* Returns whether the collected rows are two groups of adjacent rows, each of which fills half a
+/* Returns whether the collected rows are two groups of adjacent rows, and each group fills half a
  * vector. */
 static gboolean
 lies_in_halves (const Waiting *rows)
@@ -136,8 +137,7 @@ run_waiting (Waiting *rows)
 
   if (n == 0)
     return;
-  for (int r = n; r < CLEAVE_VECTOR;
-       r++) /* fills the other lanes with the address of the last row */
+  for (int r = n; r < CLEAVE_VECTOR; r++) /* the remaining lanes get the address of the last row */
     {
       rows->x[r] = rows->x[n - 1];
       rows->y[r] = rows->y[n - 1];
@@ -163,7 +163,7 @@ run_waiting (Waiting *rows)
   rows->n = 0;
 }
 
-/* Computes n_rows adjacent rows, the first of which begins at x and y. */
+/* Computes n_rows adjacent rows; x and y are the addresses of the first row. */
 static void
 run_columns (Waiting *rows, const float *x, float *y, gint64 n_rows)
 {

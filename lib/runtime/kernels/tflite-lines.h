@@ -2,10 +2,10 @@
 #pragma once
 
 /* Computes lines of element-wise ops of TensorFlow Lite on integers: TfliteAdd, TfliteSub,
- * TfliteMul, TfliteSquaredDifference, TflitePRelu, TfliteRescale and TfliteQuantize. The loops
- * compute as fixed-point.h does, without branches, so that compilers use vectors. A line is
- * computed in blocks of CLEAVE_TFLITE_BLOCK 32-bit integers. The reference kernel took 104 us for a
- * TfliteAdd of 16,384 bytes. */
+ * TfliteMul, TfliteSquaredDifference, TflitePRelu, TfliteRescale and TfliteQuantize. convert.c runs
+ * the lines. The loops compute as fixed-point.h does, without branches, so that compilers use
+ * vectors. A line is computed in blocks of CLEAVE_TFLITE_BLOCK 32-bit integers. The reference
+ * kernel took 104 us for a TfliteAdd of 16,384 bytes. */
 
 #include <cleave/cleave-tflite.h>
 #include <math.h>
@@ -33,7 +33,7 @@ typedef enum {
   CLEAVE_TFLITE_LINE_QUANTIZE
 } CleaveTfliteLineKind;
 
-/* State of a kernel instance: the op, and the types of its operands and result. */
+/* State of a kernel instance: the kind of op, and the types of its operands and result. */
 typedef struct
 {
   CleaveTfliteLineKind kind;
@@ -97,9 +97,9 @@ cleave_tflite_line_store (
 #undef LOAD
 #undef STORE
 
-/* Multiplies n integers, shifted left by `up`, in fixed point: the branch-free form of
- * cleave_fixed_multiply(). The high half of a product has the same bits with a logical shift. The
- * second rounding compares the bits that are shifted out with a half. */
+/* Multiplies n integers, shifted left by `up`, in fixed point: cleave_fixed_multiply() without
+ * branches. The first rounding uses a logical shift, which gives the high half of a product the
+ * same bits. The second rounding compares the bits that are shifted out with one half. */
 static inline void
 cleave_tflite_line_multiply (
     const gint32 *from, gint64 n, gint up, gint64 multiplier, gint64 shift, gint32 *to)
@@ -113,7 +113,8 @@ cleave_tflite_line_multiply (
       gint32 x = (gint32) ((guint32) from[i] << up << left);
       guint64 product = (guint64) ((gint64) x * (gint32) multiplier + (1 << 30));
       gint32 saturates =
-          lowest & (x == G_MININT32); /* all bits set if the product 2^31 saturates to 2^31 - 1 */
+          lowest &
+          (x == G_MININT32); /* all bits are set if the product 2^31 saturates to 2^31 - 1 */
       gint32 high = (gint32) ((guint32) (product >> 31) - (guint32) saturates);
       gint32 rest = high & mask, half = (mask >> 1) + (high < 0);
 
@@ -146,8 +147,8 @@ cleave_tflite_line_product (const gint32 *a, const gint32 *b, gint64 n, gint32 *
     to[i] = (gint32) ((guint32) a[i] * (guint32) b[i]);
 }
 
-/* Computes the op on blocks of n elements of both operands, minus their zero points. Writes the
- * result to `a`. */
+/* Computes the op on blocks of n elements of both operands, minus their zero points. Stores the
+ * result in `a`. */
 static inline void
 cleave_tflite_line_combine (CleaveTfliteLineKind kind,
                             const CleaveTfliteBinaryAttrs *p,

@@ -194,7 +194,7 @@ INTEGERS (X)
         if (i == n)                                                                                \
           break;                                                                                   \
         next = (Kept){ key_##e (x[i * step], topk->largest), i };                                  \
-        if (next.key > heap[0].key) /* among equal elements, the first one is selected */                  \
+        if (next.key > heap[0].key) /* among equal elements, the first one is selected */          \
           sift_down (heap, k, 0, next);                                                            \
       }                                                                                            \
     sort_heap (heap, k);                                                                           \

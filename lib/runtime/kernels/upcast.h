@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes and 16-bit floats to float32, and float32 results to these types. Compilers
- * vectorize these loops. All levels give the same bits, except in the payload of a NaN. */
+/* Converts bytes and 16-bit floats to float32, and float32 results to these types. All kernels of
+ * these types convert their operands with it. Compilers vectorize the loops. All levels give the
+ * same bits, except in the payload of a NaN. */
 
 #include "../../ops/half.h"
 #include "../kernels.h"
@@ -110,7 +111,7 @@ CUT_OFF (uint8, guint8, 0.0f, 0x1p8f)
 CUT_OFF (int32, gint32, -0x1p31f, 0x1p31f)
 #undef CUT_OFF
 
-/* Rounds n floats to a 16-bit type, or truncates them to an integer type. */
+/* Converts n floats to a 16-bit type by rounding, or to an integer type by truncation. */
 static inline void
 cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 step, gint64 n)
 {
@@ -132,9 +133,10 @@ cleave_narrow (CleaveElement element, const float *from, gpointer to, gint64 ste
       bfloats[i * step] = cleave_bfloat16_from_float (from[i]);
 }
 
-/* Rounds to the nearest byte, ties to even, and adds a zero point; a NaN gives the zero point. The
- * bounds are integers, so clamping before rounding gives the same result. Adding CLEAVE_ROUNDER
- * leaves no bits for fractions; the low bits of the sum are the integer. */
+/* Rounds floats to the nearest byte, ties to even, and adds a zero point; a NaN gives the zero
+ * point. The bounds are integers, so clamping before rounding gives the same result as clamping
+ * after it. After CLEAVE_ROUNDER is added, a float has no bits for fractions, so the low bits of
+ * the sum are the rounded integer. */
 #define CLEAVE_BYTE_BOUND 1024
 #define CLEAVE_ROUNDER 0x1.8p23f
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h. Without CLEAVE_HAS_FMA,
- * calls the scalar functions of that file. */
+/* Exponentials of vectors, with the bits of lib/ops/elementwise-math.h. softmax-columns.h and
+ * reduce-exponentials.h use them. Without CLEAVE_HAS_FMA, they call the scalar functions of
+ * elementwise-math.h. */
 
 #include "vector.h"
 

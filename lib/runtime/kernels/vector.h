@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
-/* CleaveVector is one register of floats at this level (4, 8 or 16 lanes), with the operations that
- * GCC's vector types do not have. Kernels use it for sums that compilers do not keep in registers
- * on their own. Each operation gives the same bits at each level, except in the payload of a NaN.
+/* CleaveVector is one register of floats at this level of the processor (4, 8 or 16 lanes), with
+ * the operations that GCC's vector types lack. Kernels use it for sums that compilers do not keep
+ * in registers on their own. Example: a block of gemm/direct.c keeps up to 36 vectors of sums. Each
+ * operation gives the same bits at each level, except in the payload of a NaN.
  *
  * Over 400 lines: the operations on floats of all levels, side by side. */
 
@@ -25,7 +26,7 @@ typedef float CleaveUnaligned
  * it is false. */
 typedef int CleaveMask __attribute__ ((vector_size (CLEAVE_VECTOR * sizeof (float))));
 
-/* Loading and storing */
+/* The following functions load and store vectors. */
 
 static inline CleaveVector
 cleave_vector_load (const float *from)
@@ -123,7 +124,7 @@ cleave_vector_store_some (float *to, CleaveVector v, int n)
 #if defined(CLEAVE_AVX512)
   _mm512_mask_storeu_ps (to, (__mmask16) ((1u << n) - 1), v);
 #elif defined(CLEAVE_AVX2)
-  /* no masked store, which takes dozens of cycles on some processors */
+  /* stores lane by lane, since a masked store takes dozens of cycles on some processors */
   cleave_vector_store_part (to, _mm256_castps256_ps128 (v), n);
   if (n > 4)
     cleave_vector_store_part (to + 4, _mm256_extractf128_ps (v, 1), n - 4);
@@ -144,9 +145,9 @@ cleave_vector_all (float value)
   return value - (CleaveVector){ 0 }; /* x - 0 is x, also for -0 */
 }
 
-/* Arithmetic */
+/* The following functions compute with vectors. */
 
-/* At levels where fmaf is a call for each lane, forbids inlining: each use would have 4 calls, and
+/* Forbids inlining at levels where each lane calls fmaf: each use would contain 4 calls, and
  * kernels of unrolled blocks would take minutes to compile. */
 #if defined(CLEAVE_GENERIC) && !defined(__FP_FAST_FMAF)
 #define CLEAVE_FMA_CALLS __attribute__ ((noinline, unused))
@@ -228,8 +229,8 @@ cleave_vector_floor (CleaveVector v)
 #endif
 }
 
-/* Clamps each lane to [low, high]; a NaN becomes 0. A value below `low` may stay, if the conversion
- * to integers makes it the smallest integer. */
+/* Clamps each lane to [low, high]; a NaN becomes 0. A value below `low` may stay unchanged if the
+ * conversion to integers makes it the smallest integer. */
 static inline CleaveVector
 cleave_vector_within (CleaveVector v, CleaveVector low, CleaveVector high)
 {
@@ -380,7 +381,7 @@ cleave_lanes_bits (CleaveLanes lanes)
 #endif
 }
 
-/* Moving lanes */
+/* The following functions move lanes. */
 
 /* Returns a vector whose lane i is i. */
 static inline CleaveMask
@@ -412,7 +413,7 @@ cleave_vector_permute (CleaveVector v, CleaveMask index)
 #endif
 }
 
-/* Returns a vector whose lane i is lane index[i] of v, where both lanes are in the same group of
+/* Returns a vector whose lane i is lane index[i] of v; both lanes must be in the same group of
  * four. This is cheaper than cleave_vector_permute(). */
 static inline CleaveVector
 cleave_vector_permute_in_fours (CleaveVector v, CleaveMask index)
@@ -426,8 +427,8 @@ cleave_vector_permute_in_fours (CleaveVector v, CleaveMask index)
 #endif
 }
 
-/* Interleaves the lanes of a and b in each group of four lanes: `_low` the first two lanes of each
- * vector, `_high` the last two. */
+/* Interleaves lanes of a and b in each group of four lanes. cleave_vector_interleave_low() takes
+ * the first two lanes of each vector, cleave_vector_interleave_high() the last two. */
 static inline CleaveVector
 cleave_vector_interleave_low (CleaveVector a, CleaveVector b)
 {
@@ -452,8 +453,8 @@ cleave_vector_interleave_high (CleaveVector a, CleaveVector b)
 #endif
 }
 
-/* Joins two lanes of a and two lanes of b in each group of four lanes: `_low` the first two lanes
- * of each vector, `_high` the last two. */
+/* Joins two lanes of a and two lanes of b in each group of four lanes. cleave_vector_join_low()
+ * takes the first two lanes of each vector, cleave_vector_join_high() the last two. */
 static inline CleaveVector
 cleave_vector_join_low (CleaveVector a, CleaveVector b)
 {
@@ -494,8 +495,8 @@ cleave_vector_join_halves (CleaveVector low, CleaveVector high)
 }
 #endif
 
-/* Transposes a square of CLEAVE_SQUARE rows and columns. Rows of x are `step` elements apart; rows
- * of the result are `line` elements apart. */
+/* Transposes a square of CLEAVE_SQUARE rows and columns. Rows of x are `step` elements apart, and
+ * rows of the result are `line` elements apart. */
 #if defined(CLEAVE_AVX2)
 #define CLEAVE_SQUARE 8
 static inline void
@@ -505,8 +506,9 @@ cleave_vector_transpose (const float *x, gint64 step, gint64 line, float *to)
 
   for (int i = 0; i < 8; i++)
     {
-      const float *from = x + i % 4 * step +
-                          i / 4 * 4; /* vector with half of the columns of row i and of row i + 4 */
+      const float *from =
+          x + i % 4 * step +
+          i / 4 * 4; /* vector that contains half of the columns of row i, and of row i + 4 */
 
       row[i] = _mm256_insertf128_ps (_mm256_castps128_ps256 (_mm_loadu_ps (from)),
                                      _mm_loadu_ps (from + 4 * step), 1);

@@ -6,15 +6,18 @@
 #define cleave_direct_run CLEAVE_LEVELLED (cleave_direct_run)
 #define cleave_direct_do_epilogue CLEAVE_LEVELLED (cleave_direct_do_epilogue)
 
-/* A product of the pixels of a line and the columns of a panel. It adds in the order of LIBXSMM.
- * The sums begin with the bias, in registers. The distance of pixels and the number of columns may
- * have any value. It is faster than LIBXSMM if sums have few terms or columns are few. */
+/* A product of the pixels of a line and the columns of a panel (panels.h). product.c uses it if
+ * LIBXSMM is slower, which is the case for short sums or few columns, and the recurrent kernels use
+ * it for all products. It adds in the order of LIBXSMM, so both give the same bits. The sums begin
+ * with the bias, in registers. The distance of pixels and the number of columns may have any
+ * value. */
 typedef struct
 {
-  const float *x, *a, *bias; /* address of the first pixel; address of the panel; bias, or NULL:
-                                sums begin with 0, or with y if `adds` */
+  const float *x, *a,
+      *bias; /* address of the first pixel; address of the panel; bias of each column, or NULL. If
+                `bias` is NULL, the sums begin with 0, or with y if `adds` */
   float *y;
-  gboolean adds; /* the sums begin with the values in y */
+  gboolean adds; /* TRUE: the sums begin with the values in y */
   gint64 n, x_step, y_step;
   gint64 m, lda, k;
   guint n_taps;
@@ -28,8 +31,8 @@ typedef struct
  * from it. */
 #define CLEAVE_REACH 3
 
-/* Returns the address in `a` of a tap's rows. Sets `from` to n_pointers addresses in x. Each
- * address is CLEAVE_REACH pixels after the one before. */
+/* Returns the address in `a` of a tap's rows. Sets `from` to n_pointers addresses in x, each
+ * CLEAVE_REACH pixels after the address before it. */
 static inline __attribute__ ((always_inline)) const float *
 cleave_direct_tap (
     const CleaveDirect *d, guint tap, const float *x, int n_pointers, const float **from)
@@ -41,8 +44,8 @@ cleave_direct_tap (
   return (const float *) (const void *) ((const char *) d->a + d->a_offset[tap]);
 }
 
-/* Computes the product. It must have at least CLEAVE_VECTOR columns, unless `a` has enough memory
- * behind its columns to read whole vectors. */
+/* Computes the product. It must have at least CLEAVE_VECTOR columns, or `a` must have enough memory
+ * after its last column to read whole vectors. */
 void cleave_direct_run (const CleaveDirect *direct);
 /* Applies the epilogue ops to n stored pixels of y with m columns each. */
 void cleave_direct_do_epilogue (

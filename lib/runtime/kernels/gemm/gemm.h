@@ -16,21 +16,25 @@
 #define cleave_product_run CLEAVE_LEVELLED (cleave_product_run)
 #define cleave_product_run_band CLEAVE_LEVELLED (cleave_product_run_band)
 
-/* A product: the common part of convolutions and matrix products, planned once per kernel instance:
+/* A product of a matrix x (pixels, or rows of a matrix) and packed weights a: the common part of
+ * convolutions and matrix products. conv.c, conv-transpose.c and matmul.c plan a product once per
+ * kernel instance; families.c runs it.
  *
  *   y[p][m] = bias[m] + sum over taps t, then k, of x[p + t][k] * a[t][k][m]
  *
- * p is a pixel, or a row of a matrix. Each sum has exactly this order, with one fused multiply-add
- * per term. Distances are in elements.
+ * p is a pixel, or a row of a matrix; m is a column, such as a channel of y. A tap t is one
+ * position of the convolution's kernel; a matrix product has one tap. Each sum has exactly this
+ * order, with one fused multiply-add per term. Distances are in elements. A band is the part of y
+ * that a run computes at once, small enough for the cache.
  *
- * To plan: add all columns, then regions, end bands, and prepare. To run: call
- * cleave_product_run() for each band. */
+ * To plan: add all columns, then add regions and end a band after the regions of each band, then
+ * prepare. To run: call cleave_product_run() for each band. */
 typedef struct _CleaveProduct CleaveProduct;
 
 typedef struct
 {
   gint64 x, a; /* offset in x of the tap's data, relative to the data of the first tap for the first
-                  pixel; offset in a panel of the tap's first row */
+                  pixel; offset in a panel of the first row of the tap */
 } CleaveTap;
 
 /* A region: a box of pixels for which the same taps read data, not padding. The last of the three
@@ -44,7 +48,8 @@ typedef struct
   const CleaveTap *taps;
 } CleaveTapRegion;
 
-/* A range of `m` columns within one panel of a. */
+/* A range of `m` columns within one panel of `a` (panels.h). `a_offset` is the offset of the first
+ * column in `a`. */
 typedef struct
 {
   gint64 m, a_offset;
@@ -53,9 +58,8 @@ typedef struct
   gint64 y_offset; /* offset of the first column within a pixel of y, and in the bias */
 } CleaveColumns;
 
-/* The memory of a band, the pixels of y that a run computes together. In elements: the range of x
- * that its regions read, and the range of y that they write. The second range is set only if the
- * bands follow each other in memory. */
+/* The memory of a band, in elements: the range of x that its regions read, and the range of y that
+ * they write. The range of y is set only if the bands follow each other in memory. */
 typedef struct
 {
   gint64 x_begin, x_end;
@@ -63,7 +67,8 @@ typedef struct
 } CleaveBand;
 
 /* Makes a product without columns and regions. `lda` is the distance of adjacent rows of a panel,
- * in elements. `padded`: a whole vector may be read from any column of a panel on. */
+ * in elements. `padded`: a vector that begins at any column of a panel may be read as a whole, even
+ * if it reaches beyond the panel. */
 CleaveProduct *cleave_product_new (gint64 lda, gboolean padded, gboolean has_bias);
 void cleave_product_free (CleaveProduct *product);
 void cleave_product_add_columns (CleaveProduct *product, const CleaveColumns *columns);
@@ -74,12 +79,12 @@ void cleave_product_add_region (CleaveProduct *product, const CleaveTapRegion *r
 void cleave_product_end_band (CleaveProduct *product, const CleaveBand *band);
 guint cleave_product_n_bands (const CleaveProduct *product);
 const CleaveBand *cleave_product_get_band (const CleaveProduct *product, guint band);
-/* Chooses the code for each region and each width of columns, and generates the code of LIBXSMM. */
+/* Chooses the code for each region and each width of columns, and generates LIBXSMM's code. */
 void cleave_product_prepare (CleaveProduct *product);
 /* Adds to `lines` the memory that runs read besides values: the product and its tables. */
 void cleave_product_add_memory (const CleaveProduct *product, GArray *lines);
-/* Computes one band and applies the instance's epilogue ops. y begins `y_at` elements after the
- * first element of result 0. */
+/* Computes one band of y and applies the instance's epilogue ops. y begins `y_at` elements after
+ * the first element of result 0. */
 void cleave_product_run (const CleaveProduct *product,
                          guint band,
                          const float *x,

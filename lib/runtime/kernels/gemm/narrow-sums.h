@@ -9,18 +9,25 @@
 #define cleave_narrow_sum CLEAVE_LEVELLED (cleave_narrow_sum)
 #define cleave_narrow_transpose CLEAVE_LEVELLED (cleave_narrow_transpose)
 
+/* Computes the sums of the narrow kernel (narrow.h), whose vectors hold pixels of a row. narrow.c
+ * transposes rows of x and calls cleave_narrow_sum() for each row of y.
+ *
+ * The work on a row of y is divided into jobs. A phase is a set of pixels of a row with the same
+ * position modulo the stride. Example with stride 2: the columns 0, 2, 4, … of x are phase 0, and
+ * the columns 1, 3, 5, … are phase 1. Adjacent lanes then read adjacent elements of one phase. */
+
 /* Largest number of columns of a job: the sums of all its columns are in registers at the same
  * time. */
 #define CLEAVE_NARROW_COLUMNS 4
 #define CLEAVE_NARROW_TAPS 32
 
-/* A tap along a row: its offsets for pixel 0, and the pixels for which it reads data, not
- * padding. */
+/* A tap along a row: its offsets for pixel 0, and the pixels [begin, end) for which it reads data
+ * instead of padding. */
 typedef struct
 {
   gint64 phase, shift; /* for pixel p, the tap reads column p + shift of phase `phase` of x; phase q
-                          has columns q, q + stride, … */
-  gint64 x, a;         /* offset in x, in transposed lines; offset in a, in floats */
+                          consists of the columns q, q + stride, … */
+  gint64 x, a; /* offset in the transposed rows of x; offset in the weights `a`; both in floats */
   gint64 begin, end;
 } CleaveNarrowTap;
 
@@ -29,19 +36,19 @@ typedef struct
   gint64 a, y, bias;
 } CleaveNarrowColumn;
 
-/* A job: a range of pixels of a row, and some columns. The same taps reach all its pixels, which
- * are evenly spaced in y. */
+/* A job: the pixels [begin, end) of a row, and some columns. All pixels of a job use the same taps,
+ * and are evenly spaced in y. */
 typedef struct
 {
   gint64 begin, end;
   gint64 y, y_step; /* offset of pixel 0, which may lie outside of y, and distance of adjacent
                        pixels; both in elements */
-  gint64 channel;   /* first operand channel that the columns read */
+  gint64 channel;   /* first channel of x that the columns of the job read */
   guint n_columns;
   CleaveNarrowColumn column[CLEAVE_NARROW_COLUMNS];
   gboolean dense;          /* the columns of a pixel are contiguous */
-  guint first_tap, n_taps; /* taps of the job: index of the first and number of taps, in the array
-                              of the taps of all jobs */
+  guint first_tap, n_taps; /* taps of the job: index of the first tap in the array of all taps, and
+                              number of taps */
 } CleaveNarrowJob;
 
 /* A transposed row of x, and the weights `a` by which the kernel multiplies it. */

@@ -11,12 +11,14 @@
 #define cleave_narrow_run CLEAVE_LEVELLED (cleave_narrow_run)
 
 /* A convolution, transposed or not, with so few result channels per group that vectors of channels
- * would be mostly empty. Vectors hold pixels of a row instead. A run transposes the rows of x when
- * they are needed. Each sum has the order of the other kernels. */
+ * would be mostly empty. Vectors hold pixels of a row instead. families.c runs it in place of a
+ * product (gemm.h), with the same order of sums. A run transposes rows of x right before the first
+ * row of y that reads them. Example: a convolution from 64 to 3 channels, whose vectors of channels
+ * would use 3 of 8 lanes. */
 typedef struct _CleaveNarrow CleaveNarrow;
 
-/* Plans the convolution of an instance. `panels` has the weights, from packed column `first` on.
- * Returns NULL if the narrow kernel does not serve the instance. */
+/* Plans the convolution of an instance. `panels` contains the weights, from packed column `first`
+ * on. Returns NULL if the narrow kernel does not serve the instance. */
 CleaveNarrow *cleave_narrow_of_conv (const CleaveKernelInstance *instance,
                                      const CleavePanels *panels,
                                      gint64 first);
@@ -27,9 +29,9 @@ void cleave_narrow_free (CleaveNarrow *narrow);
 /* Returns the size of scratch in bytes. */
 gsize cleave_narrow_n_scratch (const CleaveNarrow *narrow);
 /* Returns whether the rows of y follow each other in memory. Sets `y_size` to the distance of
- * adjacent images in elements. */
+ * adjacent images, in elements. */
 gboolean cleave_narrow_nests (const CleaveNarrow *narrow, gint64 *y_size);
-/* Computes one image. Its result begins at element `y_at` of result 0. */
+/* Computes one image, whose result begins at element `y_at` of result 0. */
 void cleave_narrow_run (const CleaveNarrow *narrow,
                         const float *x,
                         const float *a,

@@ -10,10 +10,11 @@
 #define cleave_panels_pack CLEAVE_LEVELLED (cleave_panels_pack)
 #define cleave_panels_of_constant CLEAVE_LEVELLED (cleave_panels_of_constant)
 
-/* Packed panels of a matrix, as products read them. The columns are cut into panels of `width`
- * columns. In a panel, the columns of a row are contiguous, and rows follow each other. A row has
- * an index of up to four dimensions, outermost first; for a convolution, these are taps and operand
- * channels. */
+/* Packed panels of a matrix, as products read them (gemm.h). The columns are cut into panels of
+ * `width` columns. In a panel, the columns of a row are contiguous, and rows follow each other.
+ * Example: 40 columns in panels of width 32 make two panels, and the second has 24 unused columns.
+ * A row has an index of up to four dimensions, outermost first; for a convolution, the dimensions
+ * are taps and operand channels. */
 typedef struct
 {
   CleaveElement element; /* element type of the unpacked matrix */
@@ -29,13 +30,13 @@ typedef struct
  * too. */
 gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
-/* Returns the bytes of the packed matrix. At its end are enough unused bytes to read a whole vector
- * from any column on. */
+/* Returns the bytes of the packed matrix. They include unused bytes at its end, so that a whole
+ * vector can be read from any column on. */
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
 void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);
 /* Returns the packed matrix of the base of a constant, which all pieces share. `columns` is the
- * dimension along which pieces are cut; the other dimensions index the rows. Sets `first` to the
- * packed column at which the constant begins. */
+ * dimension whose indices are the columns, along which pieces are cut; the other dimensions index
+ * the rows. Sets `first` to the packed column at which the constant begins. */
 gconstpointer cleave_panels_of_constant (CleaveWeights *weights,
                                          CleaveTensor *constant,
                                          guint columns,

@@ -2,7 +2,9 @@
 #pragma once
 
 /* The plan of a recurrent layer (CleaveRecurrentPlan), the state of its run (CleaveRecurrentWalk),
- * and the functions that all files of the recurrent kernels share. */
+ * and the functions that all files of the recurrent kernels share. recurrent.c makes the plan in
+ * `prepare` and walks over the time steps in `run`; recurrent-matrix.c multiplies by W and R;
+ * recurrent-rows.c reads and writes rows of operands and results. */
 
 #include "direct.h"
 #include "panels.h"
@@ -25,7 +27,7 @@
 #define cleave_recurrent_read_biases CLEAVE_LEVELLED (cleave_recurrent_read_biases)
 
 /* The matrix W or R. It has a column for each hidden unit of each gate. Its rows are the rows of
- * all directions. */
+ * direction 0, then the rows of direction 1. */
 typedef struct
 {
   CleavePanels panels;
@@ -35,18 +37,19 @@ typedef struct
 
 typedef struct
 {
-  CleaveElement
-      element; /* element type of all operands except sequence lengths; scratch holds floats */
+  CleaveElement element; /* element type of all operands except the sequence lengths; values in
+                            scratch are floats */
   CleaveRecurrentMatrix w, r;
   gint64 n, n_columns, n_inputs; /* number of hidden units; number of hidden units times gates;
                                     number of elements of an input row */
   gint64 n_times, n_batch, n_directions;
   gint64 n_steps; /* number of time steps whose inputs one product multiplies */
   gboolean is_gru, is_lstm;
-  gboolean has_sums; /* operand X holds the results of cleave_op_recurrent_sums */
+  gboolean has_sums; /* TRUE: operand X contains the results of cleave_op_recurrent_sums, so W is
+                        already applied */
 } CleaveRecurrentPlan;
 
-/* State of a run: the direction that is computed, and pointers to arrays in scratch. */
+/* State of a run: the direction that it computes now, and pointers to arrays in scratch. */
 typedef struct
 {
   const CleaveRecurrentPlan *plan;
@@ -69,9 +72,9 @@ gsize cleave_recurrent_bytes_of_matrix (const CleaveRecurrentMatrix *matrix);
 const float *cleave_recurrent_pack_matrix (const CleaveRecurrentMatrix *matrix,
                                            const CleaveView *view,
                                            char **scratch);
-/* Multiplies rows of `a` by the columns [begin, end) and adds the products to y, or to the bias.
- * Column `begin` is the first column of y. `turned`: computes the panels from last to first, as the
- * last panels are still in the cache. */
+/* Multiplies rows of `a` by the columns [begin, end) of the matrix, and adds the products to y or
+ * to the bias, as `d` says. Column `begin` of the matrix is the first column of y. `turned`:
+ * computes the panels from last to first, since the last panels are still in the cache. */
 void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 const float *a,
                                 gint64 direction,
@@ -80,32 +83,34 @@ void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 CleaveDirect *d,
                                 gboolean turned);
 
-/* The first function returns the number of steps of sequence `batch`, the second the time index of
- * step `step`. */
+/* cleave_recurrent_length_of() returns the number of steps of sequence `batch`.
+ * cleave_recurrent_time_of() returns the time index of step `step`, which counts backwards if the
+ * direction does. */
 gint64 cleave_recurrent_length_of (const CleaveRecurrentWalk *walk, gint64 batch);
 gint64 cleave_recurrent_time_of (const CleaveRecurrentWalk *walk, gint64 step, gint64 length);
-/* Copies the rows of X for n_steps time steps to scratch, in the order of the steps. For sequences
- * that have ended, writes zeros. */
+/* Copies the rows of X for n_steps time steps to scratch, in the order of the steps. Sets the rows
+ * of sequences that have ended to zeros. */
 void cleave_recurrent_read_inputs (const CleaveRecurrentWalk *walk,
                                    gint64 step,
                                    gint64 n_steps,
                                    float *to);
-/* The first function reads the initial states (zeros if the operand is absent), the second writes
- * the final states. */
+/* cleave_recurrent_read_states() reads the initial states; if the operand is absent, they are
+ * zeros. cleave_recurrent_write_states() writes the final states. */
 void cleave_recurrent_read_states (const CleaveRecurrentWalk *walk, guint operand, float *to);
 void
 cleave_recurrent_write_states (const CleaveRecurrentWalk *walk, guint result, const float *from);
-/* Writes a row of result Y for one time index. `from` NULL: writes zeros. */
+/* Stores a row of result Y for one time index. `from` NULL: stores zeros. */
 void cleave_recurrent_write_row (const CleaveRecurrentWalk *walk,
                                  gint64 time,
                                  gint64 batch,
                                  const float *from);
 /* Rounds the elements of a row of a state to the layer's element type. */
 void cleave_recurrent_round (const CleaveRecurrentWalk *walk, float *row);
-/* Reads n elements, from `first` on, of an operand that has a row for each direction. Reads the row
- * of the current direction. If the operand is absent, writes zeros. */
+/* Reads n elements, from index `first` on, of an operand that has a row for each direction. Reads
+ * the row of the current direction. If the operand is absent, sets `to` to zeros. */
 void cleave_recurrent_read_list (
     const CleaveRecurrentWalk *walk, guint operand, gint64 first, gint64 n, float *to);
-/* Reads the biases of W x and of R h, and stores their sums. If a gate's R h is computed separately
- * (GRU with linear_before_reset), stores the bias of R h separately. */
+/* Reads the biases of the products W x and R h, and stores their sums. If R h is computed
+ * separately for a gate (GRU with linear_before_reset), stores the gate's bias of R h
+ * separately. */
 void cleave_recurrent_read_biases (const CleaveRecurrentWalk *walk);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The common part of convolutions and matrix products of 16-bit floats. For each band, converts the
- * operand elements that it reads to floats in scratch, computes the sums with a float product, and
- * converts the sums to elements of the result. */
+/* The common part of convolutions and matrix products of 16-bit floats (upcast-conv.c,
+ * upcast-matmul.c). For each band (gemm.h), a run converts the operand elements that the band reads
+ * to floats in scratch. It computes the sums with a float product, and converts the sums to
+ * elements of the result. */
 
 #include "../upcast.h"
 #include "plans.h"
@@ -17,15 +18,17 @@
 #define cleave_upcast_reports_progress CLEAVE_LEVELLED (cleave_upcast_reports_progress)
 #define cleave_upcast_reads CLEAVE_LEVELLED (cleave_upcast_reads)
 
-/* The common part of the plans of both op kinds. It is their first member. */
+/* The common part of the plans of upcast-conv.c and upcast-matmul.c; it is the first member of
+ * both. */
 typedef struct
 {
   gboolean reports_progress;
-  guint weights; /* index of the operand with the weights */
+  guint weights; /* index of the operand that contains the weights */
   CleaveProduct *product;
-  const float *packed; /* packed weights; NULL: packed by each run */
+  const float *packed; /* packed weights; NULL: each run packs the weights */
   CleavePanels panels;
-  gsize at_x, at_y, at_bias, at_packed; /* byte offsets in scratch */
+  gsize at_x, at_y, at_bias, at_packed; /* byte offsets in scratch of the floats of x, the sums, the
+                                           bias and the packed weights */
 } CleaveUpcast;
 
 /* State of a run. The pointers that are not const point into scratch. */
@@ -33,9 +36,9 @@ typedef struct
 {
   const CleaveUpcast *plan;
   const CleaveKernelInstance *instance;
-  const float *packed, *bias; /* weights and bias that the products read; the bias may be NULL */
+  const float *packed, *bias; /* weights and bias that the products read; `bias` NULL: no bias */
   CleaveElement element;      /* element type of the result */
-  float *x, *y;               /* floats of one band */
+  float *x, *y;               /* floats of x that one band reads, and sums of one band */
   float *at_bias;             /* bias as floats, one for each column */
   float *at_packed;
 } CleaveUpcastWork;
@@ -51,10 +54,10 @@ void cleave_upcast_pack (CleaveUpcastWork *work, gconstpointer from);
 /* Computes the sums of a band from the converted x. */
 void cleave_upcast_run_band (const CleaveUpcastWork *work, guint band);
 /* Converts `n` sums, from element `at` of the band on, and stores them at y, `step` elements apart.
- * Has the type CleaveFinishLine. */
+ * Has the type CleaveFinishLine, for cleave_pixels_finish(). */
 void cleave_upcast_finish (gconstpointer work, gint64 at, gpointer y, gint64 step, gint64 n);
 
-/* Members of CleaveKernelFamily that the families of upcast convolutions and matrix products
+/* Functions for CleaveKernelFamily that the families of upcast convolutions and matrix products
  * share. */
 void cleave_upcast_free (gpointer plan);
 gboolean cleave_upcast_reports_progress (gconstpointer plan);

@@ -8,8 +8,10 @@
 #define cleave_winograd_pack_for_good CLEAVE_LEVELLED (cleave_winograd_pack_for_good)
 #define cleave_winograd_cut_columns CLEAVE_LEVELLED (cleave_winograd_cut_columns)
 
-/* The transformed weights of F(2x2, 3x3), as panels of columns. A panel has 16 matrices, one for
- * each element of a transformed tile. Each matrix has a row for each operand channel. */
+/* The transformed weights of F(2x2, 3x3), as panels of columns. winograd.c multiplies transformed
+ * tiles of x by them. A panel has 16 matrices, one for each element of a transformed tile of 4 x 4
+ * elements. Each matrix has a row for each operand channel and a column for each channel of y in
+ * the panel. */
 typedef struct
 {
   CleaveElement element; /* element type of W */
@@ -17,15 +19,15 @@ typedef struct
   gint64 stride[4]; /* strides of W, in elements */
 } CleaveWinogradFactors;
 
-/* `m` adjacent columns of y in one panel. The first of them is at offset `at` in the panel, and at
- * offset `y` in a pixel of y. */
+/* `m` adjacent columns of y in one panel. The first column is at offset `at` in the packed weights,
+ * and at offset `y` in a pixel of y. */
 typedef struct
 {
   gint64 at, y, m;
 } CleaveWinogradColumns;
 
-/* Returns the bytes of the packed weights. At their end are enough unused bytes to read a whole
- * vector. */
+/* Returns the bytes of the packed weights. They include unused bytes at the end, so that a whole
+ * vector can be read from any column on. */
 gsize cleave_winograd_n_bytes (const CleaveWinogradFactors *factors);
 void cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to);
 /* Packs the base of a constant once, so that all pieces share the packed copy. Sets `first` to the
@@ -34,6 +36,6 @@ const float *cleave_winograd_pack_for_good (CleaveWeights *weights,
                                             CleaveTensor *constant,
                                             CleaveWinogradFactors *factors,
                                             gint64 *first);
-/* Returns an array of CleaveWinogradColumns: the n columns from packed column `first` on, cut where
- * panels end. */
+/* Returns an array of CleaveWinogradColumns: the n columns from packed column `first` on, with a
+ * new entry where a panel ends. */
 GArray *cleave_winograd_cut_columns (const CleaveWinogradFactors *factors, gint64 first, gint64 n);

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Code that LIBXSMM generates for products, if Cleave was built with LIBXSMM. The code needs
- * AVX2. */
+/* Code that LIBXSMM generates for products, if Cleave was built with LIBXSMM. product.c requests
+ * the code when it prepares a product, and uses it for long sums. The code needs AVX2. */
 
 #include <glib.h>
 
-/* A product for LIBXSMM, which is column-major: its m is the number of our columns, its n of our
- * pixels, its A our a, its B our x, its C our y. LIBXSMM keeps the sums of a few pixels in
- * registers over all taps of a call, and adds in our order. */
+/* A product for LIBXSMM, which is column-major. In the terms of gemm.h, its m is the number of
+ * columns and its n the number of pixels. Its A is the weights a, its B the operand x, and its C
+ * the result y. LIBXSMM keeps the sums of a few pixels in registers over all taps of a call, and
+ * adds in the order of gemm.h. */
 typedef struct
 {
   int m, n, k, lda, ldb, ldc;
-  gboolean adds; /* the sums begin with the values of y; FALSE: with 0 */
+  gboolean adds; /* TRUE: the sums begin with the values of y; FALSE: the sums begin with 0 */
 } CleaveXsmmShape;
 
 #if defined(CLEAVE_XSMM)

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Sums of a block of `pixels` * `vectors` vectors in registers; both numbers are compile-time
- * constants. The including file defines how a dot-2 or dot-4 group is loaded and added (UNIT, LOAD,
- * ADD, FLIP). If no scale is infinite or a NaN, sums become bytes while they are in registers. With
- * 32 rows of weights, this saves a third of the time. */
+/* Sums of a block: `pixels` pixels times `vectors` vectors of columns, in registers; both numbers
+ * are compile-time constants. byte-dot2.c, byte-dot4.c and byte-small-dot4.c include this file to
+ * define their function of byte-product.h. The including file defines how a dot-2 or dot-4 group is
+ * loaded and added (UNIT, LOAD, ADD, FLIP). If no scale is infinite or a NaN, sums become bytes
+ * while they are in registers. With 32 rows of weights, this saves a third of the time. */
 
 #include "byte-product.h"
 #include "byte-vectors.h"
 
 /* With HAS_SIGNED_X, the top bit of each unsigned byte of x is inverted, which subtracts 128. So
  * 128 times the sum of the weights is added to each sum: before the products if sums become bytes
- * in registers, after them otherwise. A sum that begins with a loaded value and is stored as it is
- * stays in memory with gcc 12, and the loop reaches 68 % of the peak in place of 87 %. */
+ * in registers, otherwise after the products. With gcc 12, a sum that begins with a loaded value
+ * and is stored without a conversion stays in memory: the loop reaches 68 % of the peak in place of
+ * 87 %. */
 #if defined(HAS_SIGNED_X)
 #define X_FLIP ((gint32) 0x80808080)
 #define HAS_OFFSET TRUE
@@ -47,7 +49,7 @@ typedef struct
   gint32 zero;
   gboolean is_signed;
   char *y;
-  gint64 n; /* number of columns that are stored */
+  gint64 n; /* number of columns that the block stores */
 } Block;
 
 typedef void (*RunBlock) (const Block *b, const gint64 *x_at, const gint64 *y_at);
@@ -157,16 +159,16 @@ BLOCK (2, 8)
 #else
 #define LIST(of) { NULL, of##_1, of##_2, of##_3, of##_4, of##_5 }
 #endif
-/* The functions that compute a block. Index 0 is 1 if they convert sums to bytes in registers.
- * Index 1 is 1 if the block has two vectors of columns. Index 2 is the number of pixels. */
+/* The functions that compute a block, by three indices. Index 0: 1 if the function converts sums to
+ * bytes in registers. Index 1: 1 if the block has two vectors of columns. Index 2: number of
+ * pixels. */
 static const RunBlock run_blocks[2][2][MAX_PIXELS + 1] = { { LIST (block_1), LIST (block_2) },
                                                            { LIST (bytes_1), LIST (bytes_2) } };
 /* clang-format on */
 
 #if defined(HAS_SIGNED_X)
-/* Sets `offset` to the integers that are added to the sums of columns [begin, end). For each
- * column, this is 128 times the sum of the column's weights, plus the bias. `bias` NULL: no
- * bias. */
+/* Sets `offset` to the integers that are added to the sums of columns [begin, end): 128 times the
+ * sum of the column's weights, plus the bias. `bias` NULL: no bias. */
 static void
 set_offset (
     const CleaveByteProduct *product, gint64 begin, gint64 end, const gint32 *bias, gint32 *offset)

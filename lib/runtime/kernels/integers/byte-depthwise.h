@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Depthwise sums of bytes. Channels are contiguous, and each channel has its own taps. A kernel
- * adds two taps at a time. Vectors hold 16-bit integers. A vector is at most half as wide as the
- * level allows, since one operation interleaves two vectors. */
+/* Depthwise sums of bytes, as vectors of 16-bit integers. integer-depthwise.c converts rows of x
+ * and the weights to 16-bit integers, and adds their products with these functions. Channels are
+ * contiguous, and each channel has its own taps. A kernel adds two taps at a time: one instruction
+ * multiplies x0, x1 by w0, w1 and adds x0 * w0 + x1 * w1 to a 32-bit sum. A vector is at most half
+ * as wide as the level allows, since one operation interleaves two vectors. */
 
 #include "int-vector.h"
 
@@ -93,8 +95,8 @@ cleave_channels_add (CleaveChannelSums sum, CleaveChannelPairs x, CleaveChannelP
 }
 
 #if defined(CLEAVE_NEON)
-/* Multiplies the values x of one tap by their weights, and adds the products to `sum`. Assembly,
- * since gcc 12 copies sums from register to register beside its builtin functions. */
+/* Multiplies the values x of one tap by their weights, and adds the products to `sum`. Uses
+ * assembly, since gcc 12 copies sums from register to register between its builtin functions. */
 static inline __attribute__ ((always_inline)) CleaveChannelSums
 cleave_channels_add_tap (CleaveChannelSums sum, CleaveChannels x, CleaveChannels w)
 {

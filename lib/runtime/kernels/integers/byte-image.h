@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The byte image is a copy in scratch of the rows of x that a few rows of y read. The copy is
- * contiguous and includes padding, so that kernels need no bounds checks. */
+/* The byte image is a copy in scratch of the rows of x that a few rows of y read. integer-conv.c,
+ * integer-depthwise.c and qdq.h use it. The copy is contiguous and includes padding, so that
+ * kernels need no bounds checks. Example: 4 rows of y of a 3 x 3 convolution with stride 1 read 6
+ * rows of the image; with pad 1, each row is 2 pixels longer than a row of x. */
 
 #include "../places.h"
 #include "byte-units.h"
 
-/* One spatial axis. If a convolution has fewer than three axes, the outer ones have extent 1. */
+/* One spatial axis. A convolution has three axes; if the node has fewer, the outer axes have extent
+ * 1. */
 typedef struct
 {
   gint64 n_y, n_x, n_taps, dilation, pad;
   gint64 step;   /* distance, in elements of x along this axis, of adjacent elements of scratch */
-  gint64 stride; /* distance in elements of scratch, along this axis, of the first elements that two
-                    adjacent elements of y read */
+  gint64 stride; /* distance, in elements of scratch along this axis, from the first element that an
+                    element of y reads to the first element that the next element of y reads */
   gint64 x_step,
       y_step; /* distances of adjacent positions in memory: in bytes for x, in elements for y */
 } CleaveByteAxis;
@@ -24,11 +27,11 @@ typedef struct
   CleaveElement element;
   gint64 n_channels, channel_step; /* number of channels of x; distance of adjacent channels */
   gint64 unit;
-  gint64 n_columns,
-      n_rows; /* number of columns and rows in scratch; the rows serve `band` rows of y */
+  gint64 n_columns, n_rows; /* number of columns in scratch; number of rows in scratch, which `band`
+                               rows of y read */
   gint64 band;
-  gint64 multiplier; /* number of copies of each channel in scratch, if a channel of x serves
-                        several channels of y */
+  gint64 multiplier; /* number of copies of each channel in scratch: the number of channels of y
+                        that read one channel of x */
 } CleaveByteImage;
 
 /* Returns the number of elements of scratch along an axis that `n` adjacent elements of y read. */
@@ -65,14 +68,14 @@ cleave_byte_image_init_axes (CleaveByteImage *image,
                                 .y_step = y->stride[dims.h + i] };
       if (axis->n_taps == 1)
         {
-          axis->step = axis->stride; /* copy to scratch only the elements that taps read */
+          axis->step = axis->stride; /* copy only the elements that taps read to scratch */
           axis->stride = 1;
         }
     }
 }
 
-/* Limit on the bytes of x in scratch that a band reads. Together with the weights, they stay in the
- * L2 cache. */
+/* Limit on the bytes of x in scratch that a band (a few rows of y) reads. Together with the
+ * weights, they stay in the L2 cache. */
 #define CLEAVE_BYTE_BAND (64 << 10)
 
 static inline void
@@ -96,8 +99,9 @@ cleave_byte_image_init (CleaveByteImage *image,
   image->n_rows = cleave_byte_axis_reach (&image->axis[1], image->band);
 }
 
-/* The first function returns the bytes of a pixel in scratch. The second returns the bytes of the
- * image in scratch, plus one vector, since a kernel may read a vector beyond the image's end. */
+/* cleave_byte_image_pixel() returns the bytes of a pixel in scratch. cleave_byte_image_n_bytes()
+ * returns the bytes of the image in scratch, plus 64 bytes, since a kernel may read one vector
+ * beyond the image's end. */
 static inline gint64
 cleave_byte_image_pixel (const CleaveByteImage *image)
 {
@@ -112,8 +116,8 @@ cleave_byte_image_n_bytes (const CleaveByteImage *image)
          64;
 }
 
-/* Copies pixels [begin, end) of a row of scratch from the row of x at `from`. None of these pixels
- * is padding. */
+/* Copies pixels [begin, end) of a row of the image from the row of x at `from`. None of these
+ * pixels is padding. */
 static inline void
 cleave_byte_image_make (
     const CleaveByteImage *image, gint32 zero, const char *from, gint64 begin, gint64 end, char *to)
@@ -136,7 +140,7 @@ cleave_byte_image_make (
                               to + c * size, n * image->multiplier, end - begin);
 }
 
-/* Copies a row of x, with its padding, to a row of scratch. `from` NULL: the whole row is
+/* Copies a row of x, with its padding, to a row of the image. `from` NULL: the whole row is
  * padding. */
 static inline void
 cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const char *from, char *to)
@@ -154,7 +158,8 @@ cleave_byte_image_make_row (const CleaveByteImage *image, gint32 zero, const cha
   cleave_byte_units_pad (image->unit, image->element, zero, to + end * pixel, (n - end) * per);
 }
 
-/* Returns the address in x of position `i` of an axis of scratch; NULL if it is padding. */
+/* Returns the address in x of position `i` of an axis of the image; NULL if the position is
+ * padding. */
 static inline const char *
 cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
 {
@@ -163,8 +168,8 @@ cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
   return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
 }
 
-/* Copies to scratch the rows of x that rows [row, row + n) of y read, at index `depth` of the outer
- * axis. */
+/* Copies to the image the rows of x that rows [row, row + n) of y read, at index `depth` of the
+ * outer axis. */
 static inline void
 cleave_byte_image_fill (const CleaveByteImage *image,
                         gint32 zero,

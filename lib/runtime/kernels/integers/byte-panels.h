@@ -10,20 +10,25 @@
 #define cleave_byte_panels_of_constant CLEAVE_LEVELLED (cleave_byte_panels_of_constant)
 #define cleave_byte_panels_sums CLEAVE_LEVELLED (cleave_byte_panels_sums)
 
-/* Number of columns of a panel, which kernels process together. */
+/* Packs weights of bytes for the products of byte-product.h; integer-conv.c and integer-matmul.c
+ * call it in `prepare`. */
+
+/* Number of columns of a panel. Kernels compute the columns of a panel together. */
 #define CLEAVE_BYTE_PANEL (2 * CLEAVE_LANES)
 
-/* A packed matrix of signed bytes, as panels of columns; the last panel may be narrower. Rows are
- * taps, and the elements of a tap form groups of two (CLEAVE_DOT2) or four (CLEAVE_DOT4). In a
- * group, columns are contiguous, each with its elements. Unsigned bytes are stored minus 128. */
+/* A packed matrix of signed bytes, cut into panels of columns; the last panel may be narrower. A
+ * row of the matrix is an element of a tap (one position of the convolution's kernel). The elements
+ * of a tap form groups of two (CLEAVE_DOT2) or four (CLEAVE_DOT4). In a group, columns are
+ * contiguous, and the elements of a column are adjacent. With dot-4 groups, the order is column 0
+ * of rows 0 to 3, column 1 of rows 0 to 3, and so on. Unsigned bytes are stored minus 128. */
 typedef struct
 {
   CleaveElement element; /* element type of the unpacked matrix */
   gint64 n_columns, column_stride;
   gint64 extent[4],
       stride[4];    /* extents and strides of the dimensions of a row's index, outermost first */
-  guint n_tap_dims; /* number of leading dimensions that index taps; the others index elements of a
-                       tap */
+  guint n_tap_dims; /* number of leading dimensions that index taps; the other dimensions index
+                       elements of a tap */
   gint64 unit;      /* number of elements of a group: CLEAVE_DOT2 or CLEAVE_DOT4 */
 } CleaveBytePanels;
 
@@ -54,12 +59,12 @@ cleave_byte_panels_n_units (const CleaveBytePanels *p)
   return (cleave_byte_panels_length (p) + p->unit - 1) / p->unit;
 }
 
-/* Returns the bytes of the packed matrix. At its end are enough unused bytes to read whole
- * vectors. */
+/* Returns the bytes of the packed matrix. They include unused bytes at its end, so that whole
+ * vectors can be read. */
 gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);
-/* Returns the array of the sums of the weights of each packed column. The packed matrix has them
- * for CLEAVE_DOT4 only. */
+/* Returns the array of the sums of the weights of each packed column. The packed matrix contains
+ * this array only with CLEAVE_DOT4. */
 const gint32 *cleave_byte_panels_sums (const CleaveBytePanels *panels, const gint8 *packed);
 /* Returns CLEAVE_DOT2 or CLEAVE_DOT4, whichever is faster for the weights in `constant`. If
  * `constant` is NULL, returns the faster one for matrices that each run packs. Ignores
@@ -69,8 +74,8 @@ gint64 cleave_byte_panels_find_unit (CleaveWeights *weights,
                                      guint columns,
                                      const CleaveBytePanels *panels);
 /* Returns the packed matrix of the base of a constant, which all pieces share. `columns` is the
- * dimension along which pieces are cut; the other dimensions index the rows. Sets `first` to the
- * packed column at which the constant begins. */
+ * dimension whose indices are the columns, along which pieces are cut; the other dimensions index
+ * the rows. Sets `first` to the packed column at which the constant begins. */
 const gint8 *cleave_byte_panels_of_constant (CleaveWeights *weights,
                                              CleaveTensor *constant,
                                              guint columns,

@@ -10,20 +10,23 @@
 #define cleave_byte_dot4_run CLEAVE_LEVELLED (cleave_byte_dot4_run)
 #define cleave_byte_small_dot4_run CLEAVE_LEVELLED (cleave_byte_small_dot4_run)
 
-/* The conversion of integer sums to elements of the result. Each array has one element for each
- * column. Behind them, it has memory for one more panel, which kernels may read. */
+/* Products of bytes, the common part of integer-conv.c and integer-matmul.c. They fill a
+ * CleaveByteProduct and call one of the functions below for each panel of weights.
+ *
+ * The conversion of integer sums to elements of the result. Each array has one element for each
+ * column, and memory for one more panel after the last column, which kernels may read. */
 typedef struct
 {
-  CleaveElement element;   /* element type of the result: int32, or a type of bytes */
+  CleaveElement element;   /* element type of the result: int32, or an 8-bit type */
   const gint32 *bias;      /* integers that are added to the sums */
-  const float *scale;      /* scales by which the sums are multiplied, for results of bytes */
-  const gint32 *w_zero;    /* zero points of the weights; NULL: they equal the zero points that were
-                              subtracted when the weights were packed */
+  const float *scale;      /* scales by which the sums are multiplied, for results of 8 bits */
+  const gint32 *w_zero;    /* zero points of the weights; NULL: the zero points that were subtracted
+                              when the weights were packed */
   gint32 zero;             /* zero point of the result */
-  gboolean has_odd_scales; /* a scale is infinite or a NaN */
-  const gint32 *multiplier,
-      *shift;      /* fixed-point factors that replace `scale` (fixed-point.h); NULL: none */
-  gint32 min, max; /* bounds of the result, if there are fixed-point factors */
+  gboolean has_odd_scales; /* TRUE: at least one scale is infinite or a NaN */
+  const gint32 *multiplier, *shift; /* multipliers and shifts: fixed-point factors that replace
+                                       `scale` (fixed-point.h); NULL: there are none */
+  gint32 min, max;                  /* bounds of the result, if there are fixed-point factors */
 } CleaveByteFinish;
 
 /* A product of bytes: pixels, or rows of a matrix, times columns of panels:
@@ -31,8 +34,8 @@ typedef struct
  *   y[p][m] = finish (sum over taps t, then k, of x[p + t][k] * w[t][k][m])
  *
  * Sums are integers that wrap around, so their order does not matter. x is stored as 16-bit
- * integers for CLEAVE_DOT2 and as unsigned bytes for CLEAVE_DOT4. A kernel may read beyond the end
- * of a tap, up to a whole group of 4 bytes. */
+ * integers for CLEAVE_DOT2 and as unsigned bytes for CLEAVE_DOT4. A kernel may read up to a whole
+ * group of 4 bytes beyond the end of a tap. */
 typedef struct
 {
   const CleaveBytePanels *panels;
@@ -40,22 +43,22 @@ typedef struct
   gint64 first;     /* index of the packed column at which the weights begin */
   gint64 n_columns; /* number of columns of the product */
   const char *x;
-  gint32 flip; /* XOR mask for each four bytes of x, which makes signed bytes that are read in place
-                  unsigned */
-  const gint64
-      *x_at; /* indexed by pixel: byte offset in x; `tap_at`, indexed by tap, is in bytes, too */
+  gint32 flip; /* XOR mask for each four bytes of x; it makes signed bytes unsigned if x is read in
+                  place */
+  const gint64 *x_at; /* `x_at` is indexed by pixel: byte offset of the pixel in x; `tap_at` is
+                         indexed by tap: byte offset of the tap */
   const gint64 *tap_at;
   gint64 n_pixels;
   char *y;
-  const gint64 *y_at; /* indexed by pixel: offset in y, in elements */
-  gint64 column_step; /* distance of adjacent columns of y, in elements */
-  gint64 column;      /* index in y of the first column */
-  const gint32
-      *x_sums; /* indexed by pixel: sum of the pixel's elements of x; used together with w_zero */
+  const gint64 *y_at;   /* indexed by pixel: offset in y, in elements */
+  gint64 column_step;   /* distance of adjacent columns of y, in elements */
+  gint64 column;        /* index in y of the first column */
+  const gint32 *x_sums; /* indexed by pixel: sum of the elements of x that the pixel reads; used
+                           only with `w_zero` */
   const struct _CleaveQdq *qdq; /* constants of QDQ-exact results (qdq.h); NULL: results are
                                    computed from the integer sums alone */
   gpointer qdq_scratch;
-  gint64 n_pixels_most; /* largest number of pixels of a run; scratch has memory for it */
+  gint64 n_pixels_most; /* largest number of pixels of a run, for which scratch has memory */
   CleaveByteFinish finish;
 } CleaveByteProduct;
 
@@ -71,8 +74,8 @@ typedef struct
 gboolean cleave_byte_has_odd_scales (const float *scale, gint64 n);
 void cleave_byte_product_run (const CleaveByteProduct *product);
 void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByteTile *tile);
-/* Each function computes the product for columns [begin, end) of the packed matrix, which must be
- * in one panel. */
+/* Computes the product for columns [begin, end) of the packed matrix, which must be in one panel;
+ * cleave_byte_dot4_run() does the same with dot-4 groups. */
 void cleave_byte_dot2_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 /* Computes the same result as cleave_byte_dot4_run() on processors without VNNI. The weights must

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Depthwise sums of bytes for adjacent pixels of a row whose windows overlap. Each vector of x and
- * of weights is loaded once for each row of taps. Only NEON multiplies one tap at a time as fast as
- * two (byte-depthwise.h), so other levels have no such functions. */
+/* Depthwise sums of bytes for adjacent pixels of a row whose windows overlap. integer-depthwise.c
+ * uses these functions if cleave_byte_slide_find() returns one. Each vector of x and of weights is
+ * loaded once for each row of taps. Only NEON multiplies one tap at a time as fast as two
+ * (byte-depthwise.h), so other levels have no such functions. */
 
 #include "byte-depthwise.h"
 #include "byte-panels.h"
 
-/* Largest number of pixels that a function computes at once, whose sums are in registers. */
+/* Largest number of pixels that a function computes at once: the sums of all its pixels are in
+ * registers. */
 #define CLEAVE_SLIDE_PIXELS 6
 
-/* The number of rows of taps, and distances in elements: `x_column` of adjacent columns of x,
- * `x_row` of the rows of x that adjacent rows of taps read. `w` is the distance of the weights of
- * adjacent taps. */
+/* The number of rows of taps, and distances in elements. `x_column`: distance of adjacent columns
+ * of x. `x_row`: distance of the rows of x that adjacent rows of taps read. `w`: distance of the
+ * weights of adjacent taps. */
 typedef struct
 {
   gint64 n_rows, x_column, x_row, w;
@@ -83,7 +85,7 @@ SLIDE (3, 1) SLIDE (3, 2) SLIDE (5, 1) SLIDE (5, 2) SLIDE (7, 1) SLIDE (7, 2)
 /* clang-format on */
 #endif
 
-    /* Returns the function for rows of n_columns taps; NULL: there is none. */
+    /* Returns the function for rows of n_columns taps; NULL: no function serves them. */
     static inline CleaveByteSlide
     cleave_byte_slide_find (gint64 n_columns, gint64 stride, gint64 dilation)
 {

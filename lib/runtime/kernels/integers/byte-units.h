@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts bytes of x to the numbers that products read. For `unit` CLEAVE_DOT2, these are 16-bit
- * integers: bytes minus the zero point. For CLEAVE_DOT4, these are unsigned bytes: signed bytes
- * plus 128. */
+/* Converts bytes of x to the numbers that products read (byte-product.h). byte-image.h and
+ * integer-matmul.c convert rows of x with it. With `unit` CLEAVE_DOT2, the numbers are 16-bit
+ * integers: bytes minus the zero point. With CLEAVE_DOT4, the numbers are unsigned bytes: signed
+ * bytes plus 128, unsigned bytes unchanged. */
 
 #include "int-vector.h"
 
@@ -45,8 +46,8 @@ UNITS (dot4, guint8, guint8, FLIPPED)
 #undef UNITS
 /* clang-format on */
 
-/* Converts `n` elements of x. `step` and `to_step` are the distances of adjacent elements in x and
- * in the result, in elements. */
+/* Converts `n` elements of x. `step` is the distance of adjacent elements in x, `to_step` the
+ * distance of adjacent elements at `to`, both in elements. */
 static inline void
 cleave_byte_units_make (gint64 unit,
                         CleaveElement element,
@@ -73,8 +74,8 @@ cleave_byte_units_pad (gint64 unit, CleaveElement element, gint32 zero, gpointer
           (gsize) (n * cleave_byte_unit_size (unit)));
 }
 
-/* Returns the sum of `n` converted elements, each minus `stands`, the zero point of converted
- * elements. */
+/* Returns the sum of `n` converted elements, each minus `stands`. `stands` is the zero point of
+ * converted elements. */
 static inline gint64
 cleave_byte_units_add (gint64 unit, gint32 stands, gconstpointer from, gint64 n)
 {

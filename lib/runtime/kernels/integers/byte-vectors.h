@@ -3,10 +3,12 @@
 
 #include "byte-product.h"
 
+/* The innermost loop of products in dot-4 groups, which byte-blocks.h and qdq-blocks.c share. */
+
 /* Multiplies the dot-4 groups [at, end) of a tap by their weights, for `pixels` pixels and
  * `vectors` vectors of columns, and adds the products to the sums. With NEON, one load of x serves
- * four groups. Advances `w` behind the weights of these groups. Returns the index of the first
- * group that was not added. */
+ * four groups. Advances `w` past the weights of these groups. Returns the index of the first group
+ * that was not added. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_byte_add_vectors (const char *const *from,
                          gint64 at,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Computes one row of y for channel-dot4.c, with vectors of 64 or 32 bytes. The including file
- * defines NAME(), V() and the types. */
+/* Computes one row of y for channel-dot4.c, with vectors of 64 or 32 bytes. channel-dot4.c includes
+ * this file twice, and defines NAME(), V() and the types before. It also describes the ring: rows
+ * of x in scratch, in which a position is a pair of adjacent pixels. */
 
 #include "qdq-finish.h"
 
 #define BYTES ((gint64) sizeof (VECTOR))
-#define PLACE (4 * BYTES) /* bytes of one position of the ring in scratch */
+#define PLACE (4 * BYTES) /* bytes of one position of the ring */
 
 static inline VECTOR
 NAME (load) (gconstpointer from)
@@ -30,8 +31,8 @@ NAME (load_two) (const Fill *f, const char *first, const char *second, VECTOR *t
   two[1] = V (unpackhi_epi8) (a, b) ^ flip;
 }
 
-/* Writes one position of the ring from the two pixels in `two` and the two pixels after them. Then
- * sets `two` to the later pixels, for the next position. */
+/* Writes one position of the ring. Its groups of four bytes consist of the two pixels in `two` and
+ * the two pixels after them. Then sets `two` to the later two pixels, for the next position. */
 static inline __attribute__ ((always_inline)) void
 NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR *two, char *to)
 {
@@ -49,13 +50,14 @@ NAME (fill_place) (const Fill *f, const char *first, const char *second, VECTOR 
     }
 }
 
-/* Writes a row of x to the ring. For each channel, every second position has a group of four bytes,
- * which begins at the position. Interleaving within 128-bit lanes puts the channels out of order;
- * packing the results restores the order. */
+/* Writes a row of x to the ring. Position i of the ring contains, for each channel, a group of the
+ * four bytes of pixels 2 i to 2 i + 3. Interleaving within 128-bit lanes puts the channels out of
+ * order; packing the results restores their order. */
 static void
 NAME (fill) (const Fill *of, char *to)
 {
-  const Fill fill = *of, *f = &fill; /* a local copy, which stores cannot alias */
+  const Fill fill = *of,
+             *f = &fill; /* a local copy, so that the compiler knows that stores do not change it */
   const CleaveByteAxis *axis = f->columns;
   gint64 place = 0, step = axis->step * axis->x_step, inner = (MAX (axis->pad, 0) + 1) / 2;
   const char *x;
@@ -120,7 +122,7 @@ NAME (store_whole) (const Row *r, const VECTOR *sum, char *to)
 }
 
 /* Recomputes the sum of one pixel and channel in float. The channel is in lane `lane` of vector `k`
- * of four vectors. */
+ * of the block's four vectors. */
 static void
 NAME (make_again) (const Row *r, gint64 pixel, gint64 k, gint64 lane)
 {
@@ -158,8 +160,8 @@ NAME (run_again) (const Row *r)
   (r, pixel, __builtin_ctzll (left) / n_lanes, __builtin_ctzll (left) % n_lanes);
 }
 
-/* Returns the permutation that selects the upper 16 bits of each lane of two vectors. Its order is
- * the order in which a pack instruction writes its results. */
+/* Returns the permutation that selects the upper 16 bits of each lane of two vectors. The result
+ * has the order in which a pack instruction would write it. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (pack_order) (void)
 {
@@ -172,8 +174,8 @@ NAME (pack_order) (void)
   return order;
 }
 
-/* Converts sums to bytes as finish_qdq() does with constant errors. The bounds of bytes are applied
- * last, so a sum beyond them may count as ambiguous, which is rare. */
+/* Converts sums to bytes as finish_qdq() does if the error bound is a constant. The bounds of bytes
+ * are applied last, so a sum beyond these bounds may be called ambiguous, which is rare. */
 static inline __attribute__ ((always_inline)) void
 NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
 {
@@ -210,9 +212,9 @@ NAME (finish_sums) (const Row *r, const VECTOR *sum, gint64 pixel, char *to)
   NAME (store) (r, bytes, to);
 }
 
-/* Computes the `n` pixels of a row of y from an even index on. If the stride is `odd`, odd pixels
- * begin at the second byte of a group. If the stride is 1 (`shared`), two adjacent pixels read the
- * same groups. */
+/* Computes `n` pixels of a row of y, from an even index on. `odd`: the stride is odd, so pixels
+ * with an odd index begin at the second byte of a group. `shared`: the stride is 1, so two adjacent
+ * pixels read the same groups. */
 static inline __attribute__ ((always_inline)) void
 NAME (run_pixels) (
     const Row *r, gint64 pixel, int n, gboolean odd, gboolean shared, gboolean is_qdq)
@@ -263,7 +265,8 @@ NAME (run_pixels) (
 static inline __attribute__ ((always_inline)) void
 NAME (run_all) (const Row *of, gboolean odd, gboolean shared, gboolean is_qdq)
 {
-  const Row row = *of, *r = &row; /* a local copy, which stores cannot alias */
+  const Row row = *of,
+            *r = &row; /* a local copy, so that the compiler knows that stores do not change it */
   gint64 pixel = 0;
 
   for (; pixel + PIXELS <= r->n_pixels; pixel += PIXELS)

@@ -6,6 +6,7 @@
 #define cleave_kernel_channel_dot4 CLEAVE_LEVELLED (cleave_kernel_channel_dot4)
 
 /* The kernel family of depthwise convolutions of bytes that adds four taps of a row with one
- * instruction. It is compiled for AVX512-VNNI, and used if the processor has it.
- * integer-depthwise.c computes all other depthwise convolutions of bytes. */
+ * instruction. The family is compiled for AVX512-VNNI. integer-depthwise.c runs it if the processor
+ * has this feature and the family serves the instance, and computes all other depthwise
+ * convolutions of bytes. */
 extern const CleaveKernelFamily cleave_kernel_channel_dot4;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* CleaveIntVector is one register of 32-bit integers. All arithmetic wraps around.
+/* CleaveIntVector is one register of 32-bit integers; the kernels of this folder compute with it at
+ * every level of the processor. All arithmetic wraps around. Example: with AVX2, a register has 8
+ * lanes, and cleave_ints_add() is one instruction.
  *
  * Over 400 lines: the operations of all levels, side by side. */
 
@@ -22,8 +24,8 @@ typedef guint32 CleaveUintVector __attribute__ ((vector_size (CLEAVE_LANES * siz
 #endif
 
 /* Numbers of elements of a group of x in a product of bytes. A group has 4 bytes: two 16-bit
- * integers (CLEAVE_DOT2, a dot-2 group) or four unsigned bytes (CLEAVE_DOT4, a dot-4 group). Names
- * of functions and variables call a group a unit. */
+ * integers (CLEAVE_DOT2, a dot-2 group) or four unsigned bytes (CLEAVE_DOT4, a dot-4 group).
+ * Functions and variables call a group a unit. */
 #define CLEAVE_DOT2 2
 #define CLEAVE_DOT4 4
 
@@ -152,8 +154,8 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 }
 #endif
 
-/* Number that must be subtracted from each unsigned byte of x before a dot product: at the level
- * dot, both factors are signed bytes. */
+/* Number that is subtracted from each unsigned byte of x before a dot product. At the level dot,
+ * both factors are signed bytes, so the number is 128; elsewhere it is 0. */
 #if defined(CLEAVE_NEON) && defined(CLEAVE_DOT) && !defined(CLEAVE_I8MM)
 #define CLEAVE_DOT4_OFFSET 128
 #else
@@ -162,7 +164,7 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 
 #if defined(CLEAVE_DOT)
 /* Adds four products of bytes to each lane of `sum`. At the level dot, both factors are signed
- * bytes. The prefix {vex} selects the instruction of AVX-VNNI, not that of AVX-512. */
+ * bytes. The prefix {vex} selects the instruction of AVX-VNNI instead of the one of AVX-512. */
 static inline CleaveIntVector
 cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -179,8 +181,8 @@ cleave_ints_add_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 #endif
 
 #if defined(CLEAVE_AVX2)
-/* Adds four products of bytes to each lane of `sum`. The sum of any two of them must fit into 16
- * bits. */
+/* Adds four products of bytes to each lane of `sum`. The sum of the first two products and the sum
+ * of the last two must fit into 16 bits. */
 static inline CleaveIntVector
 cleave_ints_add_small_dot4 (CleaveIntVector sum, CleaveIntVector x, CleaveIntVector w)
 {
@@ -377,7 +379,7 @@ cleave_ints_narrow (
     CleaveIntVector low, CleaveIntVector high, gint32 zero, gboolean is_signed, guint8 *to)
 {
 #if defined(CLEAVE_AVX512)
-  /* each 128-bit lane has its low columns, then its high columns */
+  /* each 128-bit lane contains four of the columns of `low`, then four of `high` */
   __m512i both =
       _mm512_adds_epi16 (_mm512_packs_epi32 (low, high), _mm512_set1_epi16 ((gint16) zero));
   const __m512i order = _mm512_setr_epi64 (0, 2, 4, 6, 1, 3, 5, 7);
@@ -436,8 +438,8 @@ cleave_bytes_store (char *to, const guint8 *bytes, gint64 n)
 #endif
 }
 
-/* Eight bytes. The load function reads the low four from one address, and the high four from
- * another. */
+/* Eight bytes. cleave_bytes_load_fours() reads the lower four bytes from one address, and the upper
+ * four from another. */
 #if defined(CLEAVE_SSE2)
 typedef __m128i CleaveEightBytes;
 #else

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Adds or multiplies two lines of dequantized bytes, or one line of bytes and one of floats, and
- * quantizes the result. Performs the float operations of the separate ops, but in registers. */
+ * quantizes the result. The family of QDQ sums and products calls this code for each line of the
+ * result. The code performs the float operations of the separate ops, but in registers. */
 
 #include "../../qdq-conv.h"
 #include "../quantize-line.h"
@@ -102,7 +103,7 @@ cleave_add_pairs (const CleaveAddLine *l,
 }
 
 /* The fast path has fewer operations than the reference. Its result is used for an element if its
- * rounding error cannot change the element's byte. */
+ * rounding error cannot change the element's byte (`sure` of CleaveQdqAdd). */
 
 /* The kinds of operand 1: a line of bytes, a line of floats, or a scalar of either type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
@@ -113,7 +114,7 @@ typedef struct
   const CleaveQdqAdd *add;
   const guint8 *first;
   gconstpointer second;
-  gint32 zero[2]; /* indexed by operand: zero point of the bytes after the XOR with `flip` */
+  gint32 zero[2]; /* indexed by operand: zero point of its bytes after the XOR with `flip` */
   guint8 flip[2]; /* indexed by operand: XOR mask that makes its bytes unsigned */
   CleaveVector factor[2], addend, one;
 } CleaveAddSteps;
@@ -151,14 +152,14 @@ cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
   return cleave_ints_clamp (cleave_ints_of_floats (v), add->end.least, add->end.most);
 }
 
-/* Limit on the number of ambiguous pairs of vectors of a line: CLEAVE_ADD_UNSURE, plus one for
- * every CLEAVE_ADD_SURE pairs computed so far. If scales are powers of two, exact ties may be
- * frequent. */
+/* Limit on the number of pairs of vectors of a line for which the fast path is not sure:
+ * CLEAVE_ADD_UNSURE, plus one for every CLEAVE_ADD_SURE pairs computed so far. If scales are powers
+ * of two, results exactly between two bytes may be frequent. */
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Computes pairs of vectors on the fast path until too many pairs are ambiguous. Returns the index
- * of the first element that was not computed. */
+/* Computes pairs of vectors on the fast path until it is not sure for too many pairs. Returns the
+ * index of the first element that was not computed. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,
@@ -205,8 +206,8 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* Returns operand 1 if it is a scalar. For a sum, returns the scalar's term plus the constant
- * addend. */
+/* Returns operand 1 if it is a scalar. For a sum, returns the scalar times its factor plus
+ * `addend`. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {
@@ -250,8 +251,8 @@ cleave_add_start (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveD
                                                         : CLEAVE_ADD_BYTES](&s, by);
 }
 
-/* Computes the last elements of a line, which do not fill two vectors. Copies them to two whole
- * vectors, and copies the results back. */
+/* Computes the last elements of a line, which do not fill two vectors. Copies the operands to two
+ * whole vectors, and copies the results back. */
 static inline void
 cleave_add_rest (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDivisor *by)
 {
@@ -279,7 +280,9 @@ cleave_add_rest (const CleaveAddLine *l, const CleaveQdqAdd *add, const CleaveDi
 static inline void
 cleave_add_line (const CleaveAddLine *line, const CleaveQdqAdd *numbers)
 {
-  const CleaveAddLine copy = *line, *l = &copy; /* a local copy, which stores cannot alias */
+  const CleaveAddLine
+      copy = *line,
+      *l = &copy; /* a local copy, so that the compiler knows that stores do not change it */
   const CleaveQdqAdd add = *numbers;
   const CleaveQdqEnd *end = &add.end;
 

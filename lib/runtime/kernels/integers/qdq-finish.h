@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts integer sums to bytes and finds ambiguous ones (qdq.h), in vectors of any width.
- * The including file defines NAME(), V() and the types. WORDS() loads 16 bits for each column of
- * two vectors of floats. COLUMNS is the number of columns between these vectors. */
+/* Converts integer sums to bytes and finds ambiguous sums (qdq.h), in vectors of any width.
+ * qdq-blocks.c and channel-dot4-rows.h include this file; other levels use qdq-words.h. The
+ * including file defines NAME(), V() and the types. WORDS() loads 16 bits for each column of two
+ * vectors of floats. COLUMNS is the number of columns between these vectors. */
 
-/* Returns the permutation that selects 16 bits of each lane of two vectors: the lower 16 bits, or
- * the upper ones if `upper` is 1. */
+/* Returns the permutation that selects 16 bits of each lane of two vectors: the upper 16 bits if
+ * `upper` is 1, otherwise the lower ones. */
 static inline __attribute__ ((always_inline)) VECTOR
 NAME (word_order) (gint16 upper)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Converts integer sums to bytes and finds ambiguous ones (qdq.h), in the vectors of any level.
- * qdq-finish.h does the same for AVX512-VNNI. */
+/* Converts integer sums to bytes and finds ambiguous sums (qdq.h), in the vectors of any level.
+ * qdq-blocks.c and integer-depthwise.c use it; qdq-finish.h does the same for AVX512-VNNI. */
 
 #include "qdq.h"
 #include "word-vector.h"
@@ -34,8 +34,8 @@ cleave_qdq_finish_load (const CleaveQdqColumns *c, gint64 column, int vectors, C
   return f;
 }
 
-/* Returns the error bound of each sum of a pixel. It adds the constant bound of the column, the
- * bound from the pixel's norm, and the bound from the sums at the checkpoints. */
+/* Returns the error bound of each sum of a pixel. The bound is the sum of three terms: the constant
+ * of the column, the term of the pixel's norm, and the term of the sums at the checkpoints. */
 CLEAVE_WORDS_INLINE CleaveWords
 cleave_qdq_find_margin (const CleaveQdqFinish *f,
                         CleaveQdqKind kind,
@@ -55,8 +55,8 @@ cleave_qdq_find_margin (const CleaveQdqFinish *f,
   return cleave_words_add (margin, cleave_words_saturate (error[0], error[vectors - 1]));
 }
 
-/* Converts one or two vectors of sums to bytes, which are the lower halves of the lanes of `bytes`.
- * Returns a mask with a bit for each ambiguous sum. */
+/* Converts one or two vectors of sums to bytes. The bytes are the lower halves of the lanes of
+ * `bytes`. Returns a mask with a bit for each ambiguous sum. */
 CLEAVE_WORDS_INLINE guint32
 cleave_qdq_finish (const CleaveQdqFinish *f,
                    CleaveWords margin,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* QDQ-exact convolutions: dequantize, convolve in float, quantize, computed mostly in integers,
- * with the same bits as in float. Most integer sums are far enough from a rounding boundary of the
- * quantized result. The others are ambiguous and are recomputed in float, in reference order: one
- * to four of 1000 sums.
+/* QDQ-exact convolutions and matrix products: they compute the float sequence dequantize, convolve,
+ * quantize mostly in integers, with the same bits. integer-conv.c and integer-matmul.c make the
+ * constants (cleave_qdq_new()) and run the products (cleave_qdq_run()). Most integer sums are far
+ * enough from a rounding boundary of the quantized result. The other sums are ambiguous: one to
+ * four of 1000. They are recomputed in float, in the order of the reference kernel.
  *
  * The error bound: the float sum begins with the bias b and adds one product p = x' * w' after the
  * other, where x' and w' are the dequantized bytes. Let u = 2^-24, let s_i be the exact partial
@@ -13,7 +14,7 @@
  *
  *   |error| <= u * sum of |s_i + b| * (1 + n u ...) + 2 u * sum of |x||w|,
  *
- * the last term because x' and w' were rounded.
+ * where the last term is the rounding of x' and w'.
  *
  * Up to MAX_SINGLE products: product j is in n - j of the partial sums; let its weight be c_j = n -
  * j + 2. Then, by Cauchy-Schwarz, or by the largest |x|,
@@ -28,13 +29,13 @@
  *
  *   sum of |s_i| + 2 * sum of |x||w| <= 2 h * sum of |P| + X W.
  *
- * A bias that is added last is in none of these sums, but in one more.
+ * A bias that is added last is in none of these sums, but adds one more rounding.
  *
- * The operations after the sum (bounds, division, rounding) never increase a difference. So if the
- * error cannot change the byte, the integer sum gives the right byte.
+ * The operations after the sum (bounds, division, rounding) never increase the difference of two
+ * numbers. So if the error cannot change the byte, the integer sum gives the right byte.
  *
- * Results are fixed-point numbers with 16 bits before and 16 after the point, increased by a
- * half. The upper 16 bits are then the byte, and the lower ones its distance from the next byte.
+ * Results are fixed-point numbers with 16 bits before and 16 after the point, increased by a half.
+ * The upper 16 bits are then the byte, and the lower 16 bits its distance from a rounding boundary.
  * Errors have 16 bits, too. */
 
 #include "byte-image.h"
@@ -73,9 +74,9 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
  * and the rounding of the constants. */
 #define CLEAVE_QDQ_MORE 1.02
 
-/* The largest sum of the magnitudes of a sum at its checkpoints. AVX-512 adds them as floats, whose
- * operations cost no time beside products of bytes. Other levels add them as integers: NEON has one
- * instruction that adds a magnitude. */
+/* Limit on the total magnitude of a sum at its checkpoints. AVX-512 adds magnitudes as floats,
+ * since float operations cost no time beside products of bytes. Other levels add magnitudes as
+ * integers: NEON has one instruction for this. */
 #if defined(CLEAVE_AVX512)
 #define CLEAVE_QDQ_GROWTH_MOST G_MAXFLOAT
 #else
@@ -85,30 +86,32 @@ typedef enum { CLEAVE_QDQ_CONSTANT, CLEAVE_QDQ_NORMS, CLEAVE_QDQ_GROWTH } Cleave
 /* Constants that convert sums to bytes. The arrays are indexed by column. */
 typedef struct
 {
-  float *factor, *addend; /* the result is sum * factor + addend, in units of 2^-16 */
+  float *factor, *addend; /* the result is sum * factor + addend; 2^16 stands for one step of the
+                             result's byte */
   float *by_growth;       /* error bound per unit of the sum of |P| over the checkpoints P */
   guint16 *by_norm;       /* error bound per unit of the pixel's norm, times 2^16 */
   guint16 *margin;        /* part of the error bound that does not depend on x */
   float least, most;
 } CleaveQdqColumns;
 
-/* Parameters of a convolution's error bound that all columns share. */
+/* Parameters of the error bound that all columns of a convolution share. */
 typedef struct
 {
   const CleaveQdqConv *conv;
   gint64 length, half;
   gint64 n_chunks; /* number of chunks, each of which ends in a checkpoint; 0: there are no
                       checkpoints */
-  double x_norm; /* bound on the norm of every pixel, or on |x| if the norms of the columns are sums
-                    of magnitudes; 0: runs compute the norm of each pixel */
-  double x_norm_most; /* upper bound on the norm, which is stored as 65535 */
+  double x_norm; /* bound on the norm of every pixel; 0: runs compute the norm of each pixel. If the
+                    norms of the columns are sums of magnitudes, it is the bound on |x| instead */
+  double x_norm_most; /* largest possible norm of a pixel; a norm is stored in 16 bits, and 65535
+                         stands for this norm */
 } CleaveQdqSums;
 
 /* Parameters of the error bound that are computed from the weights of one column. */
 typedef struct
 {
   double norm; /* factor by which the pixel's norm is multiplied in the error bound */
-  double zero; /* zero point of x times the sum of the weights, which is added to the sums */
+  double zero; /* zero point of x times the sum of the weights, which is added to each sum */
   double most; /* largest possible magnitude of a sum; used if there are checkpoints */
 } CleaveQdqColumn;
 
@@ -121,13 +124,14 @@ gboolean cleave_qdq_columns_set (CleaveQdqColumns *columns,
                                  gint64 channel,
                                  gint64 column);
 void cleave_qdq_columns_clear (CleaveQdqColumns *columns);
-/* Adds to `lines` the memory of the constants, which runs read. */
+/* Adds to `lines` the memory of the constants. */
 void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lines);
 
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  gint64 chunk; /* number of dot-4 groups of a chunk; several short taps form one chunk */
+  gint64
+      chunk; /* number of dot-4 groups of a chunk; if taps are short, several taps form one chunk */
   gint64 taps_at_once;
   gint64 n_chunks; /* number of chunks; 0: there are no checkpoints */
   gint32 stands;   /* zero point of the converted elements of x */
@@ -138,20 +142,22 @@ typedef struct _CleaveQdq
   CleaveQdqKind kind;
   gboolean has_norms;
   gint64 pixel;        /* bytes of a pixel of x */
-  gint64 pixel_length; /* number of elements of a pixel that a group of channels reads */
+  gint64 pixel_length; /* number of elements of a pixel that a group of channels reads (the group of
+                          a grouped convolution) */
   gint16 *weight;      /* indexed by element of a pixel: half of its weight c in the norm */
   float norm_unit;
   gint64 n_beside;   /* number of adjacent pixels that a tap reads */
   gint64 *tap_pixel; /* indexed by tap: index of the first pixel that the tap reads */
   float *w_scale, *bias;
-  gboolean bias_is_last; /* the bias is added last, as in matrix products */
+  gboolean bias_is_last; /* TRUE: the bias is added last, as in matrix products; FALSE: sums begin
+                            with the bias */
   float x_scale, y_scale;
   gint32 y_zero, least, most;
 } CleaveQdq;
 
-/* The arrays that a product has in scratch. For each pixel: its norm, twice in 16 bits; a mask of
+/* The arrays that a product has in scratch. Indexed by pixel: its norm, twice in 16 bits; a mask of
  * its ambiguous columns of a panel; and the sum of squares of x. `doubtful` lists the pixels with
- * ambiguous columns, `doubtful_lanes` the masks of these columns. */
+ * ambiguous columns, and `doubtful_lanes` the masks of these columns. */
 typedef struct
 {
   guint32 *norm, *lanes;
@@ -162,12 +168,12 @@ typedef struct
 
 CleaveQdqScratch cleave_qdq_find_scratch (const CleaveByteProduct *product);
 
-/* The layout of the operands of a convolution, in memory. */
+/* The operands of a convolution in memory: packed weights, taps, and the image of x. */
 typedef struct
 {
   const CleaveBytePanels *panels;
   const gint8 *packed;
-  gint64 first, n; /* columns of the packed weights: the first one, and their number */
+  gint64 first, n; /* first column of the packed weights; number of columns */
   gint64 n_taps, group_in, group_out;
   const gint64 *tap_at;
   const CleaveByteImage *image;
@@ -183,9 +189,9 @@ void cleave_qdq_free (CleaveQdq *qdq);
 void cleave_qdq_add_memory (const CleaveQdq *qdq, GArray *lines);
 /* Returns the bytes of scratch for n_pixels pixels of the result and n_x pixels of x. */
 gsize cleave_qdq_n_scratch (gint64 n_pixels, gint64 n_x);
-/* Computes, for each pixel of the result, the norm of the elements of x that it reads. Writes the
- * norms to the product's scratch. `image` has the elements of x for `n_rows` rows of the result;
- * NULL: the product reads x in place. */
+/* Computes, for each pixel of the result, the norm of the elements of x that the pixel reads.
+ * Stores the norms in the product's scratch. `image` contains the elements of x for `n_rows` rows
+ * of the result; NULL: the product reads x in place. */
 void cleave_qdq_read_norms (const CleaveByteProduct *product,
                             const CleaveByteImage *image,
                             gint64 n_rows);
@@ -200,8 +206,9 @@ typedef struct
   const CleaveByteProduct *product;
   CleaveQdqScratch scratch;
   const gint8 *w;
-  gint64 w_step, column, n; /* `n`: number of columns */
-  guint32 mask;             /* mask of the lanes that hold a column */
+  gint64 w_step, column, n; /* `n`: number of columns that the kernel computes; `column`: the first
+                               of them in the panel */
+  guint32 mask;             /* mask of the lanes that contain a column */
 } CleaveQdqPanel;
 
 /* Recomputes the ambiguous sums of the columns in float, and stores their bytes. */

@@ -2,7 +2,8 @@
 #pragma once
 
 /* CleaveWords: one register of unsigned 16-bit integers, one for each column of two vectors of
- * 32-bit integers. Lanes are in the order of the columns. */
+ * 32-bit integers (int-vector.h). The kernels of QDQ-exact results compute error bounds and bytes
+ * with it. Lanes are in the order of the columns. */
 
 #include "int-vector.h"
 
@@ -11,7 +12,8 @@
 typedef guint16 CleaveWords __attribute__ ((vector_size (CLEAVE_WORDS * sizeof (guint16))));
 typedef gint16 CleaveSignedWords __attribute__ ((vector_size (CLEAVE_WORDS * sizeof (gint16))));
 
-/* Functions are inlined, since a vector of 64 bytes has no calling convention without AVX-512. */
+/* Functions are inlined, since a function cannot take or return a vector of 64 bytes without
+ * AVX-512. */
 #define CLEAVE_WORDS_INLINE static inline __attribute__ ((always_inline))
 
 CLEAVE_WORDS_INLINE CleaveWords
@@ -111,8 +113,8 @@ cleave_words_multiply_high (CleaveWords v, guint16 by)
 #endif
 }
 
-/* Returns a mask with a bit for each lane of v whose magnitude, as a signed number, is at most the
- * lane of `most`. */
+/* Returns a mask with a bit for each lane whose value in v, as a signed number, has at most the
+ * magnitude in `most`. */
 CLEAVE_WORDS_INLINE guint32
 cleave_words_within (CleaveWords v, CleaveWords most)
 {
@@ -124,7 +126,8 @@ cleave_words_within (CleaveWords v, CleaveWords most)
   guint32 bits = (guint32) _mm256_movemask_epi8 (_mm256_packs_epi16 (found, found));
 
   return (bits & 0xff) |
-         (bits >> 8 & 0xff00); /* each half of the mask has the bits of its eight lanes twice */
+         (bits >> 8 &
+          0xff00); /* the bits of each eight lanes are now twice in one half of the mask */
 #elif defined(CLEAVE_NEON)
   const uint16x8_t bits = { 1, 2, 4, 8, 16, 32, 64, 128 };
 
