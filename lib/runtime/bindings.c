@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Implements cleave_program_bind(): checks the tensors that a caller binds, and points the tasks
+ * of the program to them (cleave_binding_apply()). */
+
 #include "program-private.h"
 
 static gboolean

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes the tasks of a program: finds the views of each step in the arena, and prepares its
+ * kernel. */
+
 #include "../ir/memory.h"
 #include "constants.h"
 #include "program-private.h"

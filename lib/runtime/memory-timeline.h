@@ -3,8 +3,9 @@
 
 #include <cleave/cleave-program.h>
 
-/* The part of the memory timeline (public type CleaveMemoryTimeline) that passes/fit uses to
- * measure candidates. */
+/* The lifetimes of buffers without an arena, for searches. passes/fit measures candidates with this
+ * function, and packs an arena only if it needs the bytes of the arena. The result has the public
+ * type CleaveMemoryTimeline. */
 
 /* Lists the buffers of a program with one thread, as cleave_memory_timeline_new() does, but places
  * no buffer: `arena_bytes` and all offsets are 0. cleave_arena_place_spans() can later compute the

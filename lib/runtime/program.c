@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Makes programs: memory plan, tasks, fusion, footprints and bindings, in this order
+ * (program-private.h). */
+
 #include "program-private.h"
 #include "shared-calls.h"
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds QDQ groups that are a sum, a product or a mean of 8-bit values (qdq-conv.h). */
+
 #include "qdq-search.h"
 
 #include "../ops/axes.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Finds QDQ groups that a table from bytes to bytes computes (qdq-conv.h). */
+
 #include "qdq-conv.h"
 
 #include "../ir/view.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Runs programs: each thread runs the steps of its sequence, and waits for steps of other
+ * threads. */
+
 #include "program-private.h"
 
 #include <omp.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
+/* Records when each step of a run begins and ends, and writes the record as JSON. */
+
 #include "program-private.h"
 
 void

@@ -27,7 +27,7 @@ enum { X };
 
 typedef struct
 {
-  guint c;        /* dimension of the channels; equal to the rank if no dimension is the channels */
+  guint c;        /* dimension of the channels; equal to the rank if pixels have no channels */
   guint inner;    /* dimension along which lines run */
   guint rows;     /* the only other interpolated dimension; equal to the rank if there is no other
                      interpolated dimension, or more than one */

@@ -215,7 +215,7 @@ replay (const Choosing *c, const CleaveSchedule *schedule, const CleaveWaits *wa
 }
 
 /* Returns whether runs with `schedule` and its arena take, on average, at most MAX_SLOWER times as
- * long as runs with the other schedule and its arena. */
+ * long as runs with schedule `other` and its arena. */
 static gboolean
 is_as_fast (const Choosing *c,
             const CleaveSchedule *schedule,

@@ -3,7 +3,9 @@
 
 #include "byte-product.h"
 
-/* The innermost loop of products in dot-4 groups, which byte-blocks.h and qdq-blocks.c share. */
+/* The innermost loop of products in dot-4 groups. The blocks of byte-blocks.h and qdq-blocks.c call
+ * it for each tap. A dot-4 group is four bytes of x, which one instruction multiplies by four
+ * weights. */
 
 /* Multiplies the dot-4 groups [at, end) of a tap by their weights, for `pixels` pixels and
  * `vectors` vectors of columns, and adds the products to the sums. With NEON, one load of x serves
