@@ -111,9 +111,8 @@ side_init (Side *side,
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
 }
 
-/* Returns the view whose memory order results get. The view is x, since families are fastest if x
- * and y have one order. If x has a dimension of extent 1, its place in the order of x is unknown,
- * and the view is y. */
+/* Returns the view whose memory order results get. This is x, since families are fastest if x and y
+ * have one order. It is y if x has a dimension of extent 1, which has no place in the order. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {
