@@ -167,8 +167,7 @@ measure (const char *what,
 
 typedef struct
 {
-  double search, apply; /* milliseconds that the search took, and milliseconds that the split by its
-                           plan took */
+  double search, apply; /* times of the search and of the split by its plan, in milliseconds */
   guint n_pieces;
 } Searched;
 

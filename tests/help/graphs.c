@@ -153,7 +153,7 @@ make_binary (Maker *maker, CleaveResult *x)
   CleaveShape one = CLEAVE_SHAPE (1, 1, 1, 1);
   CleaveResult *y = pick_like (maker, x);
 
-  if (pick (maker, 0, 4) == 0) /* broadcast */
+  if (pick (maker, 0, 4) == 0) /* an operand that is broadcast */
     {
       guint d = (guint) pick (maker, 0, 3);
 

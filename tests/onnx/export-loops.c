@@ -354,7 +354,8 @@ START_TEST (shapes_of_quantized_networks_are_not_hidden)
 }
 END_TEST
 
-/* ONNX Runtime does Add in place only with known shapes, so these stay in the file. */
+/* ONNX Runtime does Add in place only with known shapes, so the shapes of its operands stay in the
+ * file. */
 START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("sums");

@@ -59,7 +59,7 @@ add_call (
   return node;
 }
 
-/* Adds an attribute to a node that takes its value from an attribute of the function. */
+/* Adds an attribute to a node. The attribute takes its value from an attribute of the function. */
 static void
 refer (Onnx__NodeProto *node,
        const char *name,

@@ -56,7 +56,7 @@ shape_of (const CleaveNode *node)
   return &cleave_result_get_type (cleave_node_get_result (node, 0))->shape;
 }
 
-/* The five tilings, each of one dimension of extent `n`. */
+/* Functions that return one of the five tilings, for a dimension of extent `n`. */
 
 static CleaveTiling *
 pick_num_chunks (const Trial *trial, const char *dims, gint64 n)

@@ -6,7 +6,8 @@
 
 #define N_SEEDS CLEAVE_TRIALS (60)
 
-/* Number of weights from which on a program keeps them as integers with a scale for each block. */
+/* If a matrix has at least this many weights, a program keeps them as integers with a scale for
+ * each block. */
 #define N_WEIGHTS (128 * 1024)
 
 static void
