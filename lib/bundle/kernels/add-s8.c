@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Sums and differences of int8. */
+/* Sums and differences of int8 values. */
 
 #include "cleave-kernels.h"
 

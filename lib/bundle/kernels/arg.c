@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The index of the largest or smallest channel of a pixel, as int64. A NaN counts as better than
+/* The index of the largest or smallest channel of a pixel, as int64. A NaN is better than all
  * numbers. */
 
 #include "elements.h"
 
-/* Returns whether element a is better than element b. If both are equal, returns p->is_last. */
+/* Returns whether element `a` is better (larger or smaller) than element `b`. If both are equal,
+ * returns p->is_last. */
 static int
 arg_is_better (const CleaveArg *p, const unsigned char *a, const unsigned char *b)
 {

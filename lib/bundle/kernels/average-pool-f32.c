@@ -2,8 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the mean of a window: adds the sums of its rows. `first` is the offset of its first tap
- * from the begin of a row. */
+/* Returns the mean of a window: computes the sum of each row, and adds these sums. `first` is the
+ * offset of the window's first tap from the begin of a row. */
 static float
 average_pool_f32_of (
     const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first, int32_t n)
@@ -32,8 +32,8 @@ average_pool_f32_of (
   return sum / (float) n;
 }
 
-/* Returns the number of taps in dimension d that are on the operand or on its padding. `first` is
- * the index in the operand that tap 0 reads. */
+/* Returns the number of taps of a window, in dimension d, that are on the operand or on its
+ * padding. `first` is the index in the operand that tap 0 reads. */
 static int32_t
 average_pool_f32_count (const CleavePoolF32 *p, int d, int32_t first)
 {

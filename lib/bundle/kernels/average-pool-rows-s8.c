@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Average pooling of int8 whose windows cover all rows: adds the rows to the sums one by one. */
+/* Average pooling of int8 whose windows cover all rows of the operand: adds each row to the sums as
+ * soon as it is computed. */
 
 #include "cleave-kernels.h"
 
-/* Adds row call->row of the operand to the sums; sets the sums if it is row 0. */
+/* Adds row call->row of the operand to the sums; for row 0, sets the sums. */
 void
 cleave_average_pool_row_s8 (const CleaveCall *call)
 {

@@ -3,7 +3,7 @@
 #include "cleave-kernels.h"
 
 /* Returns the mean of a window, rounded half away from zero. `first` is the column of the operand
- * under its first tap. */
+ * that the window's first tap reads. */
 static int32_t
 average_pool_mean (const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first)
 {

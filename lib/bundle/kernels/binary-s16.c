@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Sums, differences and products of int16. */
+/* Sums, differences and products of int16 values. */
 
 #include "cleave-kernels.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Conversions between types. A float is truncated and clamped to the range of the type. An integer
- * is cut to the low bits of the type. */
+/* Conversions between types. A float is truncated and clamped to the range of an integer type. Of
+ * an integer, the low bits are kept. */
 
 #include "elements.h"
 

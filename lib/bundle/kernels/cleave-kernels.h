@@ -5,12 +5,14 @@
 #ifndef CLEAVE_KERNELS_H
 #define CLEAVE_KERNELS_H
 
-/* The kernels of a bundle, in C99. A model is a table of layers. A kernel computes one row of the
- * result of a layer, or a part of the columns of that row, from rows of its operands.
+/* The kernels of a bundle, in C99. A model is a table of layers (cleave-run.h). cleave_run() calls
+ * one kernel for each row. A kernel computes one row of the result of a layer, or a part of the
+ * columns of that row, from rows of its operands.
  *
  * Every value is an image: rows, columns, and the channels of a pixel side by side. A line of
  * samples has one column, a vector has one row and one column. A value has all its rows in memory,
- * or only the last rows (a ring): row r of a ring lies in slot r modulo capacity. */
+ * or only the last rows (a ring): row r of a ring lies in slot r modulo capacity. For example, a
+ * ring of 3 rows has row 7 in slot 1. */
 
 #include <math.h>
 #include <stddef.h>
@@ -18,8 +20,8 @@
 #include <string.h>
 
 #if defined __ARM_FEATURE_DSP && !defined CLEAVE_PLAIN_C
-/* Processors with the DSP extension of ARM (Cortex-M4, M7, M33, M55) multiply two pairs of int16 in
- * one instruction. The results have the same bits as in plain C. */
+/* CLEAVE_DSP: processors with the DSP extension of ARM (Cortex-M4, M7, M33, M55) multiply two pairs
+ * of int16 in one instruction. The results have the same bits as in plain C. */
 #include <arm_acle.h>
 #define CLEAVE_DSP
 #endif
@@ -32,46 +34,47 @@
 #pragma GCC optimize("fp-contract=off")
 #endif
 
-/* Marks a function that has a stack frame of its own. If the compiler inlined the function, its
- * variables would lie on the stack while other parts of the caller run. */
+/* Marks a function that must have its own stack frame. If the compiler inlined the function, its
+ * variables would occupy the stack while other parts of the caller run. */
 #ifdef __GNUC__
 #define CLEAVE_APART __attribute__ ((noinline))
 #else
 #define CLEAVE_APART
 #endif
 
-/* 1: the compiler optimizes for size (-Os), so kernels leave out code for special cases that only
- * saves instructions. */
+/* 1 if the compiler optimizes for size (-Os). Kernels then leave out code for special cases that
+ * only saves instructions. */
 #ifdef __OPTIMIZE_SIZE__
 #define CLEAVE_IS_SMALL 1
 #else
 #define CLEAVE_IS_SMALL 0
 #endif
 
-/* An operand of a layer. */
+/* An operand of a layer, as far as its rows are computed. */
 typedef struct
 {
-  const unsigned char *data; /* address of pixel `begin` in slot 0 */
-  uint32_t row_bytes;        /* bytes from one slot to the next */
-  uint16_t made;             /* rows 0 ... made - 1 were computed; modulo 2^16 */
-  uint16_t slot;             /* the slot of row `made` */
+  const unsigned char *data; /* address of the first pixel of slot 0, which is in column `begin` */
+  uint32_t row_bytes;        /* distance in bytes from one slot to the next */
+  uint16_t made;             /* number of rows that were computed, modulo 2^16 */
+  uint16_t slot;             /* slot of row number `made`, which is computed next */
   uint16_t capacity;         /* number of slots */
-  uint16_t begin;            /* the column of the first pixel of a slot */
+  uint16_t begin;            /* column of the first pixel of each slot */
 } CleaveRows;
 
-/* One call of a kernel. */
+/* One call of a kernel, which computes one row. */
 typedef struct
 {
   const void *params;  /* constants of the layer: weights, geometry, zero points */
-  CleaveRows x[2];     /* the operands that are not constant, in the order of the node */
-  unsigned char *y;    /* address of pixel `begin` of row `row` of the result */
-  uint16_t row;        /* the row of the result to compute */
-  uint16_t begin, end; /* the columns to compute */
+  CleaveRows x[2];     /* the operands that are computed at run time, in the order of the node's
+                        * operands */
+  unsigned char *y;    /* address of the pixel in row `row` and column `begin` of the result */
+  uint16_t row;        /* row of the result to compute */
+  uint16_t begin, end; /* columns [begin, end) to compute */
 } CleaveCall;
 
 typedef void (*CleaveKernel) (const CleaveCall *call);
 
-/* Returns pixel `begin` of a row that is in memory. */
+/* Returns the address of the pixel in column x->begin of a row that is in memory. */
 static inline const void *
 cleave_row (const CleaveRows *x, int32_t row)
 {
@@ -82,7 +85,8 @@ cleave_row (const CleaveRows *x, int32_t row)
   return x->data + (uint32_t) slot * x->row_bytes;
 }
 
-/* Fixed-point arithmetic of TensorFlow Lite. Right shifts of negative integers keep the sign. */
+/* The functions below compute in the fixed-point arithmetic of TensorFlow Lite. They rely on right
+ * shifts of negative integers that keep the sign. */
 
 /* Returns round (x * multiplier / 2^31), ties toward plus infinity. */
 static inline int32_t
@@ -92,13 +96,14 @@ cleave_multiply (int32_t x, int32_t multiplier)
 }
 
 #ifdef CLEAVE_FLOAT_SCALES
-/* Returns x times a float, rounded to the nearest integer, ties to even. If the result is out of
- * the range of int16, any value out of this range may be returned. */
+/* Returns x times the float with the bits `bits`, rounded to the nearest integer, ties to even. If
+ * the result is out of the range of int16, may return any value out of this range. */
 static inline int32_t
 cleave_scale_float (int32_t x, int32_t bits)
 {
   const float magic = 12582912.0f, limit = 1048576.0f; /* adding 1.5 * 2^23 rounds a float to an
-                                                          integer, in the lowest bits of the sum */
+                                                        * integer, which is in the lowest bits of
+                                                        * the sum */
   float scale, value;
 
   memcpy (&scale, &bits, sizeof scale);
@@ -109,15 +114,15 @@ cleave_scale_float (int32_t x, int32_t bits)
 }
 #endif
 
-/* Returns x times a factor that is not negative: the multiplier, then a right shift by `shift` + 1,
- * ties away from zero. A negative `shift` is a left shift by -1 - `shift` before the product. A
- * `shift` of INT8_MAX says that the multiplier has the bits of a float. */
+/* Returns x times a factor that is not negative: multiplies by `multiplier`, then shifts right by
+ * `shift` + 1, ties away from zero. If `shift` is negative, first shifts left by -1 - `shift`. If
+ * `shift` is INT8_MAX, `multiplier` has the bits of a float instead (cleave_scale_float ()). */
 static inline int32_t
 cleave_scale (uint32_t x, int32_t multiplier, int32_t shift)
 {
   int32_t product;
 
-#ifdef CLEAVE_FLOAT_SCALES /* the model has scales of ONNX */
+#ifdef CLEAVE_FLOAT_SCALES /* the model has float scales, as in ONNX */
   if (shift == INT8_MAX)
     return cleave_scale_float ((int32_t) x, multiplier);
 #endif
@@ -135,8 +140,8 @@ cleave_clamp (int32_t x, int32_t low, int32_t high)
 }
 
 /* Returns a * b + c, rounded once. The fmaf () of some C libraries rounds twice. If the processor
- * has no instruction for it, adds the exact product and c in double. Sets the last bit of an
- * inexact sum (rounds to odd), so that the second rounding is right. */
+ * has no instruction for a fused multiply-add, adds the exact product and c in double. Sets the
+ * last bit of an inexact sum (rounds to odd), so that the second rounding, to float, is right. */
 static inline float
 cleave_fma (float a, float b, float c)
 {
@@ -176,7 +181,7 @@ cleave_from_bits (uint32_t bits)
   return a;
 }
 
-/* Exponentials of floats, within 1.5 ulp. */
+/* The exponential of a float a, within 1.5 ulp. */
 
 typedef struct
 {
@@ -187,7 +192,8 @@ typedef struct
 static inline CleaveExp
 cleave_exp_parts (float a)
 {
-  const float magic = 12582912.0f + 127.0f; /* adding it rounds to an integer, in the low bits */
+  const float magic = 12582912.0f + 127.0f; /* adding it rounds a float to an integer, which is in
+                                             * the lowest bits of the sum */
   const float shifted = cleave_fma (a, 1.44269504f, magic), n = shifted - magic;
   const float r = cleave_fma (n, 2.12194440e-4f, cleave_fma (n, -0.693359375f, a)), u = r * r;
   const float q = cleave_fma (u, 0.00139505533f, cleave_fma (r, 0.00836895779f, 0.041666206f));
@@ -210,11 +216,11 @@ cleave_bound (float a, float least, float most)
   return most < a ? most : a;
 }
 
-/* The constants of the kernels. An array of two has the number for rows first, then that for
- * columns. */
+/* The structs below have the constants of the kernels. In an array of two numbers, the first is for
+ * rows and the second for columns. */
 
-/* Types for numbers that are small in most models. If a number of the model exceeds one, the bundle
- * defines CLEAVE_WIDE. */
+/* Types for numbers that are small in most models. If a number of the model does not fit, the
+ * bundle defines CLEAVE_WIDE. */
 #ifdef CLEAVE_WIDE
 typedef uint16_t CleaveTapCount;
 typedef int32_t CleaveChannels;
@@ -233,13 +239,13 @@ typedef struct
   CleaveTapCount pad[2]; /* padding before the first row and column */
 } CleaveSlide;
 
-/* Taps begin ... end - 1 of a window, which read data and no padding. */
+/* The taps [begin, end) of a window. They read data, not padding. */
 typedef struct
 {
   int32_t begin, end;
 } CleaveTaps;
 
-/* Returns which taps of a window read data, not padding, in dimension d (0: rows, 1: columns).
+/* Returns the taps of a window that read data, not padding, in dimension d (0: rows, 1: columns).
  * `first` is the index in the operand that tap 0 reads; it is negative in the padding. */
 static inline CleaveTaps
 cleave_taps (const CleaveSlide *slide, int d, int32_t first)
@@ -255,8 +261,8 @@ cleave_taps (const CleaveSlide *slide, int d, int32_t first)
 }
 
 /* Returns the index in dimension d of the operand that tap `tap` reads for index `at` of the
- * result. Returns -1 if the tap is on padding, or between the elements of a transposed convolution.
- */
+ * result. Returns -1 if the tap is on padding or, in a transposed convolution, between elements of
+ * the operand. */
 static inline int32_t
 cleave_tap (const CleaveSlide *slide, int d, int32_t at, int32_t tap, int32_t is_transposed)
 {
@@ -275,15 +281,17 @@ cleave_tap (const CleaveSlide *slide, int d, int32_t at, int32_t tap, int32_t is
   return from < extent ? from : -1;
 }
 
-/* An operand of an element-wise op. */
+/* An operand of an element-wise op. It may be repeated to the size of the result. */
 typedef struct
 {
-  const void *constant; /* the elements of a constant operand; NULL: the operand is not constant */
-  CleaveChannels rows, columns, channels; /* an extent of 1 is repeated over the result */
+  const void *constant; /* elements of a constant operand; NULL: the operand is computed at run
+                         * time */
+  CleaveChannels rows, columns, channels; /* extents; along an extent of 1, the operand is
+                                           * repeated */
 } CleaveRepeat;
 
-/* Returns the first pixel of an operand that a call reads. `index` is the index of the operand in
- * call->x, `size` the bytes of an element. */
+/* Returns the address of the first pixel of an operand that a call reads. `index`: index of the
+ * operand in call->x, if it is not constant. `size`: bytes of an element. */
 static inline const unsigned char *
 cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t index, int32_t size)
 {
@@ -298,23 +306,23 @@ cleave_operand (const CleaveCall *call, const CleaveRepeat *operand, int32_t ind
          column * operand->channels * size;
 }
 
-/* A convolution of int8. See conv-s8.c and depthwise-s8.c for the order of weights. */
+/* A convolution of int8. conv-s8.c and depthwise-s8.c describe the order of the weights. */
 typedef struct
 {
   const int8_t *weights;
   /* For each channel of the result, two integers: the initial value of the sum, and the multiplier.
    * After them, a byte for each channel: the shift of cleave_scale().
    *
-   * The kernel scales twice the sum, which is faster. So the table has twice the initial value.
-   * This needs a shift from 0 to 63, a sum of 31 bits, and the bounds -128 and 127. For other
-   * channels, the table has the initial value, and the shift minus 64. */
+   * If the shift is from 0 to 63, the sum has at most 31 bits, and the bounds are -128 and 127, the
+   * kernel scales twice the sum, which is faster. The table then has twice the initial value. For
+   * other channels, the table has the initial value, and the shift minus 64. */
   const int32_t *sums;
   CleaveSlide slide;
-  CleaveChannels in, out; /* numbers of channels of a group, in the operand and in the result */
+  CleaveChannels in, out; /* numbers of channels of one group, in the operand and in the result */
   CleaveChannels groups;
   int8_t x_zero, y_zero;
   int8_t low, high; /* bounds of the result */
-  int8_t block;     /* 4, or 1: channels of a block of weights in conv-s8.c */
+  int8_t block;     /* number of channels in a block of weights (conv-s8.c): 4 or 1 */
 } CleaveConvS8;
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };
@@ -344,8 +352,8 @@ typedef struct
   uint8_t op, type;
 } CleaveCompare;
 
-/* A choice between two values: a condition, the value where it holds, and the value where it does
- * not. */
+/* A choice between two values by a condition. The operands are the condition, the value where it is
+ * true, and the value where it is false. */
 typedef struct
 {
   CleaveRepeat operands[3];
@@ -374,27 +382,27 @@ typedef struct
 typedef struct
 {
   int32_t channels;
-  uint8_t type, is_min, is_last; /* is_last: if several channels are equal, the result is the last
-                                    of them, not the first */
+  uint8_t type, is_min, is_last; /* is_last: if several channels are equal, the result is the index
+                                  * of the last one, not of the first */
 } CleaveArg;
 
 typedef struct
 {
-  const float *scales, *offsets; /* for each channel: y = normalized x * scale + offset */
+  const float *scales, *offsets; /* indexed by channel: y = normalized x * scale + offset */
   float epsilon;
   int32_t channels, columns;
 } CleaveInstanceNormF32;
 
-/* A convolution of integers of other types, or a transposed convolution. The weights are w[channel
- * of the result][row][column][channel of a group], minus their zero point. */
+/* A convolution of other integers than int8, or a transposed convolution. The weights minus their
+ * zero points are indexed by [channel of the result][row][column][channel of a group]. */
 typedef struct
 {
-  const void *weights; /* int8_t, or int16_t if weight_bytes is 2 */
+  const void *weights; /* weights of int8_t, or of int16_t if weight_bytes is 2 */
   const int64_t *bias;
   const int32_t *multipliers;
-  const int8_t *shifts; /* see cleave_scale(); if is_wide: right shifts of 64-bit sums */
+  const int8_t *shifts; /* shifts of cleave_scale(); if is_wide: right shifts of 64-bit sums */
   CleaveSlide slide;
-  int32_t in, out; /* numbers of channels of a group, in the operand and in the result */
+  int32_t in, out; /* numbers of channels of one group, in the operand and in the result */
   int32_t groups;
   int32_t x_zero, y_zero;
   int32_t low, high; /* bounds of the result minus y_zero */
@@ -408,8 +416,8 @@ typedef struct
   int16_t low, high; /* bounds of the result of an average pooling */
 } CleavePool;
 
-/* A sum or a mean of int8 elements. Each sum is over count[0] rows, count[1] columns and count[2]
- * channels. */
+/* A sum or a mean of int8 elements. Each sum has the elements of count[0] rows, count[1] columns
+ * and count[2] channels. */
 typedef struct
 {
   int32_t count[3];
@@ -421,12 +429,13 @@ typedef struct
 
 typedef struct
 {
-  const int32_t *table; /* exp (-i * scale) in units of 2^-31, for 256 differences i */
+  const int32_t *table; /* exp (-i * scale) in units of 2^-31, indexed by the difference i, from 0
+                         * to 255 */
   int32_t channels;
-  int32_t y_bytes; /* bytes of an element of the result; 1: int8, 2: int16 */
+  int32_t y_bytes; /* bytes of an element of the result: 1 for int8, 2 for int16 */
 } CleaveSoftmaxS8;
 
-/* An element-wise op of two operands of int8. A sum scales each operand, adds, then scales the
+/* An element-wise op with two operands of int8. A sum scales each operand, adds, then scales the
  * result. */
 typedef struct
 {
@@ -437,84 +446,91 @@ typedef struct
   int16_t zeros[3];
   int8_t shifts[3];
   int8_t left_shift;
-  int8_t sign; /* 1 or -1: the factor of operand 1; 0: a product, in cleave_binary_s16() */
+  int8_t sign; /* factor of operand 1, which is 1 or -1; 0: cleave_binary_s16() multiplies the
+                * operands */
 } CleaveBinaryS8;
 
-/* A table of bytes: y = table[x], where x is read as uint8. */
+/* A table of bytes: y = table[x], where x is read as a uint8. */
 typedef struct
 {
   const void *table;
   int32_t channels;
 } CleaveLookup;
 
-/* A conversion between float and int8, with a scale and a zero point for each channel, or one for
- * all. */
+/* A conversion between float and int8, with one scale and zero point, or one for each channel. */
 typedef struct
 {
   const float *scales;
   const int32_t *zeros;
   int32_t channels;
-  int32_t n; /* number of scales and zeros: `channels`, or 1 */
+  int32_t n; /* number of scales and zeros: 1, or `channels` */
   int32_t low, high;
 } CleaveQuantize;
 
-/* One dimension of a value whose elements are copied from elements of an operand. */
+/* One dimension of a copy: the index in the operand from which each index of the result is
+ * copied. */
 typedef struct
 {
-  const uint16_t *at; /* operand index for each index of the result; NULL: index + shift */
+  const uint16_t *at; /* indexed by index of the result: index in the operand; NULL: index +
+                       * shift */
   int32_t shift;
-  int32_t extent; /* extent of the operand; an index outside of it gets the bytes `fill` */
+  int32_t extent; /* extent of the operand; for an index outside of it, the result gets the bytes
+                   * `fill` */
 } CleaveAxis;
 
 typedef struct
 {
-  CleaveAxis axes[3]; /* in the order rows, columns, channels */
+  CleaveAxis axes[3]; /* the axes of rows, columns and channels */
   int32_t channels;   /* number of channels of the result */
   int16_t size;       /* bytes of an element */
-  uint8_t fill[8];    /* bytes of the element that the result has where no element of the operand is
-                         copied */
+  uint8_t fill[8];    /* bytes of an element of the result that is copied from no element of the
+                       * operand */
 } CleaveMove;
 
-/* A value joined from parts. A layer copies one part. */
+/* A value that is joined from parts. Each layer copies one part. */
 typedef struct
 {
-  const void *constant;               /* the part; NULL: operand 0 */
-  int32_t row, rows, column, columns; /* first row and number of rows of the part in the result,
-                                         first column and number of columns */
-  int32_t offset, bytes; /* offset of the part's bytes in a pixel of the result, and their number */
+  const void *constant;               /* elements of a constant part; NULL: operand 0 is the part */
+  int32_t row, rows, column, columns; /* position of the part in the result: first row and number of
+                                       * rows, first column and number of columns */
+  int32_t offset, bytes; /* position of the part in a pixel of the result: offset and number of
+                          * bytes */
   int32_t pixel_bytes;   /* bytes of a pixel of the result */
   int32_t is_first;
 } CleaveJoin;
 
-/* A permutation of rows, columns and channels: dimension d of the operand is dimension from[d] of
- * the result (0: rows, 1: columns, 2: channels). */
+/* A permutation of rows, columns and channels: dimension d of the operand (0: rows, 1: columns, 2:
+ * channels) is dimension from[d] of the result. */
 typedef struct
 {
-  uint8_t from[3]; /* 3: none, since dimension d of the operand has extent 1 */
+  uint8_t from[3]; /* 3: dimension d of the operand has extent 1 and is no dimension of the
+                    * result */
   uint8_t size;    /* bytes of an element */
   int32_t channels, y_channels;
 } CleaveTranspose;
 
-/* A conversion of blocks of channels to blocks of rows and columns, or back. */
+/* A conversion of channels to blocks of rows and columns, or back. */
 typedef struct
 {
-  int32_t block, channels;  /* extent of a block; number of channels of the value with more rows */
+  int32_t block, channels;  /* extent of a block; number of channels of the value that has more
+                             * rows */
   int16_t size;             /* bytes of an element */
-  int16_t is_columns_first; /* with p = place in the block, channel c is channel p * channels + c of
-                               the other value; 0: c * block * block + p */
+  int16_t is_columns_first; /* 1: channel c at position p of a block is channel p * channels + c of
+                             * the other value; 0: it is channel c * block * block + p */
 } CleaveBlocks;
 
 /* A convolution of floats: one fused multiply-add after the other, in the order of rows, columns
- * and channels. The weights are w[i][channel] for each block of four channels of the result, then
- * w[i] for each remaining channel. The weights of a depthwise convolution are
- * w[row][column][channel]. */
+ * and channels. For each block of four channels of the result, the weights are w[i][channel], where
+ * i counts the elements of the window. Then they are w[i] for each remaining channel. The weights
+ * of a depthwise convolution are w[row][column][channel]. */
 typedef struct
 {
-  const float *weights, *bias; /* bias: NULL if there is none */
+  const float *weights, *bias; /* weights, and biases; bias: NULL if there is none */
   CleaveSlide slide;
-  int32_t in, out; /* numbers of channels of a group, in the operand and in the result */
+  int32_t in, out; /* numbers of channels of one group, in the operand and in the result */
   int32_t groups;
-  int32_t is_bias_last; /* whether the bias is added at the end of the sum, not at its begin */
+  int32_t is_bias_last; /* whether the bias is added at the end of the sum instead of at its
+                         * begin */
 } CleaveConvF32;
 
 typedef struct
@@ -532,7 +548,7 @@ typedef struct
   int32_t channels;
 } CleaveMeanF32;
 
-/* An element-wise function of float, with its parameters a and b. */
+/* An element-wise function of a float, with its parameters a and b. */
 typedef struct
 {
   int32_t channels;
@@ -555,25 +571,26 @@ enum {
   CLEAVE_SOFTSIGN
 };
 
-/* A recurrent layer. The gates of w[gate][unit][input] and r[gate][unit][unit] have the order of
- * ONNX. A pixel of the state has two vectors of h: even steps write one, odd steps the other. A
- * third vector is c (LSTM) or the reset h (GRU). */
+/* A recurrent layer. The gates in w[gate][unit][input] and r[gate][unit][unit] have the order of
+ * ONNX. A pixel of the state has three vectors. Two are h: even steps write one of them, odd steps
+ * the other. The third is c (LSTM) or the h that the reset gate multiplied (GRU). */
 typedef struct
 {
-  const float *w, *r, *biases; /* biases[gate][unit]: the sums of the biases of w and r */
-  const float *r_biases;       /* biases of R in the gate H, if a GRU adds them to R h before it
-                                  multiplies by the reset gate; else NULL */
+  const float *w, *r, *biases; /* biases[gate][unit]: each is the sum of the biases of w and r */
+  const float *r_biases;       /* biases of R for the gate H, if a GRU adds them before it
+                                * multiplies by the reset gate; NULL: biases has them */
   const float *peepholes;      /* peephole weights; NULL: none */
-  const float *h, *c; /* constant initial states; NULL: zeros, or the states are an operand */
+  const float *h, *c; /* constant initial states; NULL: the states are zeros, or operand 1 has
+                       * them */
   int32_t in, hidden, steps;
   float clip, alpha[3], beta[3];
   uint8_t activations[3];
-  uint8_t has_start, is_coupled; /* is_coupled: the forget gate of an LSTM is 1 - the input gate */
-  uint8_t has_all_steps, has_cell; /* the result has h of all steps; it has h and c */
+  uint8_t has_start, is_coupled;   /* has_start: operand 1 has the initial states; is_coupled: the
+                                    * forget gate of an LSTM is 1 minus the input gate */
+  uint8_t has_all_steps, has_cell; /* whether the result has h of all steps, and whether it has c */
 } CleaveRecurrentF32;
 
-/* A recurrent layer of int8, see cleave_lstm_row_s8(). The biases include the zero points times the
- * weights. */
+/* A recurrent layer of int8 (lstm-s8.c). The biases include the zero points times the weights. */
 typedef struct
 {
   const int8_t *w, *r; /* w[gate][unit][input], r[gate][unit][unit] */
@@ -581,40 +598,44 @@ typedef struct
   const int8_t *h; /* constant initial state h, if has_start is 0 */
   const int16_t *c;
   int32_t in, hidden, steps;
-  int32_t x_multipliers[4], h_multipliers[4]; /* by gate: of the sum over x; over h */
+  int32_t x_multipliers[4], h_multipliers[4]; /* indexed by gate: multipliers of the sum over x, and
+                                               * of the sum over h */
   int32_t multipliers[3]; /* multipliers of three products: forget gate * c, input gate * cell gate,
-                             and h */
+                           * and output gate * tanh (c) */
   int32_t tanh_multiplier;
-  int8_t x_shifts[4], h_shifts[4], shifts[3]; /* see cleave_scale() */
+  int8_t x_shifts[4], h_shifts[4], shifts[3]; /* shifts for these multipliers, as in
+                                               * cleave_scale() */
   int8_t tanh_shift;
   int16_t h_zero, cell_clip;
   uint8_t has_start, has_all_steps, has_cell; /* as in CleaveRecurrentF32 */
 } CleaveLstmS8;
 
-/* The initial states h and c of a recurrent layer: operands, constants, or zeros (NULL). */
+/* The initial states h and c of a recurrent layer. Each is an operand, a constant, or zeros
+ * (NULL). */
 typedef struct
 {
   const void *constants[2];
-  int32_t bytes[2]; /* bytes of h and of c in a column */
+  int32_t bytes[2]; /* bytes of h and bytes of c in a column */
   uint8_t is_operand[2];
 } CleaveRecurrentStart;
 
-/* Normalizes n channels, or n columns if n_columns is above 1. */
+/* A normalization of n channels, or of n columns if n_columns is more than 1. */
 typedef struct
 {
-  const float *scales, *offsets; /* indexed by element of the n; offsets: NULL if there are none */
+  const float *scales, *offsets; /* n elements each; offsets: NULL if there are none */
   double epsilon;
   int32_t channels, n, n_columns;
 } CleaveLayerNormF32;
 
-/* A product of two values A and B: each sum is over the channels k of A. The factors of channel k
+/* A product of two values A and B: each sum is over the channels k of A. The factors for channel k
  * are row k of B or, if has_columns, column k of B. If has_columns, each row of A and of B is a
  * matrix. */
 typedef struct
 {
   int32_t in, out; /* numbers of channels of A and of B */
   uint8_t has_columns;
-  uint8_t has_one_row[2]; /* whether all rows of the result read row 0 of A, and row 0 of B */
+  uint8_t has_one_row[2]; /* [0]: all rows of the result read row 0 of A; [1]: all rows of the
+                           * result read row 0 of B */
 } CleaveMatMulF32;
 
 /* A copy of rows of a table, selected by indices. */
@@ -633,10 +654,9 @@ typedef struct
   int32_t channels;
 } CleaveNormF32;
 
-/* Interpolation along rows and columns. Index i of dimension d has up to taps[d] taps, with the
- * indices at[d][i * taps[d] ...] in the operand and as many weights. An index UINT16_MAX marks an
- * unused tap.
- */
+/* Interpolation along rows and columns. Index i of dimension d has up to taps[d] taps. Their
+ * indices in the operand are at[d][i * taps[d]] and the following entries; `weights` has the same
+ * order. The index UINT16_MAX marks an unused tap. */
 typedef struct
 {
   const uint16_t *at[2];
@@ -645,19 +665,20 @@ typedef struct
   int32_t channels;
 } CleaveResizeF32;
 
-/* A convolution by Winograd's algorithm F(2x2, 3x3). The weights are 16 factors w[i][16][channel]
- * for each block of four channels of the result, then w[i][16] for each remaining channel. */
+/* A convolution by Winograd's algorithm F(2x2, 3x3). For each block of four channels of the result,
+ * the weights are 16 factors w[i][16][channel], where i is a channel of the operand. Then they are
+ * w[i][16] for each remaining channel. */
 typedef struct
 {
-  const float *weights, *bias; /* bias: NULL if there is none */
+  const float *weights, *bias; /* weights, and biases; bias: NULL if there is none */
   int32_t rows, columns;       /* extents of the operand */
   int32_t pad[2];
-  int32_t phase[2]; /* 1: the first tile begins before index 0 */
-  int32_t in, out;  /* numbers of channels of a group, in the operand and in the result */
+  int32_t phase[2]; /* 1: the first tile begins one row (or column) before index 0 */
+  int32_t in, out;  /* numbers of channels of one group, in the operand and in the result */
   int32_t groups;
 } CleaveWinogradF32;
 
-/* A conversion from integers to integers. Integers that are not below the zero point have one
+/* A conversion from integers to integers of another scale. Integers from the zero point up have one
  * scale, integers below it have another. */
 typedef struct
 {
@@ -669,31 +690,31 @@ typedef struct
   uint8_t x_bytes, y_bytes;
 } CleaveRescale;
 
-/* Bilinear interpolation of int8: index i of the result reads at position i * step + shift, in
- * units of 2^-10.
- */
+/* Bilinear interpolation of int8. Index i of the result reads the operand at position i * step +
+ * shift, in units of 2^-10. */
 typedef struct
 {
   int32_t steps[2], shifts[2];
-  int32_t extents[2]; /* rows and columns of the operand */
+  int32_t extents[2]; /* numbers of rows and columns of the operand */
   int32_t channels;
 } CleaveResizeS8;
 
 #define CLEAVE_MAX_DIGITS 8
 
-/* A value that has the elements of an operand in another order. The index of an element in memory
- * is written as digits; digit k has the extent extents[k]; a step of the digit moves steps[k]
- * elements in the operand. The last digit is the lowest. */
+/* A value with the elements of an operand in another order. The index of an element in memory is
+ * written as digits; the last digit is the lowest. Digit k has the extent extents[k]. If it
+ * increases by 1, the index in the operand increases by steps[k]. */
 typedef struct
 {
-  int32_t n_digits, first; /* first: index in the operand of element 0 */
+  int32_t n_digits, first; /* number of digits; index in the operand of element 0 */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
   int32_t columns, channels;       /* numbers of columns and channels of the result */
-  int32_t row_elements, x_columns; /* in the operand: elements of a row, and columns */
+  int32_t row_elements, x_columns; /* of the operand: number of elements in a row, and number of
+                                    * columns */
   int32_t size;                    /* bytes of an element */
 } CleaveReorder;
 
-/* The kernels. */
+/* The kernels. Each is defined in a file of its own. */
 
 void cleave_conv_s8 (const CleaveCall *call);
 void cleave_depthwise_s8 (const CleaveCall *call);
@@ -786,7 +807,7 @@ void cleave_join (const CleaveCall *call);
 void cleave_transpose (const CleaveCall *call);
 void cleave_depth_to_space (const CleaveCall *call);
 
-/* Defines the kernel of an element-wise function. `value` is an expression of the operand a. */
+/* Defines the kernel of an element-wise function. `value` is an expression of the operand `a`. */
 #define CLEAVE_DEFINE_UNARY_F32(kernel, value)                                                     \
   void kernel (const CleaveCall *call)                                                             \
   {                                                                                                \
@@ -804,8 +825,8 @@ void cleave_depth_to_space (const CleaveCall *call);
       }                                                                                            \
   }
 
-/* Defines the kernel of an element-wise function of two operands. `value` is an expression of a and
- * b. */
+/* Defines the kernel of an element-wise function of two operands. `value` is an expression of `a`
+ * and `b`. */
 #define CLEAVE_DEFINE_BINARY_F32(kernel, value)                                                    \
   void kernel (const CleaveCall *call)                                                             \
   {                                                                                                \

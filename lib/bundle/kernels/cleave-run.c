@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Runs the segments of a model. In a segment, a layer may lack rows of an operand. Then it asks the
- * layer that computes them, and so on, until a layer has all rows that it needs for its next row.
+/* Runs the segments of a model. If a layer lacks rows of an operand, the layer that computes the
+ * operand must run first. That layer may lack rows, too. So the loop goes back from layer to layer,
+ * until one has all rows that it needs for its next row.
  *
- * CleaveRun has the position in the plan. So cleave_run_next() returns before a kernel is called,
- * and the stack frames of both functions are never on the stack together. */
+ * CleaveRun stores the position of the run. So cleave_run_next() returns before a kernel is called,
+ * and the stack never holds the frames of both at the same time. */
 
 #include "cleave-run.h"
 
@@ -14,14 +15,15 @@ state_of (const CleaveRun *run, uint32_t layer)
   return &run->states[layer - run->segment->first];
 }
 
-/* Returns whether a layer of the segment computes the value. */
+/* Returns whether a layer of the current segment computes the value. */
 static int
 is_inner (const CleaveRun *run, uint32_t value)
 {
   return value >= run->segment->first && value < run->segment->end;
 }
 
-/* Returns the first column that a layer computes (`which` 0), or the column after the last (1). */
+/* Returns the first column that a layer computes (`which` is 0), or the column after the last
+ * (`which` is 1). */
 static uint16_t
 column_of (const CleaveRun *run, uint32_t layer, uint32_t which)
 {
@@ -40,7 +42,7 @@ row_bytes_of (const CleaveValue *value)
   return (uint32_t) value->width * value->pixel_bytes;
 }
 
-/* Returns the address of the image of a value. */
+/* Returns the address of the current image of a value. */
 static unsigned char *
 begin_of (const CleaveRun *run, const CleaveValue *value)
 {
@@ -67,7 +69,8 @@ begin_of_operand (const CleaveRun *run, const CleaveValue *value)
          image * (value->rows * row_bytes_of (value));
 }
 
-/* Returns how many rows of an operand must exist before a row of the result can be computed. */
+/* Returns the number of rows of an operand that must exist before row `row` of the result can be
+ * computed. */
 static int32_t
 rows_needed (const CleaveRun *run, const CleaveRowMap *map, uint32_t operand, int32_t row)
 {
@@ -93,7 +96,8 @@ next_row (const CleaveRun *run, uint32_t layer)
   return run->segment->is_upward ? (uint16_t) (run->model->values[layer].rows - 1 - made) : made;
 }
 
-/* Returns a layer that must compute a row first, or `layer` itself if it lacks no row. */
+/* Returns a layer that must compute a row before `layer` can run; `layer` itself if it lacks no
+ * row. */
 static uint32_t
 find_missing (const CleaveRun *run, uint32_t layer)
 {
@@ -130,7 +134,7 @@ set_rows (const CleaveRun *run, uint32_t operand, CleaveRows *x)
   x->slot = (uint16_t) (made % value->capacity);
 }
 
-/* Sets the call that computes the next row of a layer, and counts the row. */
+/* Sets the call that computes the next row of a layer, and increments the layer's count of rows. */
 static void
 set_call (CleaveRun *run, uint32_t layer)
 {
@@ -150,7 +154,7 @@ set_call (CleaveRun *run, uint32_t layer)
   state_of (run, layer)->made++;
 }
 
-/* Begins a band of a segment. */
+/* Begins a band of the current segment. */
 static void
 begin_band (CleaveRun *run)
 {
@@ -161,8 +165,7 @@ begin_band (CleaveRun *run)
   run->target = segment->end;
 }
 
-/* Moves on to the next layer of the plan whose result is whole. Returns 0 at the end of the plan.
- */
+/* Moves to the next layer with a whole result. Returns 0 if all layers have finished. */
 static int
 next_target (CleaveRun *run)
 {
@@ -190,8 +193,8 @@ next_target (CleaveRun *run)
     }
 }
 
-/* Sets the call that computes the next row of the plan. Returns the layer of the row, or NULL at
- * the end of the plan. */
+/* Sets the call that computes the next row of the model. Returns the layer of that row; NULL if all
+ * rows are computed. */
 static const CleaveLayer *
 cleave_run_next (CleaveRun *run)
 {

@@ -2,17 +2,17 @@
 
 #include "cleave-kernels.h"
 
-/* A block of channels of one pixel of the result. */
+/* A block of channels of one pixel of the result. The sums of a block are computed together. */
 typedef struct
 {
   const CleaveCall *call;
   const CleaveConvF32 *p;
-  int32_t row, column; /* row and column in the operand of the first tap */
-  int32_t group, n;    /* n: number of channels of the block, four or one */
+  int32_t row, column; /* row and column in the operand that the first tap reads */
+  int32_t group, n;    /* group of the block; number of its channels, four or one */
   CleaveTaps rows, columns;
 } ConvF32;
 
-/* Adds `count` products to the sums of four channels. */
+/* Adds `count` products to each of the sums of four channels. */
 static void
 conv_f32_add_4 (float *sum, const float *x, const float *w, int32_t count)
 {

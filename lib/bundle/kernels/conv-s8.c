@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Convolution of int8. A block is p->block channels of the result (four or one), or one remaining
- * channel. The weights of a block are lines. A line is the longest of these:
+/* Convolution of int8. Channels of the result are computed in blocks of p->block channels (four or
+ * one); remaining channels are blocks of one channel. The weights of a block are a sequence of
+ * lines. A line has the weights that are read one after the other, and is the longest of these:
  *
  *   - all taps, if there are several with at most CONV_S8_GATHERED elements: they are copied from
  *     the operand, with padding. The line ends with weights of zero, up to a multiple of four.
  *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
  *   - one tap
  *
- * dot-s8.h has the order of the weights of a line with four channels. If the number n of elements
- * is no multiple of four, the last n % 4 elements have the weights w[i][channel]. A line of a
- * single channel is w[i].
+ * dot-s8.h describes the order of the weights of a line with four channels. If the number n of
+ * elements is no multiple of four, the last n % 4 elements have the weights w[i][channel]. A line
+ * of a single channel is w[i].
  *
- * The sums begin with the bias minus x_zero times all weights, so that x needs no subtraction of
- * x_zero. In return, weights on padding are multiplied by x_zero. */
+ * The sums begin with the bias minus x_zero times all weights, so the kernel need not subtract
+ * x_zero from x. For this reason, it multiplies weights on padding by x_zero. */
 
 #include "cleave-kernels.h"
 #include "dot-s8.h"
@@ -21,7 +22,7 @@
 
 #define CONV_S8_GATHERED 40
 
-/* Returns whether a line is all taps of the window. */
+/* Returns whether a line has all taps of the window. */
 static inline int
 conv_s8_is_small (const CleaveConvS8 *p)
 {
@@ -30,33 +31,37 @@ conv_s8_is_small (const CleaveConvS8 *p)
   return taps > 1 && taps * p->in <= CONV_S8_GATHERED;
 }
 
-/* Returns whether a line is a row of the kernel. */
+/* Returns whether a line has a row of the kernel. */
 static inline int
 conv_s8_has_rows (const CleaveConvS8 *p)
 {
   return p->groups == 1 && p->slide.dilation[1] == 1 && p->in % 4 == 0;
 }
 
-/* One or two pixels of the result. */
+/* The state of the computation of one or two pixels of the result. */
 typedef struct
 {
   WindowS8 window;
-  uint8_t pixels;    /* one, or two whose windows have no padding on the left and right */
-  uint8_t is_single; /* the elements below are the whole window; none follow */
-  uint8_t n;         /* number of channels of the block */
-  /* The elements of the window to add next: they are side by side, or padding. */
+  uint8_t pixels;    /* number of pixels: 1, or 2 if their windows have no padding on the left and
+                      * right */
+  uint8_t is_single; /* `from` has the elements of the whole window */
+  uint8_t n;         /* number of channels in the block */
+  /* The `count` elements of the window whose products are added next. They are side by side in the
+   * operand, or padding. */
   const int8_t *from;
   int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
                     pixel */
   int32_t count, left;
-  uint32_t row;    /* bytes from slot 0 to row k of the kernel */
-  int32_t k, tap;  /* row of the kernel, and tap in this row, that follow the elements at `from` */
-  uint32_t sum[8]; /* the sums of the block; sum[4] ... are the sums of the second pixel */
-  int8_t part[2 * CONV_S8_GATHERED]; /* copies of windows, or elements that stand for padding */
+  uint32_t row;    /* offset in bytes, from slot 0, of the operand's row under row k of the
+                    * kernel */
+  int32_t k, tap;  /* row of the kernel, and tap in this row, after the elements at `from` */
+  uint32_t sum[8]; /* sums of the channels of the block: sum[0] ... of the first pixel, sum[4] ...
+                    * of the second */
+  int8_t part[2 * CONV_S8_GATHERED]; /* copies of the windows, or x_zero in place of padding */
 } ConvS8;
 
-/* Adds the products of n elements from index `first` on to the sums. The weights are w[i][channel].
- */
+/* Adds the products of n elements, from element `first` on, to the sums. The weights are
+ * w[i][channel]. */
 static void
 conv_s8_add_singly (ConvS8 *s, int32_t first, int32_t n, const int8_t *w)
 {
@@ -134,7 +139,7 @@ conv_s8_next (ConvS8 *s)
   return 1;
 }
 
-/* Copies a window whose first tap is at column `first`. */
+/* Copies a window to `to`. The window's first tap is in column `first`. */
 static void
 conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
 {
@@ -168,8 +173,8 @@ conv_s8_gather (const ConvS8 *s, int32_t first, int8_t *to)
     }
 }
 
-/* Sets the number of pixels to compute, one or two, of the `left` remaining ones. If a line has all
- * taps, copies the windows of these pixels. */
+/* Sets the number of pixels to compute together, one or two, if `left` pixels remain. If a line has
+ * all taps, copies the windows of these pixels. */
 static CLEAVE_APART void
 conv_s8_begin (ConvS8 *s, int32_t left)
 {
@@ -200,7 +205,8 @@ conv_s8_begin (ConvS8 *s, int32_t left)
     }
 }
 
-/* Computes the channels of a group. Returns the weights of the next group. */
+/* Computes the channels of a group, from channel `channel` on. Returns the address of the next
+ * group's weights. */
 static const int8_t *
 conv_s8_compute (ConvS8 *s, int32_t channel, const int8_t *w, int8_t *y)
 {

@@ -5,7 +5,8 @@
 
 #include "cleave-kernels.h"
 
-/* Adds the products of a window of one group to `sum`. `w` has the weights of the channel. */
+/* Adds the products of a window of one group to `sum`, and returns it. `w` has the weights of one
+ * channel of the result. */
 static float
 conv_transpose_f32_window (
     const CleaveCall *call, int32_t column, int32_t group, const float *w, float sum)

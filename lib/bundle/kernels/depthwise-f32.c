@@ -2,8 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the sum of one channel of a pixel. The first tap of the window is at a row and column of
- * the operand. */
+/* Returns the sum of one channel of a pixel. `row` and `column` are the row and the column of the
+ * operand that the first tap of the window reads. */
 static float
 depthwise_f32_sum (const CleaveCall *call,
                    CleaveTaps rows,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Depthwise convolution of int8 with at least four channels: each channel of the result is a sum
- * over one channel of x minus x_zero, without padding. The weights are w[row][column][channel]. A
- * block is four channels. If the channels are no multiple of four, the last two blocks overlap. */
+ * over one channel of x minus x_zero; padding is skipped. The weights are w[row][column][channel].
+ * Four channels (a block) are computed together. If the number of channels is no multiple of four,
+ * the last two blocks overlap. */
 
 #include "cleave-kernels.h"
 #include "window-s8.h"
 
-/* Adds the products of a tap to the sums. */
+/* Adds the products of one tap to the sums of four channels. */
 #ifdef CLEAVE_DSP
 #define DEPTHWISE_S8_STEP(from, w)                                                                 \
   {                                                                                                \
@@ -34,7 +35,8 @@
   }
 #endif
 
-/* Computes the sums of four channels of a pixel. `taps` are the taps of one row of the kernel. */
+/* Computes the sums of four channels of a pixel. `taps`: the taps of each row of the kernel that
+ * read data. */
 static CLEAVE_APART void
 depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint32_t *sum)
 {
@@ -42,7 +44,8 @@ depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint3
   const int32_t channels = p->groups, step = channels * p->slide.dilation[1];
   const int32_t n = taps.end - taps.begin, skip = (p->slide.kernel[1] - n) * channels;
   const int8_t *x =
-      s->x + s->first * channels + taps.begin * step + channel; /* first tap, in slot 0 */
+      s->x + s->first * channels + taps.begin * step + channel; /* address of the first tap in slot
+                                                                 * 0 */
   const int8_t *w =
       p->weights + (s->rows.begin * p->slide.kernel[1] + taps.begin) * channels + channel;
 #ifdef CLEAVE_DSP
@@ -58,7 +61,7 @@ depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint3
     {
       const int8_t *from = x + row, *end = w + n * channels;
 
-      /* Three taps without a loop need a quarter fewer instructions. */
+      /* The code for three taps without a loop runs a quarter fewer instructions. */
       if (!CLEAVE_IS_SMALL && n == 3)
         {
           DEPTHWISE_S8_STEP (from, w)

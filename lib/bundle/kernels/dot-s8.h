@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Products of elements x[0] ... x[n - 1] of one or two pixels and the weights of four channels. n
- * is a multiple of four.
+/* Sums of products for conv-s8.c: elements x[0] ... x[n - 1] of one or two pixels, times the
+ * weights of four channels. n is a multiple of four.
  *
  * The weights are int16. Each combines the weights of an element for two channels: weight 0 + 256 *
- * weight 1, which has the byte of weight 0 first. Four elements have eight of these integers:
+ * weight 1, so that the low byte is weight 0. Four elements have eight of these integers, in this
+ * order:
  *
  *   elements 0 and 2 for channels 0 and 1; elements 0 and 2 for channels 2 and 3
  *   elements 1 and 3 for channels 0 and 1; elements 1 and 3 for channels 2 and 3
  *
- * The products with both bytes have the sum of channel 0 plus 256 times the sum of channel 1. The
- * products with the first byte have the sum of channel 0. The difference, divided by 256, is the
- * sum of channel 1. So a processor that multiplies halves of a word extends only every second byte.
- */
+ * The products with the whole integers add up to the sum of channel 0 plus 256 times the sum of
+ * channel 1. The products with the low bytes add up to the sum of channel 0. The difference,
+ * divided by 256, is the sum of channel 1. So a processor that multiplies halves of a word extends
+ * only every second byte. */
 
-/* The largest n. If n is larger, a sum of products with both bytes can exceed an int32. */
+/* The largest n. If n is larger, a sum of products with the whole integers can exceed an int32. */
 #define DOT_S8_ELEMENTS 508
 
 #ifdef CLEAVE_DSP
-/* Adds products of two elements, a, and the weights of two channels. */
+/* Adds the products of two elements (the halves of `a`) and the weights of two channels. */
 #define DOT_S8_PAIR(at, a, s0, s1)                                                                 \
   memcpy (&v, w + (at), sizeof v);                                                                 \
   s1 = __smlad (a, v, s1);                                                                         \
   v = __sxtb16 (v);                                                                                \
   s0 = __smlad (a, v, s0);
 
-/* Reads elements 0 and 2 of four bytes as halves of a word, or elements 1 and 3. */
+/* Reads elements 0 and 2 of four bytes, or elements 1 and 3, as the halves of a word. */
 #define DOT_S8_EVEN(a, from)                                                                       \
   memcpy (&a, from, sizeof a);                                                                     \
   a = __sxtb16 (a);
@@ -49,8 +50,8 @@
   }
 
 #if defined __OPTIMIZE__ && !defined __clang__
-/* The code for two pixels uses all registers. If it is in C, compilers load too early, and then
- * spill. So `other` is read from memory, and the bytes of x are read twice. */
+/* The code for two pixels uses all registers. Compilers load too early in C code, and then spill,
+ * so it is assembler code. It reads `other` from memory, and the bytes of x twice. */
 #define DOT_S8_HALF                                                                                \
   "ldr %10, [%11], #4\n\tsmlad %1, %8, %10, %1\n\tsmlad %5, %9, %10, %5\n\t"                       \
   "sxtb16 %10, %10\n\tsmlad %0, %8, %10, %0\n\tsmlad %4, %9, %10, %4\n\t"                          \
@@ -85,7 +86,7 @@
   }
 #endif
 #else
-/* Returns the weights of an element for two channels. */
+/* Returns the combined weights of an element for two channels. */
 static inline int32_t
 dot_s8_both (const int8_t *w)
 {
@@ -98,7 +99,7 @@ dot_s8_both (const int8_t *w)
   return both;
 }
 
-/* Adds the products of element i of x. Its weights are at w[at] ... */
+/* Adds the products of element i of x to the sums. Its weights begin at w[at]. */
 #define DOT_S8_STEP_1(i, at)                                                                       \
   {                                                                                                \
     const int32_t a = x[i];                                                                        \
@@ -144,7 +145,8 @@ dot_s8_both (const int8_t *w)
   w += 16;
 #endif
 
-/* Adds the sums of products of two channels: with the first byte, and with both bytes. */
+/* Adds the results of two channels to sum[0] and sum[1]. `first`: sum of the products with the low
+ * bytes; `both`: sum of the products with the whole integers. */
 static inline void
 dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
 {
@@ -152,8 +154,8 @@ dot_s8_end (uint32_t *sum, int32_t first, int32_t both)
   sum[1] += (uint32_t) ((both - first) >> 8);
 }
 
-/* Adds n products to each sum of four channels of two pixels. The second pixel is `other` bytes
- * after x. */
+/* Adds n products to each sum of four channels of two pixels. The elements of the second pixel are
+ * `other` bytes after x. */
 static inline void
 dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
 {
@@ -170,7 +172,7 @@ dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int3
   dot_s8_end (sum + 6, s6, s7);
 }
 
-/* Adds n products to each sum of four channels of a pixel. */
+/* Adds n products to each sum of four channels of one pixel. */
 static inline void
 dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Loads elements of any type as float or as int64. Integers are little-endian. */
+/* Loads elements of any type as float or as int64, for kernels that support several types (arg.c,
+ * cast.c, compare.c). Integers are little-endian. Example: element_load (x, CLEAVE_S8) is -1 if the
+ * byte at x is 255. */
 
 #ifndef CLEAVE_ELEMENTS_H
 #define CLEAVE_ELEMENTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies the rows of a constant table that indices select. An index below 0 counts from the end. An
- * index out of range is clamped. */
+/* Copies rows of a constant table; the operand has their indices. An index below 0 counts from the
+ * end. An index out of range is clamped. */
 
 #include "cleave-kernels.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The logistic function and tanh of floats. */
+/* The logistic function and tanh of floats. The gates of recurrent layers (recurrent-f32.h), and
+ * the kernels sigmoid-f32.c and tanh-f32.c, use them. */
 
 #ifndef CLEAVE_GATES_F32_H
 #define CLEAVE_GATES_F32_H

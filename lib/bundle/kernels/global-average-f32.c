@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The mean of floats. Element i is added to lane i % 8. Then the second half of the lanes is added
- * to the first half, until one lane is left. */
+/* The mean of all floats of a channel. Element i is added to lane i % 8. Then the second half of
+ * the lanes is added to the first half, until one lane is left. */
 
 #include "cleave-kernels.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A recurrent layer with the gates Z, R and H. */
+/* The recurrent layer GRU, with the gates Z (update), R (reset) and H (new state). */
 
 #include "recurrent-f32.h"
 

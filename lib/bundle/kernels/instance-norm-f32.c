@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Normalizes each channel of an image, whose pixels all lie in one row. A sum has 8 lanes. Then the
- * second half of the lanes is added to the first half, until one lane is left. */
+/* Normalizes each channel of an image. All pixels of the image are in one row. A sum has 8 lanes;
+ * element i is added to lane i % 8. Then the second half of the lanes is added to the first half,
+ * until one lane is left. */
 
 #include "cleave-kernels.h"
 
-/* Returns the mean of x - center over the columns of a channel, or of the squares of x - center. */
+/* Returns the mean of x - center over the columns of a channel, or the mean of the squares of x -
+ * center. */
 static CLEAVE_APART float
 instance_norm_f32_mean (const CleaveInstanceNormF32 *p, const float *x, float center, int squares)
 {

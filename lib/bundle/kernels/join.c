@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies one part of a joined value. Operand 0 is the part, unless the part is constant. The last
- * operand is the joined value with the parts before this part; the first part has no such operand.
- */
+/* Copies one part into a joined value. Operand 0 is the part, unless the part is constant. The last
+ * operand is the joined value with all earlier parts; the first part has no such operand. */
 
 #include <string.h>
 
 #include "cleave-kernels.h"
 
-/* Copies n bytes to `y`, which may begin before `from` and overlap it. */
+/* Copies n bytes to `y`. `y` may begin before `from` and overlap it. */
 static void
 join_copy (unsigned char *y, const unsigned char *from, size_t n)
 {
   while (n > 0)
     {
-      const size_t gap = (uintptr_t) from - (uintptr_t) y; /* huge if `from` lies before y: the
-                                                            * difference wraps around */
+      const size_t gap = (uintptr_t) from - (uintptr_t) y; /* distance; huge if `from` is before
+                                                            * `y`, since the difference wraps
+                                                            * around */
       const size_t part = gap < n ? gap : n;
 
       memcpy (y, from, part);

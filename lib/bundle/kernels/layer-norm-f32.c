@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Normalization of the channels of a pixel, or of the columns of a row for each channel. A sum has
- * blocks of 256 elements. 8 lanes of float add the elements of a block; then these lanes are added
- * to 8 lanes of double. */
+/* Normalizes the channels of a pixel, or the columns of a row for each channel. A sum is computed
+ * in blocks of 256 elements. 8 lanes of float add the elements of a block; then these lanes are
+ * added to 8 lanes of double. */
 
 #include "cleave-kernels.h"
 
-/* The elements that are normalized together. */
+/* A line: the elements that are normalized together. */
 typedef struct
 {
   const float *x;
   int32_t n, step;
 } LayerNormLine;
 
-/* Returns the sum of x - center over the elements of a line, or of the squares of x - center. */
+/* Returns the sum of x - center over the elements of a line, or the sum of the squares of x -
+ * center. */
 static double
 layer_norm_f32_sum (const LayerNormLine *line, float center, int squares)
 {
@@ -40,7 +41,7 @@ layer_norm_f32_sum (const LayerNormLine *line, float center, int squares)
   return lanes[0];
 }
 
-/* Normalizes elements begin ... end - 1 of a line. */
+/* Normalizes the elements [begin, end) of a line. */
 static CLEAVE_APART void
 layer_norm_f32_line (
     const CleaveLayerNormF32 *p, const LayerNormLine *line, int32_t begin, int32_t end, float *y)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The logarithm of floats, within 1.5 ulp. */
+/* The logarithm of floats, within 1.5 ulp. The kernels log-f32.c and log-softmax-f32.c use it. */
 
 #ifndef CLEAVE_LOG_F32_H
 #define CLEAVE_LOG_F32_H
 
 #include "cleave-kernels.h"
 
-/* Returns the polynomial of log (1 + f) without the terms of the lowest degrees. */
+/* Returns the polynomial of log (1 + f) without its terms of the lowest degrees. */
 static inline float
 log_f32_polynomial (float f)
 {

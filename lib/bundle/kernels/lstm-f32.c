@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A recurrent layer with the gates input, output, forget and cell. */
+/* The recurrent layer LSTM, with the gates input, output, forget and cell. */
 
 #include "recurrent-f32.h"
 
-/* Returns the activated gate `gate` of unit j. Adds the peephole, if there is one, to its sum. */
+/* Applies the activation function to gate `gate` of unit j and returns the result. `sum` is the
+ * gate's sum, to which a peephole is added if there is one. */
 static float
 lstm_f32_gate (const RecurrentStep *s, int32_t gate, int32_t j, float sum)
 {

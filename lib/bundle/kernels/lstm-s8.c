@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A recurrent layer of int8 with the gates input, forget, cell and output, by the rules of
- * TensorFlow Lite. A pixel of the state has c as int16, and two vectors of h: even steps write one,
- * odd steps the other. */
+/* The recurrent layer LSTM of int8 with the gates input, forget, cell and output, by the rules of
+ * TensorFlow Lite. A pixel of the state has c as int16, and two vectors of h: even steps write one
+ * of them, odd steps the other. */
 
 #include "cleave-kernels.h"
 
 enum { INPUT, FORGET, CELL, OUTPUT };
 enum { BY_FORGET, BY_INPUT, BY_HIDDEN };
 
-/* 1 / (1 + exp (-i / 24)) in units of 2^-16. */
+/* Entry i is 1 / (1 + exp (-i / 24)), in units of 2^-16. */
 static const uint16_t lstm_s8_sigmoid[256] = {
   32768, 33451, 34133, 34813, 35493, 36169, 36843, 37513, 38180, 38841, 39498, 40149, 40794, 41432,
   42064, 42688, 43304, 43912, 44511, 45102, 45683, 46255, 46817, 47369, 47911, 48443, 48964, 49475,
@@ -41,8 +41,9 @@ lstm_s8_scale (int32_t x, int32_t multiplier, int32_t shift)
   return (int32_t) (((int64_t) x * multiplier + half) >> shift);
 }
 
-/* Interpolates the table at `at`, which has `bits` bits behind the index of an entry. Returns
- * `above` if `at` is beyond the table. */
+/* Interpolates in the table of the logistic function. The upper bits of `at` are the index of an
+ * entry, and the lower `bits` bits are the fraction. Returns `above` if `at` is beyond the
+ * table. */
 static int32_t
 lstm_s8_interpolate (int32_t at, int32_t bits, int32_t above)
 {
@@ -101,7 +102,8 @@ lstm_s8_gate (const CleaveLstmS8 *p, int32_t gate, int32_t j, const int8_t *x, c
       lstm_s8_clamp (cleave_scale (from_h, p->h_multipliers[gate], p->h_shifts[gate])));
 }
 
-/* Returns the product of two numbers, times a factor. */
+/* Returns the product of two numbers, scaled by multiplier and shift number `factor` of the
+ * layer. */
 static int32_t
 lstm_s8_product (const CleaveLstmS8 *p, int32_t factor, int32_t a, int32_t b)
 {

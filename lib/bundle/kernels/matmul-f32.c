@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A product of two values: row k of B has the factors of channel k of A. Each sum begins with 0 and
- * has one fused multiply-add for each k, in order. */
+/* A product of two values: row k of B has the factors for channel k of A. Each sum begins with 0
+ * and has one fused multiply-add for each k, in order. */
 
 #include "cleave-kernels.h"
 
-/* Adds the products of an element of A with a row of B. */
+/* Adds the products of an element of A and a row of B. */
 static void
 matmul_f32_add (float *y, float a, const float *b, int32_t n)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Maxima of int8 and of uint8. The sign bit of int8 is inverted, so that the order of unsigned
- * bytes is the order of the elements. */
+/* Maxima of int8 and of uint8. Inverts the sign bit of int8, so that the order of unsigned bytes is
+ * the order of the elements. */
 
 #include "cleave-kernels.h"
 
-/* Returns the maximum of a window. `first` is the offset of its first tap from the begin of a row.
- */
+/* Returns the maximum of a window. `first` is the offset of the window's first tap from the begin
+ * of a row. */
 static unsigned
 max_pool_find (
     const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first, unsigned sign)

@@ -2,8 +2,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the maximum of a window. `first` is the offset of its first tap from the begin of a row.
- */
+/* Returns the maximum of a window. `first` is the offset of the window's first tap from the begin
+ * of a row. */
 static float
 max_pool_f32_of (const CleaveCall *call, CleaveTaps rows, CleaveTaps columns, int32_t first)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A mean in double. Element i is added to lane i % 8. Then pairs of neighboring lanes are added,
- * until one lane is left. */
+/* A mean of floats, computed in double. Element i is added to lane i % 8. Then pairs of neighboring
+ * lanes are added, until one lane is left. */
 
 #include "cleave-kernels.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Copies elements of an operand: for pads, slices, repetitions and nearest neighbors. */
+/* Copies elements of an operand: for Pad, Slice, Tile, Expand, and Resize to nearest neighbors. */
 
 #include <string.h>
 
 #include "cleave-kernels.h"
 
-/* Returns the index in the operand of the element for index i of the result. Returns a negative
- * number if the result gets the bytes `fill` instead. */
+/* Returns the index in the operand that index i of the result copies. Returns a negative number if
+ * the result gets the bytes `fill` instead. */
 static int32_t
 move_index (const CleaveAxis *axis, int32_t i)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Converts float to int8, as ONNX rounds: ties to even. A NaN gives the zero point. */
+/* Converts floats to int8 and rounds ties to even, as ONNX does. A NaN becomes the zero point. */
 
 #include "cleave-kernels.h"
 
@@ -12,7 +12,8 @@ cleave_quantize_even_s8 (const CleaveCall *call)
   const float *from =
       (const float *) cleave_row (x, call->row) + (call->begin - x->begin) * p->channels;
   const float magic = 12582912.0f, limit = 1048576.0f; /* adding 1.5 * 2^23 rounds a float to an
-                                                          integer, in the lowest bits of the sum */
+                                                        * integer, which is in the lowest bits of
+                                                        * the sum */
   int8_t *y = (int8_t *) call->y;
 
   for (int32_t column = call->begin; column < call->end; column++)

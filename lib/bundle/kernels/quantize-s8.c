@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Converts float to int8, as TensorFlow Lite rounds: ties away from zero. A NaN gives the zero
- * point. */
+/* Converts floats to int8 and rounds ties away from zero, as TensorFlow Lite does. A NaN becomes
+ * the zero point. */
 
 #include "cleave-kernels.h"
 
-/* Returns round (x), between -2^20 and 2^20. */
+/* Returns x, rounded, and clamped to the range from -2^20 to 2^20. */
 static int32_t
 quantize_s8_round (float x)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The parts of recurrent layers: sums of gates, activations, and the copy of the results. A sum
- * begins with the biases; then W x is added, then R h, one fused multiply-add after the other. */
+/* The common parts of the recurrent layers in rnn-f32.c, gru-f32.c and lstm-f32.c: sums of gates,
+ * activations, and the copy of the results. A sum begins with the biases; then W x is added, then R
+ * h, one fused multiply-add after the other. */
 
 #ifndef CLEAVE_RECURRENT_F32_H
 #define CLEAVE_RECURRENT_F32_H
@@ -12,8 +13,8 @@
 typedef struct
 {
   const CleaveRecurrentF32 *p;
-  const float *x, *h; /* h: the state before the step */
-  float *y, *c;       /* the state after the step, and the third vector of the state */
+  const float *x, *h; /* input of the step, and the state h before the step */
+  float *y, *c;       /* the state h after the step, and the third vector of the state */
 } RecurrentStep;
 
 static inline float
@@ -24,8 +25,8 @@ recurrent_add (float sum, const float *w, const float *x, int32_t n)
   return sum;
 }
 
-/* Returns the sum of gate `gate` of unit j: biases, W x and R h. `h` is the state, or the reset
- * state. */
+/* Returns the sum of gate `gate` of unit j: biases, W x and R h. `h` is the state before the step,
+ * or that state after the reset gate. */
 static inline float
 recurrent_gate (const RecurrentStep *s, int32_t gate, int32_t j, const float *h)
 {
@@ -53,7 +54,7 @@ recurrent_apply (const CleaveRecurrentF32 *p, int32_t function, float a)
       return a < 0 ? alpha * a : a;
     case CLEAVE_SOFTSIGN:
       return a / (1 + fabsf (a));
-    default: /* CLEAVE_AFFINE, CLEAVE_HARD_SIGMOID */
+    default: /* the remaining functions, CLEAVE_AFFINE and CLEAVE_HARD_SIGMOID */
       a = alpha * a;
       a = a + beta;
       if (p->activations[function] == CLEAVE_AFFINE)
@@ -63,7 +64,7 @@ recurrent_apply (const CleaveRecurrentF32 *p, int32_t function, float a)
     }
 }
 
-/* Clamps a to [-clip, clip] of the layer, and applies an activation function. */
+/* Clamps `a` to the layer's [-clip, clip], and applies an activation function. */
 static inline float
 recurrent_activate (const CleaveRecurrentF32 *p, int32_t function, float a)
 {
@@ -71,7 +72,7 @@ recurrent_activate (const CleaveRecurrentF32 *p, int32_t function, float a)
   return recurrent_apply (p, function, a > p->clip ? p->clip : a);
 }
 
-/* Sets a vector of the initial state: a part of an operand, a constant, or zeros. */
+/* Sets n elements of the initial state to `from`, or to zeros if `from` is NULL. */
 static inline void
 recurrent_start (float *to, const float *from, int32_t n)
 {
@@ -79,7 +80,8 @@ recurrent_start (float *to, const float *from, int32_t n)
     to[j] = from == NULL ? 0 : from[j];
 }
 
-/* Sets the step of one column of a row. The initial state is an operand of one row, or constant. */
+/* Sets the step for one column of the current row. Before row 0, the state is an operand of one
+ * row, or constant. */
 static inline void
 recurrent_set_step (const CleaveCall *call, int32_t column, RecurrentStep *s)
 {
@@ -107,8 +109,8 @@ recurrent_set_step (const CleaveCall *call, int32_t column, RecurrentStep *s)
   s->c = state + 2 * p->hidden;
 }
 
-/* Copies h to the result, and c if the layer has it: the states after step call->row, or after the
- * last step. */
+/* Copies h, and c if the layer has it, from the state to the result: the state after step
+ * call->row, or after the last step. */
 static inline void
 recurrent_end (const CleaveCall *call)
 {

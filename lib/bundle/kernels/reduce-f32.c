@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A reduction of the channels of a pixel, in double. Element i is in lane i % 8. Then pairs of
- * neighboring lanes are joined, until one lane is left. */
+/* A reduction of the channels of a pixel to one number, computed in double. Element i is in lane i
+ * % 8. Then pairs of neighboring lanes are joined, until one lane is left. */
 
 #include "cleave-kernels.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Converts integers to integers of another scale. Integers below the zero point have a scale of
- * their own. */
+/* Converts integers to integers of another scale. Integers below the zero point have another scale
+ * than the others. */
 
 #include "cleave-kernels.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Interpolation along the rows and columns. */
+/* Interpolation of floats along the rows and columns. */
 
 #include "cleave-kernels.h"
 
-/* Returns channel c of a row of the operand, interpolated along the columns for column `column` of
- * the result. The first product is not added to 0, so that -0 stays -0. */
+/* Returns channel c of a row of the operand, interpolated along the columns, for column `column` of
+ * the result. The sum begins with the first product and not with 0, so that -0 stays -0. */
 static float
 resize_f32_line (const CleaveResizeF32 *p, const float *x, int32_t column, int32_t c)
 {

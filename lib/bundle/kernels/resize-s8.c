@@ -5,7 +5,7 @@
 
 #include "cleave-kernels.h"
 
-/* The two neighbors of a position, and the weight of the second in units of 2^-10. */
+/* The two neighbors of a position, and the weight of the second neighbor in units of 2^-10. */
 typedef struct
 {
   int32_t at[2], weight;

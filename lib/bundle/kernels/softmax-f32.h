@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The computations that a softmax along the channels and its logarithm share. */
+/* The computations that are common to a softmax along the channels (softmax-f32.c) and its
+ * logarithm (log-softmax-f32.c): the maximum, and the sum of exponentials. */
 
 #ifndef CLEAVE_SOFTMAX_F32_H
 #define CLEAVE_SOFTMAX_F32_H
@@ -26,8 +27,8 @@ softmax_f32_max (const float *x, int32_t channels)
   return max;
 }
 
-/* Returns the sum of exp (x - max) in 8 lanes. Pairs of neighboring lanes are added, until one lane
- * is left. */
+/* Returns the sum of exp (x - max) over the channels, in 8 lanes. Pairs of neighboring lanes are
+ * added, until one lane is left. */
 static inline float
 softmax_f32_sum (const float *x, float max, int32_t channels)
 {

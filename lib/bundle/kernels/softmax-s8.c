@@ -4,15 +4,16 @@
 
 #include "cleave-kernels.h"
 
-/* Returns round (x / 2^shift), ties up, for x >= 0 and shifts of 1 to 31. */
+/* Returns x / 2^shift, rounded to the nearest integer, ties up, for x >= 0 and a shift of 1 to
+ * 31. */
 static inline int32_t
 softmax_s8_shift (int32_t x, int32_t shift)
 {
   return ((x >> (shift - 1)) + 1) >> 1;
 }
 
-/* Returns 1 / (1 + x) for x in [0, 1), both in units of 2^-31: three steps of Newton and Raphson.
- */
+/* Returns 1 / (1 + x) for x in [0, 1), by three steps of Newton's method. x and the result are in
+ * units of 2^-31. */
 static int32_t
 softmax_s8_invert (int32_t x)
 {

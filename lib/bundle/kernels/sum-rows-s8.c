@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* A sum of int8 along the rows: adds the rows to the sums one by one. */
+/* A sum of int8 along the rows: adds each row to the sums as soon as it is computed. */
 
 #include "cleave-kernels.h"
 
-/* Adds row call->row of the operand to the sums; sets the sums if it is row 0. */
+/* Adds row call->row of the operand to the sums; for row 0, sets the sums. */
 void
 cleave_sum_row_s8 (const CleaveCall *call)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Selects elements of two operands by a condition, whose elements are bytes. */
+/* Selects elements of two operands by a condition. The elements of the condition are bytes. */
 
 #include "cleave-kernels.h"
 

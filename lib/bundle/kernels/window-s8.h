@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Parts of all convolutions of int8. Sums are unsigned, since unsigned overflow is defined. */
+/* The parts that are common to all convolutions of int8 (conv-s8.c, depthwise-s8.c): the position
+ * of windows in a ring, and the scaling of sums. Sums are unsigned, since unsigned overflow is
+ * defined. */
 
-/* The windows of a row of the result. */
+/* The windows of all pixels in a row of the result. */
 typedef struct
 {
   const CleaveConvS8 *p;
-  const int8_t *x;   /* slot 0 of the operand at column 0 */
-  CleaveTaps rows;   /* rows of the kernel that are on no padding */
-  uint32_t row;      /* bytes from slot 0 to the row of the operand under the first of these rows */
-  uint32_t row_step; /* bytes from one row of the kernel to the next */
-  uint32_t ring;     /* bytes of all slots */
-  int32_t first;     /* column in the operand of the first tap */
+  const int8_t *x;   /* address of column 0 in slot 0 of the operand */
+  CleaveTaps rows;   /* rows of the kernel that read data, not padding */
+  uint32_t row;      /* offset in bytes, from slot 0, of the operand's row under the first of these
+                      * rows */
+  uint32_t row_step; /* distance in bytes of the operand's rows under two adjacent rows of the
+                      * kernel */
+  uint32_t ring;     /* bytes of all slots together */
+  int32_t first;     /* column in the operand that the window's first tap reads */
   int32_t pixel;     /* bytes of a pixel of the operand */
 } WindowS8;
 
@@ -35,15 +39,15 @@ window_s8_begin (WindowS8 *s, const CleaveCall *call)
   s->x = (const int8_t *) x->data - x->begin * s->pixel;
 }
 
-/* Returns whether row `k` of the kernel is on no padding. */
+/* Returns whether row k of the kernel reads data, not padding. */
 static inline int
 window_s8_has_row (const WindowS8 *s, int32_t k)
 {
   return k >= s->rows.begin && k < s->rows.end;
 }
 
-/* Returns the bytes from slot 0 to the row of the operand that is under the next row of the
- * kernel. */
+/* Returns the offset in bytes, from slot 0, of the operand's row under the next row of the kernel.
+ * `row` is the offset for the current row. */
 static inline uint32_t
 window_s8_next_row (const WindowS8 *s, uint32_t row)
 {
@@ -65,7 +69,7 @@ window_s8_multiply (int32_t x, int32_t multiplier)
 #endif
 }
 
-/* Returns x / 2, rounded down, in the range of int8. */
+/* Returns x / 2, rounded down and clamped to the range of int8. */
 static inline int32_t
 window_s8_halve (int32_t x)
 {
@@ -77,15 +81,15 @@ window_s8_halve (int32_t x)
 #endif
 }
 
-/* Returns an element of the result if the shift is negative. `sum` begins with the initial value.
- */
+/* Returns an element of the result if the shift in the table is negative. `sum` includes the
+ * initial value. */
 static CLEAVE_APART int32_t
 window_s8_scale_any (const CleaveConvS8 *p, uint32_t sum, int32_t multiplier, int32_t shift)
 {
   return cleave_clamp (cleave_scale (sum, multiplier, shift + 64) + p->y_zero, p->low, p->high);
 }
 
-/* Returns an element of the result. `start` and the next parameters are constants of the channel.
+/* Returns an element of the result. `start`, `multiplier` and `shift` are the channel's constants.
  * `zero` is 2 * y_zero + 1. */
 static inline int32_t
 window_s8_scale (const CleaveConvS8 *p,
@@ -111,8 +115,8 @@ window_s8_scale (const CleaveConvS8 *p,
   return window_s8_halve ((x >> shift) + zero);
 }
 
-/* Scales the sums of n channels and stores the bytes. If `other` is not 0, stores the sums of a
- * second pixel, sum[4] ..., `other` bytes after the first pixel. */
+/* Scales the sums of n channels and stores the bytes. If `other` is not 0, also scales sum[4] ...,
+ * the sums of a second pixel, and stores them `other` bytes after the first pixel. */
 static CLEAVE_APART void
 window_s8_store (
     const WindowS8 *s, int32_t channel, const uint32_t *sum, int32_t n, int8_t *y, int32_t other)

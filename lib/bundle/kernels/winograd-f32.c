@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* A convolution of floats by Winograd's algorithm F(2x2, 3x3). A tile of 2x2 elements of the result
- * is 16 sums, one for each element of a transformed tile of 4x4 elements of x. A row of the result
- * needs 12 of these sums: the upper row of a tile does not need the last four, the lower row does
- * not need the first four. Padding counts as 0. */
+ * needs 16 sums, one for each element of a transformed tile of 4x4 elements of x. A row of the
+ * result needs only 12 of them: the upper row of a tile does not need the last four, the lower row
+ * does not need the first four. Elements of x on padding are 0. */
 
 #include "cleave-kernels.h"
 
@@ -11,12 +11,12 @@ typedef struct
 {
   const CleaveCall *call;
   const CleaveWinogradF32 *p;
-  int32_t row, column; /* row and column in the operand where the tile begins */
-  int32_t is_lower;    /* the row of the result is the lower row of its tiles */
-  int32_t first, end;  /* columns of the operand that may be read */
+  int32_t row, column; /* row and column in the operand at which the tile begins */
+  int32_t is_lower;    /* whether the row of the result is the lower row of its tiles */
+  int32_t first, end;  /* columns [first, end) of the operand that may be read */
 } Winograd;
 
-/* Applies the transformation of x to four values that are `step` apart, in place. */
+/* Transforms four values of x in place. The values are `step` floats apart. */
 static void
 winograd_image (float *d, int step)
 {
@@ -28,16 +28,16 @@ winograd_image (float *d, int step)
   d[3 * step] = d1 - d3;
 }
 
-/* Returns result 1 of four transformed sums if `is_second`, else result 0. `step`: distance of the
- * sums. */
+/* Returns result 1 (`is_second`) or result 0 of four transformed sums. The sums are `step` floats
+ * apart. */
 static float
 winograd_result (const float *m, int step, int32_t is_second)
 {
   return is_second ? (m[step] - m[2 * step]) - m[3 * step] : (m[0] + m[step]) + m[2 * step];
 }
 
-/* Loads a tile of a channel and transforms it. Sets the row of the tile that the result does not
- * need to 0. */
+/* Loads a tile of a channel and transforms it. Sets the row of the transformed tile that the result
+ * does not need to 0. */
 static void
 winograd_load (const Winograd *s, int32_t channel, float *d)
 {
@@ -65,7 +65,7 @@ winograd_load (const Winograd *s, int32_t channel, float *d)
     winograd_image (d + 4 * i, 1);
 }
 
-/* Computes n channels of two pixels side by side. Stores a pixel only if its address in `y` is not
+/* Computes n channels of two adjacent pixels. Stores a pixel only if its address in `y` is not
  * NULL. */
 static void
 winograd_block (
@@ -97,7 +97,7 @@ winograd_block (
     }
 }
 
-/* Computes two pixels side by side; `left` or `right` is NULL if the result lacks that pixel. */
+/* Computes two adjacent pixels; `left` or `right` is NULL if the result has no such pixel. */
 static void
 winograd_tile (const Winograd *s, float *left, float *right)
 {
