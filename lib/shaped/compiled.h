@@ -7,7 +7,7 @@
 
 #include <cleave/cleave-program.h>
 
-/* A program, and the graph that was compiled. */
+/* A program, and the graph from which it was compiled. */
 typedef struct
 {
   GArray *types; /* CleaveTensorType: types of the inputs */

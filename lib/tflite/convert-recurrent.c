@@ -7,7 +7,7 @@
 
 enum { X, W, R, B, H };
 
-/* Operands and options of the operator. */
+/* Operands and options of an RNN or a UNIDIRECTIONAL_SEQUENCE_RNN. */
 typedef struct
 {
   gint64 time_major, batch, time, inputs, hidden;

@@ -48,7 +48,7 @@ typedef struct
   GHashTable *small;  /* for small constants: maps the imported name, the type and the bytes to
                        * the name in the file */
   GPtrArray *tensors; /* CleaveTensor: the owners of the bytes to which initializers point */
-  GPtrArray *choices; /* CleaveOnnxChoice: conditions that become Ifs */
+  GPtrArray *choices; /* CleaveOnnxChoice: the choices, each of which becomes an If */
   CleaveOnnxChoice **choice_of; /* indexed by node id: the choice to which the node, a Where,
                                  * belongs; NULL: none */
   guint *branch; /* indexed by node id: 1 + 2 * index in `choices` + index of the branch (0:

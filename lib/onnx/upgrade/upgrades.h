@@ -61,7 +61,7 @@ gboolean cleave_onnx_upgrade_tensor_scatter (CleaveOnnxNode *node, GError **erro
 gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
 
-/* Ops that are composed of other ops */
+/* Ops that an upgrade replaces by several ops of opset 17 */
 gboolean cleave_onnx_upgrade_mish (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error);
