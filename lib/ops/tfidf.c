@@ -34,8 +34,8 @@ length_of (const GArray *array)
   return array == NULL ? 0 : array->len;
 }
 
-/* Returns the index in the pool at which the n-grams of `n` integers begin. They end where the
- * n-grams of n + 1 integers begin. */
+/* Returns the index in the pool at which the n-grams of `n` integers begin. The n-grams of n + 1
+ * integers follow them. */
 static gint64
 begin_of (const CleaveTfidfAttrs *a, gint64 n)
 {

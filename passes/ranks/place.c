@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* List scheduling: places nodes in the order of their longest path to the end, each on the rank
- * that finishes first. This choice is short-sighted: in a slow network, this rule never sends a
- * value, although sending would pay off for all later nodes. So placements are also made for faster
- * networks, and a simulation of the real network chooses the best one. */
+ * that finishes first. In a slow network, this rule never sends a value, although later nodes would
+ * gain. So placements are also made for faster networks; a simulation of the real network chooses
+ * one. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"

@@ -12,9 +12,8 @@
 #define MAX_OPERANDS 8
 #define MAX_RESULTS 3
 
-/* Layouts of the float copies. They are tried in this order until the float family serves one. The
- * first two have the memory order of the original part, but SHORT_OUTERMOST moves short dimensions
- * outermost. */
+/* Layouts of the float copies, tried in this order until the float family serves one. The first two
+ * have the memory order of the part, but SHORT_OUTERMOST moves short dimensions outermost. */
 typedef enum { SHORT_OUTERMOST, AS_IT_LIES, CHANNELS_INNERMOST, N_ORDERS } Order;
 
 /* The part of an operand or result that one piece uses, and its copy in float32. */
