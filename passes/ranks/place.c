@@ -2,8 +2,7 @@
 
 /* List scheduling: places nodes in the order of their longest path to the end, each on the rank
  * that finishes first. In a slow network, this rule never sends a value, although later nodes would
- * gain. So placements are also made for faster networks; a simulation of the real network chooses
- * one. */
+ * gain. So placements are also made for faster networks. A simulation chooses one. */
 
 #include "../../lib/ir/hash.h"
 #include "../../lib/memory/ordering.h"
