@@ -101,8 +101,7 @@ find_begin (Placing *p, const CleaveNode *node, guint rank, gboolean commit)
   return begin;
 }
 
-/* Returns whether a node must run on the rank of its operand. A view must, so that only the viewed
- * part is sent. */
+/* Returns whether a node is a view: it runs on its operand's rank, so that only a part is sent. */
 static gboolean
 follows_operand (const CleaveNode *node)
 {
