@@ -14,7 +14,6 @@
 
 #include <cleave/cleave-onnx.h>
 #include <math.h>
-#include <time.h>
 
 CLEAVE_DEFINE_VALUE (CleaveFitOptions, fit_options)
 
@@ -142,8 +141,6 @@ frontier_init (Frontier *frontier,
   if (frontier->variants == NULL)
     return FALSE;
   frontier->measurements = g_ptr_array_new ();
-  if (g_getenv ("FITLOG"))
-    g_printerr ("done at %ld ms\n", clock () / 1000);
   for (guint v = 0; v < frontier->variants->len; v++)
     {
       const CleaveFitVariant *variant = frontier->variants->pdata[v];
