@@ -61,7 +61,7 @@ typedef struct
   gint64 min_ratio; /* 0: conservative search; else a lap must save this many times the bytes by
                      * which it enlarges a buffer */
   gint64 *live;     /* indexed by step: bytes in use */
-  GArray *edges;    /* CleaveLapEdge: orders of steps that the laps need */
+  GArray *edges;    /* CleaveLapEdge: pairs of steps that must run in this order because of laps */
   GArray *places;   /* Place: all buffers that may take part in laps, sorted by their first step */
   guint *place_of;  /* indexed by buffer: index of its place, or CLEAVE_NEVER */
   GArray *alive;    /* guint: indices of places that are in use and were not moved */

@@ -37,8 +37,8 @@ count_bytes (const CleaveNode *node)
   return cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns the id of the node whose result `node` is a view of; the id of `node` if it is no view. A
- * view that may be copied is treated as no view, since it need not keep its base in memory. */
+/* Returns the id of the base of a view; for other nodes, the id of `node`. A view that may be
+ * copied is treated as no view, since it need not keep its base in memory. */
 static guint
 find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
 {

@@ -24,8 +24,8 @@ typedef struct
   gint64 peak; /* largest number of bytes in use since position `begin` */
 } Walker;
 
-/* Advances until at least `n` nodes have run, and these nodes are exactly the first nodes of the
- * first order. */
+/* Advances a walker until at least `n` nodes have run, and these nodes are exactly the first nodes
+ * of the first order. */
 static void
 walk_on (Walker *walker, guint n)
 {
