@@ -60,7 +60,7 @@ find_map (const CleaveFlatVector *bytes, Place *map, GError **error)
   guint8 type, width;
 
   if (bytes->n < 3)
-    return refuse (error, "it has less than 3 bytes");
+    return refuse (error, "it has fewer than 3 bytes");
   type = bytes->items[bytes->n - 2];
   width = bytes->items[bytes->n - 1];
   if (width > bytes->n - 2)

@@ -11,10 +11,19 @@
 
 enum { MAX_BOXES = 40, MAX_COLUMNS = 5, MAX_ROWS = 64, N_OUTPUTS = 4, N_CASES = 300 };
 
+/* The elements of the inputs and anchors. */
+typedef enum { FLOATS, UNSIGNED, SIGNED, N_KINDS } Kind;
+/* The number of each kind of elements in the schema, and the zero point of the integers. */
+static const struct
+{
+  gint type, zero;
+} kinds[N_KINDS] = { [UNSIGNED] = { 3, 128 }, [SIGNED] = { 9, 0 } };
+
 typedef struct
 {
   gint n, columns, n_classes, max_detections, max_classes, per_class;
-  gboolean regular, is_quantized;
+  gboolean regular;
+  Kind kind;
   float threshold, iou, scales[4];
   float x[MAX_BOXES][4], scores[MAX_BOXES][MAX_COLUMNS], anchors[MAX_BOXES][4];
 } Case;
@@ -40,7 +49,7 @@ draw_case (GRand *rand, Case *c)
                .max_classes = g_rand_int_range (rand, 1, 4),
                .per_class = g_rand_int_range (rand, 1, 12),
                .regular = g_rand_boolean (rand),
-               .is_quantized = g_rand_boolean (rand),
+               .kind = (Kind) g_rand_int_range (rand, 0, N_KINDS),
                .threshold = draw (rand, 0, 5) / 4,
                .iou = (float) g_rand_int_range (rand, 1, 11) / 10,
                .scales = { 10, 10, 5, 4 } };
@@ -186,26 +195,23 @@ expect_fast (const Case *c, float (*corners)[4], Found *found)
   found->count = (float) n;
 }
 
-/* Returns the bytes of uint8 whose zero point is 128 and whose scale is 1 / 16. */
+/* Returns the bytes of `rows` rows of numbers, which are `stride` floats apart in `values`.
+ * Integers have the scale 1 / 16. */
 static GBytes *
-quantize (const float *values, gint columns, gint stride, gint rows)
+pack (const Case *c, const float *values, gint columns, gint stride, gint rows)
 {
   GByteArray *bytes = g_byte_array_new ();
 
   for (gint i = 0; i < rows * columns; i++)
-    g_byte_array_append (
-        bytes, &(guint8){ (guint8) (128 + values[i / columns * stride + i % columns] * 16) }, 1);
-  return g_byte_array_free_to_bytes (bytes);
-}
+    {
+      const float *value = &values[i / columns * stride + i % columns];
+      const guint8 byte = (guint8) (gint) ((float) kinds[c->kind].zero + *value * 16);
 
-static GBytes *
-pack (const float *values, gint columns, gint stride, gint rows)
-{
-  GByteArray *bytes = g_byte_array_new ();
-
-  for (gint i = 0; i < rows; i++)
-    g_byte_array_append (bytes, (const guint8 *) &values[i * stride],
-                         (guint) columns * sizeof (float));
+      if (c->kind == FLOATS)
+        g_byte_array_append (bytes, (const guint8 *) value, sizeof *value);
+      else
+        g_byte_array_append (bytes, &byte, 1);
+    }
   return g_byte_array_free_to_bytes (bytes);
 }
 
@@ -235,12 +241,12 @@ set_tensor (const Case *c, TfliteTensor *tensor, const char *name, const char *s
   static const float scale[1] = { 1.0f / 16 };
 
   *tensor = (TfliteTensor){ .name = name, .shape = shape };
-  if (c->is_quantized)
+  if (c->kind != FLOATS)
     {
-      tensor->type = 3; /* the number of UINT8 in the schema */
+      tensor->type = kinds[c->kind].type;
       tensor->scales = scale;
       tensor->n_scales = 1;
-      tensor->zero = 128;
+      tensor->zero = kinds[c->kind].zero;
     }
   if (data != NULL)
     tensor->data = g_bytes_get_data (data, NULL);
@@ -253,7 +259,7 @@ load (const Case *c, GBytes *options)
 {
   g_autofree char *x = g_strdup_printf ("1x%dx4", c->n), *anchors = g_strdup_printf ("%dx4", c->n);
   g_autofree char *scores = g_strdup_printf ("1x%dx%d", c->n, c->columns);
-  g_autoptr (GBytes) constant = (c->is_quantized ? quantize : pack) (c->anchors[0], 4, 4, c->n);
+  g_autoptr (GBytes) constant = pack (c, c->anchors[0], 4, 4, c->n);
   TfliteTensor tensors[8];
   const TfliteOperator op = { .code = 32,
                               .custom = "TFLite_Detection_PostProcess",
@@ -286,9 +292,8 @@ load (const Case *c, GBytes *options)
 static GPtrArray *
 inputs_of (const Case *c, const CleaveGraph *graph)
 {
-  GBytes *(*const convert) (const float *, gint, gint, gint) = c->is_quantized ? quantize : pack;
-  g_autoptr (GBytes) x = convert (c->x[0], 4, 4, c->n);
-  g_autoptr (GBytes) scores = convert (c->scores[0], c->columns, MAX_COLUMNS, c->n);
+  g_autoptr (GBytes) x = pack (c, c->x[0], 4, 4, c->n);
+  g_autoptr (GBytes) scores = pack (c, c->scores[0], c->columns, MAX_COLUMNS, c->n);
   GPtrArray *inputs = tensors_new ();
 
   for (guint i = 0; i < 2; i++)
