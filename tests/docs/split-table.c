@@ -56,8 +56,8 @@ main (void)
   g_autoptr (GPtrArray) ops = cut_ops ();
 
   printf (
-      "Title: What splits along what\n\n"
-      "# What splits along what\n\n"
+      "Title: Splittable dimensions\n\n"
+      "# Splittable dimensions\n\n"
       "This reference page lists, for every op and dimension, whether a split along the dimension "
       "works.\nThe program `split-table` of the tests makes this page: it tries every cut in two "
       "of "
