@@ -11,10 +11,10 @@ struct _CleavePassInfo
 {
   const char *name;
   const char *summary;
-  const CleavePassOption
-      *options; /* options of the pass; the last entry has no name; NULL: no options */
-  CleavePassFunc
-      run; /* runs the pass; gets the options as a GHashTable of texts, or NULL without options */
+  /* options of the pass; the last entry has no name; NULL: no options */
+  const CleavePassOption *options;
+  /* runs the pass; gets the options as a GHashTable of texts, or NULL without options */
+  CleavePassFunc run;
   /* Edits one node and returns whether the graph changed. If not NULL, the pipeline calls this
    * function, in place of `run`, for each node that has users, in topological order. */
   gboolean (*visit) (CleaveNode *node);

@@ -12,8 +12,8 @@ typedef struct
   const CleavePassInfo *info; /* the pass; NULL: the step is a group */
   GHashTable *options;        /* maps the names of the step's options to their texts */
   char *text;                 /* the step as the user wrote it */
-  CleavePipeline
-      *group; /* steps of a group, or of a pass that stands for a pipeline; NULL: neither */
+  /* steps of a group, or of a pass that stands for a pipeline; NULL: neither */
+  CleavePipeline *group;
 } CleavePipelineStep;
 
 struct _CleavePipeline

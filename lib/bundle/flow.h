@@ -27,8 +27,8 @@ typedef struct
   gboolean is_whole; /* a step after the segment reads the result, or the result is an output of the
                       * graph */
   guint shares;      /* index of the step whose memory this step uses; usually this step */
-  guint before,
-      next;        /* previous and next step that use the same memory; CLEAVE_BUNDLE_NONE: none */
+  /* previous and next step that use the same memory; CLEAVE_BUNDLE_NONE: none */
+  guint before, next;
   gint64 capacity; /* number of rows in memory; valid only if `shares` is this step */
   gint64 columns;  /* number of columns in memory */
 } CleaveBundleSlot;
@@ -46,7 +46,8 @@ typedef struct
 {
   guint end, value; /* indices of the segment's result and of the overlaid value;
                      * CLEAVE_BUNDLE_NONE: no overlay */
-  gint64 lag;       /* in bytes; negative: the result may begin this many bytes after the value */
+  gint64 lag; /* bytes from the begin of the result to the begin of the overlaid value; -n: the
+                 result may begin up to n bytes after the value */
 } CleaveBundleOverlay;
 
 typedef struct

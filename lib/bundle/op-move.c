@@ -272,9 +272,9 @@ add_image (const CleaveResult *x, CleaveBundleLayer *layer)
   return cleave_bundle_layer_add_array (layer, "uint8_t", memory, n * size);
 }
 
-/* Finds the first row of a part of a join whose images are adjacent in the result. `before`:
- * extents of earlier parts along the joined dimension. Returns FALSE if images of the parts
- * alternate. */
+/* Sets `row` to the row of the result at which a part of a join begins. `before`: sum of the
+ * extents of earlier parts along the joined dimension. Returns FALSE if the images of the part are
+ * not adjacent in the result. */
 static gboolean
 find_image_place (const CleaveNode *node, gint64 before, CleaveBundleLayer *layer, gint64 *row)
 {

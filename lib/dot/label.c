@@ -170,7 +170,8 @@ append_attributes (GString *label, const CleaveNode *node)
     append_line (label, line->str);
 }
 
-/* Appends a line for each folded operand: the type of a constant, or the name of a value. */
+/* Appends a line for each operand that the label shows as text instead of an edge: the type of a
+ * constant, or the name of another value. */
 static void
 append_folded (GString *label, const CleaveNode *node, gboolean show_constants)
 {

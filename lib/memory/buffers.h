@@ -107,8 +107,8 @@ typedef struct
   const guint *position;    /* indexed by node id: position in that order */
   const guint *done; /* indexed by node id: position after which only joins read the result, or
                       * CLEAVE_NEVER; NULL if no node has such a position */
-  const guint
-      *first_value; /* indexed by position: index of the node's first result; n_nodes + 1 entries */
+  /* indexed by position: index of the node's first result; n_nodes + 1 entries */
+  const guint *first_value;
   const GPtrArray *joins;          /* CleaveNode: all joins, in the order in which they run */
   const CleaveMemoryOrder *orders; /* indexed by value: preferred memory order; 0: any */
   CleaveAssignment *assignments;

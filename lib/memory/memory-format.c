@@ -70,8 +70,8 @@ typedef struct
 {
   const guint *position, *first_value;
   CleaveMemoryOrder *orders;
-  GPtrArray *queue; /* CleaveResult: values with a known order that must still be passed to their
-                     * neighbors */
+  GPtrArray *queue; /* CleaveResult: values whose memory order is known, but not yet propagated to
+                     * adjacent nodes */
   GPtrArray *uses;  /* CleaveOperand: uses of the value that is passed on now */
 } Spread;
 

@@ -220,7 +220,8 @@ TRANSFER_OP (op_receive,
              infer_value,
              layout,
              compute_receive);
-/* The op of a received value in a graph that never runs and is only made to find an order. */
+/* Stands for a received value in a graph that is built only to order its nodes. No program runs
+ * this op. */
 TRANSFER_OP (op_arrive, "Arrive", "begin", TWO ("value", "token"), 1, 0, infer_value, layout, NULL);
 
 static CleaveNode *

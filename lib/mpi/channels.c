@@ -229,8 +229,8 @@ leave_core (const CleaveChannelSet *channels)
     sched_yield ();
 }
 
-/* Receives all messages on the host that have been offered, not only the awaited message. The
- * sender may wait until this rank has received another message before it sends the awaited one. */
+/* Receives every message that a rank of this host has ready for this rank, not only the awaited
+ * message. The sender of the awaited message may wait until an earlier message is received. */
 static void
 take_all (CleaveChannelSet *channels)
 {

@@ -30,8 +30,8 @@ typedef struct
   gint64 model_version; /* version of the model; -1: none */
   GPtrArray *metadata;  /* char *: for each entry its key, then its value */
   gboolean has_loops;   /* whether the export writes repeated nodes as Loops */
-  GHashTable
-      *opsets; /* maps each domain other than the default one to its version, stored as a pointer */
+  /* maps each domain other than the default one to its version, stored as a pointer */
+  GHashTable *opsets;
   GHashTable *node_docs;
   GHashTable *value_docs;
   GHashTable *value_infos;    /* set of the names of inner values whose types the model declares */

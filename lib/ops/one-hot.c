@@ -24,7 +24,8 @@ static const CleaveAttr one_hot_attrs[] = {
   { 0 },
 };
 
-/* Returns the range of a line, of `depth` elements, that the node computes. */
+/* Returns the range of elements that the node computes in each line. The whole line is
+ * [0, depth). */
 static CleaveSpan
 part_of (const CleaveOneHotAttrs *a)
 {

@@ -16,8 +16,8 @@ typedef struct
   GPtrArray *nodes; /* CleaveNode: the nodes of the graph that hold the constant; NULL: the program
                        does not own the graph */
   CleaveNode *node; /* the folded node; NULL if the value is a constant tensor */
-  GPtrArray
-      *values; /* CleaveTensor: the results of the folded node; NULL until the node is computed */
+  /* CleaveTensor: the results of the folded node; NULL until the node is computed */
+  GPtrArray *values;
   gboolean shares_no_bytes; /* TRUE: no result shares memory with operand 0, so the operands can be
                                released before the results */
 } Use;
@@ -28,9 +28,9 @@ struct _CleaveConstants
   const CleaveGraph *graph;
   CleaveWeights *weights;
   GHashTable *uses; /* maps a base tensor or a folded node to its Use */
-  GPtrArray *
-      ended; /* CleaveNode: list of finished reads that end_uses() has not counted yet; a node is in
-                it once for each step or folded node that has finished reading the node's value */
+  /* CleaveNode: list of finished reads that end_uses() has not counted yet; a node is in it once
+   * for each step or folded node that has finished reading the node's value */
+  GPtrArray *ended;
   GError *error; /* the first allocation that failed */
 };
 

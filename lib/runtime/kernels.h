@@ -44,9 +44,9 @@ typedef struct
   gint64 pixel;                   /* distance of adjacent pixels, in elements */
   guint v, w;                     /* indices of the operands v and w in the consumer's call */
   gboolean w_is_one;
-  gboolean begins_pattern,
-      w_is_before; /* begins_pattern: the op begins an expression pattern; w_is_before: w is the
-                      value with which the pattern began */
+  /* begins_pattern: the op begins an expression pattern; w_is_before: w is the value with which the
+   * pattern began */
+  gboolean begins_pattern, w_is_before;
   void (*function) (const CleaveFusedConsumer *self,
                     float *v,
                     gint64 n);       /* FUNCTION: applies the function to n values */

@@ -24,8 +24,8 @@ typedef struct
   gboolean is_fused;  /* the task is a fused consumer: an earlier task runs it range by range */
   CleaveRowCopy rows; /* the rows of a COPY step, or of a COMPUTE step that copies a view; `n_rows`
                          0: the task does not copy rows */
-  const CleaveKernelFamily
-      *family;       /* kernel family of a COMPUTE step; NULL: the op's reference kernel */
+  /* kernel family of a COMPUTE step; NULL: the op's reference kernel */
+  const CleaveKernelFamily *family;
   gpointer state;    /* state of the kernel family */
   gboolean shares;   /* the kernel state and the call belong to the task of another piece, so this
                         task does not free them */

@@ -10,8 +10,8 @@ typedef struct
 {
   const CleaveKernelFamily *family; /* kernel family of the call; NULL: the struct is unused */
   gpointer state;
-  CleaveKernelInstance
-      instance; /* kernel instance; each run uses a copy of it, with views of its own */
+  /* kernel instance; each run uses a copy of it, with views of its own */
+  CleaveKernelInstance instance;
   CleaveView operands[2], result; /* views without final data pointers; each run copies the views
                                      and sets their pointers */
   CleaveTensorType types[3];

@@ -13,8 +13,8 @@ typedef struct
 
 struct _CleaveSharedCalls
 {
-  GHashTable
-      *entries; /* set of Entry: the tasks whose call and kernel state other tasks may share */
+  /* set of Entry: the tasks whose call and kernel state other tasks may share */
+  GHashTable *entries;
 };
 
 static guint

@@ -6,8 +6,8 @@
 
 typedef struct
 {
-  const CleaveKernelFamily
-      *family; /* kernel family that is wrapped; NULL: the op's reference kernel */
+  /* kernel family that is wrapped; NULL: the op's reference kernel */
+  const CleaveKernelFamily *family;
   gpointer state;
   gsize n_bytes, at; /* size of the result in bytes; byte offset of the result in scratch, after the
                         scratch of the wrapped kernel */

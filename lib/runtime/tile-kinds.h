@@ -37,8 +37,8 @@ typedef struct
 typedef struct
 {
   CleaveTilePart *parts;
-  CleaveTilePiece
-      *pieces; /* indexed by call: its piece; `op` is NULL if the tile does not need the call */
+  /* indexed by call: its piece; `op` is NULL if the tile does not need the call */
+  CleaveTilePiece *pieces;
 } CleaveTileKind;
 
 typedef struct

@@ -28,8 +28,8 @@ typedef struct
   guint max_steps;
   const CleaveFitWatch *watch;
   gint n_begun; /* number of ends that threads have begun; atomic */
-  GArray *
-      *best; /* by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
+  /* by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
+  GArray **best;
 } Search;
 
 typedef struct

@@ -51,8 +51,8 @@ struct _CleaveFitWalker
   gint64 *crossing; /* by step: bytes that are live before the step and still during it */
   CleaveFitRequired *required;      /* by value: the required region */
   CleaveFitPieceBytes *piece_bytes; /* by buffer: the bytes of pieces */
-  gint64 *middle, *first,
-      *top;      /* by step: bytes of the pieces in all buffers, as CleaveFitPieceBytes explains */
+  /* by step: bytes of the pieces in all buffers, as CleaveFitPieceBytes explains */
+  gint64 *middle, *first, *top;
   GArray *read;  /* guint: values that nodes of the segment read; some of them are computed in the
                     segment */
   GArray *ends;  /* guint: results of the end nodes */
@@ -74,12 +74,11 @@ typedef struct
   gint64 both; /* bytes of the buffers that are live both before the current step and after the end
                   of the segment */
   gint64 carried, carried_top; /* bytes of carried rows and columns */
-  gint64 most_middle, most_first,
-      most_top;  /* most bytes of pieces in any step so far, without carried rows: in the middle of
-                  * the segment, for the first piece, and for a tile of the first strip
-                  *  */
-  gint64 copied; /* bytes of carried rows that all strips together copy */
-  double macs;   /* MACs that pieces recompute */
+  /* most bytes of pieces in any step so far, without carried rows: in the middle of the segment,
+   * for the first piece, and for a tile of the first strip */
+  gint64 most_middle, most_first, most_top;
+  gint64 copied;         /* bytes of carried rows that all strips together copy */
+  double macs;           /* MACs that pieces recompute */
   double reread_ns;      /* ns that each piece but the first adds by reading weights again */
   double piece_ns;       /* ns that one piece of each node adds before it computes anything */
   double idle_ns;        /* ns that chunks of channels add by partly empty vectors */

@@ -15,12 +15,12 @@
 typedef struct
 {
   const CleaveGraph *graph;
-  GPtrArray *from,
-      *to; /* CleaveResult: values at which the submodel begins, and values at which it ends */
+  /* CleaveResult: values at which the submodel begins, and values at which it ends */
+  GPtrArray *from, *to;
   GPtrArray *names;  /* char *: name of each output, in the order of `to` */
   GHashTable *given; /* set of the values in `from` */
-  GHashTable
-      *needed; /* set of the nodes to copy, and of the values in `from` that these nodes read */
+  /* set of the nodes to copy, and of the values in `from` that these nodes read */
+  GHashTable *needed;
 } Request;
 
 static void

@@ -13,8 +13,8 @@
 
 typedef struct
 {
-  guint subgraph,
-      level; /* parallel subgraph of the part, or G_MAXUINT for none; level of the part */
+  /* parallel subgraph of the part, or G_MAXUINT for none; level of the part */
+  guint subgraph, level;
   GPtrArray *nodes;
   GPtrArray *wanted; /* CleaveResult: values that other parts read, and outputs of the graph */
   GArray *before;    /* guint: indices of the parts from which this part reads values */

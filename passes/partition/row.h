@@ -21,8 +21,8 @@ typedef struct
   guint *place;     /* indexed by node id: index in `nodes`; CLEAVE_NEVER: not in `nodes` */
   gint64 *crossing; /* indexed by position: bytes of the values that a node before the position
                        computes and a node after the position reads */
-  guint *first,
-      *last; /* indexed by buffer: indices of the first and the last node that use the buffer */
+  /* indexed by buffer: indices of the first and the last node that use the buffer */
+  guint *first, *last;
 } CleaveRow;
 
 /* Makes the row of a graph. Returns NULL and sets the error if the graph has a cycle. */
@@ -40,11 +40,11 @@ GArray *cleave_row_list_positions (const CleaveRow *row, guint n_most);
 typedef struct
 {
   const CleaveRow *row;
-  guint begin,
-      run; /* position where the part begins; number of parts that this meter has measured */
-  gint64 weight_bytes,
-      peak;    /* bytes of the weights, and peak of buffers in bytes, of the nodes so far */
-  gint64 live; /* bytes of the buffers in use after the last node */
+  /* position where the part begins; number of parts that this meter has measured */
+  guint begin, run;
+  /* bytes of the weights, and peak of buffers in bytes, of the nodes so far */
+  gint64 weight_bytes, peak;
+  gint64 live;                      /* bytes of the buffers in use after the last node */
   guint *buffer_seen, *buffer_done; /* indexed by buffer: the last `run` that counted the buffer,
                                        and the last `run` that freed the buffer */
   guint *fixed_seen; /* indexed by node id: the last `run` that counted the constant */

@@ -14,8 +14,8 @@ typedef struct
 {
   const GPtrArray *order;
   const guint *rank; /* indexed by node id: rank of the node */
-  gint64
-      *missing; /* indexed by node id: bytes of the node's parts that are not on the current rank */
+  /* indexed by node id: bytes of the node's parts that are not on the current rank */
+  gint64 *missing;
   gboolean *has_part; /* indexed by node id: a part of the node is on the current rank */
   gboolean *is_made;  /* indexed by node id: the current rank makes its own copy of the node */
 } Broadcast;

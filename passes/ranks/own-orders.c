@@ -84,8 +84,8 @@ typedef struct
 {
   CleaveGraph *graph;
   GHashTable *origins; /* maps nodes of the rank's graph to nodes of the whole graph */
-  CleaveNode *
-      *copies; /* indexed by node id of the whole graph: the copy in the rank's graph; NULL: none */
+  /* indexed by node id of the whole graph: the copy in the rank's graph; NULL: none */
+  CleaveNode **copies;
   gboolean *is_sent; /* indexed by node id of the rank's graph: the node takes no time, and only
                         other ranks read it */
 } RankGraph;

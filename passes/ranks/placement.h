@@ -22,8 +22,8 @@ struct _CleavePlacement
   GPtrArray *order; /* CleaveNode: a topological order without constant expressions */
   double *begin;    /* indexed by node id: time at which the node begins in a simulation, in
                        nanoseconds; never decreases in `order` */
-  double
-      *cost; /* indexed by node id: time in nanoseconds from a profile; NULL: use the cost model */
+  /* indexed by node id: time in nanoseconds from a profile; NULL: use the cost model */
+  double *cost;
   GArray *messages;     /* CleaveMessage; the messages of one value are consecutive */
   GPtrArray *values;    /* CleaveResult: value of each message */
   GHashTable *first_of; /* maps a CleaveResult to 1 plus the index of its first message */

@@ -13,8 +13,8 @@ typedef struct
 {
   const CleaveNetwork *network;
   guint n; /* number of nodes in the chain */
-  double
-      *cost; /* indexed by position: time of the node with all threads of a rank, in nanoseconds */
+  /* indexed by position: time of the node with all threads of a rank, in nanoseconds */
+  double *cost;
   double *across; /* indexed by position: time to send all values that are computed up to the
                      position and read after it */
 } Chain;

@@ -17,8 +17,8 @@ gint64 cleave_ranks_find_memory (const CleavePlacement *p);
 typedef struct
 {
   double *begin; /* indexed by node id: begin of the node */
-  double *busy,
-      *sending; /* indexed by rank: time in which the rank computes, and time in which it sends */
+  /* indexed by rank: time in which the rank computes, and time in which it sends */
+  double *busy, *sending;
   double duration;
 } CleaveRankTimes;
 

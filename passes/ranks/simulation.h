@@ -41,19 +41,19 @@ typedef struct
   const CleaveNetwork *network;
   CleaveRankTimes *times;
   const double *cost; /* indexed by node id: time in nanoseconds; NULL: use the cost model */
-  const double *
-      priority; /* indexed by node id: priority of the node; NULL: use the order of the placement */
+  /* indexed by node id: priority of the node; NULL: use the order of the placement */
+  const double *priority;
   CleaveReplay *replay; /* the replay; NULL if `priority` is set */
   double *ready; /* indexed by node id: latest arrival of the operands that are computed so far */
   guint *n_missing; /* indexed by node id: number of operands that are not computed yet */
-  gboolean
-      *goes_first; /* indexed by node id: the node takes no time and another rank may wait for it */
+  /* indexed by node id: the node takes no time and another rank may wait for it */
+  gboolean *goes_first;
   guint window; /* the next node of a rank is one of this many unfinished nodes; 0: one of all its
                    unfinished nodes */
   guint *rank_index; /* indexed by node id: index of the node among the nodes of its rank */
   gboolean *is_done;
-  GPtrArray *
-      *of_rank; /* indexed by rank: the rank's nodes (CleaveNode) in the order of the placement */
+  /* indexed by rank: the rank's nodes (CleaveNode) in the order of the placement */
+  GPtrArray **of_rank;
   guint *first; /* indexed by rank: index in `of_rank` of the first node that is not done */
   guint *position;
   GArray **waiting, **able; /* indexed by rank: nodes that will become ready, sorted by time, and

@@ -10,8 +10,8 @@
 typedef struct
 {
   CleaveGraph *lowered; /* the graph that runs, with grouped nodes; NULL: the graph itself */
-  CleaveNode *
-      *nodes; /* by node id: the node that replaces it in `lowered`; NULL if `lowered` is NULL */
+  /* by node id: the node that replaces it in `lowered`; NULL if `lowered` is NULL */
+  CleaveNode **nodes;
   GPtrArray *order; /* nodes of `lowered`, or of the graph, in the order in which they run */
   CleaveStorage *storage;
 } CleaveTimeline;

@@ -165,7 +165,7 @@ cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes)
   share_borders (wanted, wanted_boxes->len, boxes);
   for (guint i = 0, covered = 0, n_covers = 0; i < wanted_boxes->len; i++)
     {
-      if (cutter->widen != NULL) /* half of an overlap may end inside a block */
+      if (cutter->widen != NULL) /* a shared overlap may end inside a block of an operand */
         cleave_chunk_widen (cutter->widen, &boxes[i]);
       produce (cutter, get_shared (cutter, bands, &wanted[i]), wanted[i].k, &boxes[i]);
       if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.sequence == wanted[i].strip.sequence)

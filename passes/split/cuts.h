@@ -43,16 +43,16 @@ typedef struct
   gint64 *high;  /* indexed by value: its largest factor in any chunk; NULL: not computed yet */
   GArray *kinds; /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
   gboolean is_refused; /* a chunk is not legal */
-  gboolean
-      is_dominated; /* another cut has at most as many chunks, and no larger factor for any value */
+  /* another cut has at most as many chunks, and no larger factor for any value */
+  gboolean is_dominated;
 } CleaveCut;
 
 /* Settings of a list of cuts: which cuts to list, and how many chunks of each cut to check. */
 typedef struct
 {
   gboolean dominated; /* list dominated cuts, too, since a predicate may prefer them */
-  gint64
-      max_pieces; /* largest number of pieces of the node; cuts with more chunks are not listed */
+  /* largest number of pieces of the node; cuts with more chunks are not listed */
+  gint64 max_pieces;
   gboolean exact; /* check every chunk of a cut, not only a sample */
 } CleaveCutsToList;
 
@@ -67,10 +67,10 @@ typedef struct
   CleaveCutsToList list;
   GArray *cuts[CLEAVE_MAX_RANK]; /* CleaveCut, from few chunks to many; the first cut leaves the
                                     dimension whole */
-  gint64
-      *least[CLEAVE_MAX_RANK]; /* indexed by value: the smallest factor of any cut, listed or not */
-  gboolean is_truncated;       /* there are finer cuts that are not listed */
-  gboolean is_surprised;       /* a cut whose sample was legal had another chunk that was not */
+  /* indexed by value: the smallest factor of any cut, listed or not */
+  gint64 *least[CLEAVE_MAX_RANK];
+  gboolean is_truncated; /* there are finer cuts that are not listed */
+  gboolean is_surprised; /* a cut whose sample was legal had another chunk that was not */
 } CleaveCuts;
 
 /* Lists the cuts that a space allows. Lists at most some thousand cuts for each dimension, whatever

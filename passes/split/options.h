@@ -32,8 +32,8 @@ struct _CleaveTiling
 {
   char *dims; /* dimensions to cut, such as "H,W"; NULL: `ranges` are given, or a search may cut all
                  dimensions */
-  CleaveCutExtent
-      cut; /* function that cuts a dimension; NULL: `ranges` are given, or a search finds them */
+  /* function that cuts a dimension; NULL: `ranges` are given, or a search finds them */
+  CleaveCutExtent cut;
   const char *what; /* noun for the lists in messages, such as "chunk sizes" */
   GPtrArray *lists; /* GArray of gint64 or double, one for each dimension in `dims` */
   GArray *ranges;   /* CleaveRange: ranges of the pieces that the caller gave; NULL: none */

@@ -79,8 +79,8 @@ struct _CleaveRegionNode
   guint *covers;
   gboolean is_split;     /* the node is cut into pieces; FALSE: it stays whole or is passed */
   CleaveSource *sources; /* indexed by piece and operand; for a passed view, by demand */
-  CleaveResult *
-      *values; /* indexed by piece and result: value of the piece's result; NULL until built */
+  /* indexed by piece and result: value of the piece's result; NULL until built */
+  CleaveResult **values;
   CleaveResult **whole; /* indexed by result: join of the pieces; NULL: not needed */
   char *name;           /* name of the node, set when the node is removed */
 };

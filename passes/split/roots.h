@@ -10,8 +10,8 @@
 typedef struct
 {
   const CleaveRecursion *recursion;
-  gboolean
-      lenient; /* a tiling that does not fit a node leaves the node whole; FALSE: it is an error */
+  /* a tiling that does not fit a node leaves the node whole; FALSE: it is an error */
+  gboolean lenient;
   CleaveWork *work;    /* budget of work that all searches share */
   guint n_searches;    /* number of searches that share `work` */
   CleaveTrial *trial;  /* measures the peak of the graph, if there is a limit on it */

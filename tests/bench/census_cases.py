@@ -42,9 +42,9 @@ def F(value, element='float32'):
 
 
 class Work:
-    """Vector instructions per element of the result: `plain` ones in lanes of its type, `wide` ones in 32-bit lanes,
-    divisions and square roots. `each`: instructions per element of the first operand. Also bytes that are read
-    again."""
+    """The work of an op. Vector instructions per element of the result: `plain` in lanes of the result's type, `wide` in
+    32-bit lanes, `div` divisions, `sqrt` square roots. `each`: instructions per element of the first operand. `reads`: bytes
+    that the op reads more than once."""
 
     def __init__(self, plain=0, wide=0, div=0, sqrt=0, each=0, reads=0):
         self.plain, self.wide, self.div, self.sqrt, self.each, self.reads = plain, wide, div, sqrt, each, reads

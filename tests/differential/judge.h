@@ -34,8 +34,8 @@ typedef struct
                                  at which the parent saw it */
   Verdict verdict;
   char message[4096];
-  TapeCopy graph,
-      of_way; /* copies of the tapes of the graph and of the Way, valid while judge_way() runs */
+  /* copies of the tapes of the graph and of the Way, valid while judge_way() runs */
+  TapeCopy graph, of_way;
   Counts counts;
 } Report;
 

@@ -79,8 +79,8 @@ typedef struct
 typedef struct
 {
   const char *op;
-  guint *in,
-      *out; /* indices of values in `values`; index 0 stands for an absent operand or result */
+  /* indices of values in `values`; index 0 stands for an absent operand or result */
+  guint *in, *out;
   guint n_in, n_out;
   TrialAttr attrs[TRIAL_MAX_ATTRS];
   guint n_attrs;

@@ -26,8 +26,8 @@ typedef struct
   gint64 gap; /* unused elements at the end of each row, plane and so on of operands and results */
   gint64 y_gap; /* unused elements at the end of each row, plane and so on of results, added to
                    `gap` */
-  gboolean
-      in_place; /* the result overwrites operand 0, which is not constant and has the same type */
+  /* the result overwrites operand 0, which is not constant and has the same type */
+  gboolean in_place;
   gboolean special; /* operands hold infinities, NaNs and zeros of both signs, and any bytes */
   guint filled;     /* bit mask of byte operands that hold only the byte in `fill` */
   guint8 fill[9];

@@ -104,8 +104,8 @@ static const char *const wanted[] = {
 typedef struct
 {
   GHashTable *passed_ops;
-  guint n_as_is, n_fixed, n_dynamic, n_all_dynamic, n_failed,
-      n_refused; /* numbers of cases that passed in each way, failed or were refused */
+  /* numbers of cases that passed in each way, failed or were refused */
+  guint n_as_is, n_fixed, n_dynamic, n_all_dynamic, n_failed, n_refused;
   guint n_of_refusal[G_N_ELEMENTS (refusals)];
   guint n_unexplained;
   gboolean verbose;

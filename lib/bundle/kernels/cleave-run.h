@@ -22,8 +22,8 @@ typedef uint8_t CleaveRowMapIndex;
 /* Flags of a value: the memory in which it lies, and the rows and images that this memory holds. */
 enum {
   CLEAVE_ARENA = 0,
-  CLEAVE_INPUT = 1,  /* memory of the caller, an input, which a run only reads */
-  CLEAVE_OUTPUT = 2, /* memory of the caller, an output */
+  CLEAVE_INPUT = 1,  /* an input in memory of the caller; a run only reads this memory */
+  CLEAVE_OUTPUT = 2, /* an output in memory of the caller */
   CLEAVE_RING = 4,   /* the value is not whole; its memory has the columns of one band */
   CLEAVE_IMAGES = 8  /* each image of a batch has separate bytes; otherwise all images use the same
                       * bytes */

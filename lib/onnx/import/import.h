@@ -72,15 +72,15 @@ typedef struct CleaveOnnxBlocked CleaveOnnxBlocked;
 typedef struct
 {
   CleaveGraph *graph;
-  CleaveOnnxOrigin
-      *origin; /* parts of the model that do not influence results; the graph owns the origin */
+  /* parts of the model that do not influence results; the graph owns the origin */
+  CleaveOnnxOrigin *origin;
   CleaveOnnxFolder folder;
   gint64 opset, ir_version;
   GHashTable *opsets; /* maps a node of the file (Onnx__NodeProto) that comes from a function to
                        * the function's opset, if this differs from the model's */
   GArray *defaults;   /* CleaveDefault: inputs with a default value */
-  GHashTable
-      *default_index;  /* maps the tensor of each default value to 1 plus its index in `defaults` */
+  /* maps the tensor of each default value to 1 plus its index in `defaults` */
+  GHashTable *default_index;
   GHashTable *values;  /* names of the innermost scope: maps a name to its CleaveOnnxValue
                         * (borrowed) */
   GPtrArray *outer;    /* GHashTable: names of the enclosing scopes, outermost first */

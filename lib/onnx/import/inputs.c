@@ -107,8 +107,8 @@ has_given (const CleaveOnnxOptions *options, const char *name, const GPtrArray *
 }
 
 /* Adds the value of an input to the list of default values. The value becomes a constant of the
- * graph, but the import does not fold with it, since the caller of a written file may replace it.
- */
+ * graph. Constant folding does not use the constant, since the user of an exported model may pass
+ * another value for the input. */
 static void
 make_default (CleaveOnnxImport *import, CleaveOnnxValue *value)
 {

@@ -7,8 +7,8 @@
 
 typedef struct
 {
-  GHashTable
-      *makers;    /* maps a value's name to 1 plus the index of the first node that computes it */
+  /* maps a value's name to 1 plus the index of the first node that computes it */
+  GHashTable *makers;
   GArray *reads;  /* guint: the nodes that compute the operands of node 0, then of node 1, and so
                    * on */
   GArray *begins; /* guint, indexed by node: index in `reads` of the node's first entry; one more

@@ -11,8 +11,8 @@
  * FALSE: the first one. */
 typedef struct
 {
-  gint64 n,
-      step; /* number of elements of a row; distance of adjacent elements in memory, in elements */
+  /* number of elements of a row; distance of adjacent elements in memory, in elements */
+  gint64 n, step;
   gboolean is_min, last;
 } CleaveArgRow;
 

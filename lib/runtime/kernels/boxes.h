@@ -12,9 +12,9 @@
 typedef struct
 {
   gint64 n, n_lines;
-  const gint64 *offset, *step,
-      *next; /* indexed by view, in elements: offset of the first line; distance of adjacent
-                elements of a line; distance of adjacent lines */
+  /* indexed by view, in elements: offset of the first line; distance of adjacent elements of a
+   * line; distance of adjacent lines */
+  const gint64 *offset, *step, *next;
 } CleaveBox;
 
 typedef void (*CleaveBoxRun) (gconstpointer state,

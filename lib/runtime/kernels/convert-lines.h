@@ -41,8 +41,8 @@ struct _Convert
   guint8 bytes[256]; /* copy of the table of a TfliteLookup, reordered so that `table` can point to
                         it: the node's own table begins at -128 for int8 */
   CleaveCastLine cast; /* loop of a Cast; NULL for another op */
-  CleaveTfliteLines
-      tflite;        /* an op of TensorFlow Lite; kind CLEAVE_TFLITE_LINE_NONE for another op */
+  /* an op of TensorFlow Lite; kind CLEAVE_TFLITE_LINE_NONE for another op */
+  CleaveTfliteLines tflite;
   CleaveLoops loops; /* loops over views of y, x and, if present, scale and zero point */
   CleaveLoops parts; /* loops over the same views along the innermost dimension of y, which compute
                         parts of y */

@@ -252,8 +252,8 @@ prepare (const CleaveKernelInstance *instance,
 typedef struct
 {
   const Convert *c;
-  const CleaveLoops
-      *loops; /* the loops whose lines are computed: `loops`, `parts` or `rows` of `c` */
+  /* the loops whose lines are computed: `loops`, `parts` or `rows` of `c` */
+  const CleaveLoops *loops;
 } Along;
 
 static void

@@ -14,9 +14,9 @@ typedef struct
   gint64 begin_inner, end_inner; /* columns [begin_inner, end_inner) of y read no padding */
   gint64 apart; /* distance of adjacent taps in pixels: dilation / stride; 1 if the quotient is not
                    an integer */
-  gint64 n_out,
-      multiplier; /* number of channels of y; number of channels of y for each channel of x */
-  gint64 n_in;    /* number of channels of x that a group reads */
+  /* number of channels of y; number of channels of y for each channel of x */
+  gint64 n_out, multiplier;
+  gint64 n_in;              /* number of channels of x that a group reads */
   gint64 w_step, w_channel; /* distances in the packed weights, in floats: between adjacent taps,
                                and between adjacent operand channels of a group */
 } CleaveDepthwise;
@@ -39,8 +39,8 @@ typedef struct
   const float *x, *w, *bias; /* address of the data of the first tap; address of the weights of the
                                 first tap; bias, or NULL: no bias */
   float *y;
-  gint64 n_planes, n_rows,
-      n_columns; /* number of planes of taps, of rows in a plane, and of columns in a row */
+  /* number of planes of taps, of rows in a plane, and of columns in a row */
+  gint64 n_planes, n_rows, n_columns;
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column, w_channel;
   gint64 y_pixel;

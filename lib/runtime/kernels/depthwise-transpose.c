@@ -31,8 +31,8 @@ typedef struct
 {
   CleaveDepthwisePlan base;
   CleaveAxis axis[3];
-  gint64 n_channels,
-      w_channels; /* number of channels of the result; number of channels of the packed weights */
+  /* number of channels of the result; number of channels of the packed weights */
+  gint64 n_channels, w_channels;
   gint64 n_batches, x_batch_step, y_batch_step;
   Part parts[];
 } Plan;

@@ -10,8 +10,8 @@
 typedef struct
 {
   gboolean is_transposed;
-  const float
-      *w; /* weights that were packed when the program was made; NULL: each run packs the weights */
+  /* weights that were packed when the program was made; NULL: each run packs the weights */
+  const float *w;
 } CleaveDepthwisePlan;
 
 #define cleave_depthwise_transpose_prepare CLEAVE_LEVELLED (cleave_depthwise_transpose_prepare)

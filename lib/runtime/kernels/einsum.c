@@ -31,8 +31,8 @@ typedef struct
 
 typedef struct
 {
-  Loops batch, own[2],
-      sums; /* own[i]: loops over the labels that only operand i and the result contain */
+  /* own[i]: loops over the labels that only operand i and the result contain */
+  Loops batch, own[2], sums;
 } Parts;
 
 typedef struct

@@ -46,8 +46,8 @@ typedef struct
   Loop loop;
   CleaveHalfLoop half_loop; /* loop for float16; NULL: the op has none */
   gboolean folds;
-  CleaveLoops
-      loops; /* loops over views; view 0 is the result, and the other views are the operands */
+  /* loops over views; view 0 is the result, and the other views are the operands */
+  CleaveLoops loops;
   CleaveEpilogueOp own; /* this op as an epilogue op of its own results; its kind is NONE if it
                            cannot be an epilogue op or its views are not dense */
 } Elementwise;

@@ -62,8 +62,8 @@ typedef struct
   const float *y; /* address at which the block will be stored */
   gint64 step, column[4], m;
   gboolean some;
-  gboolean
-      paired; /* TRUE: the columns cover two pixels, each of which fills one and a half vectors */
+  /* TRUE: the columns cover two pixels, each of which fills one and a half vectors */
+  gboolean paired;
 } CleaveEpilogueAt;
 
 static CLEAVE_SPECIALISED CleaveVector

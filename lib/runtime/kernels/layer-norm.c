@@ -102,8 +102,8 @@ typedef struct
 {
   const LayerNorm *norm;
   const CleaveKernelInstance *instance;
-  const float *scale,
-      *b; /* contiguous scale and bias; the bias is zeros if there is no operand B */
+  /* contiguous scale and bias; the bias is zeros if there is no operand B */
+  const float *scale, *b;
   gboolean x_dense, y_dense;
   float *row; /* row in scratch, for rows that are not contiguous */
 } Rows;

@@ -16,8 +16,8 @@ enum { X };
 
 typedef struct
 {
-  gint64 size,
-      y_step; /* size of a pixel in bytes; distance of adjacent pixels of the result in bytes */
+  /* size of a pixel in bytes; distance of adjacent pixels of the result in bytes */
+  gint64 size, y_step;
   gint64 n, *from; /* number of pixels of a line; indexed by pixel: byte offset in the operand */
   gint64 repeats;  /* number of times that each operand pixel is repeated; 0: the numbers differ, so
                       `from` is used */
@@ -26,10 +26,10 @@ typedef struct
   gint64 extent[CLEAVE_MAX_RANK];
   gint64 to[CLEAVE_MAX_RANK]; /* indexed by dimension: distance of adjacent positions of the result,
                                  in bytes */
-  gint64
-      *place[CLEAVE_MAX_RANK]; /* indexed by dimension and position: byte offset in the operand */
-  gint64
-      begin; /* byte offset in the operand that is the sum over all dimensions with one element */
+  /* indexed by dimension and position: byte offset in the operand */
+  gint64 *place[CLEAVE_MAX_RANK];
+  /* byte offset in the operand that is the sum over all dimensions with one element */
+  gint64 begin;
 } Nearest;
 
 static void

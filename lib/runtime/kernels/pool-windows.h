@@ -17,8 +17,8 @@
 typedef struct
 {
   gint64 n_planes, n_rows, n_columns;
-  gint64 plane, row,
-      column;  /* distances in elements: of adjacent planes, rows and columns of taps */
+  /* distances in elements: of adjacent planes, rows and columns of taps */
+  gint64 plane, row, column;
   float count; /* number by which an average divides the sum */
   gint64 x_pixel, y_pixel;
 } CleavePoolWindow;

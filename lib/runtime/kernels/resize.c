@@ -36,8 +36,8 @@ typedef struct
   guint n_taps;   /* largest number of taps of a pixel */
   gboolean is_mixed; /* TRUE: not all pixels have the same number of taps */
   gint64 n_from;     /* number of pixels of an operand line */
-  gint64 n_channels,
-      n_together; /* number of channels of a pixel; number of pixels that are processed at once */
+  /* number of channels of a pixel; number of pixels that are processed at once */
+  gint64 n_channels, n_together;
   CleaveShape lines; /* shape of the result without the dimensions in a line */
   CleaveResizeTaps *taps[CLEAVE_MAX_RANK]; /* indexed by dimension: the taps of each position; NULL
                                               for dimension c */

@@ -21,9 +21,9 @@ typedef struct
   CleaveLines lines; /* loops over the lines; view 0 is the indices, view 1 is y at index 0, view 2
                         is the updates */
   gint64 extent, axis_step;
-  gint64 n_rows,
-      next[3]; /* `n_rows`: number of lines that one call combines, each with one index; 0: a call
-                  combines one line. `next`: distances of adjacent lines in the three views */
+  /* `n_rows`: number of lines that one call combines, each with one index; 0: a call combines one
+   * line. `next`: distances of adjacent lines in the three views */
+  gint64 n_rows, next[3];
   gboolean is_short; /* TRUE: indices are INT32; FALSE: INT64 */
   CleaveScatterReduction reduction;
 } Scatter;

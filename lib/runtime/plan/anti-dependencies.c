@@ -20,8 +20,8 @@ typedef struct
                   of it, before it */
   GArray *united; /* CleaveWait: merged uses of two or more buffers; elements of `after` may refer
                      to this list */
-  GArray
-      *old; /* guint: indices of the earlier buffers whose memory the current buffer takes over */
+  /* guint: indices of the earlier buffers whose memory the current buffer takes over */
+  GArray *old;
   guint *counts;     /* indexed by thread: number of the thread's steps that must be done before the
                         current step, or before the first use of the current buffer */
   gboolean *is_used; /* indexed by buffer: TRUE if a step outside `left_out` uses the buffer */

@@ -20,11 +20,11 @@ typedef struct
   const CleaveGraph *graph;
   const gint64 *offsets; /* indexed by buffer: byte offset in the arena */
   const guint *order;    /* indices of the buffers, sorted by first use in the schedule's order */
-  const CleaveWaits
-      *used; /* indexed by buffer: waits that end when all uses of the buffer have ended */
-  const gboolean
-      *left_out; /* indexed by step: TRUE if the step uses only memory that earlier steps use as
-                    well, so that it does not wait for memory; NULL: FALSE for all steps */
+  /* indexed by buffer: waits that end when all uses of the buffer have ended */
+  const CleaveWaits *used;
+  /* indexed by step: TRUE if the step uses only memory that earlier steps use as well, so that it
+   * does not wait for memory; NULL: FALSE for all steps */
+  const gboolean *left_out;
 } CleaveReuse;
 
 /* Returns all waits of a schedule, for values and for memory. A step that uses a buffer waits for

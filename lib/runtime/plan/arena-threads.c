@@ -152,8 +152,8 @@ typedef struct
                        last */
   gint64 foreign;   /* number of bytes in the range of the current buffer that another thread used
                        last */
-  gint64
-      tried[2 * 2 * WINDOW]; /* offsets tried for the current buffer; the first `n_tried` are set */
+  /* offsets tried for the current buffer; the first `n_tried` are set */
+  gint64 tried[2 * 2 * WINDOW];
   guint n_tried;
   gint64 n_visits; /* number of visits that are left */
 } Moving;

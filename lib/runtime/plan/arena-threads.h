@@ -20,8 +20,8 @@ typedef struct
 typedef struct
 {
   guint thread;
-  CleaveArenaReach
-      touched; /* smallest range that contains all bytes that the thread reads or writes */
+  /* smallest range that contains all bytes that the thread reads or writes */
+  CleaveArenaReach touched;
   CleaveArenaReach written;
 } CleaveArenaShare;
 

@@ -61,8 +61,8 @@ typedef struct
   guint *order;
   gint64 *offsets, *best_offsets;
   gint64 best;
-  gboolean
-      first_fit; /* TRUE: use the lowest gap (first fit); FALSE: use the smallest gap (best fit) */
+  /* TRUE: use the lowest gap (first fit); FALSE: use the smallest gap (best fit) */
+  gboolean first_fit;
   gint64 n_visits; /* number of visits that eviction has left */
 } Packing;
 

@@ -17,11 +17,11 @@ typedef struct
   GArray *edges; /* Edge: pairs of a step and one of its predecessors */
   guint step;
   const CleaveNode *join; /* the join whose `first` and `last` are set */
-  guint first,
-      last; /* `first`: the first step that computes an operand in the join's buffer, CLEAVE_NEVER
-               if there is none; `last`: the last step that computes an operand */
-  const CleaveNode
-      *spread;  /* the join whose operands find_latest_operand() examined to set `latest` */
+  /* `first`: the first step that computes an operand in the join's buffer, CLEAVE_NEVER if there is
+   * none; `last`: the last step that computes an operand */
+  guint first, last;
+  /* the join whose operands find_latest_operand() examined to set `latest` */
+  const CleaveNode *spread;
   guint latest; /* the step after which all operands of `spread` can run; CLEAVE_NEVER: an operand
                    is not element-wise */
 } Collecting;

@@ -26,8 +26,8 @@ typedef struct
   const CleaveStorage *storage;
   const guint *sequence; /* the steps of one thread, in the order in which the thread runs them */
   guint n;
-  CleaveFusedConsumer
-      *fused; /* indexed like `sequence`: the description of the step as a fused consumer */
+  /* indexed like `sequence`: the description of the step as a fused consumer */
+  CleaveFusedConsumer *fused;
   gboolean *is_epilogue_op; /* indexed by step: the step is an epilogue op */
 } Finding;
 

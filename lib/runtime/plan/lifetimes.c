@@ -49,8 +49,8 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 }
 
 /* Visits the steps in the schedule's order and calls `visit` for each value that a step uses.
- * Updates the clocks only if there is slack, since nothing but `sure` is computed from the
- * clocks. */
+ * Applies the waits to the clocks of the threads only if there is slack: only `sure` is computed
+ * from these clocks. */
 static void
 visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
 {

@@ -24,8 +24,8 @@ typedef struct
   guint step, position;
   guint n_buffers;
   gint64 *n_bytes; /* indexed by buffer: its size in bytes */
-  guint *first,
-      *last;   /* indexed by buffer: positions in the schedule's order of its first and last use */
+  /* indexed by buffer: positions in the schedule's order of its first and last use */
+  guint *first, *last;
   guint *gone; /* indexed by buffer: first position whose step begins after all uses of the buffer
                   have ended */
   guint *late; /* indexed by buffer: the value that `gone` would have if all uses ended later by the

@@ -20,13 +20,13 @@ typedef struct
   guint *running;   /* indexed by thread: the step that it runs; G_MAXUINT: none */
   guint *along; /* indexed by thread: the step that should run right after the step that the thread
                    ran last; G_MAXUINT: none */
-  double
-      *free_at; /* indexed by thread: the estimated time, in nanoseconds, at which its step ends */
+  /* indexed by thread: the estimated time, in nanoseconds, at which its step ends */
+  double *free_at;
   guint n_running;
   gint64 live;    /* total bytes of all live buffers */
   guint *n_begun; /* indexed by buffer: number of steps that use the buffer and have begun */
-  guint
-      *n_unused; /* indexed by buffer: number of steps that use the buffer and have not finished */
+  /* indexed by buffer: number of steps that use the buffer and have not finished */
+  guint *n_unused;
 } Simulation;
 
 static void

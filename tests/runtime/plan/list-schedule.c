@@ -222,8 +222,8 @@ check_counts (const CleaveSchedule *schedule, const CleaveWaits *waits, const gu
 
 typedef struct
 {
-  const guint
-      *counts; /* [step][thread]: number of steps of the thread that the step must wait for */
+  /* [step][thread]: number of steps of the thread that the step must wait for */
+  const guint *counts;
   guint n_threads;
 } Asked;
 

@@ -18,8 +18,8 @@ typedef struct
 typedef struct
 {
   CleaveAxis axis[3]; /* the spatial axes D, H and W */
-  gint64 n_groups, group_in,
-      group_out;       /* number of groups, and number of channels of a group in x and in y */
+  /* number of groups, and number of channels of a group in x and in y */
+  gint64 n_groups, group_in, group_out;
   CleaveSpan channels; /* the channels of each group of x that the convolution reads */
   gint64 lda;
   gboolean has_bias;

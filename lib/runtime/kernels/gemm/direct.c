@@ -20,8 +20,8 @@
 typedef struct
 {
   gint64 column[MAX_VECTORS]; /* indexed by vector: the column of y at which the vector begins */
-  float first[MAX_VECTORS *
-              CLEAVE_VECTOR]; /* indexed by lane of all vectors: initial value of the lane's sums */
+  /* indexed by lane of all vectors: initial value of the lane's sums */
+  float first[MAX_VECTORS * CLEAVE_VECTOR];
 } Columns;
 
 typedef void (*Block) (

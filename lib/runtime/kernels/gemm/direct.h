@@ -13,9 +13,9 @@
  * value. */
 typedef struct
 {
-  const float *x, *a,
-      *bias; /* address of the first pixel; address of the panel; bias of each column, or NULL. If
-                `bias` is NULL, the sums begin with 0, or with y if `adds` */
+  /* address of the first pixel; address of the panel; bias of each column, or NULL. If `bias` is
+   * NULL, the sums begin with 0, or with y if `adds` */
+  const float *x, *a, *bias;
   float *y;
   gboolean adds; /* TRUE: the sums begin with the values in y */
   gint64 n, x_step, y_step;
@@ -23,8 +23,8 @@ typedef struct
   guint n_taps;
   const unsigned long long *a_offset, *x_offset; /* indexed by tap: byte offsets in the panel and in
                                                     x; offsets in x may be negative */
-  const CleaveEpilogue
-      *epilogue; /* epilogue ops that the product applies to complete sums; NULL: none */
+  /* epilogue ops that the product applies to complete sums; NULL: none */
+  const CleaveEpilogue *epilogue;
 } CleaveDirect;
 
 /* Number of pixels that one pointer addresses: the pixels at 0, 1 and 2 times the pixel distance

@@ -15,11 +15,11 @@ typedef struct
   gint64 a_row, a_column, b_row, b_column, y_row, y_column;
   guint a, b;          /* indices of the node's operands that are a and b */
   guint b_columns_dim; /* dimension of b whose indices are the columns of b */
-  guint rows_dim,
-      columns_dim; /* dimensions of y whose indices are the rows and the columns of the product */
-  gboolean
-      takes_batch; /* TRUE: a batch dimension of y supplies the rows or columns of the product. A
-                      constant operand is then packed in a layout that other kernels cannot share */
+  /* dimensions of y whose indices are the rows and the columns of the product */
+  guint rows_dim, columns_dim;
+  /* TRUE: a batch dimension of y supplies the rows or columns of the product. A constant operand is
+   * then packed in a layout that other kernels cannot share */
+  gboolean takes_batch;
 } Plan;
 
 /* Limit on the number of floats of x and y in a band (gemm.h), as in conv.c. */

@@ -54,8 +54,8 @@ typedef struct
 /* A transposed row of x, and the weights `a` by which the kernel multiplies it. */
 typedef struct
 {
-  const float
-      *x; /* address of the first channel that pixel 0 reads for a tap whose offset `x` is 0 */
+  /* address of the first channel that pixel 0 reads for a tap whose offset `x` is 0 */
+  const float *x;
   const float *a;
 } CleaveNarrowRow;
 
@@ -63,8 +63,8 @@ typedef struct
 {
   guint n_rows;
   CleaveNarrowRow row[CLEAVE_NARROW_TAPS];
-  gint64 x_line, lda,
-      k; /* distances of adjacent channels in x and in a, in floats; number of channels */
+  /* distances of adjacent channels in x and in a, in floats; number of channels */
+  gint64 x_line, lda, k;
   const CleaveNarrowTap *taps;
   const float *bias; /* bias of each column; NULL: none */
   float *y;          /* address of the row of y */

@@ -25,8 +25,8 @@ struct _CleaveNarrow
   gint64 n_phases;   /* number of phases of a row of x. Phase q consists of the columns q, q +
                         n_phases, …; each phase is transposed separately */
   gint64 begin, end; /* pixels [begin, end) that the jobs compute */
-  gint64 least_shift,
-      spread; /* smallest shift of a tap, and number of shifts from the smallest to the largest */
+  /* smallest shift of a tap, and number of shifts from the smallest to the largest */
+  gint64 least_shift, spread;
   gint64 tile, line, n_slots; /* pixels of a tile, which is a part of a row; distance in floats of
                                  adjacent channels of a transposed row; number of rows in scratch */
   gint64 lda, a_row;
@@ -358,9 +358,9 @@ typedef struct
   const CleaveNarrow *n;
   const float *x, *a;
   float *lines; /* the transposed rows */
-  gint64
-      row[MAX_SLOTS]; /* indexed by slot of scratch: the row of x that it holds; negative: none */
-  gint64 begin, end;  /* pixels [begin, end) of the tile */
+  /* indexed by slot of scratch: the row of x that it holds; negative: none */
+  gint64 row[MAX_SLOTS];
+  gint64 begin, end; /* pixels [begin, end) of the tile */
   CleaveNarrowWork work;
 } Run;
 

@@ -34,16 +34,16 @@ typedef struct
   CleaveProduct *product;
   CleaveNarrow *narrow;       /* the narrow kernel that runs instead of the product; NULL: none */
   CleaveBlockwise *blockwise; /* the product of integer weights that runs instead; NULL: none */
-  guint operand_x, operand_a,
-      operand_bias;  /* indices of the operands that are x, a and the bias; bias 0: no bias */
+  /* indices of the operands that are x, a and the bias; bias 0: no bias */
+  guint operand_x, operand_a, operand_bias;
   guint columns_dim; /* dimension of the result whose indices are the columns; the result's rank if
                         there is only one column */
-  const float
-      *a; /* the matrix `a` if it is packed once; NULL: each run reads `a` in place or packs it */
-  CleavePanels
-      panels; /* layout of the matrix `a` if each run packs it; width 0: runs do not pack it */
-  CleavePackedRows
-      rows; /* the rows of x that each run packs; `n` 0: the product reads x in place */
+  /* the matrix `a` if it is packed once; NULL: each run reads `a` in place or packs it */
+  const float *a;
+  /* layout of the matrix `a` if each run packs it; width 0: runs do not pack it */
+  CleavePanels panels;
+  /* the rows of x that each run packs; `n` 0: the product reads x in place */
+  CleavePackedRows rows;
   guint n_batch_dims;
   gint64 extent[CLEAVE_MAX_RANK], x_step[CLEAVE_MAX_RANK], a_step[CLEAVE_MAX_RANK],
       y_step[CLEAVE_MAX_RANK];

@@ -25,13 +25,12 @@ typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 typedef struct
 {
   gint64 y_offset, x_offset;
-  gint64 extent[2], x_step[2],
-      y_step[2]; /* for the two outer axes: number of lines, and distance of adjacent lines */
+  /* for the two outer axes: number of lines, and distance of adjacent lines */
+  gint64 extent[2], x_step[2], y_step[2];
   gint64 x_line_step, y_line_step; /* distances, in x and in y, of adjacent pixels of a piece */
-  gint64 n, x_step_in_line,
-      y_step_in_line; /* number of pixels of a whole line, and the distances in x and in y of its
-                         adjacent pixels (`x_line_step` and `y_line_step` before set_pieces()
-                         changed them) */
+  /* number of pixels of a whole line, and the distances in x and in y of its adjacent pixels
+   * (`x_line_step` and `y_line_step` before set_pieces() changed them) */
+  gint64 n, x_step_in_line, y_step_in_line;
   gint64 k;
   guint n_taps, n_taps_per_call;
   unsigned long long *a_offset, *x_tap_offset; /* indexed by tap: byte offsets in a and in x */
@@ -406,8 +405,8 @@ typedef struct
   const Region *region;
   gint64 m, lda;
   Method method;
-  const Kernel
-      *kernels; /* code of LIBXSMM; unused (and possibly NULL) if the method is not BY_LIBXSMM */
+  /* code of LIBXSMM; unused (and possibly NULL) if the method is not BY_LIBXSMM */
+  const Kernel *kernels;
   const float *x, *a, *bias;
   float *y;
   const CleaveEpilogue *epilogue; /* epilogue ops to apply; NULL: none */

@@ -16,9 +16,9 @@ typedef struct
   CleaveUpcast common;
   CleavePlaces places;
   CleavePixels x, y;
-  gint64 n_batches, x_batch_step,
-      y_batch_step; /* number of images; distances of adjacent images in x and y */
-  gint64 y_image;   /* distance of adjacent images in elements, if y is dense */
+  /* number of images; distances of adjacent images in x and y */
+  gint64 n_batches, x_batch_step, y_batch_step;
+  gint64 y_image; /* distance of adjacent images in elements, if y is dense */
 } Plan;
 
 /* The following functions plan a convolution. */

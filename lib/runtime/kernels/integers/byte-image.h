@@ -14,11 +14,12 @@
 typedef struct
 {
   gint64 n_y, n_x, n_taps, dilation, pad;
-  gint64 step;   /* distance, in elements of x along this axis, of adjacent elements of scratch */
+  gint64 step;   /* adjacent elements of scratch are copies of elements of x that are this many
+                    positions apart */
   gint64 stride; /* distance, in elements of scratch along this axis, from the first element that an
                     element of y reads to the first element that the next element of y reads */
-  gint64 x_step,
-      y_step; /* distances of adjacent positions in memory: in bytes for x, in elements for y */
+  /* distances of adjacent positions in memory: in bytes for x, in elements for y */
+  gint64 x_step, y_step;
 } CleaveByteAxis;
 
 typedef struct

@@ -25,8 +25,8 @@ typedef struct
 {
   CleaveElement element; /* element type of the unpacked matrix */
   gint64 n_columns, column_stride;
-  gint64 extent[4],
-      stride[4];    /* extents and strides of the dimensions of a row's index, outermost first */
+  /* extents and strides of the dimensions of a row's index, outermost first */
+  gint64 extent[4], stride[4];
   guint n_tap_dims; /* number of leading dimensions that index taps; the other dimensions index
                        elements of a tap */
   gint64 unit;      /* number of elements of a group: CLEAVE_DOT2 or CLEAVE_DOT4 */

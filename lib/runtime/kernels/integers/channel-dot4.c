@@ -47,8 +47,8 @@ typedef struct
   gsize at_ring, at_bias, at_scale, at_pad, at_lanes; /* byte offsets of arrays in scratch */
   const CleaveQdqConv *conv; /* the convolution whose results are QDQ-exact (qdq.h); NULL: results
                                 are computed from the integer sums alone */
-  CleaveQdqColumns
-      columns; /* constants that convert sums to bytes, indexed by lane of the vectors */
+  /* constants that convert sums to bytes, indexed by lane of the vectors */
+  CleaveQdqColumns columns;
 } Plan;
 
 /* The following functions plan a convolution. */
@@ -397,9 +397,9 @@ typedef struct
   const gint32 *bias;
   const float *scale;
   gint32 y_zero;
-  gboolean is_signed, is_whole,
-      has_odd_scales; /* `is_whole`: y is int32, so that the integer sums are the result;
-                         `has_odd_scales`: a scale is infinite or a NaN */
+  /* `is_whole`: y is int32, so that the integer sums are the result; `has_odd_scales`: a scale is
+   * infinite or a NaN */
+  gboolean is_signed, is_whole, has_odd_scales;
   char *y;
   gint64 y_step, n; /* distance of adjacent pixels in bytes; number of channels of the block */
   guint64 mask;

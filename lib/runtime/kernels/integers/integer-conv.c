@@ -25,9 +25,9 @@ typedef struct
   const gint8 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 first;        /* index of the packed column at which the weights begin */
   gint64 n_groups, group_in, group_out, n_batches;
-  gint64 x_batch_step, y_batch_step,
-      y_image; /* distances of adjacent images in x and y; `y_image`: distance of adjacent images of
-                  y in elements, if y is dense */
+  /* distances of adjacent images in x and y; `y_image`: distance of adjacent images of y in
+   * elements, if y is dense */
+  gint64 x_batch_step, y_batch_step, y_image;
   gint64 column_step;
   gboolean in_place; /* TRUE: kernels read x without a copy in scratch */
   CleaveQdq *qdq;    /* constants of QDQ-exact results (qdq.h); NULL: results are computed from the
@@ -38,8 +38,8 @@ typedef struct
                                    bytes), and of pixels of y (in elements) */
   gboolean is_fixed; /* TRUE: fixed-point factors are used instead of the scales of sums */
   gsize at_multiplier, at_shift;
-  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq,
-      at_packed; /* byte offsets of arrays in scratch */
+  /* byte offsets of arrays in scratch */
+  gsize at_x, at_bias, at_scale, at_w_zero, at_sums, at_qdq, at_packed;
 } Plan;
 
 /* The following functions plan a convolution. */

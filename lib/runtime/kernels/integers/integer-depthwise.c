@@ -28,17 +28,17 @@ enum { X };
 
 typedef struct
 {
-  const CleaveKernelFamily
-      *better; /* a faster family that runs instead, with its state in `state`; NULL: none */
+  /* a faster family that runs instead, with its state in `state`; NULL: none */
+  const CleaveKernelFamily *better;
   gpointer state;
   CleavePlaces places;
   CleaveByteImage image;
   const gint16 *packed; /* packed weights; NULL: each run packs the weights */
   gint64 n_out, n_taps, n_batches, x_batch_step, y_batch_step, y_image, column_step;
   gboolean reports_progress;
-  gint64 *tap_at, *x_at,
-      *y_at; /* offsets within a band of rows, in elements: of taps, of pixels of x, and of pixels
-                of y. If the number of taps is odd, `tap_at` contains the last tap twice */
+  /* offsets within a band of rows, in elements: of taps, of pixels of x, and of pixels of y. If the
+   * number of taps is odd, `tap_at` contains the last tap twice */
+  gint64 *tap_at, *x_at, *y_at;
   gsize at_multiplier, at_shift;
   gsize at_x, at_bias, at_scale, at_packed; /* byte offsets of arrays in scratch */
   const CleaveQdqConv *conv; /* parameters of QDQ-exact results (qdq.h); NULL: the result depends on

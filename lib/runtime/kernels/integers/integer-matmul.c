@@ -27,8 +27,8 @@ typedef struct
       ,
       reports_progress;
   gint64 *x_at; /* indexed by row: byte offset in scratch */
-  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums,
-      at_packed; /* byte offsets of arrays in scratch */
+  /* byte offsets of arrays in scratch */
+  gsize at_x, at_y, at_bias, at_scale, at_b_zero, at_sums, at_packed;
 } Plan;
 
 /* The following functions plan a product. */

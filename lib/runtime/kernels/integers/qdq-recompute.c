@@ -13,8 +13,8 @@
 typedef struct
 {
   const CleaveQdq *s;
-  const char
-      *from[CLEAVE_LANES]; /* indexed by lane: address of the elements of x that its pixel reads */
+  /* indexed by lane: address of the elements of x that its pixel reads */
+  const char *from[CLEAVE_LANES];
   __m512i column;
   __m512 scale; /* scale of the weights of each lane's column */
   __m512i flip;
@@ -155,8 +155,8 @@ list_doubtful (const CleaveQdqPanel *panel, gint32 *pixel, guint32 *lanes)
 typedef struct
 {
   const CleaveQdq *s;
-  const char
-      *from[CLEAVE_LANES]; /* indexed by lane: address of the elements of x that its pixel reads */
+  /* indexed by lane: address of the elements of x that its pixel reads */
+  const char *from[CLEAVE_LANES];
   gint64 w_at[CLEAVE_LANES]; /* indexed by lane: offset of its column in a dot-4 group */
   CleaveVector scale;        /* scale of the weights of each lane's column */
 } Lanes;

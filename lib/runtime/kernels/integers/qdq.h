@@ -130,8 +130,8 @@ void cleave_qdq_columns_add_memory (const CleaveQdqColumns *columns, GArray *lin
 typedef struct _CleaveQdq
 {
   gint64 n_taps, n_units;
-  gint64
-      chunk; /* number of dot-4 groups of a chunk; if taps are short, several taps form one chunk */
+  /* number of dot-4 groups of a chunk; if taps are short, several taps form one chunk */
+  gint64 chunk;
   gint64 taps_at_once;
   gint64 n_chunks; /* number of chunks; 0: there are no checkpoints */
   gint32 stands;   /* zero point of the converted elements of x */
