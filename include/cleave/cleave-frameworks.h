@@ -2,8 +2,8 @@
 #pragma once
 
 /* Converts Split, Slice and Join operators of other frameworks to the attributes of Cleave's ops.
- * An importer of that framework fills such a struct, converts it, and passes the attributes to
- * cleave_graph_add(). Each struct has the arguments of one framework's operator, under that
+ * An importer for a framework fills a struct of this header, converts it, and passes the attributes
+ * to cleave_graph_add(). Each struct has the arguments of one operator of a framework, with the
  * framework's names. An optional number is a pointer; NULL means that the number is absent. */
 
 #include <cleave/cleave-ops.h>

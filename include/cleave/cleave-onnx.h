@@ -14,9 +14,9 @@ G_BEGIN_DECLS
  * @name: (nullable): the name of the input; %NULL for the only input of the model
  * @shape: the shape of the input
  *
- * Gives an input a shape, which replaces the free dimensions that the model has. If @name is the
- * name of a dimension and not of an input, and @shape has one dimension, its extent becomes the
- * extent of that dimension in all inputs.
+ * Gives an input a shape, so that the input has no free dimensions. @name may also be the name of a
+ * dimension, if no input has this name. @shape then has one dimension: the extent of the named
+ * dimension in all inputs.
  */
 typedef struct
 {

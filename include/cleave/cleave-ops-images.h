@@ -85,7 +85,7 @@ typedef enum {
  * @output_width: columns of the result
  * @sampling_ratio: number of samples of an element of the result in each dimension; 0 for one
  * sample per element of X
- * @spatial_scale: factor from coordinates of regions to those of X, 1 by default
+ * @spatial_scale: factor from coordinates of regions to coordinates of X, 1 by default
  *
  * Attributes of RoiAlign.
  */

@@ -2,7 +2,7 @@
 #pragma once
 
 /* TensorFlow Lite models, and the ops on integers that only these models have. cleave_graph_load()
- * makes a graph with these ops. Their results are bit for bit those of the reference kernels of
+ * makes a graph with these ops. The results have the same bits as with the reference kernels of
  * TensorFlow Lite for Microcontrollers. ONNX has none of these ops, so the pass tflite-to-qdq must
  * replace them before a graph is written as an ONNX model. */
 

@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 /* In drawings with more vertices than this, edges are polylines instead of curves, and the layout
- * makes fewer iterations. Otherwise curves take most of the time of the layout. */
+ * makes fewer iterations. Curves would take most of the time of the layout. */
 #define MANY_VERTICES 150
 
 /* In drawings with more vertices than this, the layout makes hardly any iterations: Graphviz then

@@ -12,7 +12,7 @@
  * an edge are on average 193 points apart after 1 sweep, 187 after 2, and 188 to 189 after more. */
 #define SWEEPS 2
 
-/* The neighbors of all boxes in one direction. Those of box b are others[first[b]] to
+/* The neighbors of all boxes in one direction. The neighbors of box b are others[first[b]] to
  * others[first[b + 1] - 1]. */
 typedef struct
 {

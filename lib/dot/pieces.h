@@ -15,9 +15,9 @@ typedef struct
   CleaveShape whole;
 } CleavePiecePlace;
 
-/* Returns an array indexed by node id: the part of the whole that the node computes. It is known
- * for the pieces in the options, for operands of an Assemble, and for operands from which a known
- * piece is computed element by element. The caller frees the array with g_free(). */
+/* Returns an array indexed by node id: the part of the whole that the node computes. The part is
+ * known for the pieces in the options, for operands of an Assemble, and for operands from which a
+ * known piece is computed element by element. The caller frees the array with g_free(). */
 CleavePiecePlace *cleave_pieces_find (const CleaveGraph *graph,
                                       const GPtrArray *order,
                                       const CleaveDotOptions *options);
@@ -25,6 +25,6 @@ CleavePiecePlace *cleave_pieces_find (const CleaveGraph *graph,
 /* Returns the dimensions that are cut and their spans, as in "H 43:86", or "dim 2 43:86" if
  * `letters` is NULL. Returns NULL if no dimension is cut. */
 char *cleave_piece_place_to_string (const CleavePiecePlace *place, const char *letters);
-/* Returns the dimension names (such as "NCHW") of result 0 of a node: its own names, or those of a
- * nearby producer or consumer. Returns NULL if none of these nodes has names. */
+/* Returns the dimension names (such as "NCHW") of result 0 of a node: its own names, or the names
+ * of a nearby node. Returns NULL if none of these nodes has names. */
 const char *cleave_node_find_letters (const CleaveNode *node);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The module that render.c loads. It is the only code that needs libgvc and its dependencies. */
+/* The module that render.c loads. Only this module needs libgvc and its dependencies. */
 
 #define _GNU_SOURCE /* declares dladdr() */
 
@@ -97,8 +97,8 @@ get_context (void)
 #define MAX_AREA (1 << 28)
 #define PIXELS_PER_POINT (96.0 / 72.0)
 
-/* Returns whether a PNG would exceed these limits. Graphviz would scale it down until it is
- * unreadable. */
+/* Returns whether a PNG would exceed MAX_PIXELS or MAX_AREA. Graphviz would scale it down until it
+ * is unreadable. */
 static gboolean
 is_too_large (Agraph_t *drawing, const char *format, char **why)
 {

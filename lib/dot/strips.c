@@ -65,7 +65,7 @@ number_node (Search *s, const CleaveNode *node)
 }
 
 /* Notes whether a node passes rows from an earlier to a later strip of a band. Only a view or a
- * join does; two branches that read one whole value pass no rows. */
+ * join passes rows; two branches that read one whole value pass no rows. */
 static void
 note_rows_passed_on (Search *s, const CleaveNode *node)
 {

@@ -123,7 +123,7 @@ cleave_attrs_free (const CleaveOp *op, gpointer attrs)
   g_free (attrs);
 }
 
-/* Equality and hash of attribute structs */
+/* The functions below compare and hash attribute structs. */
 
 /* Returns the bytes of a field's value, for kinds that can be compared as bytes. Sets `n` to their
  * number, or to G_MAXSIZE if the value is absent. Returns NULL for a type, ranges or a tensor.

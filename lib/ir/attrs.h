@@ -2,8 +2,9 @@
 #pragma once
 
 /* Attribute structs, seen through an op's table of attributes (CleaveAttr). op.h declares most of
- * these functions, at its end. This header has one function more, for `passes/reduce/rebuild.c`:
- * the reducer tries whether a failure remains if one attribute of a node has its default value. */
+ * these functions, at its end. This header declares only the swap, for the reducer
+ * (`passes/reduce/rebuild.c`). The reducer tests whether a failure remains after one attribute gets
+ * its default value. */
 
 #include "op.h"
 

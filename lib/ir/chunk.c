@@ -8,8 +8,9 @@
 #include <string.h>
 
 /* Makes an empty slice of an op with CLEAVE_OP_CROPS legal. In each dimension where the slice is
- * empty, the slice gets the nearest element of the operand. A negative clip removes that element
- * again, so the piece still reads only elements outside of the operand. */
+ * empty, the slice gets the nearest element of the operand. The slice also gets a negative clip
+ * (CleaveSlice), which removes that element again. So the piece still reads only elements outside
+ * of the operand. */
 static void
 read_nearest (CleaveSlice *slice, const CleaveShape *operand)
 {
@@ -61,8 +62,8 @@ find_reach (
   CleaveRange range = *chunk;
   CleaveSpan *span = &range.dim[map->from];
   gint64 near = grow ? span->end : span->begin,
-         far = grow ? n : 0; /* the chunk at `near` reads nothing; a chunk that reaches to `far` may
-                                read something */
+         far = grow ? n : 0; /* a chunk up to `near` reads only padding; a chunk up to `far` may
+                              * read an element */
 
   while (ABS (far - near) > 1)
     {
@@ -157,8 +158,8 @@ narrowed_call (const CleaveChunk *chunk, const CleaveCall *call, CleaveTensorTyp
   return narrow;
 }
 
-/* Refuses a chunk for which `infer` returns another shape, `got`, than the chunk has, `want`. The
- * reason names the first dimension that differs. */
+/* Refuses a chunk if `infer` returns a shape, `got`, that differs from the chunk's shape, `want`.
+ * The reason names the first dimension that differs. */
 static gboolean
 refuse_shape (const CleaveCall *call,
               guint result,

@@ -13,7 +13,7 @@
 #include <emmintrin.h>
 #endif
 
-/* Copies of rows */
+/* The functions below copy rows. */
 
 /* Copies a row one cache line (64 bytes) at a time. Prefetches the bytes that lie `ahead` bytes
  * after the cache line. */
@@ -133,9 +133,9 @@ fill_on (char *to, gint64 n, gint64 n_bytes)
 #define EVENS_8 0, 2, 4, 6, 8, 10, 12, 14
 #define EVENS_4 0, 2, 4, 6
 #define EVENS_2 0, 2
-/* Copies every second element, a vector at a time, and returns the number of elements copied. Also
- * loads the elements between them and drops these. Another thread may be writing the dropped
- * elements, which changes no result, so the thread sanitizer is off here. */
+/* Copies every second element, a vector at a time, and returns the number of elements copied. The
+ * loads also read the elements between the copied ones, which are then dropped. Another thread may
+ * be writing the dropped elements, which changes no result, so the thread sanitizer is off here. */
 #define DEFINE_EACH_SECOND(type, N)                                                                \
   __attribute__ ((no_sanitize ("thread"))) static gint64                                           \
   each_second_##type (char *to, const char *from, gint64 n)                                        \

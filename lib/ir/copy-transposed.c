@@ -350,8 +350,8 @@ DEFINE_NARROW (guint32, 4)
 /* clang-format on */
 
 /* Large transpositions bypass the cache. A tile is transposed into a buffer, then streamed, so that
- * both sides are accessed in long runs and each cache line once. Without the buffer, strides that
- * are powers of two would evict cache lines before they are complete. */
+ * both `from` and `to` are accessed in long runs, and each cache line once. Without the buffer,
+ * strides that are powers of two would evict cache lines before they are complete. */
 
 #define TILE_BYTES (16 << 10)
 /* A tile has at most this many elements along one side, or half as many if elements have 8 bytes.

@@ -123,10 +123,11 @@ cleave_view_stream (const CleaveView *to, const CleaveView *from)
   copy_view (to, from, TRUE);
 }
 
-/* Copies between two shapes */
+/* The functions below copy between two shapes. */
 
-/* One side of a copy between two shapes: its dimensions. Dimensions that continue each other in
- * memory are merged into one. Loops are split off from the innermost dimension. */
+/* The dimensions of one side (`to` or `from`) of a copy between two shapes. Dimensions that
+ * continue each other in memory are merged into one. Loops are split off from the innermost
+ * dimension. */
 typedef struct
 {
   guint rank;
@@ -211,8 +212,8 @@ step_side (const Side *side, gint64 *index, gint64 at)
   return at;
 }
 
-/* Copies element by element over the dimensions that have no common loops, such as [4, 6] and [6,
- * 4]. The common loops run inside, once for each element. */
+/* Copies element by element over the dimensions that have no common loops, such as [3, 5] and [5,
+ * 3]. The common loops run inside, once for each element. */
 static void
 copy_elements (
     const CleaveCopyLoops *loops, const Side *to, const Side *from, char *t, const char *f)
@@ -250,7 +251,7 @@ cleave_view_copy_reshaped (const CleaveView *to, const CleaveView *from)
   cleave_copy_loops_run (&loops, to->data, from->data);
 }
 
-/* Copies of several parts of one value */
+/* The functions below copy several parts of one value. */
 
 /* The rows of a part. All parts have the same number of rows. */
 typedef struct

@@ -54,8 +54,8 @@ cover_by_subtracting (const CleaveRange *ranges,
   return TRUE;
 }
 
-/* Returns the different spans of dimension `d` in order. Each must begin where the span before it
- * ends, and together they must cover `whole`; otherwise returns NULL. */
+/* Returns the different spans that the ranges have in dimension `d`, in order. Each must begin
+ * where the span before it ends, and together they must cover `whole`; otherwise returns NULL. */
 static GArray *
 find_cuts (const CleaveRange *ranges, guint n_ranges, guint d, const CleaveRange *whole)
 {

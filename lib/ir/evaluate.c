@@ -10,10 +10,10 @@
 #include "graph-private.h"
 #include "node-queries.h"
 
-/* Folding a node may add this many bytes to a file: about the size of the node in the file. */
+/* Folding a node may add at most this many bytes to a file: about the size of the node there. */
 #define LITTLE 1024
 
-/* Results that share the bytes of operand 0 */
+/* The functions below make results that share the bytes of operand 0. */
 
 /* Returns whether a result of a VIEW op is a range of operand 0, with its dimensions in the same
  * order, and sets `range` to it. */
@@ -95,7 +95,7 @@ shares_all (const CleaveCall *call, CleaveTensor *const *operands)
   return TRUE;
 }
 
-/* Results that the reference kernel computes */
+/* The functions below compute results with the reference kernel. */
 
 static CleaveView
 view_operand (const CleaveCall *call, CleaveTensor *const *operands, guint operand)
@@ -161,7 +161,7 @@ cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands
 }
 
 /* Returns whether the node only slices operand 0. The results then share the tensor of operand 0,
- * so they stay valid if a caller replaces that default value. */
+ * so they stay valid if operand 0 is a default value and a caller replaces it. */
 static gboolean
 is_cut (const CleaveNode *node)
 {

@@ -3,9 +3,9 @@
 
 /* Constant folding of one node: whether a node can be evaluated, whether that saves memory, the
  * values of its results, and the work. The importer (lib/onnx/import/fold.c) and the pass
- * fold-constants ask these questions about a node. They replace the node by a Constant if the
- * answers are yes, and if a budget has enough work left. A program evaluates fixed nodes when it is
- * made (lib/runtime/constants.c). */
+ * fold-constants replace a node by a Constant if it can be evaluated, if that saves memory, and if
+ * a budget has enough work left. A program evaluates fixed nodes when it is made
+ * (lib/runtime/constants.c). */
 
 #include "op.h"
 

@@ -162,7 +162,7 @@ cleave_node_is_used (const CleaveNode *node)
   return FALSE;
 }
 
-/* Functions that graph.c and node.c share */
+/* graph.c and node.c share the functions below. */
 
 /* Returns a name, made from `base`, that no node and no value of the graph has. The name is
  * allocated from the graph's slab. */

@@ -92,8 +92,8 @@ sign_extended (guint64 bits, gsize size)
   return (gint64) (bits << shift) >> shift;
 }
 
-/* Prints the shortest decimal number that is parsed to the same bits, or the bits if no short
- * number is. */
+/* Prints the shortest decimal number that is parsed to the same bits. If there is no such short
+ * number, prints the bits. */
 static void
 print_float (CleaveElement element, guint64 bits, GString *out)
 {
@@ -230,7 +230,7 @@ cleave_literal_parse (const CleaveTensorType *type, const char *text, GError **e
   return g_steal_pointer (&tensor);
 }
 
-/* Print and parse real attributes. */
+/* The functions below print and parse real attributes. */
 
 static guint
 count_digits (const char *text)
@@ -279,7 +279,7 @@ cleave_literal_print_real (double value, GString *out)
   g_string_append_printf (out, "0x%" G_GINT64_MODIFIER "x", load (&value, 8));
 }
 
-/* Print and parse names. */
+/* The functions below print and parse names. */
 
 void
 cleave_literal_print_name (const char *name, const char *special, GString *out)

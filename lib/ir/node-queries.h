@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Questions about a node that lib/memory, the passes and this folder ask. graph-private.h has the
- * structs behind them. */
+/* Questions about a node that lib/memory, the passes and this folder ask. graph-private.h declares
+ * the structs. */
 
 #include "graph-private.h"
 

@@ -228,7 +228,7 @@ cleave_call_result_range (const CleaveCall *call, guint result, const CleaveRang
   return range;
 }
 
-/* Work: estimated numbers of steps, as doubles, which do not overflow. */
+/* The functions below estimate work: numbers of steps, as doubles, which do not overflow. */
 
 static double
 count_elements (const CleaveShape *shape)

@@ -241,18 +241,18 @@ struct _CleaveOp
    * needs. NULL: the op cannot be split. */
   void (*maps) (const CleaveCall *call, guint operand, CleaveDimMap *map);
   /* Sets map[d] for each dimension d of `result` (1, 2 …): which span of `result` a node computes
-   * together with a span of result 0. NULL: the same span. */
+   * together with a span of result 0. NULL: the spans are equal. */
   void (*result_maps) (const CleaveCall *call, guint result, CleaveDimMap *map);
   /* Changes `attrs`, a copy, to the attributes of a node that computes only the chunk: for example,
    * sets the pads of a Conv to the clips of its slice. If there is no such node, returns FALSE and
-   * appends to `why`, unless it is NULL, which chunk would be possible. NULL: a piece has the same
-   * attributes. */
+   * appends to `why`, unless it is NULL, which chunk would be possible. NULL: a piece has the
+   * attributes of the whole node. */
   gboolean (*narrow) (const CleaveCall *call,
                       const CleaveChunk *chunk,
                       gpointer attrs,
                       GString *why);
   /* Sets how to cut the op into chunks that depend on each other. Returns FALSE if this call cannot
-   * be cut this way. NULL: no call of the op can. */
+   * be cut this way. NULL: no call can be cut. */
   gboolean (*sequence) (const CleaveCall *call, CleaveSequence *sequence);
   /* Returns the names of the dimensions of result 0, such as "NCHW". NULL: the dimensions have no
    * names. */
@@ -282,7 +282,7 @@ struct _CleaveOp
 
 #define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
 #define CLEAVE_AT_LEAST(least) .minimum = least, .has_minimum = TRUE
-/* The entry for the layout, which is the first entry of each attribute table that has one. */
+/* The entry for the layout. If an attribute table has this entry, it is the first entry. */
 #define CLEAVE_LAYOUT_ATTR(type)                                                                   \
   {                                                                                                \
     "layout", CLEAVE_ATTR_ENUM, CLEAVE_FIELD (type, layout), .names = cleave_layout_names,         \
@@ -360,7 +360,7 @@ gboolean cleave_call_infer (const CleaveCall *call,
 /* Returns the estimated number of steps of the reference kernel. */
 double cleave_call_work (const CleaveCall *call);
 /* Is the `work` of ops that read each element of their operands once, although by the maps each
- * element of the result needs many: returns 0. */
+ * element of the result needs many elements. Returns 0. */
 double cleave_work_once (const CleaveCall *call);
 /* Returns `kernel` if all operands are float32. Returns the family that converts operands to
  * float32 if some operands are 16-bit floats. Otherwise returns the family of the reference kernel.

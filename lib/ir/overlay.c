@@ -17,9 +17,9 @@ typedef enum {
 } RowOrder;
 
 /* Returns the order in which the kernel of a call reads and writes rows. The kernels for bytes and
- * for 16-bit floats copy operand rows to scratch before they write. A group of nodes, which has no
- * kernel of its own (compute is NULL), does the same. If the runtime chooses another kernel, it
- * makes sure that the result is the same. */
+ * for 16-bit floats copy operand rows to scratch before they write. A group of nodes (compute is
+ * NULL) has no kernel of its own, and also copies operand rows to scratch. If the runtime chooses
+ * another kernel, the runtime ensures that the result is the same. */
 static RowOrder
 find_row_order (const CleaveCall *call)
 {
@@ -36,9 +36,9 @@ find_row_order (const CleaveCall *call)
 }
 
 /* Sets `rows` to the dimension of the rows of an image, or of the planes of a volume: the first
- * dimension that is neither N nor C. Returns FALSE if there are several images. A kernel writes the
- * pixels of one row in any order, so a kernel that writes while it reads needs a second spatial
- * dimension. */
+ * dimension that is neither N nor C. Returns FALSE for a batch of several images. Also returns
+ * FALSE if a kernel writes while it reads and there is only one spatial dimension: a kernel writes
+ * the pixels of one row in any order. */
 static gboolean
 find_rows (const CleaveCall *call, guint operand, RowOrder order, guint *rows)
 {
@@ -88,9 +88,9 @@ find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
 /* The shift must be at least the lead of each row of the result. The lead is the end of the bytes
  * written so far, minus the begin of the operand rows that the row reads. The first windows begin
  * at the border, further windows advance by the stride, and the last windows may begin beyond the
- * other border. So the lead is largest at the last row that begins at the border, at the row after
- * it, or at the last row. Only these three rows are tested, since a value in a small file can have
- * 10^11 rows. */
+ * other border. So the lead is largest at the last row whose window begins at the border, at the
+ * next row, or at the last row of the result. Only these three rows are tested, since a value in a
+ * small file can have 10^11 rows. */
 gboolean
 cleave_call_overlay (const CleaveCall *call, guint operand, guint *rows, gint64 *shift)
 {

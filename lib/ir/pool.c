@@ -30,8 +30,8 @@ cleave_pool_new (void)
 }
 
 /* The memory of a pool of at least this many blocks (64 MiB) is returned to the system, not only to
- * malloc(). Later allocations are large blocks, which do not fit into the gaps. For a chain of a
- * million Relus this saves a third of the peak. */
+ * malloc(). malloc() could not reuse this memory, since later allocations are larger blocks. For a
+ * chain of a million Relus this saves a third of the peak. */
 #define MANY_BLOCKS 1024
 
 void

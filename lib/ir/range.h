@@ -35,8 +35,8 @@ typedef struct
   gint64 clip_begin[CLEAVE_MAX_RANK], clip_end[CLEAVE_MAX_RANK];
 } CleaveSlice;
 
-/* Legality of arguments of public functions: not NULL, a rank of at most CLEAVE_MAX_RANK, and an
- * element type that exists. */
+/* Check arguments of public functions: not NULL, a rank of at most CLEAVE_MAX_RANK, and an element
+ * type that exists. */
 
 static inline gboolean
 cleave_shape_is_legal (const CleaveShape *shape)
@@ -84,7 +84,7 @@ cleave_tensor_type_is_legal (const CleaveTensorType *type)
          cleave_shape_is_legal (&type->shape);
 }
 
-/* Maps for common ops */
+/* The functions below make the maps of common ops. */
 
 /* Returns a map to the span of dimension `from` of the result. */
 static inline CleaveDimMap

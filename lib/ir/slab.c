@@ -102,7 +102,7 @@ add_block (CleaveSlab *slab)
   return block;
 }
 
-/* Lists of free items */
+/* The functions below change the lists of free items. */
 
 static Free *
 get_free (Block *block, gsize units)

@@ -242,7 +242,7 @@ find_components (Analysis *a)
     a->parent[i] = i;
 }
 
-/* Joins that hand rows of one piece to another piece */
+/* The functions below find joins that hand rows of one piece to another piece. */
 
 static guint
 find_root (Analysis *a, guint component)
@@ -316,8 +316,8 @@ find_joined (const Analysis *a, const CleaveNode *join)
 }
 
 /* Unites the component that a removed join adds rows to with the component of the piece that the
- * join extends. Such a join reads whole pieces instead of views, if a strip is no wider than the
- * rows that the next strip needs of it. */
+ * join extends. Such a join reads whole pieces instead of views, if the next strip needs all rows
+ * of a strip. */
 static void
 unite_joined (Analysis *a)
 {
@@ -406,7 +406,7 @@ unite_successors (Analysis *a)
     }
 }
 
-/* Components that can run at the same time */
+/* The functions below find components that can run at the same time. */
 
 /* Marks each component that has another component in its layer. A layer is the work between two
  * nodes that are alone. */

@@ -231,7 +231,7 @@ cleave_tensor_dup_deferred (const CleaveTensor *tensor, const CleaveTensorType *
   return copy;
 }
 
-/* Tensors whose elements need 4 bits */
+/* The functions below are for tensors whose elements need 4 bits. */
 
 void
 cleave_tensor_set_bits (CleaveTensor *tensor, CleaveBits bits, CleaveTensor *packed)

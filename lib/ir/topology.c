@@ -106,7 +106,7 @@ index_nodes (const CleaveGraph *graph)
   return nodes;
 }
 
-/* Topological order */
+/* The functions below compute the topological order. */
 
 /* Returns the nodes in the order of building if this order is topological, as in graphs that were
  * not edited; otherwise NULL. */
@@ -155,7 +155,7 @@ release_users (const CleaveNode *node, guint *missing, GArray *ready)
         cleave_heap_push (ready, use->node->id);
 }
 
-/* Error messages for cycles */
+/* The functions below make error messages for cycles. */
 
 /* Returns a producer of the node that the order lacks: the producer is in a cycle or depends on
  * one. */
@@ -259,7 +259,7 @@ cleave_topology_sort (const CleaveGraph *graph, GError **error)
   return order != NULL ? order : sort_by_heap (graph, error);
 }
 
-/* Components and reachability */
+/* The functions below find components and reachable nodes. */
 
 guint
 cleave_topology_components (const CleaveGraph *graph, const gboolean *without, guint *component)
@@ -324,7 +324,7 @@ cleave_topology_reach (const CleaveGraph *graph,
     }
 }
 
-/* Minimum cuts of a flow graph */
+/* The functions below find minimum cuts of a flow graph. */
 
 /* Sets the capacities of the edges. An edge that no cut may pass gets more than the sum of all
  * other edges. */

@@ -49,7 +49,7 @@ CleaveView
 cleave_view_slice (const CleaveView *view, const CleaveRange *range)
 {
   CleaveView part = *view;
-  gboolean is_empty = cleave_range_is_empty (range); /* an empty range may begin outside */
+  gboolean is_empty = cleave_range_is_empty (range); /* an empty range may begin outside `view` */
   gint64 offset = 0;
 
   for (guint d = 0; d < range->rank && !is_empty; d++)

@@ -177,7 +177,8 @@ parse_output (Text *text, GError **error)
          cleave_reader_fail_with (reader, begin, wrong, error);
 }
 
-/* Creates the graph with its name. So the name is read first, since it cannot change later. */
+/* Reads the name of the graph, if the text states one, and creates the graph. The name comes first,
+ * since the name of a graph cannot change later. */
 static gboolean
 parse_head (Text *text, GError **error)
 {
