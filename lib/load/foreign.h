@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Recognizes files that are no model, such as a PyTorch checkpoint. load.c calls it after the ONNX
- * reader has failed, so that the error names the format and the next step. */
+/* Recognizes files that are no model, such as a PyTorch checkpoint. If the ONNX reader fails,
+ * load.c calls cleave_foreign_name(), so that the error names the format and the next step. */
 
 #include <glib.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The first and the third walk of buffer assignment (assignments.h). */
+/* Does the first and the third of the three walks over the nodes that assign buffers
+ * (assignments.h). */
 
 #include "assignments.h"
 
@@ -215,9 +216,9 @@ find_first_assignments (CleaveStorage *storage, const CleaveGraph *graph)
     }
 }
 
-/* Does the first walk. If another storage of the same order has done it, copies the result. Saves
- * the result for later storages only if the graph has joins, since buffers.c makes few storages of
- * a graph without joins. */
+/* Does the first walk. If another CleaveStorage of the same order has done this walk, copies the
+ * result. Saves the result for later storages only if the graph has joins, since buffers.c makes
+ * few storages of a graph without joins. */
 static void
 begin_assignments (CleaveStorage *storage, const CleaveGraph *graph)
 {

@@ -10,8 +10,8 @@
 #include "materialized.h"
 #include "order-facts.h"
 
-/* Staging must lower the peak to at most this fraction of it; otherwise the search undoes the
- * staging. */
+/* If staging does not lower the peak to at most this fraction of the old peak, the search undoes
+ * the staging. */
 #define WORTH_COPIES 0.95
 /* At most this many rounds of staging. Without the first round, 11 of 480 random graphs take up to
  * 15 % more memory. A second round lowered the peak of no graph. */
@@ -114,9 +114,9 @@ find_choices_at_peak (const CleaveStorage *storage, Means means, Choices *choice
   return FALSE;
 }
 
-/* Sets `enough` to the peak in bytes that makes an assignment with more staged operands or overlays
- * worthwhile. Returns FALSE if a lower bound shows that the assignment cannot reach this peak. The
- * bound avoids three of four useless assignments. */
+/* Sets `enough` to the largest peak, in bytes, at which an assignment with more staged operands or
+ * overlays is worth its cost. Returns FALSE if a lower bound shows that the assignment cannot reach
+ * this peak. The bound avoids three of four useless assignments. */
 static gboolean
 is_worth (const CleaveStorage *best,
           Means means,

@@ -21,12 +21,12 @@
 typedef enum {
   CLEAVE_ASSIGNMENT_CONSTANT = 1 << 0,
   CLEAVE_ASSIGNMENT_INPUT = 1 << 1,
-  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* another value is a view of these elements with another
-                                       * shape, so the strides must not change */
+  CLEAVE_ASSIGNMENT_ALIASED = 1 << 2, /* another value is a view of this value with another shape,
+                                       * so the strides must not change */
   CLEAVE_ASSIGNMENT_MOVED = 1 << 3,   /* stored in the buffer of a value that is computed later */
   CLEAVE_ASSIGNMENT_INNER_JOIN =
       1 << 4, /* a join whose operands all lie in the buffer of a later join, at the same relative
-               * positions; the inner join copies nothing */
+               * positions; this join copies nothing */
   CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
   CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
@@ -104,7 +104,7 @@ typedef struct
                                * is made */
   guint n_nodes, n_values;
   CleaveNode *const *nodes; /* nodes in the order in which they run */
-  const guint *position;    /* indexed by node id: position in that order */
+  const guint *position;    /* indexed by node id: position in `nodes` */
   const guint *done; /* indexed by node id: position after which only joins read the result, or
                       * CLEAVE_NEVER; NULL if no node has such a position */
   /* indexed by position: index of the node's first result; n_nodes + 1 entries */
@@ -126,12 +126,12 @@ typedef struct
   gint64 *live;             /* indexed by step: bytes of all buffers in use */
   gint64 *live_before_laps; /* `live` before laps; NULL without laps */
   gint64 copied_bytes, peak;
-  gboolean materializes;    /* whether views are copied that would keep a whole value in memory for
+  gboolean materializes;    /* whether a view is copied if it would keep a whole value in memory for
                              * a few rows */
   const gboolean *staged;   /* indexed by value: whether it is staged, that is, stored outside of
-                             * its join until it is copied; NULL: no value is */
-  const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL: no
-                             * result does */
+                             * its join until it is copied; NULL: none is */
+  const gboolean *overlaid; /* indexed by position: whether the result overlays an operand; NULL:
+                             * none */
 } CleaveStorage;
 
 /* Assigns buffers for `order`, which has every node of the graph. Lowers the peak by materialized

@@ -134,8 +134,8 @@ count_idle_macs (const CleaveNode *node)
   for (guint i = 1; i < node->n_operands; i++)
     {
       const CleaveResult *w = node->operands[i].result;
-      gboolean is_ahead = FALSE; /* the sums that do not depend on the state read these weights once
-                                  * for many steps */
+      gboolean is_ahead = FALSE; /* TRUE: `w` multiplies inputs but not the state, so a run reads
+                                  * `w` once for many steps */
 
       for (guint k = 0; k < CLEAVE_MAX_AHEAD; k++)
         is_ahead |= sequence.ahead_operands[k] == i;

@@ -94,7 +94,7 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
 }
 
 /* The longest wait of a join: the longest time between two steps that complete operands of the
- * join. */
+ * join, one right after the other. Times are counted in steps. */
 typedef struct
 {
   guint last;          /* last step, of the operands visited so far, that completes an operand */
@@ -112,8 +112,8 @@ typedef struct
                           * the peak in use, or CLEAVE_NEVER */
   Wait *waits;           /* indexed by buffer: longest wait of the join that is stored in the
                           * buffer */
-  guint *latest; /* indexed by value: value to stage in its place (find_latest()); CLEAVE_NEVER:
-                  * staging it saves nothing */
+  guint *latest; /* indexed by value: the value to stage in place of this value (find_latest());
+                  * CLEAVE_NEVER: staging this value saves nothing */
 } Waiting;
 
 static void
@@ -167,10 +167,10 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Returns a step near the memory peak in the longest wait of the join in a buffer; CLEAVE_NEVER if
- * there is none or staging cannot help. Staging cannot help if the operands after the wait take
- * longer than the wait and are computed near the peak: the staged operands would then exist
- * twice. */
+/* Returns a step near the memory peak in the longest wait of the join in a buffer. CLEAVE_NEVER:
+ * there is no such step, or staging cannot help. Staging cannot help if the time from the wait to
+ * the complete join is longer than the wait and contains a step near the peak. At that step, the
+ * staged operands exist beside the join's buffer. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
@@ -364,7 +364,8 @@ cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
   return found;
 }
 
-/* Subtracts a value's buffer from the live bytes (`change`, by step), once for each buffer. */
+/* Subtracts the bytes of a value's buffer from the live bytes, unless an earlier call has
+ * subtracted this buffer. `change`, indexed by step: the change of the live bytes at the step. */
 static void
 leave_out (const CleaveStorage *storage, guint value, gboolean *left_out, gint64 *change)
 {

@@ -247,8 +247,8 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
 /* Delay copies by at most this many nodes. */
 #define MAX_DELAY 8
 
-/* Bytes in use, indexed by position: while the node runs, and between this node and the next
- * node. */
+/* Bytes in use, indexed by position. `during`: while the node at this position runs; `after`:
+ * between this node and the next node. */
 typedef struct
 {
   gint64 *during, *after;
@@ -381,7 +381,8 @@ cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage
       at = find_delay (&group, &levels);
       for (; i < group.end; i++)
         g_array_index (slots, Slot, i).at =
-            MAX (2 * at + 1, 2 * i); /* the position right after node `at` */
+            MAX (2 * at + 1, 2 * i); /* slots count half positions: 2 * at + 1 is right after node
+                                      * `at` */
       for (; i <= at; i++)
         {
           levels.during[i] += group.n_whole - group.n_carried;

@@ -14,9 +14,9 @@
  * copied ten times. */
 #define MAX_COPIED 2
 
-/* Returns the position of the last node that reads a value through its reader `node`. If `node` is
- * a join, in which the value may be stored, that is the join's last reader. Otherwise it is `node`.
- * CLEAVE_NEVER if the join has more than MAX_READERS readers. */
+/* Returns the position of the last node that reads a value through its reader `node`. A join may
+ * store the value: then returns the position of the join's last reader, or CLEAVE_NEVER if the join
+ * has more than MAX_READERS readers. For any other `node`, returns its position. */
 static guint
 last_reader (const guint *position, const CleaveNode *node)
 {

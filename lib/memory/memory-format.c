@@ -72,7 +72,7 @@ typedef struct
   CleaveMemoryOrder *orders;
   GPtrArray *queue; /* CleaveResult: values whose memory order is known, but not yet propagated to
                      * adjacent nodes */
-  GPtrArray *uses;  /* CleaveOperand: uses of the value that is passed on now */
+  GPtrArray *uses;  /* CleaveOperand: uses of the value whose memory order is propagated now */
 } Spread;
 
 static CleaveMemoryOrder *

@@ -78,8 +78,8 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
 
 /* Returns the value of which an operand of a join is a view with another shape, if that value can
  * be stored in the join's buffer. NULL if there is no such value, or if it is a small part of the
- * join. To copy a small part costs less than to allocate the join that much earlier, which takes
- * 1.5 times the memory in a fitted stereo network.
+ * join. A small part is copied instead, since moving it would allocate the join's buffer much
+ * earlier: a fitted stereo network would take 1.5 times the memory.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *
@@ -189,8 +189,8 @@ move_into_join (CleaveStorage *storage, CleaveNode *node)
   const CleaveJoinFacts *facts = cleave_storage_join_facts (storage, node);
   CleaveRange box;
 
-  if (whole->base != value_index (storage, whole->result)) /* the join is a view: its operands
-                                                            * already are in their places */
+  if (whole->base != value_index (storage, whole->result)) /* the join is a view, so its operands
+                                                            * are in the right memory already */
     return;
   if ((whole->flags & CLEAVE_ASSIGNMENT_MOVED) == 0 &&
       find_place (storage, whole, facts->ranges, &box))

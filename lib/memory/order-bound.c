@@ -49,8 +49,8 @@ find_base (const CleaveNode *node, const Value *values, CleaveGraphFacts *facts)
              : node->id;
 }
 
-/* Returns whether a join needs all its operands. It does not need an operand without elements, and
- * perhaps not an operand that overlaps others. */
+/* Returns whether a join needs all its operands. A join does not need an operand without elements.
+ * If operands overlap, a join may not need one of them. */
 static gboolean
 needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
 {

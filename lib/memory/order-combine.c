@@ -14,8 +14,8 @@ add_sources (const GPtrArray *from, GPtrArray *to)
 }
 
 /* The part of an order that has run. `next` is the next position in the order, `begin` the position
- * of the last cut, and `n` the number of nodes that have run, without sources. `furthest` is 1 plus
- * the highest position in the first order (`rank`) of these nodes. */
+ * of the last cut. `n` is the number of nodes that have run, without sources (inputs and
+ * constants). `furthest` is 1 plus the largest `rank` of these nodes. */
 typedef struct
 {
   CleaveOrderCandidate *candidate;

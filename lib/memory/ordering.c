@@ -2,8 +2,8 @@
 
 /* Finds the order with the lowest peak among a few candidates: walks, the file's order, variants of
  * the best order so far, combinations. Each candidate is measured only if its peak may be lower
- * than that of the best candidate so far. If a graph keeps its order, the candidates are this order
- * and orders in which a few nodes move. */
+ * than the lowest peak so far. If a graph keeps its order, the candidates are this order and orders
+ * in which a few nodes move. */
 
 #include "ordering.h"
 

@@ -7,9 +7,9 @@
 #include "buffers.h"
 
 /* Row overlays: a result that is computed row by row may be written over its operand, at the offset
- * that cleave_call_overlay() returns. Operand and result then share one buffer. It is as large as
- * operand and result need together, and exists as long as one of them. So overlays are made only at
- * the peak, and undone if the peak does not fall. */
+ * that cleave_call_overlay() returns. Operand and result then share one buffer. The shared buffer
+ * is as large as operand and result need together, and exists as long as one of them. So overlays
+ * are made only at the peak, and undone if the peak does not fall. */
 
 typedef struct
 {

@@ -205,7 +205,7 @@ count_places (const CleaveNode *node)
   return n;
 }
 
-/* Returns the cost of a Gather or Scatter. It reads at most as many bytes of operand 0 as it
+/* Returns the cost of a Gather or Scatter. The op reads at most as many bytes of operand 0 as it
  * writes. */
 static double
 cost_of_places (const CleaveNode *node)

@@ -14,9 +14,9 @@
 #define CLEAVE_BODY_ABSENT G_MAXUINT
 
 /* One op (call) of a group. The calls are sorted so that each call comes after the calls that it
- * reads; the last call computes the result of the group. `from` numbers the operands of the call:
- * first the operands of the group, then the results of earlier calls; CLEAVE_BODY_ABSENT: no
- * operand. */
+ * reads; the last call computes the result of the group. `from`, indexed by operand: its source.
+ * Numbers below `n_outer` are operands of the group, and number `n_outer` + i is the result of call
+ * i; CLEAVE_BODY_ABSENT: no operand. */
 typedef struct
 {
   const CleaveOp *op;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds groups: the nodes between DequantizeLinears and one QuantizeLinear, if no other node reads
- * their results. A node that dequantizes or moves values is cheap: each group that reads it
- * includes a copy of it, and tiles that overlap run it again. At most one of the other nodes of a
- * group is not element-wise, so that no expensive node is recomputed.
+/* Finds groups: the nodes (members) between DequantizeLinears and one QuantizeLinear, if no other
+ * node reads their results. A node that dequantizes or moves values is cheap: each group that reads
+ * it includes a copy of it, and tiles that overlap run it again. At most one of the other nodes of
+ * a group is not element-wise, so that no expensive node is recomputed.
  *
  * Over 400 lines: groups are found and made into nodes by the same lists. */
 
@@ -26,7 +26,8 @@ typedef struct
 
 typedef struct
 {
-  const guint *position; /* indexed by node id, as all arrays below: position of the node */
+  const guint *position; /* indexed by node id, as all arrays below: position of the node in the
+                          * order */
   guint *n_seen;         /* number of uses of a node by members of the current group */
   gboolean *cheap;
   guint *number;          /* index of the node's call in the group */
@@ -85,8 +86,8 @@ is_cheap (const Lowering *l, const CleaveNode *node)
   return cheap;
 }
 
-/* Counts a use of a node by a member of the group. Makes the node a member once members are all its
- * readers. */
+/* Counts a use of a node by a member of the group. Makes the node a member if all its readers are
+ * members. */
 static void
 count_use_by_member (Lowering *l, CleaveNode *node)
 {
@@ -341,8 +342,8 @@ add_group (CleaveGraph *graph, Group *group, CleaveNode **nodes)
     }
 }
 
-/* Returns an array indexed by node id: whether the lowered graph needs the node. It needs nodes
- * that end a group, nodes that are read outside groups, and nodes without readers. */
+/* Returns an array indexed by node id: whether the lowered graph needs the node. The lowered graph
+ * needs nodes that end a group, nodes that are read outside groups, and nodes without readers. */
 static gboolean *
 find_wanted (const CleaveGraph *graph, const GPtrArray *order, const Lowering *l)
 {

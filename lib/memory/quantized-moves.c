@@ -5,8 +5,8 @@
  *
  *     DequantizeLinear ── Slice ── Conv      =>      Slice ── DequantizeLinear ── Conv
  *
- * Does so for values that convolutions and matrix products read, and for values that are quantized
- * again, where a table of bytes can replace both conversions. */
+ * Moves dequantization of two kinds of values: values that convolutions and matrix products read,
+ * and values that are quantized again, so that a table of bytes can replace both conversions. */
 
 #include "../ir/extract.h"
 #include "quantized-group.h"

@@ -7,12 +7,13 @@
 
 #include "../ir/align.h"
 
-/* Limit on the bytes of a tile's intermediate values: at least LEAST_BYTES (the nearest cache), at
- * most MOST_BYTES. Between them, the bytes of the weights or half of all bytes that the group reads
- * and writes, since each tile rereads weights and halos. With the weights alone, two networks of
- * inverted bottlenecks take 5 to 11 % longer. */
+/* Bounds of the limit on the bytes of a tile's intermediate values: LEAST_BYTES (the nearest cache)
+ * and MOST_BYTES. Between the bounds, the limit is the bytes of the weights, or half of all bytes
+ * that the group reads and writes if these are more. Each tile rereads weights and halos. With the
+ * weights alone, two networks of inverted bottlenecks take 5 to 11 % longer. */
 #define LEAST_BYTES (32 << 10)
-/* Upper bound of that limit, in bytes: the size of the second cache. */
+/* Upper bound of the limit on a tile's intermediate values, in bytes: the size of the second
+ * cache. */
 #define MOST_BYTES (256 << 10)
 /* Tiles may compute at most this many times the elements of the unsplit group. */
 #define MAX_OVERHEAD 2.0
@@ -66,8 +67,8 @@ cleave_tile_new (const CleaveBody *body, const CleaveRange *range)
         {
           parts[i].is_needed = FALSE;
           for (guint k = 0; k < i; k++)
-            parts[k].is_needed = FALSE; /* calls before call i have no chunk yet, so none must be
-                                         * cleared */
+            parts[k].is_needed = FALSE; /* FALSE: call k has no chunk yet that cleave_tile_free()
+                                         * could free */
           cleave_tile_free (parts, body);
           return NULL;
         }

@@ -17,16 +17,16 @@
 /* Microseconds to sleep between polls: less than a message takes in most networks. */
 #define NAP 20
 
-/* MPI sends messages of at most this many bytes at once in any network. Only larger messages need
- * the thread of progress.h. */
+/* MPI sends a message of at most this many bytes immediately, in any network. Only larger messages
+ * need the thread of progress.h. */
 #define SMALL (64 << 10)
 
 /* Serializes all calls of MPI. MPI allows calls from one thread at a time, but several programs of
  * a process may run at once. */
 static GMutex mpi_lock;
 
-/* Duplicates both communicators. Both calls are collective, so a rank makes the second call even if
- * its first call has failed. */
+/* Duplicates `comm` twice: for messages and for errors. Both calls are collective, so a rank makes
+ * the second call even if its first call has failed. */
 static gboolean
 copy_communicator (CleaveChannelSet *channels, MPI_Comm comm, GError **error)
 {

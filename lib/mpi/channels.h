@@ -66,8 +66,8 @@ gboolean cleave_channels_clear (CleaveChannelSet *channels);
 /* Stops all sending and receiving, and reports the error `why` to all ranks. No effect after an
  * earlier failure. */
 void cleave_channels_fail (CleaveChannelSet *channels, const GError *why);
-/* Start and stop the calls of MPI in the background (progress.h). Call them before and after each
- * run. */
+/* Start and stop the calls of MPI in the background (progress.h). The caller calls the first
+ * function before each run, and the second after it. */
 void cleave_channels_begin (CleaveChannelSet *channels);
 void cleave_channels_end (CleaveChannelSet *channels);
 CleaveTransport cleave_channels_get_transport (CleaveChannelSet *channels);

@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-/* Turns error codes of MPI into GErrors. The files of this folder report errors of MPI with it.
- * Example: cleave_mpi_check (code, "compare models", error) sets "cannot compare models: …". */
+/* Turns error codes of MPI into GErrors, for all files of this folder. Example: cleave_mpi_check
+ * (code, "compare models", error) sets "cannot compare models: …". */
 
 /* Returns whether the code is MPI_SUCCESS. If not, sets the error "cannot `what`: …" with MPI's
  * message. */

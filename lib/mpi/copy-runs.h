@@ -3,9 +3,10 @@
 
 #include <cleave/cleave-placement.h>
 
-/* Reads the bytes of a message run by run. A run is a contiguous range of bytes of the message's
- * place. host-messages.c copies messages between processes with these functions. Example: columns
- * [0, 4) of a [3, 8] float value are 3 runs of 16 bytes, 32 bytes apart. */
+/* Reads the bytes of a message run by run. A place (CleaveMessagePlace) is the memory of a
+ * message's value; a run is a contiguous range of its bytes. host-messages.c copies messages
+ * between processes with these functions. Example: columns [0, 4) of a [3, 8] float value are 3
+ * runs of 16 bytes, 32 bytes apart. */
 
 /* An iterator over the runs of a place, in the order in which they are sent. */
 typedef struct

@@ -25,8 +25,8 @@
 /* At most this many parts in one call of process_vm_readv(), which is the limit of Linux. */
 #define MAX_PARTS 512
 /* Runs (contiguous ranges) of fewer bytes than this are short. If a value has short runs, the
- * receiver fetches one range from the first to the last run, including the gaps. For each run,
- * process_vm_readv() takes longer than to copy this many bytes. */
+ * receiver fetches one range from the first to the last run, including the gaps. process_vm_readv()
+ * spends more time on each run than copying this many bytes takes. */
 #define SHORT_RUN 256
 #define KEY_BYTES 40
 
@@ -47,8 +47,8 @@ typedef struct
                     * entry */
 } Board;
 
-/* The data that each rank sends to all others so that they can read its memory. A `pid` of -1 means
- * that the others cannot read this rank's memory. */
+/* The data that each rank sends to all other ranks, so that the other ranks can read its memory. A
+ * `pid` of -1 means that they cannot read this rank's memory. */
 typedef struct
 {
   gint64 pid, board_fd, arena_fd, arena_bytes;

@@ -16,7 +16,7 @@
 /* Measure at least this many round trips. */
 #define MIN_PINGS 3
 /* A message that takes this many seconds in one direction is long enough to measure the bandwidth.
- * The size of the message grows until it takes as long: a shorter time is latency rather than
+ * The message grows until it takes LONG_PING seconds: a shorter time is latency rather than
  * bandwidth. */
 #define LONG_PING 0.01
 /* Send messages of at most this many bytes. */

@@ -85,8 +85,8 @@ add_patch (const Finding *f, const CleaveResult *value, gpointer *data)
   g_array_append_val (f->bindings[buffer]->patches, patch);
 }
 
-/* Adds patches for the two addresses of a row copy, if the task is one: `from` is read, the result
- * of `node` is written. */
+/* If the task is a row copy, adds patches for its two addresses. The copy reads from the address of
+ * `from`, and writes to the address of the result of `node`. */
 static void
 add_row_patches (const Finding *f,
                  const CleaveResult *from,

@@ -35,7 +35,7 @@ runs_here_generic (void)
  * features has all features of the level. */
 
 #if defined(__x86_64__)
-#define AVX_VNNI (1u << 4) /* in EAX of leaf 7, subleaf 1 */
+#define AVX_VNNI (1u << 4) /* the bit of AVX-VNNI in EAX of cpuid leaf 7, subleaf 1 */
 
 G_GNUC_UNUSED static gboolean
 runs_here_v1 (void)

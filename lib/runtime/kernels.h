@@ -107,7 +107,7 @@ struct _CleaveKernelFamily
   gboolean (*reports_progress) (gconstpointer state);
   /* Returns the kind of epilogue op that this instance can be if the head's kernel has operand `v`
    * in registers, and fills `epilogue_op`. CLEAVE_EPILOGUE_NONE: the instance cannot be an epilogue
-   * op. NULL: no instance of the family can. */
+   * op. NULL: no instance can be one. */
   CleaveEpilogueKind (*epilogue_op) (gconstpointer state,
                                      const CleaveKernelInstance *instance,
                                      guint v,

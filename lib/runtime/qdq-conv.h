@@ -101,8 +101,8 @@ extern const CleaveOp cleave_op_qdq_add;
 CleaveQdqAdd *cleave_qdq_add_find (const CleaveKernelInstance *group);
 
 /* The mean of dequantized values as one op, whose result is quantized: a GlobalAveragePool or a
- * ReduceMean. `has_doubles`: the reference kernel adds in double precision, as that of ReduceMean
- * does. */
+ * ReduceMean. `has_doubles`: the reference kernel adds in double precision, which is the case for
+ * ReduceMean. */
 typedef struct
 {
   CleaveQdqX x;

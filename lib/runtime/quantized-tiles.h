@@ -9,6 +9,6 @@
 
 /* The kernel family of all quantized groups. */
 extern const CleaveKernelFamily cleave_kernel_quantized_tiles;
-/* Returns whether the tiles are rows of the result in ascending order. Each row is then written
- * only after all reads of the rows of the group's operands that it needs. */
+/* Returns whether the tiles are rows of the result in ascending order. The group then writes each
+ * row only after it has read all rows of its operands that this row needs. */
 gboolean cleave_quantized_tiles_are_rows (gconstpointer state);

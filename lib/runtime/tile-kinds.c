@@ -57,9 +57,10 @@ is_shape_equal (const CleaveRange *a, const CleaveRange *b)
   return cleave_shape_equal (&x, &y);
 }
 
-/* Returns whether an operand of a call needs the same preparation in two tiles: its shapes are
- * equal, and so are its ranges of an intermediate value. The ranges of a constant must be equal,
- * since `prepare` packs the slice. */
+/* Returns whether an operand of a call needs the same preparation in two tiles. The shapes of its
+ * ranges must be equal. The ranges of a constant must be equal too, since `prepare` packs the
+ * slice. The ranges of an intermediate value must be equal relative to the part that the tile
+ * computes. */
 static gboolean
 reads_alike (const CleaveTilePreparation *p,
              const CleaveTilePart *a,
@@ -187,8 +188,8 @@ take_operands (const CleaveTilePreparation *p, const CleaveTileKind *kind, guint
 }
 
 /* Returns the view whose memory order an intermediate value gets. If the intermediate value
- * overwrites another value, it is that value's view. Otherwise it is the view of operand 0 for an
- * element-wise call, and of the group's result for other calls. */
+ * overwrites another value, that value's view is returned. Otherwise an element-wise call gets the
+ * order of its operand 0, and any other call the order of the group's result. */
 static const CleaveView *
 find_like (const CleaveTilePreparation *p,
            const CleaveTileKind *kind,

@@ -118,7 +118,8 @@ check_match (const Saved *saved, const char *model, GError **error)
   return cleave_sources_check (sources, model, error);
 }
 
-/* Returns `n` bytes of the file's data blocks from offset `at`, or NULL if they end before that. */
+/* Returns `n` bytes of the file's data blocks from offset `at`, or NULL if the data blocks end
+ * before that. */
 static GBytes *
 find_block (const Saved *saved, guint64 at, guint64 n)
 {

@@ -81,9 +81,9 @@ get_age (const Stamp *stamp)
   return g_get_real_time () * 1000 - stamp->changed;
 }
 
-/* Opens a file. If it changed less than RECENT ago, waits until it is older, unless its stamp is in
- * the future. Without the wait, a second save could write another file: the first save would leave
- * out the stamp. */
+/* Opens a file. If the file changed less than RECENT ago, waits until its stamp is older, unless
+ * the stamp is in the future. Without the wait, cleave_source_new() would leave out the stamp, so
+ * that a second save could write other bytes than the first. */
 static int
 open_settled (const char *path, Stamp *stamp, GError **error)
 {

@@ -22,7 +22,8 @@
 /* The kept programs may take at most this many bytes together. A single program is kept even if it
  * takes more. */
 #define MAX_BYTES ((gint64) 1 << 29)
-/* A program runs smaller inputs if its own inputs have at most this many times their elements. */
+/* A program runs smaller inputs with padding, if the program's inputs have at most MAX_PADDING
+ * times their elements. */
 #define MAX_PADDING 2
 
 struct _CleaveDynamicProgram

@@ -5,9 +5,10 @@
  *     part:   x [3,8] ─► MatMul ─► Relu ─► y [3,4]        rows 0, 1, 2 of
  *     whole:  x [8,8] ─► MatMul ─► Relu ─► y [8,4]        rows 0 … 7
  *
- * A node of `part` must be the piece of its partner in `whole` that computes the first elements.
- * The ranges of splitting tell whether a node is that piece. A Softmax along the rows is not: each
- * element of its result depends on all rows. */
+ * The partner of a node of `part` is the node at the same position of `whole`. A node of `part`
+ * must be the piece of its partner that computes the first elements. The ranges of splitting tell
+ * whether a node is that piece. A Softmax along the rows is not: each element of its result depends
+ * on all rows. */
 
 #include "prefix.h"
 

@@ -47,8 +47,7 @@ is_too_large (const CleavePrograms *programs)
          count_bytes (programs->all) > programs->max_bytes;
 }
 
-/* Returns the index that the last used program has in the list: 0, or 1 after a program that is
- * kept at index 0. */
+/* Returns the index of the program that was used last: 0, or 1 if a program is kept at index 0. */
 static guint
 get_front (const CleavePrograms *programs)
 {

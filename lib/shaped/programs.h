@@ -2,8 +2,8 @@
 #pragma once
 
 /* A list of compiled programs of one model, limited in number and in bytes. shaped.c keeps the
- * programs of static parts in such a list, and dynamic-program.c keeps those of dynamic nodes. If
- * the list is full, the program that was not used for the longest time is freed. */
+ * programs of static parts in one list, and dynamic-program.c keeps the programs of dynamic nodes
+ * in another. If the list is full, the program that was not used for the longest time is freed. */
 
 #include <cleave/cleave-shaped.h>
 
@@ -27,8 +27,8 @@ void cleave_programs_init (CleavePrograms *programs,
 void cleave_programs_clear (CleavePrograms *programs);
 
 /* Returns a program that computes the outputs of `graph` and whose inputs have at most
- * `max_elements` elements together. Of several, returns the program with the fewest. NULL: no
- * program does. */
+ * `max_elements` elements together. Of several programs, returns the one with the fewest elements.
+ * Returns NULL if there is none. */
 CleaveCompiled *cleave_programs_find (const CleavePrograms *programs,
                                       const CleaveGraph *graph,
                                       gint64 max_elements);

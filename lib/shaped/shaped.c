@@ -28,7 +28,7 @@
  * bytes and, if the model has a dynamic part, the memory of its constants. */
 #define MAX_SHAPES 64
 
-/* Shapes of inputs that occurred, and the program for them. */
+/* A combination of input shapes that has occurred, and the program for it. */
 typedef struct
 {
   GArray *types;              /* CleaveTensorType: types of the inputs */
@@ -45,11 +45,11 @@ struct _CleaveShapedProgram
                                 * largest shapes */
   GPtrArray *sizes;            /* Size: the combinations of input shapes that occurred; the last
                                 * used one comes first */
-  CleaveDynamicProgram *tails; /* programs of the dynamic parts of all sizes; NULL: no dynamic
+  CleaveDynamicProgram *tails; /* programs of the dynamic parts of all `sizes`; NULL: no dynamic
                                 * part has run yet */
-  gboolean whole;              /* TRUE after a search has found that rows depend on other rows,
-                                * so that padding would change results: the program for smaller
-                                * shapes cannot be one for larger shapes */
+  gboolean whole;              /* TRUE after a search has found that rows depend on other rows.
+                                * Padding would then change results, so a program for larger shapes
+                                * cannot run smaller shapes */
 };
 
 static void

@@ -320,8 +320,8 @@ run_lines (Telling *telling, const float *factor)
     }
 }
 
-/* n_pixels evenly spaced pixels, of which the next functions normalize a few adjacent channels.
- * Distances are in elements. */
+/* n_pixels evenly spaced pixels. The next functions normalize a few adjacent channels of these
+ * pixels. Distances are in elements. */
 typedef struct
 {
   const float *x, *factor, *b, *mean;

@@ -20,8 +20,8 @@ cleave_in_place_fma (CleaveVector a, CleaveVector b, CleaveVector sum)
 #endif
 }
 
-/* CLEAVE_LOADS_END: with NEON, keeps loads from `pointer` that follow it behind the operations
- * before it. Without it, gcc 12 would load many vectors early, and spill sums. */
+/* CLEAVE_LOADS_END: with NEON, keeps the loads from `pointer` after the macro behind the operations
+ * before it. Without the macro, gcc 12 would load many vectors early, and spill sums. */
 #if defined(CLEAVE_NEON)
 #define CLEAVE_LOADS_END(pointer) __asm__ volatile("" : "+r"(pointer))
 

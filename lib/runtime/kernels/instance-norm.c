@@ -149,8 +149,7 @@ join_lanes (float *lane, gint64 apart, gint64 n)
 }
 
 /* Adds n contiguous elements, from pixel i on, to the partial sums. The elements belong to one
- * pixel, or to eight pixels; element by element, each of the eight pixels is added to a partial sum
- * of its own. */
+ * pixel, or to eight pixels. Pixel p adds to partial sum p modulo 8 of each channel. */
 static inline void
 add_pixels (const Image *image, gint64 i, gint64 n, gboolean squares)
 {

@@ -28,7 +28,7 @@ typedef struct
                                  in bytes */
   /* indexed by dimension and position: byte offset in the operand */
   gint64 *place[CLEAVE_MAX_RANK];
-  /* byte offset in the operand that is the sum over all dimensions with one element */
+  /* sum of the byte offsets in the operand of all dimensions with one element */
   gint64 begin;
 } Nearest;
 

@@ -54,8 +54,8 @@ cleave_pool_is_empty (const CleavePoolWindow *w)
  * the value of its row, or the value of a row to the value of the window. `end` returns the final
  * value. */
 
-/* The functions of the maximum. It begins with the first tap, and takes each later tap that is
- * greater or a NaN. */
+/* The functions of the maximum. A maximum begins with the first tap, and takes each later tap that
+ * is greater or a NaN. */
 static inline CleaveVector
 cleave_pool_max_begin (const CleavePoolWindow *w, CleaveVector first)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The kernel family of poolings with channels innermost, in the order of the reference kernels. Of
- * bytes, it serves only MaxPool. For 16-bit floats, and for bytes with channels elsewhere, it
- * converts the rows of x that one row of y reads to float32 in scratch.
+/* The kernel family of poolings with channels innermost, in the order of the reference kernels. It
+ * serves bytes only for MaxPool. It converts 16-bit floats, and bytes with channels elsewhere, to
+ * float32 in scratch: at a time, the rows of x that one row of y reads.
  *
  * Over 400 lines: one plan, and several ways to compute its rows. */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Packs buffers into a given capacity by eviction. A buffer that ends above the capacity moves to
- * the offset at which the conflicting buffers are cheapest. The conflicting buffers are evicted
- * there, and placed again later. Each eviction raises the price of the buffer that evicts, so that
- * the search does not repeat itself. Each move examines only the conflicts of one buffer. */
+ * the offset where the conflicting buffers are cheapest to evict. The search evicts them, and
+ * places them again later. Each eviction raises the price of the buffer that evicts, so that the
+ * search does not repeat itself. Each move examines only the conflicts of one buffer. */
 
 #include "arena-evict.h"
 
@@ -25,8 +25,8 @@ typedef struct
   gint64 capacity;
   CleaveEvictRule rule;
   gint64 *offsets, *prices;
-  guint *conflicts; /* the lists of `task->conflicts`, each in the order that the last placement of
-                       its buffer found by sorting */
+  guint *conflicts; /* the lists of `task->conflicts`; each list has the order that sorting gave it
+                     * when its buffer was placed last */
   CleaveArenaEdge *begins, *ends; /* begins and ends of the current buffer's placed conflicts,
                                      sorted, with the prices of evicting them */
   CleaveArenaEdge *scratch;

@@ -4,8 +4,8 @@
 #include <glib.h>
 
 /* Packs an arena in one pass over time. placing.c calls cleave_arena_sweep() if too many buffers
- * are in use at once for the search in arena.c. Its arenas are larger than those of the search; for
- * 4,000 buffers in use at once, the sweep takes 2 ms instead of a second. */
+ * are in use at once for the search in arena.c. The sweep finds larger arenas than the search; for
+ * 4,000 buffers in use at once, it takes 2 ms instead of a second. */
 
 /* The lifetime of a buffer of `n_bytes` bytes. The buffer is in use from position `first` of the
  * schedule's order to position `gone` - 1. */

@@ -13,15 +13,16 @@
 /* Limit on the rounds; each round tries to move every large buffer once. A round without a move
  * ends the search. */
 #define MAX_ROUNDS 3
-/* Number of large buffers before the current one, and after it, by first use, whose offsets are
- * candidates of a move. */
+/* A buffer may move to the offsets of this many large buffers before it, and of this many after it.
+ * Large buffers are sorted by first use. */
 #define WINDOW 32
 /* Limit on visits of buffers: a visit compares two buffers, and all visits take about 4 ms. On the
  * networks of tests/peers/classes, four times as many visits reduce the traffic by up to a quarter
  * more. */
 #define MAX_VISITS (1 << 19)
 
-/* Computes the range of bytes of each buffer that each thread uses. */
+/* State of the computation that finds, for each buffer, the range of bytes that each thread
+ * uses. */
 
 typedef struct
 {

@@ -49,8 +49,8 @@ enum { UNPLACED = -1 };
 typedef struct
 {
   const CleaveArenaTask *task;
-  guint *conflicts; /* the lists of `task->conflicts`, each in the order that the last placement of
-                       its buffer found by sorting */
+  guint *conflicts; /* the lists of `task->conflicts`; each list has the order that sorting gave it
+                     * when its buffer was placed last */
   CleaveArenaEdge *blocks; /* placed conflicts of the current buffer, sorted by begin */
   CleaveArenaEdge *scratch;
   guint n_blocks;

@@ -92,9 +92,8 @@ put_off_copy (Collecting *c, const CleaveStep *step)
     add_edge (c, first, c->step);
 }
 
-/* Adds the predecessors of a JOIN step. They are the steps that compute its operands, its own COPY
- * and LOAD steps, which come right before it, and copies of its operands that an earlier join
- * made. */
+/* Adds the predecessors of a JOIN step. These are the steps that compute the join's operands, the
+ * COPY and LOAD steps right before the JOIN step, and copies of operands for earlier joins. */
 static void
 collect_join (Collecting *c, const CleaveStep *step)
 {

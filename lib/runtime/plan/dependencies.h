@@ -7,9 +7,9 @@
  * (list-schedule.h); record.c checks saved schedules against them.
  *
  * Step s runs after its predecessors preds[begin[s] … begin[s + 1] - 1]. A predecessor computes an
- * operand of s or, if s overwrites an operand, reads that operand before s does. Example: if step 2
- * reads the results of steps 0 and 1, and nothing else depends, then begin = {0, 0, 0, 2} and preds
- * = {0, 1}. */
+ * operand of s or, if s overwrites an operand, reads that operand before s overwrites it. Example:
+ * if step 2 reads the results of steps 0 and 1, and nothing else depends, then begin = {0, 0, 0, 2}
+ * and preds = {0, 1}. */
 typedef struct
 {
   guint *begin, *preds;

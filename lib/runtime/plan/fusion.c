@@ -86,9 +86,9 @@ are_same (const CleaveView *a, const CleaveView *b)
   return a->data == b->data && lie_alike (a, b);
 }
 
-/* Returns whether a consumer that runs part by part touches `result`, which an earlier step of its
- * group writes, only in the part that was just written. Sets `reads` to TRUE if the consumer reads
- * `result`. */
+/* Checks how a consumer, run part by part, uses `result`, which an earlier step of its group writes
+ * part by part. Returns TRUE if the consumer touches only the part that was just written, or no
+ * part of `result`. Sets `reads` to TRUE if the consumer reads `result`. */
 static gboolean
 reads_in_step (const CleaveKernelInstance *instance, const CleaveView *result, gboolean *reads)
 {

@@ -49,8 +49,8 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
 }
 
 /* Visits the steps in the schedule's order and calls `visit` for each value that a step uses.
- * Applies the waits to the clocks of the threads only if there is slack: only `sure` is computed
- * from these clocks. */
+ * Applies the waits to the clocks of the threads only if there is slack: the clocks are needed only
+ * for the field `sure`. */
 static void
 visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
 {

@@ -23,7 +23,7 @@ typedef struct
                    use */
   guint *gone;  /* indexed by buffer: first position at which the buffer is no longer in use */
   double slack; /* time in nanoseconds by which a thread may be late before another thread waits for
-                   memory that it uses */
+                 * memory that the late thread uses */
 } CleaveArena;
 
 void cleave_arena_init (CleaveArena *arena,
@@ -41,8 +41,8 @@ void cleave_arena_init_unplaced (CleaveArena *arena,
  * once. */
 gint64 cleave_arena_place_spans (const CleaveArenaSpan *spans, guint n, gint64 peak);
 /* Plans the arena as cleave_arena_init() does, but lets a thread be late by `slack` nanoseconds
- * before another thread waits for memory that it uses. Returns FALSE and changes nothing if the
- * arena needs more than `at_most` bytes. */
+ * before another thread waits for memory that the late thread uses. Returns FALSE and changes
+ * nothing if the arena needs more than `at_most` bytes. */
 gboolean cleave_arena_init_with_slack (CleaveArena *arena,
                                        const CleaveStorage *storage,
                                        const CleaveGraph *graph,

@@ -20,7 +20,7 @@ gboolean cleave_memory_plan_init (CleaveMemoryPlan *plan,
                                   guint n_threads,
                                   GError **error);
 /* Makes the plan of one thread without placing buffers: `arena.n_bytes` and all offsets are 0. If
- * the plan has overlays and its placed buffers need more than cleave_memory_plan_get_peak_apart(),
+ * the plan has laps and its placed buffers need more than cleave_memory_plan_get_peak_apart(),
  * cleave_memory_plan_init() may choose a plan without laps instead. */
 gboolean
 cleave_memory_plan_init_unplaced (CleaveMemoryPlan *plan, const CleaveGraph *graph, GError **error);

@@ -5,7 +5,7 @@
 
 /* The schedule and the offsets that a search found. A saved program stores this struct, so that
  * loading the program needs no search: the rest of the memory plan follows from the graph.
- * program.c passes it to cleave_memory_plan_restore(). */
+ * program.c passes this struct to cleave_memory_plan_restore(). */
 typedef struct
 {
   guint n_threads, n_steps, n_buffers;
@@ -21,8 +21,8 @@ void cleave_record_clear (CleaveRecord *record);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecord, cleave_record_clear)
 
 /* Makes a plan as cleave_memory_plan_init() does, but with the schedule and offsets of a saved
- * program, whose contents are not trusted. Fails with CLEAVE_ERROR_MODEL if they do not belong to
- * this graph, or if two values that are in use at the same time would overlap. */
+ * program, whose contents are not trusted. Fails with CLEAVE_ERROR_MODEL if the contents do not
+ * belong to this graph, or if two values that are in use at the same time would overlap. */
 gboolean cleave_memory_plan_restore (CleaveMemoryPlan *plan,
                                      const CleaveGraph *graph,
                                      const CleaveRecord *record,

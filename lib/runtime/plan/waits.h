@@ -4,7 +4,7 @@
 #include "list-schedule.h"
 
 /* Finds the waits of each step for steps of other threads, and removes waits that other waits
- * imply. schedule.c uses it for waits for values, and anti-dependencies.c adds waits for memory. */
+ * imply. schedule.c finds the waits for values, and anti-dependencies.c adds waits for memory. */
 
 /* A source of waits for memory. `raise` raises counts[t] to the number of steps of thread t that
  * must be done before `step`. All these steps come before `step` in the schedule's order. `raise`

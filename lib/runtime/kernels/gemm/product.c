@@ -37,8 +37,8 @@ typedef struct
   guint n_pieces;
   Piece *pieces;
   Method *method;  /* indexed by width of columns: the code that computes them */
-  Kernel *kernels; /* for each width and piece: two codes, one for the first taps and one for the
-                      other taps */
+  Kernel *kernels; /* for each width and piece: the code for the first taps, and the code for the
+                    * other taps */
 } Region;
 
 typedef struct

@@ -72,8 +72,8 @@ gsize cleave_recurrent_bytes_of_matrix (const CleaveRecurrentMatrix *matrix);
 const float *cleave_recurrent_pack_matrix (const CleaveRecurrentMatrix *matrix,
                                            const CleaveView *view,
                                            char **scratch);
-/* Multiplies rows of `a` by the columns [begin, end) of the matrix, and adds the products to y or
- * to the bias, as `d` says. Column `begin` of the matrix is the first column of y. `turned`:
+/* Multiplies rows of `a` by the columns [begin, end) of the matrix. Adds the products to y or to
+ * the bias, as `d->adds` selects. Column `begin` of the matrix is the first column of y. `turned`:
  * computes the panels from last to first, since the last panels are still in the cache. */
 void cleave_recurrent_multiply (const CleaveRecurrentMatrix *matrix,
                                 const float *a,

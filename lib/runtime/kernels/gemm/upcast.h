@@ -18,8 +18,8 @@
 #define cleave_upcast_reports_progress CLEAVE_LEVELLED (cleave_upcast_reports_progress)
 #define cleave_upcast_reads CLEAVE_LEVELLED (cleave_upcast_reads)
 
-/* The common part of the plans of upcast-conv.c and upcast-matmul.c; it is the first member of
- * both. */
+/* The common part of the plans of upcast-conv.c and upcast-matmul.c; the first member of both
+ * plans. */
 typedef struct
 {
   gboolean reports_progress;

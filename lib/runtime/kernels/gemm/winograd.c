@@ -242,7 +242,7 @@ transform_sums (const float *from, gint64 from_step, CleaveVector *m)
     CLEAVE_WINOGRAD_RESULT (CleaveVector, m + CLEAVE_WINOGRAD_SIDE * i, 1);
 }
 
-/* Computes a tile of y. Stores only the pixels of its four that are inside the image. */
+/* Computes a tile of four pixels of y. Stores only the pixels that are inside the image. */
 static void
 make_tile (const Work *work,
            const CleaveWinogradColumns *columns,

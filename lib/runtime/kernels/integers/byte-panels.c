@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Returns the offset of element `at` of tap `tap`, relative to the first element of its column. */
+/* Returns the offset of element `at` of tap `tap`, relative to the first element of the column. */
 static gint64
 find_row (const CleaveBytePanels *p, gint64 tap, gint64 at)
 {

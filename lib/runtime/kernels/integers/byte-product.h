@@ -10,7 +10,7 @@
 #define cleave_byte_dot4_run CLEAVE_LEVELLED (cleave_byte_dot4_run)
 #define cleave_byte_small_dot4_run CLEAVE_LEVELLED (cleave_byte_small_dot4_run)
 
-/* Products of bytes, the common part of integer-conv.c and integer-matmul.c. They fill a
+/* Products of bytes, the common part of integer-conv.c and integer-matmul.c. Both files fill a
  * CleaveByteProduct and call one of the functions below for each panel of weights.
  *
  * The conversion of integer sums to elements of the result. Each array has one element for each

@@ -339,7 +339,7 @@ cleave_ints_of_floats_within (CleaveVector v, float least, float most)
 }
 
 /* Multiplies sums by scales and rounds to the nearest integer, ties to even. A result far outside
- * the range of a byte stays outside. A NaN, which only `odd` scales can produce, gives 0. */
+ * the range of a byte stays outside. A NaN gives 0. `odd`: a scale may be infinite or a NaN. */
 static inline __attribute__ ((always_inline)) CleaveIntVector
 cleave_ints_round (CleaveIntVector sum, const float *scale, gboolean odd)
 {

@@ -152,14 +152,14 @@ cleave_add_bound (const CleaveQdqAdd *add, CleaveVector v)
   return cleave_ints_clamp (cleave_ints_of_floats (v), add->end.least, add->end.most);
 }
 
-/* Limit on the number of pairs of vectors of a line for which the fast path is not sure:
+/* Limit on the number of pairs of vectors of a line that the fast path leaves to exact computation:
  * CLEAVE_ADD_UNSURE, plus one for every CLEAVE_ADD_SURE pairs computed so far. If scales are powers
  * of two, results exactly between two bytes may be frequent. */
 #define CLEAVE_ADD_UNSURE 8
 #define CLEAVE_ADD_SURE 4
 
-/* Computes pairs of vectors on the fast path until it is not sure for too many pairs. Returns the
- * index of the first element that was not computed. */
+/* Computes pairs of vectors on the fast path, until its rounding errors may change bytes of too
+ * many pairs. Returns the index of the first element that was not computed. */
 static inline __attribute__ ((always_inline)) gint64
 cleave_add_few (const CleaveAddSteps *steps,
                 const CleaveDivisor *by,

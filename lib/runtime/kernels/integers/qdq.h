@@ -102,7 +102,7 @@ typedef struct
   gint64 n_chunks; /* number of chunks, each of which ends in a checkpoint; 0: there are no
                       checkpoints */
   double x_norm; /* bound on the norm of every pixel; 0: runs compute the norm of each pixel. If the
-                    norms of the columns are sums of magnitudes, it is the bound on |x| instead */
+                  * norms of the columns are sums of magnitudes, this is the bound on |x| */
   double x_norm_most; /* largest possible norm of a pixel; a norm is stored in 16 bits, and 65535
                          stands for this norm */
 } CleaveQdqSums;

@@ -126,7 +126,7 @@ cleave_words_within (CleaveWords v, CleaveWords most)
   guint32 bits = (guint32) _mm256_movemask_epi8 (_mm256_packs_epi16 (found, found));
 
   return (bits & 0xff) |
-         (bits >> 8 & 0xff00); /* each byte of `bits` occurs twice: keep one of both */
+         (bits >> 8 & 0xff00); /* each byte of `bits` occurs twice: keep one of the two */
 #elif defined(CLEAVE_NEON)
   const uint16x8_t bits = { 1, 2, 4, 8, 16, 32, 64, 128 };
 
