@@ -24,7 +24,7 @@ SPECIAL = {'Graph': ['__len__', '__iter__', '__getitem__', '__contains__', '__st
            'Tensor': ['__array__', '__dlpack__']}
 SPECIAL_TEXT = {
     '__len__': 'The number of nodes, inputs and constants included.', '__iter__': 'The nodes, in the order of the file.',
-    '__getitem__': 'The node of this name. If there is none, a NotFoundError suggests similar names.',
+    '__getitem__': 'The node of this name. If the graph has no such node, a NotFoundError suggests similar names.',
     '__contains__': 'Whether the graph has a node of this name.', '__str__': 'The graph as text, a line for each node.'}
 # Methods of the library's classes that the package does not wrap: signature and text.
 INHERITED = {'Graph': {'copy': ('()', 'Returns a copy of the graph. Constants are shared.')},

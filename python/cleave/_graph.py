@@ -280,7 +280,7 @@ def plan_fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None
 def fit(graph, max_memory=None, max_added_macs=None, max_added_latency=None, threads=1, progress=None,
         exclude_inputs=False, target='cleave'):
     """Splits the graph so that its activations fit into `max_memory` ('256 KiB', '2 MB', or bytes), at the least cost.
-    None: minimizes the memory.
+    If `max_memory` is None, the split minimizes the memory.
 
     `max_added_macs` limits the MACs that the split adds, as a fraction of the MACs before. `max_added_latency` limits
     the added time, as a fraction of the estimated time before. 0.1 is 10 %, 0 allows no increase, and None is no limit.
@@ -508,6 +508,7 @@ Result.name = property(Result.dup_name, doc='The name of the value.')
 Result.node = property(Result.get_node, doc='The node that computes the value.')
 Result.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
 Result.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
-Result.dtype = property(lambda self: dtype_of(self.get_type()), doc='The numpy.dtype of its arrays; uint16 for bfloat16.')
+Result.dtype = property(lambda self: dtype_of(self.get_type()),
+    doc='The numpy.dtype of arrays of this value; uint16 for bfloat16.')
 Result.uses = property(uses_of, doc=uses_of.__doc__)
 Result.__repr__ = lambda self: f'<cleave.Result {self.name!r}: {self.get_type().to_string()}>'

@@ -203,8 +203,8 @@ SHAPED_STATS = ('n_programs', 'n_compiled', 'n_shapes', 'n_padded')
 
 class ShapedProgram:
     """A model that `compile` compiled for inputs of several shapes. A call takes arrays by input name, of the largest
-    shapes or smaller, and returns arrays by output name. The results have the bits of a program for exactly these
-    shapes."""
+    shapes or smaller, and returns arrays by output name. The results have the bits of a program for exactly the shapes
+    of the arrays."""
 
     def __init__(self, path, options, threads=1, reference=False, max_programs=0):
         with errors():

@@ -61,8 +61,8 @@ def fit_totals(plan):
 
 def fit_loops(plan):
     """The results of `fit(target='ort')`, None for other plans. `n_loops` segments become a Loop, `n_pieces` segments
-    are split without a Loop, and `n_whole` segments are not split. The bytes are estimates of the values in ONNX
-    Runtime, before and after."""
+    are split without a Loop, and `n_whole` segments are not split. `bytes_before` and `bytes_after` are the estimated
+    bytes of values in ONNX Runtime, before and after the fit."""
     loops = plan.get_loops()
     return loops and fields(loops, ('n_loops', 'n_pieces', 'n_whole', 'bytes_before', 'bytes_after'))
 
@@ -109,7 +109,7 @@ Bundle.__repr__ = describe_bundle
 SplitReport.split = property(split_nodes, doc=split_nodes.__doc__)
 SplitReport.ranges = property(split_ranges, doc=split_ranges.__doc__)
 SplitReport.not_split = property(not_split, doc=not_split.__doc__)
-SplitReport.totals = property(split_totals, doc='Counts of the whole graph before and after.')
+SplitReport.totals = property(split_totals, doc='Counts of the whole graph before and after the split.')
 SplitReport.__repr__ = describe_split
 FitReport.totals = property(fit_totals, doc='Arena bytes, MACs, nodes and latency in nanoseconds, before and after.')
 FitReport.loops = property(fit_loops, doc=fit_loops.__doc__)

@@ -140,7 +140,8 @@ Tensor.__dlpack__ = to_dlpack
 Tensor.__dlpack_device__ = lambda self: (1, 0)  # the device kDLCPU of DLPack
 Tensor.shape = property(lambda self: shape_of(self.get_type()), doc='Extents, outermost first.')
 Tensor.element = property(lambda self: element_name(self.get_type()), doc='The name of the element type.')
-Tensor.dtype = property(lambda self: dtype_of(self.get_type()), doc='The numpy.dtype of its arrays; uint16 for bfloat16.')
+Tensor.dtype = property(lambda self: dtype_of(self.get_type()),
+    doc='The numpy.dtype of the array of this tensor; uint16 for bfloat16.')
 Tensor.nbytes = property(lambda self: self.get_type().n_bytes(), doc='Bytes of the elements.')
 Tensor.__repr__ = lambda self: f'<cleave.Tensor {self.get_type().to_string()}>'
 
