@@ -25,7 +25,8 @@ struct _CleaveBundle
   CleaveBundleStats stats;
 };
 
-/* Return the texts of the bundle's header and of its source file; the caller frees them. */
+/* Return the texts of the bundle's files: header, source, weights, kernels. The caller frees
+ * them. */
 char *cleave_bundle_make_header (const CleaveBundle *bundle);
 char *cleave_bundle_make_source (const CleaveBundle *bundle);
 char *cleave_bundle_make_weights (const CleaveBundle *bundle);
@@ -45,8 +46,8 @@ char *cleave_bundle_make_test (const CleaveBundle *bundle, GError **error);
  * cleave-run.h. The files then define CLEAVE_WIDE. */
 gboolean cleave_bundle_is_wide (const CleaveBundle *bundle);
 
-/* Append the constant arrays, and the tables of layers and segments, without license and includes.
- * `is_static`: whether the arrays are static. */
+/* Append to `out` the constant arrays, or the tables of layers and segments, without license and
+ * includes. `is_static`: whether the arrays are static. */
 void cleave_bundle_append_weights (const CleaveBundle *bundle, gboolean is_static, GString *out);
 void cleave_bundle_append_tables (const CleaveBundle *bundle, GString *out);
 /* Appends the run function. `longest`: number of layers of the longest segment. */
@@ -75,5 +76,5 @@ guint cleave_bundle_count_memories (const CleaveBundle *bundle);
 /* Return the value of input or output `i`. If the value is a view, return the base of the view. */
 const CleaveBundleValue *cleave_bundle_input (const CleaveBundle *bundle, guint i);
 const CleaveBundleValue *cleave_bundle_output (const CleaveBundle *bundle, guint i);
-/* Returns whether a callback of the caller supplies an input row by row. */
+/* Returns whether a callback of the program around the bundle supplies an input row by row. */
 gboolean cleave_bundle_is_by_rows (const CleaveBundle *bundle, guint input);

@@ -27,9 +27,10 @@ find_oldest_needed (const CleaveBundleFlow *flow, guint p)
   return oldest;
 }
 
-/* Enlarges the rings that contain the rows of step `p`, which has just computed a row. If steps a,
- * b and c share a ring, the slot of each has the capacity of the ring in a segment that begins at
- * that step. The first step that uses a ring has written the newest row in it. */
+/* Enlarges the rings that contain the rows of step `p`, which has just computed a row. If several
+ * steps share a ring, the slot of each step has the capacity that the ring needs in a segment that
+ * begins at that step. The first step of a shared ring is ahead of the others: it wrote the newest
+ * row in the ring. */
 static void
 grow_rings (CleaveBundleFlow *flow, guint p)
 {
@@ -51,8 +52,8 @@ grow_rings (CleaveBundleFlow *flow, guint p)
     }
 }
 
-/* Returns the step that must compute a row before step `s` can compute its next row; `s` if no step
- * must. */
+/* Returns the step that must compute a row before step `s` can compute its next row; `s` itself if
+ * all rows exist that it needs. */
 static guint
 find_missing (const CleaveBundleFlow *flow, guint s)
 {

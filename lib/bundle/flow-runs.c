@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Lays out segments. Takes the rows of rings from an earlier run (CleaveBundleRun) if possible.
- * That run was of a longer segment with the same last step, or of the same segment with another
- * number of bands.
+/* Lays out segments. If possible, takes the number of rows of each ring from an earlier run of the
+ * loop (CleaveBundleRun). That run was for a longer segment with the same last step, or for the
+ * same segment with another number of bands.
  *
- * If the same steps share memory, the rows of rings depend neither on the first step of the segment
- * nor on the columns of bands. The planner lays out shorter segments first. So if a segment is one
- * step longer than the last run, the loop runs for a segment of 4 times the length. */
+ * If the same steps share memory, the number of rows of a ring depends neither on the first step of
+ * the segment nor on the columns of bands. The planner lays out shorter segments first. So if a
+ * segment has one step more than in the last run, the loop runs for a segment of 4 times the
+ * length. Later segments then need no run. */
 
 #include <string.h>
 
@@ -44,7 +45,8 @@ take_rows (CleaveBundleFlow *flow, const CleaveBundleRun *run)
       get_slot (flow, s)->capacity = run->capacity[s - run->first];
 }
 
-/* Stores the rows of rings of the current segment, which has just run, in `run`. */
+/* Stores in `run` the number of rows of each ring of the current segment, whose loop has just
+ * run. */
 static void
 keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
 {
@@ -105,8 +107,8 @@ begin_early (CleaveBundleFlow *flow, guint first)
     g_assert_not_reached ();
 }
 
-/* Returns the first step for the run of the loop. It is before the segment if the planner will
- * probably lay out longer segments with the same end. */
+/* Returns the first step for the run of the loop. If the planner will probably lay out longer
+ * segments with the same end, this step is before the first step of the current segment. */
 static guint
 find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {

@@ -24,7 +24,7 @@ set_slots (CleaveBundleFlow *flow)
     }
 }
 
-/* Returns whether a step after the segment reads a result of the segment, except the result of the
+/* Returns whether a step after the segment reads the result of a step of the segment other than the
  * last step. */
 static gboolean
 has_more_ends (const CleaveBundleFlow *flow)

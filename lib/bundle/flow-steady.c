@@ -8,13 +8,13 @@
  *
  *   conv 3x3 stride 2 -> conv 3x3         period: 1 row of the last step, 2 rows between
  *
- * after row 3 of the last step, each ring has the rows that it had after row 2, moved on. The
- * period ends before a window reaches the end of an operand.
+ * after row 3 of the last step, each ring has as many rows as after row 2, each with a higher
+ * index. The period ends before a window reaches the end of an operand.
  *
  * The rows in two kinds of rings grow from period to period. First, windows may reach beyond the
- * begin of the operand: a stack of dilated convolutions computes thousands of rows before no window
- * does. Second, a reader may not have begun, since step `target` does not need it. Both kinds have
- * the most rows in the last period, so the last period is not skipped.
+ * begin of the operand: a stack of dilated convolutions computes thousands of rows before all
+ * windows lie inside. Second, a reader may not have begun, since step `target` does not need its
+ * rows. These rings have the most rows in the last period, so the last period is not skipped.
  *
  * The result of the segment may overlay a value. Once no window of this value reaches beyond its
  * begin, the bytes between result and value change by a constant amount in each period. So their
@@ -62,10 +62,10 @@ is_complete (const CleaveBundleFlow *flow, guint s)
   return *get_made (flow, s) == get_result (flow, s)->image.rows;
 }
 
-/* For a step `s` that has computed rows since the mark: returns whether the rows of an operand
- * advance with the rows of `s`, or the operand is complete. Also, the window of the first row since
- * the mark must end inside the operand. If the result of the segment overlays the operand, this
- * window must begin inside it, too. */
+/* For a step `s` that has computed rows since the mark (flow->mark): returns whether the rows of an
+ * operand advance with the rows of `s`, or the operand is complete. Also, the window of the first
+ * row since the mark must not lie wholly before the operand. If the result of the segment overlays
+ * the operand, no row of this window may lie before the operand. */
 static gboolean
 advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -86,9 +86,10 @@ advances_with (const CleaveBundleFlow *flow, guint s, guint operand)
   return reads_overlaid (flow, s, operand) ? marked.begin >= 0 : marked.end > 0;
 }
 
-/* For a step `s` that has computed no row since the mark: returns whether an operand still prevents
- * the next row, as at the mark. TRUE if `s` is complete, needs a row that existed at the mark, or
- * needs only rows that do not exist yet. */
+/* For a step `s` that has computed no row since the mark (flow->mark): returns whether `s` still
+ * waits for rows of an operand, as it did at the mark. Returns TRUE if the operand has no new row,
+ * `s` is complete, `s` needs a row that existed at the mark, or all rows that `s` needs are
+ * missing. */
 static gboolean
 waits_for (const CleaveBundleFlow *flow, guint s, guint operand)
 {
@@ -134,8 +135,9 @@ find_limit (const CleaveBundleFlow *flow, guint s, guint operand, gint64 rows)
   return low;
 }
 
-/* For a step `s` that computes no rows: returns the number of periods after which `s` needs a row
- * of an operand that advances; G_MAXINT64 if it needs none. */
+/* For a step `s` that computes no row in a period: returns the number of periods after which the
+ * operand has a row that `s` needs. Returns G_MAXINT64 if the operand gets no rows, or `s` needs
+ * none. */
 static gint64
 count_periods_apart (const CleaveBundleFlow *flow, guint s, guint operand)
 {

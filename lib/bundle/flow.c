@@ -106,8 +106,8 @@ has_sum (const CleaveBundleFlow *flow)
   return FALSE;
 }
 
-/* Returns whether a step that sums rows has a whole result. These steps cannot be a segment, since
- * a sum is complete only in its last row. */
+/* Returns whether a step that sums rows has a whole result. A whole sum prevents a segment, since a
+ * sum is complete only in its last row. */
 static gboolean
 has_whole_sum (const CleaveBundleFlow *flow)
 {

@@ -109,8 +109,8 @@ typedef struct
   gint64 n_runs;      /* number of times that flow-rows.c has run the loop of a segment */
   gboolean walks_all; /* for tests: skip no rows (flow-steady.c), and use no earlier run
                        * (flow-runs.c) */
-  guint *reader;      /* indexed by step minus segment.first: the step that requested a row of this
-                       * step */
+  /* indexed by step minus segment.first: the reader that requested the step's next row */
+  guint *reader;
   CleaveBundleRun runs[3]; /* the last run without bands, the last run with bands, and the last
                             * upward run */
   GArray *overlays;        /* CleaveBundleOverlayGroup: overlays of the current run */

@@ -123,8 +123,8 @@ set_operand (CleaveOperand *operand, CleaveResult *result)
 
 /* The functions below change inputs. */
 
-/* Finds the integer type and the scale to which all readers of an input convert it. Fails if the
- * readers differ or do not convert it. */
+/* Finds the integer type and the scale to which all readers of an input convert it. Fails if a
+ * reader does not convert the input, or if two readers use different types or scales. */
 static gboolean
 find_conversion (const CleaveResult *input, CleaveBundleQuantization *scale, CleaveElement *to)
 {
@@ -195,7 +195,8 @@ add_conversion (CleaveGraph *graph,
                 GError **error)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };
-  gint64 zero = scale->zero; /* little-endian: the first bytes are the narrow integer */
+  /* little-endian: the first bytes of this integer are the same number in a narrower type */
+  gint64 zero = scale->zero;
   CleaveResult *operands[] = { x, add_scalar (graph, CLEAVE_FLOAT32, &scale->scale, error), NULL };
 
   if (operands[1] == NULL || (operands[2] = add_scalar (graph, element, &zero, error)) == NULL)

@@ -99,8 +99,8 @@ add_rings (Builder *b, guint index)
 /* The functions below estimate the accesses to buffers. */
 
 /* Adds the bytes that a step reads of an operand to the accesses of the operand's buffer. The step
- * reads each byte once, or one element for each four multiply-adds, which kernels compute at once,
- * whichever is more. */
+ * reads each byte once, or one element for every four multiply-adds if that is more, since a kernel
+ * computes four multiply-adds with one read. */
 static void
 add_reads (const Builder *b, const CleaveBundleStep *step, guint operand)
 {

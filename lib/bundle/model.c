@@ -80,8 +80,8 @@ add_result (CleaveBundleBuilder *b, const CleaveNode *node, const CleaveBundleSt
   return y;
 }
 
-/* If the kernel of a step gets another image of the result than the readers, adds a view with the
- * readers' image. */
+/* If the kernel of a step writes the result as another image (folded or flat) than its readers
+ * read, adds a view with the readers' image. */
 static void
 unfold_result (CleaveBundleBuilder *b, const CleaveNode *node, guint y)
 {
@@ -101,8 +101,8 @@ only_index (void)
 }
 
 /* Returns the map of dimension `dim` of an operand, for a step whose rows (or columns) are
- * dimension `from` of the result. This is the op's map if it depends only on `from`. If it depends
- * on another dimension, returns a map of all indices. */
+ * dimension `from` of the result. This is the op's map if the map depends only on `from`. If the
+ * op's map depends on another dimension, returns a map of all indices. */
 static CleaveDimMap
 find_map (const CleaveDimMap *maps, gint dim, gint from, const CleaveShape *operand)
 {
@@ -233,8 +233,8 @@ add_step (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 }
 
 /* Adds a join, a node whose operands are parts of its result, such as a Concat. Adds one step for
- * each part. The step copies its part into the value in which earlier steps have copied the earlier
- * parts. */
+ * each part. All steps copy into one value: each step adds its part to the parts that earlier steps
+ * have copied. */
 static gboolean
 add_join (CleaveBundleBuilder *b, const CleaveNode *node, GError **error)
 {

@@ -42,8 +42,8 @@ typedef struct
 } Operands;
 
 /* Copies weights and bias. The weight of channel c of the result, channel i of its group and a tap
- * is at c * strides[0] + i * strides[1] + tap. In a transposed convolution, the weights of adjacent
- * groups are `group` apart. */
+ * is at c * strides[0] + i * strides[1] + tap. `c` counts from the first channel of its group; the
+ * weights of adjacent groups are `group` elements apart. */
 static gboolean
 read_weights (const CleaveNode *node,
               const Operands *at,

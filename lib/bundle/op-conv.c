@@ -71,8 +71,8 @@ find_geometry (const CleaveBundleConv *conv)
 }
 
 /* Returns whether the kernel can scale twice the sum of a channel, which is faster. The sum must
- * fit into 31 bits, the shift must be a right shift, and the result may have all values of a
- * byte. */
+ * fit into 31 bits, the shift must be a right shift, and the bounds of the result must be -128 and
+ * 127. */
 static gboolean
 is_doubled (const CleaveBundleConv *conv, gint64 channel)
 {

@@ -226,8 +226,8 @@ print_repeat (const char *constant,
       extents[0], extents[1], extents[2]);
 }
 
-/* Appends the C initializer of a CleaveRepeat for a batch. The rows of all images are the rows of
- * one image. */
+/* Appends the C initializer of a CleaveRepeat for an operand with the shape of a batch. The kernel
+ * reads the batch as one image, which has the rows of all images. */
 static void
 print_full (const CleaveNode *node, guint operand, CleaveBundleLayer *layer, GString *fields)
 {

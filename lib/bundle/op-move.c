@@ -19,7 +19,7 @@
 typedef struct
 {
   gint64 *at[CLEAVE_MAX_RANK];
-  gsize filled; /* byte offset in the result of an element without a source, or G_MAXSIZE */
+  gsize filled; /* byte offset in the result of an element without a source; G_MAXSIZE: none */
 } Sources;
 
 /* Runs the op on an operand whose elements are `base` plus their index in dimension `d`. */
@@ -248,7 +248,7 @@ describe_resize (const CleaveNode *node, CleaveBundleLayer *layer, GError **erro
   return cleave_bundle_describe_move (node, layer, error);
 }
 
-/* Adds an array with a one-image constant in memory order. Returns the array's C expression. */
+/* Adds a constant of one image as an array, in memory order. Returns the array's C expression. */
 static const char *
 add_image (const CleaveResult *x, CleaveBundleLayer *layer)
 {

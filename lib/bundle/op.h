@@ -5,7 +5,7 @@
  * constants that the kernel reads. Each op that a bundle supports has one record, in a file op-….c
  * of this folder. model.c calls it for each node; the planner and the writers know no op by name. A
  * kernel computes one row of a result (kernels/cleave-kernels.h). The op's dimension maps determine
- * the rows of the operands that this row needs. */
+ * the rows of operands that it needs. A variable operand is one that a run computes. */
 
 #include "../ir/graph-private.h"
 

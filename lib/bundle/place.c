@@ -17,8 +17,8 @@
 /* The search places the buffers in at most this many orders, and keeps the best result. For plans
  * of chains, the first order reaches the lower bound. */
 #define MAX_ORDERS 2000
-/* the same limit for several memories: there, the search seldom reaches the lower bound and ends
- * early */
+/* The limit on the number of orders if there are several memories. It is lower, since the search
+ * then seldom reaches the lower bound, which ends it early. */
 #define MAX_ORDERS_OF_MEMORIES 200
 
 gint64

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The search for plans (plan.h): for each position, finds the best segments that end there. */
+/* The search for plans (plan.h). A position p is the border between steps p - 1 and p. For each
+ * position, finds the best plans of the steps before it. */
 
 #include "plan.h"
 
@@ -17,7 +18,8 @@ static const guint bands[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
  * previous one. */
 typedef enum { APART, DOWNWARD, UPWARD, N_STATES } State;
 
-/* A label: a plan for the steps before a position that no other label there dominates. */
+/* A label: a plan for the steps before a position, which no other plan for these steps
+ * dominates. */
 typedef struct
 {
   gint64 peak_bytes, macs;

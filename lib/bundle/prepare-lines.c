@@ -9,8 +9,8 @@
  *   an element-wise node that broadcasts an operand
  *     =>  Expand the operand
  *
- * The bundle must store these matrices with their last dimension as channels. So shapes of more
- * dimensions get a rank that no node of the graph reads with channels first. */
+ * The bundle must store these matrices with their last dimension as channels. So a Reshape to more
+ * than two dimensions selects a rank with which no node of the graph reads channels first. */
 
 #include "op-help.h"
 #include "prepare.h"

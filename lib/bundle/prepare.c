@@ -79,7 +79,7 @@ chain (CleaveGraph *graph, CleaveNode *node, const char *op, GError **error)
   return TRUE;
 }
 
-/* Returns whether a bundle has a kernel for a node as it is. */
+/* Returns whether a bundle has a kernel for a node without a rewrite. */
 static gboolean
 is_computed (const CleaveNode *node)
 {

@@ -11,7 +11,7 @@
 /* Rewrites recurrent nodes in other directions than forward (prepare-recurrent.c). */
 gboolean cleave_bundle_prepare_recurrent (CleaveGraph *graph, CleaveNode *node, GError **error);
 
-/* Rewrite nodes that no kernel can compute (prepare-lines.c). */
+/* Rewrite nodes to work along the last dimension, or on matrices, if no kernel can compute them. */
 gboolean cleave_bundle_prepare_softmax (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_reduce (CleaveGraph *graph, CleaveNode *node, GError **error);
 gboolean cleave_bundle_prepare_arg (CleaveGraph *graph, CleaveNode *node, GError **error);

@@ -17,7 +17,8 @@ typedef struct
   GArray *inputs, *outputs; /* CleaveBundleIo: memory of inputs and outputs */
   GArray *memories;         /* CleaveBundleMemory: memories of the device */
   GArray *states;           /* CleaveBundleState: pairs of an input and an output */
-  GPtrArray *names;         /* strings to which the entries of these arrays point */
+  /* strings to which the elements of `inputs`, `outputs`, `memories` and `states` point */
+  GPtrArray *names;
 } Texts;
 
 static void

@@ -114,8 +114,8 @@ append_kernel (const CleaveBundle *bundle,
         g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
       else if (!g_str_has_prefix (name, "cleave-"))
         {
-          const gboolean is_new = g_hash_table_add (seen, g_strdup (name)); /* `name` is such as:
-                                                                             * log-f32.h" */
+          /* `name` is the rest of the line after `#include "`, such as log-f32.h" */
+          const gboolean is_new = g_hash_table_add (seen, g_strdup (name));
 
           *strchr (name, '.') = '\0';
           if (is_new)
@@ -124,7 +124,7 @@ append_kernel (const CleaveBundle *bundle,
     }
 }
 
-/* Appends the loop and the kernels, without the bundle's headers. */
+/* Appends the loop (cleave-run.c) and the kernels, without the bundle's headers. */
 static void
 append_kernels (const CleaveBundle *bundle, GString *out)
 {

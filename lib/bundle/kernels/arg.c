@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* The index of the largest or smallest channel of a pixel, as int64. A NaN is better than all
- * numbers. */
+/* The index of the largest or smallest channel of a pixel, as int64. If a channel is NaN, the
+ * result is the index of a NaN. */
 
 #include "elements.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Conversions between types. A float is truncated and clamped to the range of an integer type. Of
- * an integer, the low bits are kept. */
+/* Conversions between types. A float is truncated and clamped to the range of an integer type. An
+ * integer keeps its low bits. */
 
 #include "elements.h"
 

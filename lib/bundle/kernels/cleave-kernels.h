@@ -50,7 +50,7 @@
 #define CLEAVE_IS_SMALL 0
 #endif
 
-/* An operand of a layer, as far as its rows are computed. */
+/* An operand of a layer: the rows that are computed and still in memory. */
 typedef struct
 {
   const unsigned char *data; /* address of the first pixel of slot 0, which is in column `begin` */
@@ -239,7 +239,7 @@ typedef struct
   CleaveTapCount pad[2]; /* padding before the first row and column */
 } CleaveSlide;
 
-/* The taps [begin, end) of a window. They read data, not padding. */
+/* The taps [begin, end) of a window, those on data and not on padding. */
 typedef struct
 {
   int32_t begin, end;
@@ -512,11 +512,12 @@ typedef struct
 /* A conversion of channels to blocks of rows and columns, or back. */
 typedef struct
 {
-  int32_t block, channels;  /* extent of a block; number of channels of the value that has more
-                             * rows */
-  int16_t size;             /* bytes of an element */
-  int16_t is_columns_first; /* 1: channel c at position p of a block is channel p * channels + c of
-                             * the other value; 0: it is channel c * block * block + p */
+  int32_t block, channels; /* extent of a block; number of channels of the value that has more
+                            * rows */
+  int16_t size;            /* bytes of an element */
+  /* 1: channel c at position p of a block is channel p * channels + c of the value with fewer
+   * rows; 0: it is channel c * block * block + p */
+  int16_t is_columns_first;
 } CleaveBlocks;
 
 /* A convolution of floats: one fused multiply-add after the other, in the order of rows, columns
@@ -603,8 +604,8 @@ typedef struct
   int32_t multipliers[3]; /* multipliers of three products: forget gate * c, input gate * cell gate,
                            * and output gate * tanh (c) */
   int32_t tanh_multiplier;
-  int8_t x_shifts[4], h_shifts[4], shifts[3]; /* shifts for these multipliers, as in
-                                               * cleave_scale() */
+  /* shifts for x_multipliers, h_multipliers and multipliers, as in cleave_scale() */
+  int8_t x_shifts[4], h_shifts[4], shifts[3];
   int8_t tanh_shift;
   int16_t h_zero, cell_clip;
   uint8_t has_start, has_all_steps, has_cell; /* as in CleaveRecurrentF32 */
@@ -708,7 +709,8 @@ typedef struct
 {
   int32_t n_digits, first; /* number of digits; index in the operand of element 0 */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
-  int32_t columns, channels;       /* numbers of columns and channels of the result */
+  /* number of elements in a row of the operand, and number of columns of the operand */
+  int32_t columns, channels;
   int32_t row_elements, x_columns; /* of the operand: number of elements in a row, and number of
                                     * columns */
   int32_t size;                    /* bytes of an element */

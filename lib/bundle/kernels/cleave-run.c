@@ -5,7 +5,7 @@
  * until one has all rows that it needs for its next row.
  *
  * CleaveRun stores the position of the run. So cleave_run_next() returns before a kernel is called,
- * and the stack never holds the frames of both at the same time. */
+ * and the stack never holds its frame and the kernel's at the same time. */
 
 #include "cleave-run.h"
 

@@ -50,8 +50,9 @@
   }
 
 #if defined __OPTIMIZE__ && !defined __clang__
-/* The code for two pixels uses all registers. Compilers load too early in C code, and then spill,
- * so it is assembler code. It reads `other` from memory, and the bytes of x twice. */
+/* The code for two pixels uses all registers. It is assembler code, since compilers load the
+ * operands of C code too early, and registers spill. It reads `other` from memory, and the bytes of
+ * x twice, to save registers. */
 #define DOT_S8_HALF                                                                                \
   "ldr %10, [%11], #4\n\tsmlad %1, %8, %10, %1\n\tsmlad %5, %9, %10, %5\n\t"                       \
   "sxtb16 %10, %10\n\tsmlad %0, %8, %10, %0\n\tsmlad %4, %9, %10, %4\n\t"                          \

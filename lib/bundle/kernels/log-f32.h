@@ -7,7 +7,8 @@
 
 #include "cleave-kernels.h"
 
-/* Returns the polynomial of log (1 + f) without its terms of the lowest degrees. */
+/* Returns (log (1 + f) - f + f * f / 2) / (f * f * f): the polynomial of log (1 + f) from the third
+ * degree on. */
 static inline float
 log_f32_polynomial (float f)
 {

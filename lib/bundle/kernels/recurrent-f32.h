@@ -80,8 +80,8 @@ recurrent_start (float *to, const float *from, int32_t n)
     to[j] = from == NULL ? 0 : from[j];
 }
 
-/* Sets the step for one column of the current row. Before row 0, the state is an operand of one
- * row, or constant. */
+/* Sets `s` to the time step call->row of the sequence in column `column`. Before row 0, the state
+ * is an operand of one row, or constant. */
 static inline void
 recurrent_set_step (const CleaveCall *call, int32_t column, RecurrentStep *s)
 {

@@ -8,10 +8,10 @@
 typedef struct
 {
   const CleaveConvS8 *p;
-  const int8_t *x;   /* address of column 0 in slot 0 of the operand */
-  CleaveTaps rows;   /* rows of the kernel that read data, not padding */
-  uint32_t row;      /* offset in bytes, from slot 0, of the operand's row under the first of these
-                      * rows */
+  const int8_t *x; /* address of column 0 in slot 0 of the operand */
+  CleaveTaps rows; /* rows of the kernel that read data, not padding */
+  /* offset in bytes, from slot 0, of the operand's row under row rows.begin of the kernel */
+  uint32_t row;
   uint32_t row_step; /* distance in bytes of the operand's rows under two adjacent rows of the
                       * kernel */
   uint32_t ring;     /* bytes of all slots together */
