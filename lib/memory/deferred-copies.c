@@ -167,10 +167,9 @@ find_longest (Waiting *waiting)
     }
 }
 
-/* Returns a step near the memory peak in the longest wait of the join in a buffer. CLEAVE_NEVER:
- * there is no such step, or staging cannot help. Staging cannot help if the time from the wait to
- * the complete join is longer than the wait and contains a step near the peak. At that step, the
- * staged operands exist beside the join's buffer. */
+/* Returns a step near the memory peak in the longest wait of the join in a buffer; CLEAVE_NEVER:
+ * there is none, or staging cannot help. It cannot if the time from the wait to the complete join
+ * is longer than the wait and has a step near the peak: staged operands then exist twice. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {
