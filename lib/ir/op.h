@@ -319,7 +319,7 @@ cleave_ints_contain (const CleaveInts *ints, gint64 value)
 
 /* Appends a reason to `why`, unless it is NULL, and returns FALSE. */
 gboolean cleave_refuse (GString *why, const char *format, ...) G_GNUC_PRINTF (2, 3);
-/* Sets of element types, and a check that the type of an operand is in a set. */
+/* Sets of element types. The function checks that an operand's type is in a set. */
 #define CLEAVE_ELEMENT_BIT(element) (1u << (element))
 #define CLEAVE_ELEMENTS_FLOAT                                                                      \
   (CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT32) | CLEAVE_ELEMENT_BIT (CLEAVE_FLOAT64) |                     \

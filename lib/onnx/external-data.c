@@ -47,8 +47,8 @@ is_inside (const char *path, const char *folder)
   return g_str_has_prefix (path, folder) && (path[n] == '/' || folder[n - 1] == '/');
 }
 
-/* Resolves a location, including symbolic links, to a path. Returns NULL and the error if it is not
- * a file within the folder. */
+/* Resolves a location, including symbolic links, to a path. Returns NULL and the error if the path
+ * does not lead to a file within the folder. */
 static char *
 resolve (const CleaveOnnxFolder *folder, const char *location, GError **error)
 {

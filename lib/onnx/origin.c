@@ -199,7 +199,7 @@ cleave_onnx_origin_get_operand (const CleaveOnnxOrigin *origin, const char *node
   return origin == NULL ? NULL : g_hash_table_lookup (origin->operands, key);
 }
 
-/* Writing the origin into a model */
+/* The functions below write the origin into a model. */
 
 void
 cleave_onnx_add_metadata (Onnx__ModelProto *model, const char *key, const char *value)

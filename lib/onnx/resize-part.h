@@ -9,7 +9,7 @@
 #include "../ir/op.h"
 
 /* Return a copy of the doc string `doc`, which may be NULL: the first function with the line that
- * describes the piece, the second without it. The caller frees the result. */
+ * describes the piece, the second without that line. The caller frees the result. */
 char *cleave_onnx_dup_doc_with_resize (const CleaveResizeAttrs *attrs, const char *doc);
 char *cleave_onnx_dup_doc_without_resize (const char *doc);
 /* Reads the line that describes a piece into `attrs`. Returns FALSE if there is no line, or if the

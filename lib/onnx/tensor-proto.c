@@ -100,7 +100,7 @@ tensor_of_external (const Onnx__TensorProto *proto,
   return bytes == NULL ? NULL : tensor_of_bytes (type, bytes, error);
 }
 
-/* Data in the model file */
+/* The functions below read data in the model file. */
 
 /* A list of a TensorProto that may hold its elements, such as `int32_data`. */
 typedef struct
@@ -125,7 +125,7 @@ find_list (Onnx__TensorProto *proto, CleaveElement element)
   return (List){ (void **) &proto->int32_data, &proto->n_int32_data, 4, "int32_data" };
 }
 
-/* Moves a block of memory out of a message. The message is then without it. */
+/* Moves a block of memory out of a message. The message no longer has the block. */
 static GBytes *
 steal (void **data, size_t *n, gsize size)
 {

@@ -69,7 +69,7 @@ read_condition (const CleaveTfliteValue *value,
   return TRUE;
 }
 
-/* IF with a computed condition */
+/* The functions below convert an IF with a computed condition. */
 
 /* Returns the current values of all variables. A variable that no operator has read or set yet has
  * the value NULL. */
@@ -263,7 +263,7 @@ cleave_tflite_convert_if (CleaveTfliteImport *import, GError **error)
   return good;
 }
 
-/* The operator WHILE */
+/* Converts the operator WHILE. */
 
 gboolean
 cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error)
@@ -301,7 +301,7 @@ cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error)
     }
 }
 
-/* The operator CALL_ONCE */
+/* Converts the operator CALL_ONCE. */
 
 gboolean
 cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **error)

@@ -120,7 +120,7 @@ cleave_tflite_convert_depthwise (CleaveTfliteImport *import, GError **error)
   return convert_floats (import, TRUE, error);
 }
 
-/* Convolutions of integers */
+/* The functions below convert convolutions of integers. */
 
 /* Checks that the weights have one scale, or one scale for each of `channels` channels along
  * `axis`. Sets the error if not. */
@@ -142,7 +142,8 @@ check_weights (const CleaveTfliteTensor *w, gint64 channels, gint64 axis, GError
 
 /* Adds the multipliers and the shifts of all channels as operands. A multiplier and a shift are a
  * fixed-point form of x scale * w scale / y scale. FULLY_CONNECTED with one scale multiplies the
- * scales of x and w in float32, as the reference kernel does; all others multiply them in float64.
+ * scales of x and w in float32, as the reference kernel does; all other operators multiply the
+ * scales in float64.
  */
 static gboolean
 add_factors (CleaveTfliteImport *import,
@@ -239,7 +240,7 @@ cleave_tflite_convert_integer_depthwise (CleaveTfliteImport *import, GError **er
   return convert_integers (import, TRUE, error);
 }
 
-/* The operator FULLY_CONNECTED */
+/* The functions below convert the operator FULLY_CONNECTED. */
 
 /* Reads the operands of FULLY_CONNECTED. Sets `rows` to the number of rows of x as a matrix. */
 static gboolean

@@ -45,8 +45,8 @@ cleave_tflite_convert_slice (CleaveTfliteImport *import, GError **error)
 /* STRIDED_SLICE has begins, ends, strides, and five masks. Index i of these lists is entry i, and
  * bit i of a mask belongs to it.
  *
- * - An entry usually stands for one dimension of x. If its bit in the mask of begins or of ends is
- *   set, it begins or ends at the edge of x.
+ * - An entry usually stands for one dimension of x. If the entry's bit in the mask of begins or of
+ *   ends is set, the slice begins or ends at the edge of x.
  * - An ellipsis stands for all dimensions that no other entry stands for.
  * - A new dimension of extent 1 stands for no dimension of x.
  * - A dimension whose entry has a shrink bit is removed.
@@ -143,7 +143,7 @@ add_dims (const Entries *e, const CleaveShape *x, CleaveSliceAttrs *a, GError **
     if (has_bit (e, ELLIPSIS_MASK, i))
       {
         d += x->rank - n;
-        n = x->rank; /* an ellipsis before it has taken all dimensions */
+        n = x->rank; /* an earlier ellipsis stands for all remaining dimensions */
       }
     else if (!has_bit (e, NEW_AXIS_MASK, i))
       {
@@ -219,7 +219,8 @@ cleave_tflite_convert_split (CleaveTfliteImport *import, GError **error)
   return set_parts (import, x, axis.v[0], sizes, error);
 }
 
-/* Converts SPLIT_V. Its inputs are the value, the sizes and the axis. One size may be -1: the rest.
+/* Converts SPLIT_V. Its inputs are the value, the sizes and the axis. One size may be -1: all
+ * remaining elements.
  */
 gboolean
 cleave_tflite_convert_split_v (CleaveTfliteImport *import, GError **error)

@@ -52,7 +52,7 @@ gboolean cleave_tflite_transposed_pads (CleaveTfliteImport *import,
                                         CleaveConvTransposeAttrs *attrs,
                                         GError **error);
 
-/* Operators with one function for floats and one for integers with a scale */
+/* The operators below have one function for floats and one for integers with a scale. */
 gboolean cleave_tflite_convert_conv (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_conv_3d (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_conv_3d_transpose (CleaveTfliteImport *import, GError **error);
@@ -72,8 +72,8 @@ gboolean cleave_tflite_convert_resize_nearest (CleaveTfliteImport *import, GErro
 gboolean cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error);
 
-/* Operators that keep a state in variable tensors (convert-svdf.c, convert-lstm.c), and the indices
- * of these inputs */
+/* The operators below keep a state in variable tensors (convert-svdf.c, convert-lstm.c). The
+ * constants are indices of these inputs. */
 #define CLEAVE_TFLITE_CODE_SEQUENCE_RNN 35
 enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
 /* Indices of the first and the last input of BIDIRECTIONAL_SEQUENCE_LSTM that is a state */
@@ -85,11 +85,12 @@ gboolean cleave_tflite_convert_lstm (CleaveTfliteImport *import, GError **error)
 gboolean cleave_tflite_convert_bidirectional_lstm (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_lstm (CleaveTfliteImport *import, GError **error);
 
-/* The custom operator TFLite_Detection_PostProcess (convert-detections.c) */
+/* The function below converts the custom operator TFLite_Detection_PostProcess. */
 #define CLEAVE_TFLITE_N_DETECTION_OUTPUTS 4
 gboolean cleave_tflite_convert_detections (CleaveTfliteImport *import, GError **error);
 
-/* Control flow and variables (convert-control.c, convert-variables.c) */
+/* The functions below are for control flow and variables (convert-control.c,
+ * convert-variables.c). */
 gboolean cleave_tflite_convert_if (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_while (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_call_once (CleaveTfliteImport *import, GError **error);
@@ -103,8 +104,8 @@ gboolean cleave_tflite_read_handle (CleaveTfliteImport *import,
                                     const CleaveTensorType *type,
                                     GError **error);
 
-/* Arithmetic (convert-math.c). cleave_tflite_convert_plain() serves all operators of a table in
- * that file. */
+/* The functions below convert arithmetic (convert-math.c). cleave_tflite_convert_plain() serves all
+ * operators of a table in that file. */
 gboolean cleave_tflite_convert_plain (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_relu6 (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_relu_n1_to_1 (CleaveTfliteImport *import, GError **error);
@@ -125,12 +126,12 @@ gboolean cleave_tflite_convert_batch_matmul (CleaveTfliteImport *import, GError 
 CleaveResult *
 cleave_tflite_adjoin (CleaveTfliteImport *import, guint field, CleaveResult *x, GError **error);
 gboolean cleave_tflite_convert_l2_normalization (CleaveTfliteImport *import, GError **error);
-/* MAXIMUM and MINIMUM of integers with one scale */
+/* Converts MAXIMUM and MINIMUM of integers with one scale. */
 gboolean cleave_tflite_convert_bounds (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_cast (CleaveTfliteImport *import, GError **error);
 
-/* Integers with a scale (convert-integers.c, convert-tables.c, convert-softmax.c and
- * convert-comparison.c) */
+/* The functions below convert operators on integers with a scale (convert-integers.c,
+ * convert-tables.c, convert-softmax.c and convert-comparison.c). */
 gboolean cleave_tflite_convert_integer_add (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_sub (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_integer_mul (CleaveTfliteImport *import, GError **error);
@@ -163,10 +164,11 @@ gboolean cleave_tflite_convert_integer_comparison (CleaveTfliteImport *import, G
 gboolean cleave_tflite_convert_quantize (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_dequantize (CleaveTfliteImport *import, GError **error);
 
-/* Sparse constants (weights.c) */
+/* The function below converts sparse constants (weights.c). */
 gboolean cleave_tflite_convert_densify (CleaveTfliteImport *import, GError **error);
 
-/* Operators that move elements (convert-shape.c, convert-slice.c). Integers keep their scale. */
+/* The operators below move elements (convert-shape.c, convert-slice.c). Integers keep their
+ * scale. */
 gboolean cleave_tflite_convert_reshape (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_transpose (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_pad (CleaveTfliteImport *import, GError **error);
@@ -188,8 +190,8 @@ gboolean cleave_tflite_convert_unpack (CleaveTfliteImport *import, GError **erro
 gboolean cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_select (CleaveTfliteImport *import, GError **error);
 
-/* Operators that move elements by index, and constants that depend on shapes (convert-index.c).
- * Integers keep their scale. */
+/* The operators below move elements by index, or return constants that depend on shapes
+ * (convert-index.c). Integers keep their scale. */
 gboolean cleave_tflite_convert_reverse (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_reverse_sequence (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_embedding_lookup (CleaveTfliteImport *import, GError **error);
@@ -214,7 +216,7 @@ CleaveResult *cleave_tflite_add_mirrored (CleaveTfliteImport *import,
                                           const CleaveInts *pads,
                                           GError **error);
 
-/* Arithmetic that needs several ops (convert-more-math.c) */
+/* The functions below convert arithmetic that needs several ops (convert-more-math.c). */
 gboolean cleave_tflite_convert_add_n (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_floor_div (CleaveTfliteImport *import, GError **error);
 gboolean cleave_tflite_convert_floor_mod (CleaveTfliteImport *import, GError **error);

@@ -74,7 +74,7 @@ gboolean cleave_tflite_add_operators (CleaveTfliteImport *import, GError **error
 /* Frees the values and names of the subgraph. */
 void cleave_tflite_clear_values (CleaveTfliteImport *import);
 
-/* Inputs and outputs of the current operator */
+/* The functions below are for inputs and outputs of the current operator. */
 
 /* Returns the tensor of the file that is input `i`; NULL if the input is absent. */
 const CleaveTfliteTensor *cleave_tflite_input (const CleaveTfliteImport *import, guint i);
@@ -82,7 +82,8 @@ const CleaveTfliteTensor *cleave_tflite_output (const CleaveTfliteImport *import
 /* Returns the type of input `i`, which must be present. */
 const CleaveTensorType *cleave_tflite_input_type (const CleaveTfliteImport *import, guint i);
 /* Sets `result` to the value of tensor `tensor`. Adds a node if the value is a constant or a
- * deferred Pad. `i` is its index among the operator's inputs or the graph's outputs, for errors. */
+ * deferred Pad. `i` is the tensor's index among the operator's inputs or the graph's outputs, for
+ * errors. */
 gboolean cleave_tflite_find_value (
     CleaveTfliteImport *import, guint i, guint tensor, CleaveResult **result, GError **error);
 /* Sets `result` to the value of input `i`; NULL if the input is absent. */
@@ -170,7 +171,8 @@ gboolean cleave_tflite_set_constant (CleaveTfliteImport *import,
                                      CleaveTensor *tensor,
                                      GError **error);
 
-/* Options of the current operator. `field` is the index of a field of the operator's options table.
+/* Read an option of the current operator. `field` is the index of a field of the operator's options
+ * table.
  */
 
 gboolean cleave_tflite_option (const CleaveTfliteImport *import,
@@ -185,7 +187,7 @@ gboolean cleave_tflite_option_float (
 /* Fails with CLEAVE_ERROR_MODEL. The message has no name of the operator; the caller adds it. */
 gboolean cleave_tflite_refuse (GError **error, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Constants of the file (constants.c, sparse.c) */
+/* The functions below read constants of the file (constants.c, sparse.c). */
 
 /* Returns the value of a constant tensor: bytes of the file, or an unpacked or dequantized copy.
  * Dequantizes weights of 8-bit integers if a float operator reads them. */
@@ -197,7 +199,7 @@ CleaveTensor *cleave_tflite_densify (CleaveTfliteImport *import, guint tensor, G
  * fewer are left. */
 gboolean cleave_tflite_take_bytes (CleaveTfliteImport *import, gint64 n_bytes, GError **error);
 
-/* Scales and zero points (scale.c, quantization.c) */
+/* The functions below read scales and zero points (scale.c, quantization.c). */
 
 typedef struct
 {
@@ -220,7 +222,7 @@ gboolean cleave_tflite_check_same_scale (CleaveTfliteImport *import, guint i, GE
 CleaveResult *
 cleave_tflite_float_weights (CleaveTfliteImport *import, guint i, CleaveResult *w, GError **error);
 
-/* Activations (convert-math.c), by their number in ActivationFunctionType of the schema */
+/* Activations (convert-math.c): each has its number in ActivationFunctionType of the schema. */
 
 enum {
   CLEAVE_TFLITE_NONE,

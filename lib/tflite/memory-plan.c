@@ -112,7 +112,7 @@ find_lifetimes (Plan *plan)
     use (plan, cleave_flat_integer (&subgraph->outputs, 4, i), subgraph->n_operators);
 }
 
-/* Placing buffers */
+/* The functions below place buffers. */
 
 /* Returns the priority of a buffer in one of the orders. Order 0 is by size, 1 by size times
  * lifetime, 2 by lifetime, 3 by first use. */

@@ -115,7 +115,7 @@ read_buffer (CleaveFlat *flat,
       !cleave_flat_get_integer (&table, BUFFER_OFFSET, 8, 0, &offset, error) ||
       !cleave_flat_get_integer (&table, BUFFER_SIZE, 8, 0, &size, error))
     return FALSE;
-  if (data.n == 0 && offset > 1) /* then the data lies after the FlatBuffer itself */
+  if (data.n == 0 && offset > 1) /* the data lies after the FlatBuffer */
     {
       if (size < 0 || (guint64) offset > flat->n_bytes ||
           (guint64) size > flat->n_bytes - (guint64) offset)

@@ -6,7 +6,8 @@
 
 #include "convert.h"
 
-/* The parameters of a function: its scales, and constants of which each rule reads some. */
+/* The parameters of a function: its scales, and constants for rules. Each rule reads only some
+ * constants. */
 typedef struct
 {
   CleaveTfliteScale x, y;

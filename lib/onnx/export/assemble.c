@@ -2,15 +2,16 @@
 
 /* Writes an Assemble as Concats.
  *
- * The result of the Assemble is a box (a range in each dimension). fill_box() cuts it into smaller
- * boxes until a single part contains each of them. Each cut makes the operands of one Concat:
+ * The result of the Assemble is a box (a range in each dimension). fill_box() cuts the box into
+ * smaller boxes until a single part contains each small box. Each cut makes the operands of one
+ * Concat:
  *
  *     0 0 1 1     cut at column 2:  Concat (axis 1) of part 0 and the right half;
  *     0 0 2 2     the right half is cut at row 1: Concat (axis 0) of parts 1 and 2
  *
- * A cut goes between parts where possible; otherwise it crosses as few parts as possible, and
- * Slices trim these. The parts still cover both sides of a cut. So this works for every arrangement
- * of parts, also for overlapping parts. */
+ * A cut goes between parts where possible. If a cut must cross parts, it crosses as few parts as
+ * possible, and Slices trim the crossed parts. The parts still cover both sides of a cut. So the
+ * cuts work for every arrangement of parts, also for overlapping parts. */
 
 #include "export.h"
 

@@ -10,7 +10,7 @@
 #include "../../ops/move.h"
 #include "../wire.h"
 
-/* Functions that write an attribute of a node */
+/* The functions below write an attribute of a node. */
 
 static Onnx__AttributeProto *
 add_attr (Onnx__NodeProto *node, const char *name, Onnx__AttributeProto__AttributeType type)
@@ -162,7 +162,7 @@ cleave_onnx_write_attr (Onnx__NodeProto *node, const CleaveAttr *attr, gconstpoi
                           (*(GArray *const *) field)->len);
 }
 
-/* Attributes that ONNX has as operands */
+/* The functions below convert attributes that ONNX has as operands. */
 
 /* Returns the element type of an attribute that becomes a scalar operand: the type of operand 0, or
  * float32 if the node has no operand 0. */
@@ -269,7 +269,7 @@ cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gcon
   return list_of_ints (field, 1);
 }
 
-/* Functions that free the attributes of nodes */
+/* The functions below free the attributes of nodes. */
 
 /* Frees the attributes of all nodes, also of nodes in nested graphs. The nodes themselves belong to
  * the pool. */

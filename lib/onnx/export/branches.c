@@ -274,10 +274,11 @@ cleave_onnx_export_order (CleaveOnnxExport *export, GError **error)
   return g_steal_pointer (&order);
 }
 
-/* Writing an If */
+/* The functions below write an If. */
 
-/* Returns the name of the value that a Where selects in a branch (`side` 0: then, 1: else). An
- * output of a branch must be computed there, and only once. If the value is not, adds an Identity.
+/* Returns the name of the value that a Where selects in a branch (`side` 0: then, 1: else). If the
+ * branch does not compute the value, or if another output of the branch is this value, adds an
+ * Identity.
  */
 static const char *
 name_output (CleaveOnnxExport *export, const CleaveNode *where, guint side, GHashTable *taken)

@@ -15,7 +15,7 @@ typedef struct
 } Entry;
 
 /* Appends to `found` the nodes that compute the operands of a node, or operands of nodes in its
- * inner graphs. Each is 1 plus the index of the node in the file. */
+ * inner graphs. Each entry is 1 plus the index of a node in the file. */
 static void
 list_makers (GHashTable *makers, const Onnx__NodeProto *node, GArray *found)
 {

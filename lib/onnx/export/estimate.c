@@ -19,7 +19,7 @@ typedef struct
   const CleaveTensorType *type; /* type of the value in the buffer; NULL: unknown */
   gint64 n_bytes;
   guint first, last; /* positions of the first and the last node that use the buffer */
-  gboolean is_given; /* an output of the model: no other value takes the caller's buffer */
+  gboolean is_given; /* whether it is the caller's buffer for an output: no other value takes it */
 } Buffer;
 
 typedef struct
@@ -61,7 +61,7 @@ is_view (const Onnx__NodeProto *node)
   return g_strv_contains (views, node->op_type);
 }
 
-/* Readers of values: their number, and the position of the last one */
+/* The function below counts the readers of values, and finds the last one. */
 
 static void
 count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
@@ -80,7 +80,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
       count_reads (run, node->attribute[k]->g->node[i], position); /* nested graphs, too */
 }
 
-/* Sizes of values in bytes */
+/* The functions below find the sizes of values in bytes. */
 
 static gint64
 bytes_of (const Run *run, const char *name)
@@ -117,7 +117,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* Identity of a state or operand */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* size of the Identity's operand */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);
@@ -138,7 +138,7 @@ infer_bytes (const Run *run, const Onnx__NodeProto *node, guint result)
   return sum;
 }
 
-/* Buffers: which buffer a value takes */
+/* The functions below find the buffer that each value takes. */
 
 static Buffer *
 get_buffer (const Run *run, const char *name)

@@ -12,7 +12,7 @@
 /* first opset whose DequantizeLinear reads elements of 4 bits */
 #define PACKED_OPSET 21
 
-/* Setup and cleanup of the state of an export */
+/* The functions below set up and clear the state of an export. */
 
 static void
 number_values (CleaveOnnxExport *export)
@@ -103,7 +103,7 @@ cleave_onnx_export_clear (CleaveOnnxExport *export)
   g_free (export->branch);
 }
 
-/* Names of the model's inputs and outputs */
+/* The function below reserves the names of the model's inputs and outputs. */
 
 /* Reserves the names of inputs, then of outputs. A value that is an output gets the output's name.
  * Fails if an input and an output have the same name but are different values. */
@@ -133,7 +133,7 @@ reserve_names (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Inputs, nodes and outputs of the model */
+/* The functions below write the inputs, nodes and outputs of the model. */
 
 static void
 export_inputs (CleaveOnnxExport *export)
@@ -220,7 +220,7 @@ export_nodes (CleaveOnnxExport *export, GError **error)
   return TRUE;
 }
 
-/* Building the whole model */
+/* The functions below build and serialize the whole model. */
 
 gsize
 cleave_onnx_export_size (const CleaveOnnxExport *export)
@@ -255,8 +255,8 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 
-/* Returns whether a graph has QDQ groups. ONNX Runtime fuses them, so it has fewer values than the
- * estimate assumes. Without shapes, it then needs more memory. */
+/* Returns whether a graph has QDQ groups. ONNX Runtime fuses each group, so a run has fewer values
+ * than the estimate assumes. Without shapes, the run then needs more memory. */
 static gboolean
 is_quantized (const CleaveGraph *graph)
 {

@@ -74,10 +74,10 @@ void cleave_onnx_export_defaults (CleaveOnnxExport *export);
 gboolean cleave_onnx_is_default (const CleaveOnnxExport *export, const char *name);
 
 /* Write the dynamic part of the model, in these steps:
- * - begin unpacks it;
+ * - begin unpacks the dynamic part;
  * - reserve marks the names of its values as used;
  * - export writes its nodes behind the static part, and the outputs of the model;
- * - end frees it. */
+ * - end frees the dynamic part. */
 gboolean cleave_onnx_begin_export_dynamic (CleaveOnnxExport *export, GError **error);
 void cleave_onnx_reserve_dynamic (CleaveOnnxExport *export);
 gboolean cleave_onnx_export_dynamic (CleaveOnnxExport *export, GError **error);
@@ -99,7 +99,7 @@ GBytes *cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GEr
  * there is none. */
 GHashTable *cleave_onnx_find_packed (const CleaveGraph *graph);
 
-/* Opsets: the opset of the file, and the differences between opsets */
+/* The functions below find the opset of the file, and the differences between opsets. */
 
 /* The first function returns the lowest opset, at least CLEAVE_ONNX_OPSET, that has every op of a
  * graph. The second returns the lowest IR version that a file with an opset may state. */
@@ -166,7 +166,7 @@ GPtrArray *cleave_onnx_depth_first (const Onnx__GraphProto *graph);
  * shapes of inner values. */
 gint64 cleave_onnx_export_estimate (CleaveOnnxExport *export, gboolean is_known);
 
-/* Functions that write attributes of a node */
+/* The functions below write attributes of a node. */
 
 void cleave_onnx_add_int (Onnx__NodeProto *node, const char *name, gint64 value);
 void cleave_onnx_add_string (Onnx__NodeProto *node, const char *name, const char *value);
@@ -183,7 +183,7 @@ gboolean cleave_onnx_attr_is_absent (const CleaveAttr *attr, gconstpointer attrs
 CleaveTensor *
 cleave_onnx_attr_to_tensor (const CleaveNode *node, const CleaveAttr *attr, gconstpointer attrs);
 
-/* Functions that write constants */
+/* The functions below write constants. */
 
 /* Adds an initializer that points to the bytes of a dense tensor. Keeps a reference to the
  * tensor. */

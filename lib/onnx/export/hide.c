@@ -12,7 +12,7 @@
  *
  *     Loop (lists) -> s, t      Reshape (input, s) -> x      Resize (y, sizes = t)
  *
- * In the constant list of every other Reshape, -1 replaces one extent. */
+ * In the constant lists of all remaining Reshapes, -1 replaces one extent. */
 
 #include "export.h"
 
@@ -43,7 +43,7 @@ add_list (CleaveOnnxExport *export, const char *name, const gint64 *values, guin
   return name;
 }
 
-/* Hiding the shapes of inputs and the sizes of Resizes */
+/* The functions below hide the shapes of inputs and the sizes of Resizes. */
 
 static void
 rename_reads (Onnx__GraphProto *graph, GHashTable *names)
@@ -263,7 +263,7 @@ hide_known_shapes (CleaveOnnxExport *export)
   move_to_front (export->model->graph, first);
 }
 
-/* Hiding extents in the list of a Reshape */
+/* The function below hides extents in the list of a Reshape. */
 
 /* Replaces the largest extent in a Reshape's list by -1. Does not replace the number of channels,
  * which the weights show anyway. */
@@ -291,7 +291,8 @@ hide_list (CleaveOnnxExport *export, Onnx__NodeProto *node)
   node->input[1] = (char *) add_list (export, "shape", dims, n);
 }
 
-/* Symbolic extents: names instead of numbers in the shapes of inner values */
+/* The functions below put names instead of numbers into the shapes of inner values (symbolic
+ * extents). */
 
 /* Returns whether the runtime infers that a node's result has the shape of the operand. If so, the
  * runtime may write the result over the operand. */

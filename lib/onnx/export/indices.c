@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Converts the indices of pieces of MaxPool and MaxUnpool. In ONNX, an index is a position in the
- * operand that the node reads. In the Cleave graph, it is a position in the whole operand, of which
- * the piece reads a range.
+ * operand that the node reads. In the Cleave graph, an index is a position in the whole operand.
+ * The piece reads a range of the whole operand.
  *
  * MaxPool: number the dimensions in the order in which indices count, with the fastest one last. In
  * dimension k, the piece has extent e_k and stride s_k, the whole operand has E_k and S_k, and the

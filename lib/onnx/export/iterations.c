@@ -61,7 +61,7 @@ cleave_onnx_list_relate (const CleaveOnnxList *list,
                  input);
 }
 
-/* Comparing the nodes of all iterations */
+/* The functions below compare the nodes of all iterations. */
 
 static gboolean
 moves_evenly (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, guint node)
@@ -99,10 +99,9 @@ get_state (CleaveOnnxRepeat *repeat, const CleaveOnnxRelation *relation)
   return &g_array_index (repeat->states, CleaveOnnxState, repeat->states->len - 1);
 }
 
-/* Adds a state for an operand that is a result of `lag` iterations ago. The first iterations have
- * no iteration that long ago and read initial values instead, which the function stores in the
- * state. Returns FALSE if an initial value has another type than the result, or if the lag is too
- * large. */
+/* Adds a state for an operand that is a result of `lag` iterations ago. The first `lag` iterations
+ * read initial values instead, which the function stores in the state. Returns FALSE if an initial
+ * value has another type than the result, or if the lag is too large. */
 static gboolean
 add_state (const CleaveOnnxList *list,
            CleaveOnnxRepeat *repeat,
@@ -184,10 +183,10 @@ cleave_onnx_check_iterations (const CleaveOnnxList *list, CleaveOnnxRepeat *repe
   return TRUE;
 }
 
-/* Readers that come after the iterations */
+/* The functions below check the readers that come after the iterations. */
 
 /* Finds one result of all iterations among the operands of a Concat, in the order of the
- * iterations. Fills in `stack`. Returns FALSE if the Concat does not have them. */
+ * iterations. Fills in `stack`. Returns FALSE if the Concat lacks the result of an iteration. */
 static gboolean
 find_stack (const CleaveOnnxList *list,
             const CleaveOnnxRepeat *repeat,

@@ -30,7 +30,7 @@ cleave_onnx_list_value (const CleaveOnnxList *list, const char *name)
   return GPOINTER_TO_UINT (g_hash_table_lookup (list->ids, name)) - 1;
 }
 
-/* The order in which nodes are numbered */
+/* The functions below find the order in which nodes are numbered. */
 
 /* Pushes onto the stack the nodes that compute a node's operands, with the last operand first. */
 static void
@@ -95,7 +95,7 @@ order_nodes (CleaveOnnxList *list, CleaveOnnxOrder order)
     }
 }
 
-/* Numbers of values, and their readers */
+/* The functions below number the values and list their readers. */
 
 static void
 index_inputs (CleaveOnnxList *list)
@@ -147,7 +147,7 @@ index_uses (CleaveOnnxList *list)
         list->uses[next[list->inputs[k]]++] = i;
 }
 
-/* Types of values: from the graph, or inferred for Slices and Concats */
+/* The functions below find types of values: from the graph, or inferred for Slices and Concats. */
 
 static const gint64 *
 get_integers (const CleaveOnnxList *list, guint node, guint input, guint *n)
@@ -243,7 +243,7 @@ find_types (CleaveOnnxList *list)
     }
 }
 
-/* Kinds of nodes: nodes of one kind may be iterations of one body */
+/* The functions below find kinds of nodes: nodes of one kind may be iterations of one body. */
 
 /* Describes a node as text: op, constants and attributes, and the phase of a Winograd Conv. Leaves
  * out the names of other operands and the begins of a Slice. Nodes with equal texts may be

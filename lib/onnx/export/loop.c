@@ -84,7 +84,7 @@ get_type (const Loop *loop, const char *name)
   return &loop->list->types[cleave_onnx_list_value (loop->list, name)];
 }
 
-/* Constants that the body reads */
+/* The functions below add constants that the body reads. */
 
 /* Copies a constant into the body, and returns the name of the copy. ONNX Runtime prepacks weights
  * only if the node that reads them is in the same graph. */
@@ -122,7 +122,7 @@ add_numbers (const Loop *loop, const char *name, const gint64 *numbers, guint n)
   return name;
 }
 
-/* Nodes of the body */
+/* The functions below make the nodes of the body. */
 
 /* Adds nodes that compute first + iteration number * step. Returns the name of the result. */
 static const char *
@@ -283,7 +283,7 @@ write_body (Loop *loop)
   loop->export->scope = outer;
 }
 
-/* Writing the Loop and the nodes after it */
+/* The functions below write the Loop and the nodes after it. */
 
 /* Computes the Concat of a result of all iterations. The Loop stacks the results along a new first
  * dimension; a Transpose and a Reshape move it into the axis of the Concat. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Replaces repeated nodes of a file by Loops (repeats.h). ONNX Runtime frees the values of a body
- * after each iteration. Without Loops, it keeps the memory of the pieces of all strips. */
+ * after each iteration. Without Loops, ONNX Runtime keeps the memory of the pieces of all
+ * strips. */
 
 #include "repeats.h"
 

@@ -94,7 +94,7 @@ fail_form (const Conversion *c, GError **error)
                       c->node->op_type, c->node->name == NULL ? "" : c->node->name, c->from, c->to);
 }
 
-/* Attributes, operands and new nodes */
+/* The functions below read and change attributes and operands, and add nodes. */
 
 static Onnx__AttributeProto *
 find (const Onnx__NodeProto *node, const char *name)
@@ -223,7 +223,7 @@ add_constant (Conversion *c, const char *suffix, int type, guint rank, gconstpoi
   return node->output[0];
 }
 
-/* Conversions, each for one op or for several similar ops */
+/* The functions below convert nodes, each for one op or for several similar ops. */
 
 static void
 move_attr (Conversion *c, const char *name, guint operand, Kind kind)

@@ -327,7 +327,7 @@ export_inside (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
   return write_part (export, node, &attrs, operands, &whole, &range);
 }
 
-/* Writes a node that ONNX has in this form. A Winograd Conv gets a line in its doc string, too. */
+/* Writes a node of an op that ONNX has, too. A Winograd Conv gets a line in its doc string. */
 static gboolean
 export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error)
 {

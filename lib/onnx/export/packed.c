@@ -59,7 +59,7 @@ exclude (const CleaveGraph *graph, GHashTable *bad)
   return changed;
 }
 
-/* Adds to `bad` the outputs of the graph, and each tensor that has constants as ranges. */
+/* Adds to `bad` the outputs of the graph, and each tensor of which a constant is a range. */
 static void
 exclude_shared (const CleaveGraph *graph, GHashTable *bad)
 {

@@ -39,7 +39,7 @@ cleave_onnx_repeat_free (CleaveOnnxRepeat *repeat)
   g_free (repeat);
 }
 
-/* Searching in one candidate */
+/* The functions below search one candidate for repeats. */
 
 static CleaveOnnxRepeat *
 repeat_new (guint begin, guint period, guint n_iterations)
@@ -53,8 +53,8 @@ repeat_new (guint begin, guint period, guint n_iterations)
 }
 
 /* Finds the longest repeat in a candidate that begins at node `begin`, or up to MAX_LATE periods
- * later. Nodes outside may read results of the last iterations that a repeat does not give them;
- * then leaves out up to 3 iterations at the end. */
+ * later. If nodes outside the repeat read results that a Loop cannot return, leaves out up to 3
+ * iterations at the end. */
 static CleaveOnnxRepeat *
 find_in_phase (Search *search, const Candidate *stretch, guint begin)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Basic output functions of the exporter: names, nodes, types of values, initializers and Slices.
- * The other files of the exporter build the model with them. */
+ * The other files of the exporter build the model with these functions. */
 
 #include "export.h"
 
@@ -10,7 +10,7 @@
 #include "../../ir/deferred-tensor.h"
 #include "../wire.h"
 
-/* Names of values and nodes */
+/* The functions below make names of values and nodes. */
 
 static gboolean
 is_taken (const CleaveOnnxExport *export, GHashTable *taken, const char *name)
@@ -73,7 +73,7 @@ cleave_onnx_result_name (CleaveOnnxExport *export, const CleaveResult *result)
   return *name;
 }
 
-/* Adding nodes to the file */
+/* The functions below add nodes to the file. */
 
 /* Returns the name that a node gets in the file. Only the node that the exporter writes now
  * (export->node) may have the name of a graph node; the function recognizes that name by its
@@ -122,7 +122,7 @@ cleave_onnx_add_node (CleaveOnnxExport *export,
   return node;
 }
 
-/* Types of values in the file */
+/* The function below makes the type of a value in the file. */
 
 Onnx__ValueInfoProto *
 cleave_onnx_info_new (const CleaveOnnxExport *export,
@@ -157,7 +157,7 @@ cleave_onnx_info_new (const CleaveOnnxExport *export,
   return info;
 }
 
-/* Adding initializers to the file */
+/* The functions below add initializers to the file. */
 
 /* Adds an initializer of this shape and of the element type with ONNX's number `number`. The bytes
  * belong to `data`, to which the export keeps a reference. */
@@ -204,7 +204,7 @@ cleave_onnx_add_packed (CleaveOnnxExport *export, const char *name, CleaveTensor
                    is_signed ? CLEAVE_ONNX_INT4 : CLEAVE_ONNX_UINT4, packed);
 }
 
-/* Small constants, which several nodes may share */
+/* The functions below add small constants, which several nodes may share. */
 
 /* A constant of the graph shares its initializer with an equal operand of another node if it has at
  * most this many bytes. Such an operand is an attribute in our op record, for example the axes of a
@@ -268,7 +268,7 @@ cleave_onnx_add_list (CleaveOnnxExport *export, const char *name, const gint64 *
   return cleave_onnx_add_small (export, name, cleave_tensor_new_copy (&type, values, NULL));
 }
 
-/* Adding Slices to the file */
+/* The function below adds a Slice to the file. */
 
 const char *
 cleave_onnx_add_slice (CleaveOnnxExport *export,

@@ -75,7 +75,7 @@ cleave_onnx_attr_free (CleaveOnnxAttr *attr)
   g_free (attr);
 }
 
-/* Types of attributes in the file */
+/* The functions below read attributes of the file. */
 
 /* Returns a word for a type of attribute, for messages. A type without a word is never read. */
 static const char *
@@ -222,7 +222,7 @@ cleave_onnx_attr_read (CleaveOnnxImport *import, const Onnx__AttributeProto *pro
   return read_value (attr, import, proto, error) ? g_steal_pointer (&attr) : NULL;
 }
 
-/* Attributes that are made from constants */
+/* The functions below make attributes from constants, and store attributes in fields of our ops. */
 
 CleaveOnnxAttr *
 cleave_onnx_attr_of_tensor (const char *name, CleaveTensor *tensor)

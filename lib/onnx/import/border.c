@@ -104,7 +104,7 @@ find_border (CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic, GError **erro
   return TRUE;
 }
 
-/* Making the dynamic part */
+/* The functions below make the dynamic part. */
 
 static void
 add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)

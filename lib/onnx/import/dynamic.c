@@ -33,7 +33,7 @@ cleave_onnx_begin_dynamic (CleaveOnnxImport *import)
   import->output_names = g_hash_table_new (g_str_hash, g_str_equal);
 }
 
-/* Finding reads of dynamic values */
+/* The functions below find reads of dynamic values. */
 
 typedef struct
 {
@@ -60,7 +60,7 @@ cleave_onnx_find_dynamic (const CleaveOnnxImport *import, const Onnx__NodeProto 
   return s.found;
 }
 
-/* Making nodes dynamic */
+/* The functions below make nodes dynamic. */
 
 GBytes *
 cleave_onnx_pack_node (const Onnx__NodeProto *proto)
@@ -140,7 +140,7 @@ cleave_onnx_note_maker (CleaveOnnxImport *import, CleaveOnnxDeferred *deferred)
     deferred_free (deferred);
 }
 
-/* Nodes that make sequences */
+/* The functions below make nodes dynamic that make sequences. */
 
 typedef struct
 {

@@ -166,7 +166,7 @@ cleave_onnx_fold (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Values that must be known although no node is folded */
+/* The functions below compute values that must be known although no node is folded. */
 
 static CleaveTensor *
 known_value (CleaveOnnxImport *import, const CleaveResult *value)

@@ -75,7 +75,7 @@ read_branch (CleaveOnnxNode *node, const Onnx__NodeProto *proto, const char *nam
   return good ? g_steal_pointer (&values) : NULL;
 }
 
-/* Reading both branches, for a condition that is not constant */
+/* The functions below read both branches, for a condition that is not constant. */
 
 /* Returns the condition. If its rank exceeds `rank`, reshapes it to a scalar, so that it
  * broadcasts. */

@@ -18,7 +18,7 @@
 /* key of a metadata entry: opset of the imported model, if it differs from CLEAVE_ONNX_OPSET */
 #define OPSET "cleave.opset"
 
-/* Setup and cleanup of the state of an import */
+/* The functions below set up, fill and clear the state of an import. */
 
 void
 cleave_onnx_import_clear (CleaveOnnxImport *import)

@@ -21,7 +21,7 @@
 #include "../origin.h"
 #include "../tensor-proto.h"
 
-/* The contents of an optional value; NOT_OPTIONAL: another value. */
+/* The contents of an optional value; NOT_OPTIONAL: the value is not optional. */
 typedef enum {
   CLEAVE_ONNX_NOT_OPTIONAL,
   CLEAVE_ONNX_OPTIONAL_EMPTY,
@@ -141,7 +141,8 @@ typedef struct
   CleaveTensor *tensor;
 } CleaveOnnxAttr;
 
-/* A node that is being read: it has left the file and is not in the graph yet. Upgrades change it.
+/* A node that the import has read from the file, but not yet added to the graph. Upgrades change
+ * it.
  */
 typedef struct CleaveOnnxNode
 {
@@ -160,7 +161,7 @@ typedef struct CleaveOnnxNode
                         * not made them yet */
 } CleaveOnnxNode;
 
-/* Values and scopes of names (node.c) */
+/* The functions below are for values and scopes of names (node.c). */
 
 CleaveOnnxValue *cleave_onnx_value_new (CleaveOnnxImport *import, const char *name);
 /* Makes a value with a known tensor. Takes ownership of the tensor. */
@@ -212,7 +213,7 @@ void cleave_onnx_remember (CleaveOnnxImport *import, gconstpointer message, Clea
 void cleave_onnx_begin_scope (CleaveOnnxImport *import);
 void cleave_onnx_end_scope (CleaveOnnxImport *import);
 
-/* Attributes of a CleaveOnnxNode (attrs.c) */
+/* The functions below are for attributes of a CleaveOnnxNode (attrs.c). */
 
 CleaveOnnxAttr *cleave_onnx_attr_new (const char *name, Onnx__AttributeProto__AttributeType type);
 CleaveOnnxAttr *cleave_onnx_attr_new_ints (const char *name, const gint64 *ints, guint n_ints);
@@ -233,7 +234,7 @@ gboolean cleave_onnx_attr_store (const CleaveOnnxAttr *value,
                                  gpointer attrs,
                                  GError **error);
 
-/* Nodes that are being read (node.c) */
+/* The functions below are for nodes that are being read (node.c). */
 
 CleaveOnnxNode *
 cleave_onnx_node_new (CleaveOnnxImport *import, const char *op, const char *name, guint n_results);
@@ -272,7 +273,7 @@ gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);
  * outer scopes may refer. */
 void cleave_onnx_remove_since (CleaveOnnxImport *import, const CleaveNode *last);
 
-/* The dynamic part (dynamic.c, bounds.c, border.c) */
+/* The functions below make the dynamic part (dynamic.c, bounds.c, border.c). */
 
 /* Called with each name that a node, or a node of one of its inner graphs, reads. */
 typedef void (*CleaveOnnxReadFunc) (const char *name, gpointer data);
@@ -317,7 +318,7 @@ gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
                                      const Onnx__GraphProto *whole,
                                      GError **error);
 
-/* Interpreting: a run of the dynamic part (held.c, compute.c) */
+/* The functions below are for interpreting: a run of the dynamic part (held.c, compute.c). */
 
 /* The first function counts a value that begins to hold the tensor; the second, a value that
  * releases it. */
@@ -340,7 +341,7 @@ void cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value
  * cleave_onnx_release_value() does. Does nothing unless the import interprets. */
 void cleave_onnx_release (CleaveOnnxImport *import, guint first);
 
-/* Constant folding, and the steps of upgrades (fold.c, upgrade/steps.c) */
+/* The functions below are for constant folding (fold.c) and for the steps of upgrades (steps.c). */
 
 /* Sets the budget of constant folding. The budget is proportional to `n_bytes`, the size of the
  * model's file. */
@@ -417,7 +418,7 @@ void cleave_onnx_node_set_string (CleaveOnnxNode *node, const char *attr, const 
 /* Returns the shape of operand `index`; NULL if the operand is absent. */
 const CleaveShape *cleave_onnx_node_operand_shape (const CleaveOnnxNode *node, guint index);
 
-/* The order of nodes in a graph of the file (order.c) */
+/* The functions below find the order of nodes in a graph of the file (order.c). */
 
 /* Returns the indices (guint) of all nodes of a graph, sorted so that each node comes after the
  * nodes that compute its operands. Keeps the order of the file where possible. */
@@ -425,7 +426,7 @@ GArray *cleave_onnx_order (const Onnx__GraphProto *proto);
 /* Returns whether a node of the graph computes a value of this name. */
 gboolean cleave_onnx_is_made (const Onnx__GraphProto *proto, const char *name);
 
-/* Initializers and nodes of a graph of the file */
+/* The functions below read the initializers and nodes of a graph of the file. */
 
 static inline gboolean
 cleave_onnx_is_default_domain (const char *domain)
@@ -451,7 +452,7 @@ gboolean cleave_onnx_read_node (CleaveOnnxImport *import,
                                 size_t index,
                                 GError **error);
 
-/* Ops whose attributes are graphs (if.c, loop.c, scan.c) */
+/* The functions below read ops whose attributes are graphs (if.c, loop.c, scan.c). */
 
 /* Reads an If whose operands are known, and makes its values. */
 gboolean cleave_onnx_read_if (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
@@ -472,10 +473,10 @@ CleaveOnnxValue *cleave_onnx_find_output (CleaveOnnxNode *node,
                                           const Onnx__GraphProto *graph,
                                           guint index,
                                           GError **error);
-/* Adds an Identity of a value of an outer scope, which keeps its own name. */
+/* Adds an Identity of a value of an outer scope. The value keeps its name. */
 CleaveOnnxValue *cleave_onnx_pass_on (CleaveOnnxNode *node, CleaveOnnxValue *value, GError **error);
 
-/* Ops that read or make sequences (sequences.c) */
+/* The functions below are for ops that read or make sequences (sequences.c). */
 
 /* Returns whether the op reads or makes a sequence. The importer runs such an op itself. */
 gboolean cleave_onnx_is_sequence_op (const char *op);
@@ -484,7 +485,7 @@ gboolean cleave_onnx_read_sequence (CleaveOnnxNode *node, GError **error);
 /* Fails if an operand is a sequence. Only ops of sequences may read a sequence. */
 gboolean cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error);
 
-/* Channels in blocks, in models that ONNX Runtime optimized for a CPU (nchwc.h) */
+/* The functions below read models that ONNX Runtime optimized for a CPU: channels are in blocks. */
 
 /* Returns the size of channel blocks and the padding of a graph; NULL if no value is in blocks.
  * Call this function after the initializers were read. */
@@ -495,9 +496,9 @@ void cleave_onnx_blocked_free (CleaveOnnxBlocked *blocked);
 gboolean cleave_onnx_is_filter (const CleaveTensor *weights);
 gboolean cleave_onnx_is_nchwc (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error);
-/* Slices each operand of an element-wise node that the file has in blocks, so that the operand
- * loses channels that are only padding in the result. Sets `n_padded` to the number of channels of
- * the result in the file; 0: no operand is in blocks. */
+/* Adds Slices of an element-wise node's operands that the file has in blocks. The Slices remove
+ * channels that are only padding in the result. Sets `n_padded` to the number of channels of the
+ * result in the file; 0: no operand is in blocks. */
 gboolean cleave_onnx_narrow_blocked (CleaveOnnxNode *node, gint64 *n_padded, GError **error);
 /* Fails if a dynamic node has channels in blocks. The dynamic part keeps nodes as they are in the
  * file, but the static part computes values without blocks. */
@@ -505,27 +506,26 @@ gboolean cleave_onnx_check_not_blocked (CleaveOnnxImport *import,
                                         const Onnx__NodeProto *proto,
                                         GError **error);
 
-/* Nodes of domains that the importer does not know (custom.c) */
+/* The function below reads nodes of domains that the importer does not know (custom.c). */
 
 /* Reads a node of an unknown domain. The results of a Custom node become its values. */
 gboolean
 cleave_onnx_read_custom (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
 
-/* Upgrades (upgrade/upgrade.c, upgrade/contrib.c) */
+/* The functions below upgrade nodes (upgrade/upgrade.c, upgrade/contrib.c). */
 
 /* Returns whether an upgrade replaces an op that has no op record. */
 gboolean cleave_onnx_upgrade_knows (const char *op);
 /* Converts a node to opset 17 and to the form of our op records; see upgrade/upgrades.h. */
 gboolean cleave_onnx_upgrade (CleaveOnnxNode *node, GError **error);
 
-/* Ops of com.microsoft, which upgrade/contrib.h replaces by standard ops */
+/* The functions below replace ops of com.microsoft by standard ops (upgrade/contrib.h). */
 gboolean cleave_onnx_is_contrib (const char *domain, const char *op);
 gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
-/* Inputs of the graph, and their types (inputs.c, shapes.c) */
+/* The functions below read the inputs of the graph, and their types (inputs.c, shapes.c). */
 
-/* A graph may have at most this many inputs, and at most this many outputs, since a search looks at
- * each. */
+/* A graph may have at most this many inputs and as many outputs, since a search looks at all. */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
 /* Fails if a name is missing, too long or not valid UTF-8. The error calls the name `what`. */

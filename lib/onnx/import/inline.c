@@ -22,7 +22,7 @@
 #define MAX_BYTES (1 << 30)
 
 /* A call may have at most this many attributes, and a function at most this many fields with
- * defaults, since a search looks at each. */
+ * defaults, since a search looks at all of them. */
 #define MAX_ATTRS 256
 #define MAX_FIELDS 1024
 
@@ -71,7 +71,7 @@ fail (const Call *call, GError **error, const char *what)
                       call->renaming.prefix, call->function->name, what);
 }
 
-/* Identity of a function: domain, name and overload */
+/* The functions below find functions by their identity: domain, name and overload. */
 
 /* Finds a field that the schema lacks among the unknown fields of a message. Begins at unknown
  * field `*at`, and sets `*at` to the index after the found field. Returns the data of the field and
@@ -144,7 +144,8 @@ index_functions (Inliner *inliner, const Onnx__ModelProto *model, GError **error
   return TRUE;
 }
 
-/* Attributes of a function's nodes that refer to attributes of the call */
+/* The functions below resolve attributes of a function's nodes that refer to attributes of the
+ * call. */
 
 /* Returns a copy of the message. The caller frees it. */
 static gpointer
@@ -215,7 +216,7 @@ resolve_attributes (const Call *call, Onnx__NodeProto *node, GError **error)
   return good;
 }
 
-/* Replacing a call by the nodes of its function */
+/* The functions below replace a call by the nodes of its function. */
 
 static Onnx__NodeProto *
 make_identity_node (const char *from, const char *to)

@@ -50,10 +50,10 @@ list_dims (const GPtrArray *inputs)
   return names;
 }
 
-/* Inputs with a default value */
+/* The functions below are for inputs with a default value. */
 
-/* First IR version with default values. Before, every initializer had to be an input, too, and a
- * caller could not replace it. */
+/* First IR version with default values. In earlier versions, every initializer had to be an input,
+ * too, and a caller could not replace it. */
 #define FIRST_IR_OF_DEFAULTS 4
 
 static void
@@ -221,8 +221,8 @@ find_given (
   return NULL;
 }
 
-/* Returns whether a shape of the options is the extent of a dimension: it has one number, and a
- * dimension of an input has its name, but no input does. */
+/* Returns whether a shape of the options is the extent of a dimension: the shape has one number. A
+ * dimension of an input, but no input, has the shape's name. */
 static gboolean
 is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArray *dims)
 {

@@ -9,7 +9,7 @@
 #include "../dynamic.h"
 #include "../wire.h"
 
-/* Last readers of values */
+/* The functions below find the last readers of values. */
 
 /* Maps the name of each value to 1 plus the index of the last node that reads it; G_MAXUINT: an
  * output of the model. */
@@ -57,7 +57,7 @@ release_if_last (const char *name, gpointer data)
     cleave_onnx_release_value (done->import, value);
 }
 
-/* Running the nodes of the dynamic part */
+/* The functions below run the nodes of the dynamic part. */
 
 static gboolean
 bind_given (CleaveOnnxImport *import,

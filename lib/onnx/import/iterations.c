@@ -66,7 +66,7 @@ cleave_onnx_iterations_init (CleaveOnnxIterations *iterations,
   return TRUE;
 }
 
-/* Reading the nodes of an iteration */
+/* The functions below read the nodes of an iteration. */
 
 static CleaveOnnxValue *
 find_output (const CleaveOnnxIterations *iterations, guint index, GError **error)
@@ -128,8 +128,8 @@ set_live (const CleaveOnnxIterations *iterations, gboolean is_live)
     }
 }
 
-/* Frees the values that this iteration made, from index `first` of `all_values` on, except those
- * that outlive it. Then frees `before`, the states that an earlier iteration made for this one. */
+/* Frees the values that this iteration made, from index `first` of `all_values` on, except the live
+ * values. Then frees `before`, the states that an earlier iteration made for this one. */
 static void
 release_iteration (const CleaveOnnxIterations *iterations, guint first, const GPtrArray *before)
 {
@@ -174,7 +174,7 @@ take_iteration (CleaveOnnxIterations *iterations,
   return good;
 }
 
-/* A loop without iterations */
+/* The functions below are for a loop without iterations. */
 
 /* Reads one iteration to learn the types of the scan outputs, then removes its nodes. */
 static gboolean
@@ -206,8 +206,8 @@ try_iteration (CleaveOnnxIterations *iterations, GError **error)
   return good;
 }
 
-/* Finds the types of scan outputs for a loop without iterations. Takes the declared types; if one
- * is not declared, takes those that the body's nodes have. */
+/* Finds the types of scan outputs for a loop without iterations. Takes the declared types. If a
+ * type is not declared, takes the types of the results of the body's nodes. */
 static gboolean
 find_empty (CleaveOnnxIterations *iterations, GError **error)
 {
@@ -240,7 +240,7 @@ cleave_onnx_take_iterations (CleaveOnnxIterations *iterations, gint64 n_iteratio
   return good;
 }
 
-/* Results: final states and scan outputs */
+/* The functions below make the results: final states and scan outputs. */
 
 /* Reshapes a value of a scan output: adds a dimension of extent 1 at `axis`, for the iterations. */
 static CleaveOnnxValue *

@@ -102,7 +102,7 @@ read_side (CleaveOnnxNode *node,
   return TRUE;
 }
 
-/* Reads the label that elements get which are no key of the map. */
+/* Reads the default label, for elements that are no key of the map. */
 static gboolean
 read_default (CleaveOnnxNode *node, const Onnx__NodeProto *proto, Side *side, GError **error)
 {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Attributes of early opsets that are operands in later ones */
+/* Attributes of early opsets that are operands in later opsets. */
 
 static const struct
 {

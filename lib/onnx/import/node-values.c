@@ -50,7 +50,7 @@ read_attrs (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
 }
 
 /* Keeps the doc string of a node for the export. If an upgrade made several nodes, the last node
- * gets it. */
+ * gets the doc string. */
 static void
 keep_doc (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Values, and the scopes in which names are looked up */
+/* The functions below are for values, and for the scopes in which names are looked up. */
 
 static void
 value_clear (gpointer data)
@@ -132,7 +132,7 @@ cleave_onnx_end_scope (CleaveOnnxImport *import)
   import->values = g_ptr_array_steal_index (import->outer, import->outer->len - 1);
 }
 
-/* Making, changing and freeing nodes */
+/* The functions below make, change and free nodes. */
 
 const char *
 cleave_onnx_name_of_node (const Onnx__NodeProto *proto)

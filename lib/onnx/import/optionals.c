@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the ops of optional values during the import. There, an optional value is a list: it is
- * empty, has one tensor, or has the tensors of a sequence. So no node is added for these ops:
+/* Runs the ops of optional values during the import. In the import, an optional value is a list,
+ * which is empty, has one tensor, or has the tensors of a sequence. So no node is added for these
+ * ops:
  *
  *     Optional (x) -> o               o has the tensor x
  *     OptionalHasElement (o) -> b     b is true
@@ -36,7 +37,7 @@ cleave_onnx_read_optional (CleaveOnnxNode *node, GError **error)
   return finish (node, items, CLEAVE_ONNX_OPTIONAL_TENSOR);
 }
 
-/* Accepts a tensor or a sequence, too: since opset 18, it is an optional value that is not empty.
+/* Accepts a tensor or a sequence, too: since opset 18, both are optional values that are not empty.
  */
 gboolean
 cleave_onnx_read_optional_element (CleaveOnnxNode *node, GError **error)

@@ -49,7 +49,7 @@ replace (Merging *merging, CleaveNode *node, CleaveNode *made)
   g_hash_table_insert (merging->by, node, made);
 }
 
-/* Merging joins */
+/* The functions below merge joins. */
 
 static gboolean
 is_join (const CleaveNode *node)
@@ -140,7 +140,7 @@ merge_join (Merging *merging, CleaveNode *node)
     g_hash_table_insert (merging->by, merging->inner->pdata[i], NULL);
 }
 
-/* Merging a node with a Slice of its result */
+/* The functions below merge a node with a Slice of its result. */
 
 /* Returns whether an attribute that ONNX lacks, such as the phase of a Resize, differs from its
  * default. */
@@ -236,7 +236,7 @@ merge_part (Merging *merging, CleaveNode *slice)
   cleave_chunk_clear (&chunk, node->op);
 }
 
-/* Merging the products or Gathers of a Resize */
+/* The functions below merge the products or Gathers of a Resize. */
 
 /* Returns the first operand of a matrix product or a Gather that is not constant; NULL if both are.
  */
@@ -305,7 +305,7 @@ merge_resize (Merging *merging, CleaveNode *node)
     }
 }
 
-/* Merging inputs whose shapes the exporter hid */
+/* The functions below merge inputs whose shapes the exporter hid. */
 
 static void
 merge_input (Merging *merging, CleaveNode *node)

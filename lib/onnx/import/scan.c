@@ -198,7 +198,7 @@ scan_operands (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **erro
              (const gint64 *) (gpointer) scan.given_directions->data, error);
 }
 
-/* Scan of opset 8, whose operands have a batch dimension */
+/* The functions below read a Scan of opset 8, whose operands have a batch dimension. */
 
 /* Returns the number of batches; -1 and the error if the operands differ in it. */
 static gint64

@@ -43,7 +43,7 @@ cleave_onnx_check_tensor (const CleaveOnnxNode *node, guint index, GError **erro
   return cleave_onnx_node_fail (node, error, "operand %u must be a tensor", index);
 }
 
-/* Accepts sequences for the states of a Loop, its operands from index 2 on. */
+/* Accepts sequences for the states of a Loop: the operands from index 2 on. */
 gboolean
 cleave_onnx_check_tensors (const CleaveOnnxNode *node, GError **error)
 {
@@ -86,7 +86,7 @@ read_position (
   return TRUE;
 }
 
-/* Ops that make or change a list of tensors */
+/* The functions below read ops that make or change a list of tensors. */
 
 static gboolean
 read_empty (CleaveOnnxNode *node, GError **error)
@@ -165,10 +165,10 @@ read_length (CleaveOnnxNode *node, GError **error)
          cleave_onnx_finish (node, cleave_onnx_constant (node, &CLEAVE_SCALAR (CLEAVE_INT64), &n));
 }
 
-/* Ops that take tensors from a list, or join them */
+/* The functions below read ops that take tensors from a list or join the tensors. */
 
-/* Reads SequenceAt. The tensor in the list gets the name of the result; if it already has a name,
- * an Identity of it does. */
+/* Reads SequenceAt. The tensor in the list gets the name of the result. If the tensor already has a
+ * name, adds an Identity, whose result gets the name. */
 static gboolean
 read_at (CleaveOnnxNode *node, GError **error)
 {

@@ -43,7 +43,7 @@ read_extractor (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED
   return cleave_onnx_finish (node, y);
 }
 
-/* Casts to and from strings */
+/* The functions below cast to and from strings. */
 
 static gint64
 print_number (CleaveOnnxImport *import, const CleaveTextElement *element, CleaveElement type)
@@ -112,7 +112,7 @@ read_cast (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
   return made != NULL && cleave_text_finish (node, g_steal_pointer (&made), to_text);
 }
 
-/* Changing, joining and splitting strings */
+/* The functions below change, join and split strings. */
 
 static char *
 change_case (const char *text, const Onnx__AttributeProto *action)
@@ -176,7 +176,7 @@ read_normalizer (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **er
   return y != NULL && cleave_text_finish (node, y, TRUE);
 }
 
-/* Reads StringConcat: joins two strings at each position. A single string is joined to all. */
+/* Reads StringConcat: joins two strings at each position. An operand with one string broadcasts. */
 static gboolean
 read_concat (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED, GError **error)
 {

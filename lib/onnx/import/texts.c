@@ -53,7 +53,7 @@ cleave_onnx_text (const CleaveOnnxImport *import, gint64 number)
                                                                     : texts->texts->pdata[number];
 }
 
-/* Tensors of strings */
+/* The functions below are for tensors of strings. */
 
 gboolean
 cleave_onnx_is_text_tensor (const Onnx__TensorProto *proto)
@@ -174,7 +174,7 @@ cleave_onnx_texts_from_bytes (CleaveOnnxImport *import,
   return numbers;
 }
 
-/* Nodes that read strings */
+/* The functions below are for nodes that read strings. */
 
 gboolean
 cleave_onnx_reads_texts (const CleaveOnnxNode *node)

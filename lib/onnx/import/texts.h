@@ -3,8 +3,8 @@
 
 #include "import.h"
 
-/* The table of strings. An import with a dynamic part has one, and so has each run of that part.
- * Each distinct string has a number, and a tensor of strings is a tensor of int64 numbers:
+/* The table of strings. An import with a dynamic part has a table, and so has each run of that
+ * part. Each distinct string has a number, and a tensor of strings is a tensor of int64 numbers:
  *
  *     ["cat", "dog", "cat"]      [1, 2, 1]      0 is the empty string
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Adds the nodes of an attention: softmax (Q Kᵀ · scale + mask) V. The upgrades of the op of the
- * default domain and of the ops of com.microsoft call it.
+/* Adds the nodes of an attention: softmax (Q Kᵀ · scale + mask) V. The upgrades of Attention of the
+ * default domain and of com.microsoft's ops call cleave_onnx_attend().
  *
  * Nodes compute masks by comparing positions. A constant mask would be larger than the positions;
  * and a piece of some rows computes only the mask of these rows. */

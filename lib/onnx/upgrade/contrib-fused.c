@@ -39,7 +39,7 @@ fused_mat_mul (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, y);
 }
 
-/* Activations that ONNX Runtime fused with another op */
+/* The table and the functions below are for activations that ONNX Runtime fused with another op. */
 
 /* The activations, with the names of their attributes in the order of the node's activation_params.
  */

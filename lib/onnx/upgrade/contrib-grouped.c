@@ -4,8 +4,8 @@
  *
  * The present keys are the valid keys of the cache and the new keys. The number of valid keys may
  * be computed, and may differ between batch elements. So a Gather reads the present keys, by
- * computed indices, from the cache and the new keys. If the numbers are constant, so are the
- * indices, and often a Concat does the same. */
+ * computed indices, from the cache and the new keys. If the numbers are constant, the indices are
+ * constant, too, and often a Concat replaces the Gather. */
 
 #include "attend.h"
 #include "rotary.h"
@@ -189,7 +189,7 @@ rotate (CleaveOnnxNode *node, Grouped *g, GError **error)
   return g->core.q != NULL && g->core.k != NULL;
 }
 
-/* Reading and extending the cache */
+/* The functions below read and extend the cache. */
 
 /* Returns the row of each present key, B×T, in the concatenation of the cache, the new keys and a
  * row of zeros. */

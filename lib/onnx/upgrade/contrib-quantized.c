@@ -183,7 +183,7 @@ qlinear_concat (CleaveOnnxNode *node, GError **error)
                    0, error);
 }
 
-/* Products of quantized matrices */
+/* The functions below upgrade products of quantized matrices. */
 
 /* Upgrades QGemm. Its operands are A and B, each with scale and zero point, then C, then scale and
  * zero point of Y. The scale of C is the product of the scales of A and B. Without a scale of Y, Y

@@ -107,7 +107,8 @@ cleave_onnx_upgrade_image_scaler (CleaveOnnxNode *node, GError **error)
 }
 
 /* Upgrades Crop: removes `border`, which lists left, top, right and bottom. If the node has
- * `scale`, it keeps height and width elements after the left and top border instead. */
+ * `scale`, a height and a width, the result has this size and begins after the left and top
+ * border. */
 gboolean
 cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error)
 {

@@ -39,7 +39,7 @@ need (const CleaveOnnxNode *node, guint operand, GError **error)
   return value;
 }
 
-/* Activations that opset 17 lacks */
+/* The functions below upgrade activations that opset 17 lacks. */
 
 gboolean
 cleave_onnx_upgrade_mish (CleaveOnnxNode *node, GError **error)
@@ -100,7 +100,7 @@ cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_gelu (node, need (node, 0, error), by_tanh, error));
 }
 
-/* Normalizations that opset 17 lacks */
+/* The functions below upgrade normalizations that opset 17 lacks. */
 
 /* Applies the op `op` to `x` and to an operand that has one element for each channel. Broadcasts
  * the operand over the dimensions after the channels. */

@@ -24,7 +24,7 @@ cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **e
          cleave_onnx_node_check_no_attrs (node, error);
 }
 
-/* Masks that tell which keys a query may read */
+/* The functions below make masks that tell which keys a query may read. */
 
 static CleaveOnnxValue *
 compare (CleaveOnnxNode *node,

@@ -6,8 +6,8 @@
 
 #include "contrib.h"
 
-/* Reductions, and the op that replaces each if it reduces over no dimension: it has the attribute
- * noop_with_empty_axes and no axes. Each element is then reduced alone. */
+/* Reductions, and the op that replaces each reduction over no dimension. A node with the attribute
+ * noop_with_empty_axes and without axes reduces each element alone. */
 static const struct
 {
   const char *op, *element_wise;

@@ -39,7 +39,7 @@ take_channels (
   return cleave_onnx_slice (node, x, 1, (CleaveSpan){ 0, MIN (n, shape->dim[1]) }, suffix, error);
 }
 
-/* ReorderInput and ReorderOutput */
+/* The functions below read ReorderInput and ReorderOutput. */
 
 static gboolean
 reorder_input (CleaveOnnxNode *node, GError **error)
@@ -88,7 +88,7 @@ reorder_output (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, y);
 }
 
-/* Conv with weights in blocks */
+/* The functions below read a Conv with weights in blocks. */
 
 /* Returns the weights of the first `n` result channels as [n, n_inputs, h, w], without blocks. */
 static CleaveOnnxValue *
@@ -193,7 +193,7 @@ conv (CleaveOnnxNode *node, GError **error)
          mark (node, n_padded, cleave_onnx_fused_conv (node, error));
 }
 
-/* Poolings and Upsample on values in blocks */
+/* The functions below read poolings and Upsample on values in blocks. */
 
 static gboolean
 window (CleaveOnnxNode *node, const char *op, GError **error)
@@ -276,7 +276,7 @@ cleave_onnx_upgrade_nchwc (CleaveOnnxNode *node, GError **error)
   return find (node->op)->upgrade (node, error);
 }
 
-/* Element-wise ops on values in blocks */
+/* The functions below read element-wise ops on values in blocks. */
 
 /* Returns whether the operand has a single element, so that it needs no blocks. */
 static gboolean

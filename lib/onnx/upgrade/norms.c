@@ -6,7 +6,7 @@
 
 #define STEP CLEAVE_ONNX_STEP
 
-/* Forms of BatchNormalization */
+/* The functions below upgrade forms of BatchNormalization. */
 
 /* Upgrades a BatchNormalization before opset 9 with spatial = 0. Each element of an image has
  * parameters of its own: y = (x - mean) * (scale / sqrt (variance + epsilon)) + b. */
@@ -59,7 +59,7 @@ cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error)
   return value != NULL;
 }
 
-/* Forms of LayerNormalization */
+/* The functions below upgrade forms of LayerNormalization. */
 
 /* Removes leading dimensions of extent 1 from an operand until its rank is `rank`. */
 static gboolean

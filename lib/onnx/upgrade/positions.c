@@ -7,10 +7,11 @@
 
 #include "../../ops/reference.h"
 
-/* The upgrade of AffineGrid */
+/* The functions below upgrade AffineGrid. */
 
 /* Returns the coordinate of element i of n, in the range from -1 to 1. The coordinate is the center
- * of the element. With align_corners, it is -1 for the first and 1 for the last element. */
+ * of the element. With align_corners, the coordinate is -1 for the first and 1 for the last
+ * element. */
 static double
 find_position (gint64 i, gint64 n, gboolean align_corners)
 {
@@ -119,7 +120,7 @@ cleave_onnx_upgrade_affine_grid (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, sum);
 }
 
-/* The upgrade of TensorScatter */
+/* The functions below upgrade TensorScatter. */
 
 /* Returns the index along `axis` to which each element of the update is written, in the shape of
  * the update. */

@@ -42,7 +42,7 @@ widen (CleaveOnnxNode *node, guint operand, const char *suffix, GError **error)
   return value != NULL;
 }
 
-/* One scale for each block */
+/* The functions below add the op with one scale for each block. */
 
 /* Moves the axis of an operand to the end, and reshapes the operand to `rows`. The data gets one
  * row for each block; scales and zero points get one number for each block. */
@@ -139,7 +139,7 @@ do_blocks (CleaveOnnxNode *node, gint64 axis, gint64 block, GError **error)
   return cleave_onnx_slice (node, operands[X], axis, (CleaveSpan){ 0, extent }, ".cut", error);
 }
 
-/* The upgrades of both ops */
+/* The functions below upgrade QuantizeLinear, DequantizeLinear and QLinearMatMul. */
 
 gboolean
 cleave_onnx_upgrade_quantize_21 (CleaveOnnxNode *node, GError **error)

@@ -10,7 +10,7 @@
 
 enum { X, REGION, SCALES, SIZES };
 
-/* Operands that list only some axes */
+/* The functions below complete operands that list only some axes. */
 
 /* Replaces an operand that lists only some axes by a constant for all dimensions of `x`. */
 static CleaveOnnxValue *
@@ -65,7 +65,7 @@ spread_lists (CleaveOnnxNode *node, const GArray *axes, const CleaveShape *x, GE
   return TRUE;
 }
 
-/* Scales and extents of the result */
+/* The functions below find the scales and the extents of the result. */
 
 static CleaveOnnxAttr *
 read_list (CleaveOnnxNode *node, guint operand, const char *what)
@@ -164,7 +164,7 @@ set_scales (CleaveOnnxNode *node, const CleaveOnnxResizeTarget *target)
   cleave_onnx_node_set_operand (node, SIZES, NULL);
 }
 
-/* Reading the attributes */
+/* The functions below read the attributes. */
 
 static gboolean
 store_setting (const CleaveOnnxNode *node,

@@ -20,7 +20,8 @@ spread_weights (CleaveOnnxNode *node, const CleaveOnnxAttr *weights, gint64 n, G
   if (indexes == NULL || indexes->ints->len != weights->floats->len)
     return cleave_onnx_node_fail_null (
         node, error, "weights has %u entries, not one for each n-gram", weights->floats->len);
-  for (guint i = 0; i < weights->floats->len; i++) /* the indices are valid: a check came before */
+  for (guint i = 0; i < weights->floats->len; i++) /* the indices are valid: the caller has checked
+                                                    * them */
     spread[g_array_index (indexes->ints, gint64, i)] =
         (float) g_array_index (weights->floats, double, i);
   return g_steal_pointer (&spread);

@@ -17,7 +17,7 @@ integers (CleaveOnnxNode *node, const gint64 *numbers, guint n)
   return cleave_onnx_constant (node, &CLEAVE_TYPE (CLEAVE_INT64, n), numbers);
 }
 
-/* The two losses */
+/* The operands and attributes of one of the two losses. */
 
 typedef struct
 {
@@ -163,7 +163,7 @@ cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* BatchNormalization with statistics of its operand */
+/* The functions below upgrade a BatchNormalization that computes the statistics of its operand. */
 
 /* Returns momentum * old + (1 - momentum) * new. */
 static CleaveOnnxValue *
@@ -231,8 +231,9 @@ make_training (CleaveOnnxNode *node, double momentum, GError **error)
   return y != NULL;
 }
 
-/* Returns whether the node computes the statistics of its operand. Since opset 14, an attribute
- * says so. Before, a node with five results does, unless its attribute `is_test` is set. */
+/* Returns whether the node computes the statistics of its operand. Since opset 14, the attribute
+ * `training_mode` decides. Before opset 14, a node with five results computes the statistics,
+ * unless its attribute `is_test` is set. */
 static gboolean
 take_training_mode (CleaveOnnxNode *node)
 {

@@ -26,8 +26,8 @@ static const struct
                                               * shows */
   { "LSTM", "output_sequence", .any = TRUE },
   { "RNN", "output_sequence", .any = TRUE },
-  { "Gemm", "broadcast",
-    .any = TRUE }, /* since opset 7, operands are always broadcast; before, FALSE only forbids it */
+  { "Gemm", "broadcast", .any = TRUE }, /* Since opset 7, operands are always broadcast. Before
+                                         * opset 7, FALSE only forbids a broadcast. */
 };
 
 static gboolean
@@ -308,12 +308,12 @@ upgrade_one_hot (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* The table of upgrades */
+/* The upgrades of ops: each entry has the op, the opsets and the function. */
 
 static const struct
 {
   const char *op;
-  gint64 until; /* first opset that does not need the upgrade; G_MAXINT64: all need it */
+  gint64 until; /* first opset that does not need the upgrade; G_MAXINT64: all opsets need it */
   gint64 since; /* first opset that has the op; 0: not checked */
   gboolean (*upgrade) (CleaveOnnxNode *node, GError **error);
 } upgrades[] = {

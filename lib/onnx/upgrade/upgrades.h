@@ -18,7 +18,7 @@ CleaveOnnxValue *cleave_onnx_upgrade_step (CleaveOnnxNode *node,
                                            guint n_operands,
                                            GError **error);
 
-/* Upgrades of ops of opsets 1 to 11 */
+/* The functions below upgrade ops of opsets 1 to 11. */
 
 gboolean cleave_onnx_upgrade_cast_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dropout_1 (CleaveOnnxNode *node, GError **error);
@@ -29,7 +29,7 @@ gboolean cleave_onnx_upgrade_split_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_tile_1 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample_1 (CleaveOnnxNode *node, GError **error);
 
-/* Experimental ops of opset 1 */
+/* The functions below upgrade experimental ops of opset 1. */
 
 gboolean cleave_onnx_upgrade_affine (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_crop (CleaveOnnxNode *node, GError **error);
@@ -39,7 +39,7 @@ gboolean cleave_onnx_upgrade_parametric_softplus (CleaveOnnxNode *node, GError *
 gboolean cleave_onnx_upgrade_scale (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_scaled_tanh (CleaveOnnxNode *node, GError **error);
 
-/* Upgrades of ops of opsets 18 to 26 */
+/* The functions below upgrade ops of opsets 18 to 26. */
 
 /* Returns the axes in `list` (gint64), with negative axes replaced; all axes if `list` is NULL.
  * Returns NULL on error. */
@@ -61,7 +61,7 @@ gboolean cleave_onnx_upgrade_tensor_scatter (CleaveOnnxNode *node, GError **erro
 gboolean cleave_onnx_upgrade_reduce (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_split (CleaveOnnxNode *node, GError **error);
 
-/* Ops that an upgrade replaces by several ops of opset 17 */
+/* The functions below replace an op by several ops of opset 17. */
 gboolean cleave_onnx_upgrade_mish (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_swish (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_gelu (CleaveOnnxNode *node, GError **error);
@@ -79,34 +79,34 @@ CleaveOnnxValue *cleave_onnx_rms_norm (CleaveOnnxNode *node,
                                        double epsilon,
                                        GError **error);
 
-/* Ops with sliding windows: convolutions and poolings */
+/* The functions below upgrade ops with sliding windows: convolutions and poolings. */
 gboolean cleave_onnx_upgrade_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_deform_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_qlinear_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_pool (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_conv_transpose (CleaveOnnxNode *node, GError **error);
 
-/* Resize (resize_11: opset 11 and later) and RoiAlign */
+/* The functions below upgrade Resize (resize_11: from opset 11 on), Upsample and RoiAlign. */
 gboolean cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_resize_11 (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_upsample (CleaveOnnxNode *node, GError **error);
 
 gboolean cleave_onnx_upgrade_roi_align (CleaveOnnxNode *node, GError **error);
 
-/* Ops on texts */
+/* The function below upgrades TfIdfVectorizer. */
 gboolean cleave_onnx_upgrade_tfidf (CleaveOnnxNode *node, GError **error);
 
-/* Forms of normalizations that our op records lack. cleave_onnx_upgrade_batch_norm_forms() also
- * calls cleave_onnx_upgrade_batch_norm(). */
+/* The functions below upgrade forms of normalizations that our op records lack.
+ * cleave_onnx_upgrade_batch_norm_forms() also calls cleave_onnx_upgrade_batch_norm(). */
 gboolean cleave_onnx_upgrade_batch_norm_forms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error);
 
-/* Ops of training */
+/* The functions below upgrade ops of training. */
 gboolean cleave_onnx_upgrade_batch_norm (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nll_loss (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_softmax_loss (CleaveOnnxNode *node, GError **error);
 
-/* Ops whose result has a shape that depends on values */
+/* The functions below compute ops whose result has a shape that depends on values. */
 gboolean cleave_onnx_upgrade_compress (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_nms (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_non_zero (CleaveOnnxNode *node, GError **error);
