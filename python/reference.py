@@ -14,7 +14,7 @@ HEAD = '''Title: Python reference
 This reference page lists every name of the package `cleave`. [From Python](python.md) is the introduction.
 `python/reference.py` makes this page, and a test compares the page with the package.
 '''
-# The order of the page. A class comes with its methods.
+# The classes and functions in the order of the page. The methods of a class follow the class.
 CLASSES = ['Graph', 'Program', 'ShapedProgram', 'FitReport', 'Bundle', 'SplitReport', 'Partition', 'Differences', 'LimitError',
            'Node', 'Result', 'Operand', 'Tensor']
 TUPLES = ['Memory', 'Timeline', 'MemoryStep', 'Buffer', 'Part', 'Difference', 'Port']

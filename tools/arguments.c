@@ -3,7 +3,7 @@
 /* Scans the command line of a command: options, their values, files, and the messages about
  * mistakes.
  *
- * Over 400 lines: the scan of a command line, its checks and the messages of both. */
+ * Over 400 lines: one scan of a command line, with its checks and its error messages. */
 
 #include "arguments.h"
 #include "usage.h"
@@ -329,7 +329,8 @@ get_text (const CleaveArgument *option, GError **error)
   return (char *) g_intern_string (text);
 }
 
-/* Appends a text to a list of an option. `lists` owns the lists until the process ends. */
+/* Appends a text to the values of an option that may be given several times. `lists` owns the
+ * arrays of values until the process ends. */
 static void
 append_text (char ***list, char *text)
 {

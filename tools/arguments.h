@@ -75,7 +75,7 @@ typedef struct
 
 /* Reads a command line as cleave_argument_parse() does, but stores no values, and checks neither
  * the `needs` of options nor the number of files. Returns the options (CleaveArgument), and sets
- * `files` to the files. The strings of both belong to the command line. */
+ * `files` to the files. The strings of options and files belong to the command line. */
 GArray *cleave_argument_scan (
     const CleaveArguments *arguments, int argc, char **argv, GPtrArray **files, GError **error);
 /* Stores the value of an option in the variable of its entry. Texts and lists of texts live until

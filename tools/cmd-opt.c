@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* `cleave opt`: runs a pipeline of passes on a graph. With --reduce, it makes a graph smaller for
- * which a pipeline fails. */
+/* `cleave opt`: runs a pipeline of passes on a graph. With --reduce, the command reduces a graph
+ * for which a pipeline fails. */
 
 #include "arguments.h"
 #include "commands.h"

@@ -18,10 +18,10 @@ typedef struct
   gint64 n_threads;
 } Options;
 
-/* The options of split and fit that report does not have. */
+/* Options of split and fit that `cleave report` does not accept. */
 static const char *const excluded[] = { "bytes", "dry-run", "plot", "verbose", NULL };
 
-/* The options that only report has. */
+/* Options that only `cleave report` accepts. */
 static const char *const of_page[] = { "output", "threads", "frontier", "no-times", NULL };
 static const char *const of_model[] = { "shape", "fix", "force", NULL };
 
@@ -39,8 +39,8 @@ find_entry (const GArray *entries, const char *name)
   return NULL;
 }
 
-/* Adds an option of split or fit. If both commands have the option, its description has the texts
- * of both. */
+/* Adds an option of split or fit. If both commands have the option with different descriptions, the
+ * new description contains the two descriptions. */
 static void
 add_entry (GArray *entries, GOptionEntry entry, const GArray *of_other, const char *format)
 {
@@ -118,9 +118,9 @@ get_option (const Request *request, guint i)
   return &g_array_index (request->options, CleaveArgument, i);
 }
 
-/* Decides whether the page shows a split, a fit or the model alone. It shows a split if an option
- * names nodes or only split has the option. It shows a fit if there is another limit, or an option
- * that only fit has. */
+/* Decides whether the page shows a split, a fit or the model alone. The page shows a split if an
+ * option names nodes or is an option of split alone. The page shows a fit if there is another
+ * limit, or an option of fit alone. */
 static void
 decide (Request *request)
 {

@@ -19,8 +19,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The pass `split` must have at most this many options. This command runs that pass and offers all
- * its options except those that select nodes. */
+/* The pass `split` must have at most this many options. The command runs the pass, and has all
+ * options of the pass except the options that select nodes. */
 #define MAX_SPLIT_OPTIONS 32
 
 typedef struct
@@ -48,7 +48,7 @@ says_which_nodes (const CleavePassOption *option)
   return g_str_equal (option->name, "node") || g_str_equal (option->name, "all");
 }
 
-/* Adds the options of the pass to the options of the command. */
+/* Adds the options of the pass `split` to the options of the command. */
 static void
 add_entries (GArray *entries, Options *o)
 {

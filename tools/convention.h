@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The names with which commands print the peak memory of a model. The help of cleave.c explains the
- * quantity once. Reports of run, split, fit, memory and info use the name. */
+/* The words with which commands print the peak memory of a model: the peak of "live activations".
+ * The help of cleave.c explains live activations once. Reports of run, split, fit, memory and info
+ * use the name without an explanation. */
 
 #include <cleave/cleave.h>
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Returns the first node of the dynamic part whose own result has a shape that depends on data.
- * The nodes after it may be in the dynamic part only because they read such results. */
+ * Later nodes may be in the dynamic part only because they read results of this kind. */
 static const CleaveOnnxDynamicNode *
 find_cause (const CleaveOnnxDynamic *dynamic)
 {

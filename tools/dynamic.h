@@ -15,11 +15,12 @@ void cleave_dynamic_warn (const CleaveGraph *graph, const char *path);
 /* Fails if the model has a dynamic part. The error message names the first node whose shape depends
  * on data. `what` is the end of the message. */
 gboolean cleave_dynamic_refuse (const CleaveGraph *graph, const char *what, GError **error);
-/* Prints the nodes of the dynamic part: all of them, or only the nodes that begin it. */
+/* Prints nodes of the dynamic part: all nodes if `all`, else only the nodes that begin the dynamic
+ * part. */
 void cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all);
 void cleave_dynamic_add_json (CleaveJson *json, const CleaveOnnxDynamic *dynamic);
 /* Returns whether this output of the graph is also an output of the model. If not, only the dynamic
- * part reads it. */
+ * part reads the output. */
 gboolean cleave_dynamic_is_output (const CleaveGraph *graph, const char *output);
 /* Returns whether the values of an input or an output of the model are strings. */
 gboolean cleave_dynamic_has_strings (const CleaveGraph *graph, const char *name);

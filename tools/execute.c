@@ -182,8 +182,8 @@ run_program (CleaveProgram *program,
   return cleave_execution_run_dynamic (inputs, execution, error);
 }
 
-/* Compiles a graph. `graph` is the graph; `given` is NULL, or points to a variable with the same
- * graph, which the function owns. In the second case, frees the graph after it is compiled, and
+/* Compiles a graph. If `given` is NULL, the caller keeps the graph. If `given` is not NULL, it
+ * points to a variable that owns the graph: the function frees the graph after the compilation and
  * sets the variable to NULL. */
 static CleaveProgram *
 make_program (const CleaveGraph *graph,

@@ -11,7 +11,7 @@
 typedef struct
 {
   GPtrArray *outputs;         /* CleaveTensor of each output, in the model's order */
-  char **names;               /* names of the outputs, in the same order */
+  char **names;               /* names of the outputs, in the order of `outputs` */
   CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: the model has none */
   CleaveOnnxDynamicStats dynamic_stats;
   CleaveDynamicProgram *dynamic_program; /* the programs of the dynamic part; NULL: the dynamic

@@ -24,8 +24,8 @@ const CleaveArgumentNeed cleave_input_needs[] = {
 /* A message lists at most this many names. */
 #define MAX_LISTED 8
 
-/* Returns whether `name` is an input with a default value. Its value was set when the model was
- * loaded. */
+/* Returns whether `name` is an input with a default value. The value of an input of this kind was
+ * set when the model was loaded. */
 static gboolean
 is_default (const CleaveGraph *graph, const char *name)
 {
@@ -119,8 +119,8 @@ find_hint (const CleaveTensorType *want, const CleaveTensorType *got)
              : "";
 }
 
-/* Copies strings into longer strings, and fills the rest with zeros. Fails if a string is too long
- * for the new length. */
+/* Copies strings into longer strings, and fills the remaining bytes with zeros. Fails if a string
+ * is too long for the new length. */
 static gboolean
 copy_strings (CleaveTensor *to, CleaveTensor *from, const char *name, GError **error)
 {

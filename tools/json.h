@@ -3,7 +3,7 @@
 
 /* Writes the JSON of commands with --json. The commands begin an object, add members, and end it
  * with cleave_json_print(). tools/schemas describes the JSON of each command, and
- * tests/tools/schemas.py compares both. */
+ * tests/tools/schemas.py compares the JSON with the schemas. */
 
 #include <cleave/cleave.h>
 

@@ -19,10 +19,10 @@ typedef struct
 } CleaveLayers;
 
 /* Cuts the graph into parts that follow each other, and compiles and runs them one after the other.
- * Takes ownership of the graph. While a part is compiled, memory has the part's activations and
- * packed weights, and its largest weight as the file has it. Together these take at most
- * `max_memory` bytes. The values of the dynamic part, and the constants that the dynamic part
- * reads, are not in this limit. */
+ * Takes ownership of the graph. While a part is compiled, memory contains the part's activations
+ * and packed weights, and its largest weight as stored in the file. Together, these values take at
+ * most `max_memory` bytes. This limit does not include the values of the dynamic part and the
+ * constants that the dynamic part reads. */
 gboolean cleave_execute_layers (CleaveGraph *graph,
                                 const GPtrArray *inputs,
                                 guint n_threads,

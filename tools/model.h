@@ -21,7 +21,7 @@ typedef struct
 {
   char **shapes, **values;      /* texts of --shape and of --fix; NULL: none */
   const GPtrArray *more_values; /* CleaveModelValue: inputs that become constants, in addition to
-                                   those of --fix; NULL: none */
+                                   the inputs of --fix; NULL: none */
   gboolean force;               /* outputs may replace files that were read */
   gboolean is_mapped;           /* the command reads few weights at a time, or none */
   gboolean has_dynamic;         /* the command also runs or prints the dynamic part */

@@ -2,13 +2,14 @@
 #pragma once
 
 /* Reads and writes tensors in NumPy's file format. inputs.c reads the files of --input, model.c
- * those of --fix, and cmd-run.c writes the outputs of a run. npz.c reads archives of such files. */
+ * reads the files of --fix, and cmd-run.c writes the outputs of a run. npz.c reads archives of .npy
+ * files. */
 
 #include <cleave/cleave.h>
 
-/* Reads the .npy format, versions 1 to 3, little-endian. NumPy has no bfloat16, so a file has its
- * two bytes as the type "<V2", as the package ml_dtypes writes them. Strings become bytes of UTF-8,
- * with one dimension more. */
+/* Reads the .npy format, versions 1 to 3, little-endian. NumPy has no bfloat16, so a file stores
+ * the two bytes of a bfloat16 with the type "<V2", as the package ml_dtypes writes them. Strings
+ * become bytes of UTF-8, with one dimension more. */
 CleaveTensor *cleave_npy_parse (GBytes *bytes, GError **error);
 GBytes *cleave_npy_serialize (CleaveTensor *tensor);
 /* Writes the bytes of strings (texts.h) as NumPy's strings of bytes. */

@@ -4,7 +4,7 @@
 #include <cleave/cleave.h>
 
 /* Reads NumPy's .npz archives: zip files whose entries are .npy files. inputs.c reads the values of
- * inputs from them, and input-shapes.c the shapes. Each entry is parsed by npy.h. */
+ * inputs from an archive, and input-shapes.c reads the shapes. Each entry is parsed by npy.h. */
 
 /* A tensor in an archive, and its name there, without ".npy". */
 typedef struct

@@ -98,8 +98,8 @@ cleave_output_name_check_drawings (const char *before, const char *after, GError
          cleave_output_name_check (after, "draw", endings, error);
 }
 
-/* A file name without number and suffix has at most this many bytes. With both, the name is still
- * shorter than the limit of every file system. */
+/* A file name without number and suffix has at most this many bytes. With number and suffix, the
+ * name is still shorter than the limit of every file system. */
 #define MAX_FILE_NAME 200
 
 static char *

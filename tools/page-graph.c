@@ -44,7 +44,8 @@ typedef struct
   const CleaveGraph *graph;
   CleaveFrames *frames;
   GHashTable *pieces; /* from a node that is a piece to its Piece */
-  GHashTable *places; /* from each node to its Place */
+  GHashTable *places; /* from each node to its Place: its frame, and its index among the nodes of
+                         the frame */
   Box *boxes;         /* one for each frame, in the order of the frames */
   guint n_frames;
 } Page;
@@ -179,7 +180,7 @@ list_edges (const Page *page, guint frame, GArray *edges)
 static void
 list_frame_edges (const Page *page, GArray *edges, GArray *cross)
 {
-  /* for each frame: the index, plus 1, of the last frame to which an edge from the first frame was
+  /* indexed by frame a: the index plus 1 of the last frame b for which the edge from a to b was
    * listed; 0: none */
   g_autofree guint *noted = g_new0 (guint, page->n_frames + 1);
 

@@ -3,9 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Plans of `cleave fit` as JSON files. `fit --plan FILE` writes a plan after the search, and
- * `fit --from-plan FILE` reads it in place of a search. The library converts a plan to a GVariant
- * (cleave_fit_plan_to_data()); this file converts that to JSON. */
+/* Plans of `cleave fit` as JSON files. `fit --plan FILE` writes a plan after the search, and `fit
+ * --from-plan FILE` reads it in place of a search. The library converts a plan to a GVariant
+ * (cleave_fit_plan_to_data()); plan-file.c converts the GVariant to JSON. */
 
 /* Returns the text of a file that cleave_plan_file_read() reads. */
 GBytes *cleave_plan_file_write (const CleaveFitPlan *plan);

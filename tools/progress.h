@@ -2,7 +2,7 @@
 #pragma once
 
 /* Shows the progress of a search or of repeated runs. cmd-fit.c, cmd-split.c and execute.c begin a
- * line, report progress and end the line. Files and pipes never have this text. */
+ * line, report progress and end the line. The line never goes to a file or a pipe. */
 
 #include <glib.h>
 

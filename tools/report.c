@@ -2,7 +2,7 @@
 
 /* Prints the report of a split, as text or as JSON.
  *
- * Over 400 lines: both forms have the same parts. */
+ * Over 400 lines: the text and the JSON of one report, part by part. */
 
 #include "report.h"
 

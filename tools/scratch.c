@@ -11,8 +11,8 @@
 #define MAX_WEIGHTS ((gint64) 1 << 30)
 
 /* The scratch of a model with more bytes of one-byte weights than this is not reported. Such
- * weights may have 4 bits in the file, and a program unpacks them. 128 MiB of them took 7.6 s and
- * 320 MiB more memory. */
+ * weights may have 4 bits in the file, and a program unpacks them. For 128 MiB of one-byte weights,
+ * making the program took 7.6 s and 320 MiB more memory. */
 #define MAX_BYTE_WEIGHTS ((gint64) 1 << 26)
 
 static gboolean

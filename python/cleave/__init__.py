@@ -7,8 +7,8 @@
     y = graph.compile(threads=2)(x=array)['y']
     graph.save('fitted.onnx')
 
-The classes are those of the introspected library, `gi.repository.Cleave`, with Python methods added. All functions of
-the C API are in `cleave.Cleave`.
+The classes are the classes of the introspected library, `gi.repository.Cleave`, with Python methods added. All
+functions of the C API are in `cleave.Cleave`.
 """
 
 from ._library import Cleave, Error, LimitError, ModelError, NotFoundError, __version__

@@ -31,8 +31,8 @@ class Progress:
 
 
 def call(function, *args, cancellable=None):
-    """Runs function (*args) on a thread of its own, so that Ctrl-C takes effect at once: it cancels the call. This
-    function then waits for the end of the call.
+    """Runs function (*args) on a separate thread, so that Ctrl-C cancels the call at once. After Ctrl-C, waits for the
+    end of the call.
 
     PyGObject releases the interpreter lock during each call of the library.
     """

@@ -173,7 +173,7 @@ def text_of(value):
 OPTIONS = {'dims', 'num_chunks', 'chunk_size', 'chunk_sizes', 'chunk_weights', 'slice_ranges', 'align', 'min_chunk',
            'small_first', 'max_memory', 'max_subgraph_memory', 'max_schedule_memory', 'max_added_macs', 'max_pieces',
            'search_budget', 'depth', 'halo', 'strips_per_band', 'single_use'}
-# Finds the names of these options in messages of the library.
+# Finds the names of OPTIONS in messages of the library.
 OPTION_IN_MESSAGE = re.compile(r'\b(' + '|'.join(sorted(name.replace('_', '-') for name in OPTIONS)) + r')\b')
 
 
@@ -362,9 +362,9 @@ def bundle_texts(options):
 def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     """Plans the graph as C99 for a small device, and writes the files into `folder`, unless it is None.
 
-    The arena has at most `max_memory` bytes; None: as few as possible. `max_added_macs` is a fraction, as in `fit`. The
-    other options have the names and values of the options of `cleave bundle`, such as `kernels='c'` and
-    `single_file=True`.
+    The arena has at most `max_memory` bytes. If `max_memory` is None, the plan with the smallest arena is used.
+    `max_added_macs` is a fraction, as in `fit`. The other options have the names and values of the options of `cleave
+    bundle`, such as `kernels='c'` and `single_file=True`.
 
     `input` and `output` are a place ('arena', 'apart', for inputs also 'rows'), or a dictionary from names to places.
     `memory` is a dictionary from the names of memories to their sizes, the fastest memory first. `state` is a
@@ -374,7 +374,7 @@ def bundle(graph, folder=None, max_memory=None, max_added_macs=0, **options):
     texts = bundle_texts(options)
     if max_memory is not None:
         texts.append(f'max-memory={size_of(max_memory)}')
-    # If there is no limit, passes a large number as the limit.
+    # The library has no text for "no limit", so None becomes a large number.
     texts.append(f"max-added-macs={'1e12' if max_added_macs is None else per_cent('max_added_macs', max_added_macs)}")
     def rewrite(message):
         cut = 'the graph was split before; bundle the unsplit graph, which bundle() cuts itself: ' if "Assemble '" in message else ''

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Calls the library by ctypes, without PyGObject. The wheel uses it in place of `gi.repository`.
+"""Calls the library by ctypes, without PyGObject. The wheel uses this module in place of `gi.repository`.
 
-The build writes a table of the library's types and functions from the introspection data (wheel/bindings.py).
-`open_library` makes from this table the names that PyGObject has: `Cleave.Graph`, `Cleave.onnx_load (path, options)`.
+The build writes a table of the library's types and functions from the introspection data (wheel/bindings.py). From this
+table, `open_library` makes namespaces with the names of PyGObject: `Cleave.Graph`, `Cleave.onnx_load (path, options)`.
 Arguments and results follow the rules of PyGObject:
 
 - The length of an array and the data of a callback are no arguments.
-- A call returns its result and its out parameters as a tuple. If there is only one of these values, it returns the value.
+- A call returns its result and its out parameters as a tuple. If a call has only one of these values, it returns the value.
 - A GError is raised as `GLib.Error`.
 - ctypes releases the interpreter lock during each call."""
 

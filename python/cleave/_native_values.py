@@ -39,7 +39,7 @@ class Error(Exception):
 
 
 def check_number(name, ctype, value):
-    """Returns the value of an argument as a number of the C type. Raises an OverflowError if it does not fit."""
+    """Returns the value of an argument as a number of the C type. Raises an OverflowError if the value does not fit."""
     if ctype in (ctypes.c_double, ctypes.c_float):
         return float(value)
     value = operator.index(value)

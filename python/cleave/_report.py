@@ -22,7 +22,7 @@ def split_nodes(report):
 
 
 def range_of(report, index, piece):
-    # PyGObject does not convert arrays of structs, so this parses their text.
+    # PyGObject does not convert arrays of structs, so this function parses the text of the range.
     spans = report.get_range(index, piece).to_string()
     return tuple(tuple(int(end) for end in span.split(':')) for span in spans.split(',') if span)
 

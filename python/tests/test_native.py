@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The wheel calls the library by ctypes, with a table of the introspection data. These tests compare the names and results
-# of the wheel with those of PyGObject. CLEAVE_GIR and CLEAVE_LIBRARY are paths of files of the build.
+# The wheel calls the library by ctypes, with a table of the introspection data. These tests compare the names and
+# results of the wheel with the names and results of PyGObject. CLEAVE_GIR and CLEAVE_LIBRARY are paths of files of the
+# build.
 import importlib.util
 import os
 import pathlib
@@ -161,7 +162,7 @@ def test_wrong_arguments_are_errors_before_the_call(native, path, wrong, error):
 
 
 def test_records_are_freed(native, path):
-    # A graph keeps its constants alive. If no graph were freed, ten thousand of them would take 4 GB.
+    # A graph keeps its constants alive. If no graph were freed, ten thousand graphs would take 4 GB.
     import resource
     shape = native[0].TensorType.new(native[0].Element.FLOAT32, [100_000])
     for i in range(10_000):

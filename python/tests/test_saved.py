@@ -7,7 +7,7 @@ import cleave
 
 def test_a_saved_program_runs_with_the_same_bits(graph, tmp_path):
     x = numpy.random.default_rng(1).standard_normal((1, 3, 16, 16), 'float32')
-    for threads in (1, 2):  # as_is: compile would not split such a small graph and use one thread
+    for threads in (1, 2):  # as_is: without it, compile would use one thread, since the graph is too small to be split
         graph.save_program(tmp_path / 'x.plan', threads=threads, as_is=True)
         program = cleave.load_program(tmp_path / 'x.plan')
         assert program.stats['n_threads'] == threads

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program for several threads is split for them, as in `cleave run --threads`.
+# The graph of a program for several threads is split for these threads, as in `cleave run --threads`.
 import inspect
 import json
 import os

@@ -29,7 +29,7 @@ def run(*command, **options):
 
 
 def look_at_libraries(package):
-    """Checks that each binary of the wheel finds all its libraries in the wheel, except those of glibc."""
+    """Checks that each binary of the wheel finds all its libraries in the wheel, except the libraries of glibc."""
     sys.path.insert(0, str(SOURCE / 'python' / 'wheel'))
     import pack
     binaries = [file for folder in ('_libs', '_bin') for file in (package / folder).rglob('*') if file.is_file()]

@@ -96,7 +96,7 @@ class Table:
         return signature
 
     def function_of(self, item):
-        """Returns the function as a dictionary, or None if PyGObject has none either."""
+        """Returns the function as a dictionary, or None if PyGObject does not offer the function either."""
         if item.get('introspectable') == '0' or item.get('shadowed-by') is not None:
             return None
         function = {'symbol': item.get(C + 'identifier'), **self.signature_of(item)}

@@ -4,16 +4,16 @@
 
 The wheel needs Python, numpy and glibc, nothing else:
 
-- It has the library, the command, the module for pictures with the plug-ins of Graphviz, and every shared library that
-  these need, except those of glibc. The name of each library gets a hash of its content, so the loader never takes a
-  library of the system in its place. Each library finds the others by $ORIGIN.
+- The wheel contains the library, the command, the module for pictures with the plug-ins of Graphviz, and every shared
+  library that these binaries need, except the libraries of glibc. The name of each library gets a hash of its content,
+  so the loader never takes a library of the system in its place. Each library finds the other libraries by $ORIGIN.
 - `_api.json` is made from the introspection data of the same build.
 
 The tag has the newest version of glibc that a file of the wheel requires. pack.py needs patchelf, strip and readelf.
 
-With --root and --machine, it packs a wheel for another machine: ROOT is a folder with Debian's packages for it,
-BUILD-DIR a cross-compiled build, and --gir the introspection data of a build for this machine. Both machines have the
-same data."""
+With --root and --machine, pack.py packs a wheel for another machine: ROOT is a folder with Debian's packages for that
+machine, BUILD-DIR is a cross-compiled build, and --gir is the introspection data of a build for this machine. The
+introspection data of both builds is the same."""
 
 import argparse
 import base64
