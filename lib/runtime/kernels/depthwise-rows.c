@@ -246,6 +246,10 @@ sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
     sum_channels (run, pixel, 1, n_channels, spread);
 }
 
+/* The functions below keep a row of weights and the sums of a block in registers. At v1, each
+ * multiply-add is a call that overwrites all registers: the functions would save no load, and would
+ * compile for a minute. */
+#if defined(CLEAVE_HAS_FMA)
 /* Multiplies a row of taps by x and adds the products to the sums. Loads each vector of x once for
  * all pixels of the block that read it. */
 static CLEAVE_SPECIALISED void
@@ -377,11 +381,18 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
   Lanes lanes = run->period > 0 ? PAIRED : n_channels < CLEAVE_VECTOR ? SOME : ALL;
 
   if (stride == 0 || run->n_columns % 2 == 0 || run->n_columns < 3 ||
-      run->n_columns > SLIDE_COLUMNS || (lanes == SOME && !CLEAVE_DEPTHWISE_PARTIAL))
+      run->n_columns > SLIDE_COLUMNS)
     return FALSE;
   slides[lanes][run->n_columns / 2 - 1][stride - 1](run, n_pixels, n_channels);
   return TRUE;
 }
+#else
+static gboolean
+slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
+{
+  return FALSE;
+}
+#endif
 
 /* Runs a row of dilated windows. The windows of pixel p and of pixel p + `apart` share elements of
  * x, but those of adjacent pixels do not. So the function runs `apart` rows, each with every
