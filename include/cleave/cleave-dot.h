@@ -104,7 +104,7 @@ CLEAVE_API CleaveFrameKind cleave_frames_get_kind (const CleaveFrames *frames, g
 CLEAVE_API const char *cleave_frames_get_title (const CleaveFrames *frames, guint index);
 CLEAVE_API guint cleave_frames_find (const CleaveFrames *frames, const CleaveNode *node);
 
-/* Layout of an overview: the positions of its boxes, for viewers with their own renderer */
+/* The declarations below lay out the boxes of an overview, for viewers with their own renderer. */
 
 /**
  * CleaveDotLayout:

@@ -14,8 +14,8 @@ G_BEGIN_DECLS
  * @beta: the ONNX attribute beta
  * @gamma: the ONNX attribute gamma
  *
- * Attributes of LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops. Each op reads its
- * attributes of ONNX.
+ * Attributes of LeakyRelu, Elu, Selu, HardSigmoid and other element-wise ops. Each op reads only
+ * the attributes that it has in ONNX.
  */
 typedef struct
 {

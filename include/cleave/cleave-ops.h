@@ -4,7 +4,7 @@
 /* The attribute struct of each op, and typed constructors for common ops. Any op can be added by
  * cleave_graph_add (graph, cleave_op_lookup ("LRN"), …).
  *
- * Fields have the names of the ONNX attributes and mean the same; docs/operators.md lists the ops.
+ * Fields have the names and the meanings of the ONNX attributes; docs/operators.md lists the ops.
  * Where 0 is not a legal value, 0 stands for the default; an empty list stands for the default,
  * too. NULL in place of a struct stands for all defaults. Lists for spatial dimensions are in the
  * order of the dimensions: D, H, W. */

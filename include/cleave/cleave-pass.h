@@ -56,7 +56,7 @@ CLEAVE_API gboolean cleave_passes_run_to_end (CleaveGraph *graph,
                                               GError **error);
 CLEAVE_API gboolean cleave_clean_up (CleaveGraph *graph, gboolean *changed, GError **error);
 
-/* Passes by name, with their options, for help texts and pipelines */
+/* The declarations below find passes by name and list options, for help texts and pipelines. */
 
 /**
  * CleavePassOption:
@@ -107,7 +107,7 @@ CLEAVE_API guint cleave_pass_info_get_n_options (const CleavePassInfo *info);
 CLEAVE_API const CleavePassOption *cleave_pass_info_get_option (const CleavePassInfo *info,
                                                                 guint index);
 
-/* Pipelines */
+/* The declarations below are for pipelines. */
 
 /**
  * CleavePipeline:
@@ -161,7 +161,7 @@ CLEAVE_API gboolean cleave_pipeline_run (const CleavePipeline *pipeline,
 CLEAVE_API CleavePipeline *cleave_pipeline_ref (CleavePipeline *pipeline);
 CLEAVE_API void cleave_pipeline_unref (CleavePipeline *pipeline);
 
-/* Reduction of a graph and a pipeline that show a failure */
+/* The declarations below reduce a graph and a pipeline that show a failure. */
 
 /**
  * CleaveReduceTest:
@@ -182,7 +182,7 @@ CLEAVE_API CleaveGraph *cleave_graph_reduce (const CleaveGraph *graph,
                                              char **reduced_passes,
                                              GError **error);
 
-/* The passes of the library as functions of C */
+/* The functions below are the passes of the library. */
 
 CLEAVE_API gboolean cleave_pass_forward_slices (CleaveGraph *graph,
                                                 gconstpointer options,

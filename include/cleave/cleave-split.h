@@ -67,7 +67,7 @@ CLEAVE_API GArray *cleave_tiling_get_ranges (const CleaveTiling *tiling,
                                              const char *letters,
                                              GError **error);
 
-/* Plans, which a predicate judges */
+/* The declarations below are for plans, which a predicate judges. */
 
 /**
  * CleavePlan:
@@ -150,7 +150,7 @@ typedef struct
   GCancellable *cancellable;
 } CleaveConstraint;
 
-/* Reports of a split */
+/* The declarations below are for reports of a split. */
 
 /**
  * CleaveNotSplit:

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Text: parses numbers, sizes and shapes of command lines and pipelines, and reads and writes
- * graphs as text. A graph that is written and read again is the same. */
+ * graphs as text. A graph that is written and read again is equal. */
 
 #include <cleave/cleave-graph.h>
 

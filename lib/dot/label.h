@@ -35,7 +35,7 @@ guint cleave_label_find_prefix (const GPtrArray *nodes);
 /* Returns a name without its prefix. If the name is long, returns "…" and its end. */
 char *cleave_label_dup_name (const char *name, guint n_prefix);
 
-/* Returns whether edges connect to the ports of this node. If not, they connect to the vertex as a
+/* Returns whether edges connect to the ports of this node. If not, edges connect to the vertex as a
  * whole. */
 gboolean cleave_label_has_ports (const CleaveNode *node, const CleaveLabelStyle *style);
 /* Returns the label of a node: its operands, op and name, part of the whole, attributes, folded

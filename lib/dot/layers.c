@@ -27,7 +27,7 @@ typedef struct
   Ends from, to;
   guint *layer;          /* indexed by box: number of its layer */
   guint *first, *boxes;  /* the boxes of layer l are boxes[first[l]] to boxes[first[l + 1] - 1] */
-  double *x, *wanted;    /* indexed by box: x of its center, and x at which the sweep wants it */
+  double *x, *wanted;    /* indexed by box: x of its center, and mean x of its neighbors */
   double *offset, *mean; /* working memory of place_in_order(), indexed by position in the layer */
   guint *count;
 } Layers;

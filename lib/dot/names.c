@@ -6,8 +6,8 @@
 
 #include "label.h"
 
-/* Returns whether a quoted string of DOT can hold the name. It cannot if an odd number of
- * backslashes precedes a quote, a line break or the end of the name. */
+/* Returns whether a quoted string of DOT can hold the name. A quoted string cannot hold a name in
+ * which an odd number of backslashes precedes a quote, a line break or the end of the name. */
 static gboolean
 is_quotable (const char *name)
 {
@@ -80,9 +80,9 @@ dup_xml_name (Agraph_t *root, const CleaveGraph *graph, const char *name)
   return g_string_free (text, FALSE);
 }
 
-/* Writes a name that a quoted string cannot hold as an HTML string, if possible; cgraph marks such
- * a string and writes it in angle brackets. Escapes names that begin with '%', since cgraph
- * replaces these names when it reads them. */
+/* If a quoted string cannot hold a name, writes the name as an HTML string, if possible. cgraph
+ * marks an HTML string and writes it in angle brackets. Escapes names that begin with '%', since
+ * cgraph replaces these names when it reads them. */
 Agnode_t *
 cleave_draw_add_vertex (Agraph_t *root, const CleaveGraph *graph, const char *name)
 {

@@ -98,8 +98,8 @@ from_field (const CleaveAttr *attr, gconstpointer field)
  * cleave_node_dup_attrs_variant:
  * @node: a node
  *
- * Returns all attributes of a node by their ONNX names, including those with default values. The
- * types of values are:
+ * Returns all attributes of a node by their ONNX names, including attributes with default values.
+ * The types of values are:
  *
  * - `x` for an integer, `d` for a real number, `b` for a flag;
  * - `s` for an enum, an element type or a string;

@@ -149,7 +149,7 @@ copy_partial (char *to, const char *from, gint64 n)
   }                                                                                                \
                                                                                                    \
   /* Transposes n runs of m elements, both at least N, in squares of a cache line each.  The last  \
-   * blocks overlap those before them. */                                                          \
+   * blocks overlap earlier blocks. */                                                             \
   static void                                                                                      \
   transpose_square_##type (char *to, gint64 to_step, const char *from, gint64 from_step, gint64 n,      \
                       gint64 m)                                                                    \

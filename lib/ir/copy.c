@@ -26,7 +26,7 @@ find_transposed (const CleaveCopyLoops *loops)
 }
 
 /* Makes the longest outer loop the second innermost if it is MUCH_LONGER times longer. One call
- * runs all iterations of the two innermost loops, so this saves calls. */
+ * runs all iterations of the two innermost loops, so longer loops there save calls. */
 static void
 lengthen_outer (CleaveCopyLoops *loops)
 {

@@ -32,7 +32,7 @@ GPtrArray *cleave_evaluate (const CleaveNode *node, GError **error);
 double cleave_evaluate_work (const CleaveNode *node);
 /* Evaluate a call, and estimate its work, as the functions above do for a node. The attributes of
  * the call are in normal form, and its result types are known. `operands` has NULL for an absent
- * operand, and for an operand of which the op reads only the type. */
+ * operand, and for an operand if the op reads only its type. */
 GPtrArray *
 cleave_evaluate_call (const CleaveCall *call, CleaveTensor *const *operands, GError **error);
 double cleave_evaluate_call_work (const CleaveCall *call, CleaveTensor *const *operands);

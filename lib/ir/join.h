@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Joins: ops such as Concat and Assemble, each operand of which fills a range of the result.
+/* Joins: ops such as Concat and Assemble. Each operand of a join fills a range of the result.
  * lib/memory reads these ranges to place the parts of a join in its buffer, and lib/dot writes them
  * into drawings.
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* The positions and names of the dimensions of image-like values. An op whose attributes have a
- * layout (NCHW or NHWC) asks here for the index of N, C, H and W; cleave_call_dims() of op.h does
- * so for operand 0. */
+/* The positions and names of the dimensions of image-like values. For an op whose attributes have a
+ * layout (NCHW or NHWC), the functions return the index of N, C, H and W; cleave_call_dims() of
+ * op.h calls them for operand 0. */
 
 #include <cleave/cleave-ops.h>
 

@@ -87,7 +87,7 @@ cleave_node_get_attrs (const CleaveNode *node)
  * @node: a node
  *
  * Returns: (transfer full): the attributes as [method@Cleave.Graph.print] prints them, such as
- * `strides=2,2 pads=1,1,1,1`, without those that have their default value
+ * `strides=2,2 pads=1,1,1,1`, without attributes that have their default value
  *
  * Since: 0.1
  */

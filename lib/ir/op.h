@@ -99,8 +99,8 @@ typedef struct
 typedef struct
 {
   CleaveRange range;
-  guint n_operands, n_results; /* numbers of operands and results of the whole node, of which a
-                                * piece may lack some */
+  guint n_operands, n_results; /* numbers of operands and results of the whole node; a piece may
+                                * have fewer */
   CleaveSlice *slices;         /* for each operand, the range that the chunk reads; all zeros if the
                                 * operand is absent */
   gboolean *has; /* for each operand, whether the piece has the operand. FALSE if the operand is
@@ -263,7 +263,7 @@ struct _CleaveOp
    * operands and results. NULL: the number is that of `macs` or, if there are no MACs, the number
    * of elements that the result needs by the maps. */
   double (*work) (const CleaveCall *call);
-  /* Prints a space and the attributes. NULL: they are printed by the table of attributes. */
+  /* Prints a space and the attributes. NULL: the table of attributes defines the text. */
   void (*print) (gconstpointer attrs, GString *out);
   /* Parses the text that `print` wrote, without the space, into `attrs`, which hold their defaults.
    */
@@ -278,7 +278,7 @@ struct _CleaveOp
   guint (*since) (const CleaveCall *call);
 };
 
-/* Helpers for op records */
+/* The macros and functions below help to write op records. */
 
 #define CLEAVE_FIELD(type, field) .offset = G_STRUCT_OFFSET (type, field)
 #define CLEAVE_AT_LEAST(least) .minimum = least, .has_minimum = TRUE
@@ -369,7 +369,7 @@ CleaveKernel cleave_kernel_of_floats (const CleaveCall *call, CleaveKernel kerne
 const char *cleave_op_operand_name (const CleaveOp *op, guint operand);
 const char *cleave_op_result_name (const CleaveOp *op, guint result);
 
-/* Functions for attribute structs, by the op's table */
+/* The functions below are for attribute structs, by the op's table. */
 
 void cleave_attrs_init (const CleaveOp *op, gpointer attrs); /* sets the defaults */
 gpointer cleave_attrs_copy (const CleaveOp *op,

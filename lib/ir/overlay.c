@@ -66,8 +66,8 @@ first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)
   return cleave_call_slice (call, operand, &chunk).range.dim[rows].begin;
 }
 
-/* Returns the last row of the result whose first operand row is the same as that of row `i`. Uses
- * binary search: windows only move forward. */
+/* Returns the last row of the result that has the same first operand row as row `i`. Uses binary
+ * search: windows only move forward. */
 static gint64
 find_last_alike (const CleaveCall *call, guint operand, guint rows, gint64 i)
 {

@@ -278,7 +278,7 @@ fill (Deferred *deferred)
   g_once_init_leave (&deferred->is_filled, 1);
 }
 
-/* Returns a view of the elements without computing those of a deferred tensor. */
+/* Returns a view of the elements. Does not compute the elements of a deferred tensor. */
 static CleaveView
 view_unread (const CleaveTensor *tensor)
 {
@@ -453,7 +453,7 @@ cleave_tensor_is_dense (const CleaveTensor *tensor)
 /**
  * cleave_tensor_get_base:
  * @tensor: a tensor
- * @range: (out) (optional): the range of the base that the tensor is
+ * @range: (out) (optional): the range of the base that the tensor holds
  *
  * Returns: (transfer none): the tensor of which @tensor is a slice, or @tensor itself if @tensor is
  * no slice

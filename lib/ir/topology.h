@@ -5,8 +5,8 @@
  * passes, planners and the printer walk; components give the parallel subgraphs (subgraphs.c), and
  * reachability gives the nodes that a part needs (passes/partition). igraph finds the components.
  * For the other questions, igraph was measured on 200,001 nodes with 299,000 operands, and is not
- * used where it is slower or gives another answer. It first needs a list of all edges, which takes
- * 18 ms.
+ * used where it is slower or gives another answer. igraph first needs a list of all edges, which
+ * takes 18 ms.
  *
  *   question             here                     igraph, after its list of edges
  *   order                7 ms as built, 44 edited 13 ms; ties in another order

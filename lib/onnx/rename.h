@@ -21,6 +21,6 @@ typedef struct
 void cleave_onnx_set_text (char **text, const char *to);
 /* Adds to the set `names` the names of all values of a graph, and of the graphs in its nodes. */
 void cleave_onnx_note_names (GHashTable *names, const Onnx__GraphProto *graph);
-/* Renames a node, its operands and its results. Does the same for the nodes of graphs in its
+/* Renames a node, its operands and its results. Also renames the nodes of graphs in its
  * attributes. */
 void cleave_onnx_rename_node (CleaveOnnxRenaming *renaming, Onnx__NodeProto *node);

@@ -53,7 +53,7 @@ gboolean cleave_reader_take_type (CleaveReader *reader, CleaveTensorType *type, 
 gboolean
 cleave_read_attributes (CleaveReader *reader, const CleaveOp *op, gpointer attrs, GError **error);
 
-/* Values of constants (values.c) */
+/* The declarations below are for values of constants (values.c). */
 
 /* The words that give a Constant its value, such as `seed=1`, as text. A word that is absent is
  * NULL. `at` points to the constant's words in the text. */

@@ -94,7 +94,7 @@ cleave_tflite_convert_update_slice (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* Converts SEGMENT_SUM. Row i of the result is the sum of those rows of x whose segment is i. */
+/* Converts SEGMENT_SUM. Row i of the result is the sum of the rows of x whose segment is i. */
 gboolean
 cleave_tflite_convert_segment_sum (CleaveTfliteImport *import, GError **error)
 {

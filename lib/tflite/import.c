@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Makes a graph from a TensorFlow Lite model: adds its inputs, then the nodes of each operator,
- * then its outputs. Has the public functions of the import. */
+ * then its outputs. Contains the public functions of the import. */
 
 #include "import.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Reads the tables of a TensorFlow Lite file, and checks them. The indices of fields are those of
- * the schema of TensorFlow Lite (schema.fbs). */
+/* Reads the tables of a TensorFlow Lite file, and checks them. The indices of fields come from the
+ * schema of TensorFlow Lite (schema.fbs). */
 
 #include "model.h"
 

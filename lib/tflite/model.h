@@ -58,16 +58,15 @@ typedef struct
 {
   CleaveFlat flat;
   char *description;
-  CleaveTfliteSubgraph *subgraphs; /* subgraph 0 is the model; operators such as WHILE call the
-                                    * others */
+  CleaveTfliteSubgraph *subgraphs; /* subgraph 0 is the model; operators such as WHILE call other
+                                    * subgraphs */
   guint n_subgraphs;
   char **customs; /* indexed by operator code in the file: name of a custom operator; NULL: a
                    * builtin operator */
   guint n_codes;
 } CleaveTfliteModel;
 
-/* Returns whether the bytes are those of a TensorFlow Lite file: they have the identifier TFL3 at
- * offset 4. */
+/* Returns whether the bytes are a TensorFlow Lite file: the identifier TFL3 is at offset 4. */
 gboolean cleave_tflite_is (const guint8 *data, gsize n_bytes);
 /* Reads all subgraphs of a file. Fails with CLEAVE_ERROR_MODEL if the file is not valid. */
 CleaveTfliteModel *cleave_tflite_model_new (const guint8 *data, gsize n_bytes, GError **error);

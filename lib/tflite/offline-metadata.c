@@ -121,8 +121,8 @@ read_root (File *file, GError **error)
   return TRUE;
 }
 
-/* Fails if the data of a buffer lies after the FlatBuffer. The offset of such data counts from the
- * begin of the file, so it would become wrong. */
+/* Fails if the data of a buffer lies after the FlatBuffer. Such data has an offset from the begin
+ * of the file, and this offset would become wrong. */
 static gboolean
 check_buffers (File *file, GError **error)
 {

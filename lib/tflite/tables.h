@@ -12,7 +12,7 @@ typedef struct
 {
   CleaveTfliteScale x, y;
   CleaveTfliteFactor factor;
-  gint32 radius;        /* for inputs with |x| above this, the result is the smallest or largest
+  gint32 radius;        /* bound of |x|: beyond the bound, the result is the smallest or largest
                          * integer */
   gint64 min, max;      /* bounds of the result of RELU */
   gint32 reluish, gain; /* HARD_SWISH: two factors of 16 bits, for the gate and for the product */

@@ -190,8 +190,8 @@ sort_by_side (const Work *work, const GArray *parts, guint dim, const GArray *po
   return sides;
 }
 
-/* Returns the name of a value whose elements are those of `part` inside the box. Adds a Slice if
- * the part is larger than the box. */
+/* Returns the name of a value that has the elements of `part` inside the box. Adds a Slice if the
+ * part is larger than the box. */
 static const char *
 take_part (const Work *work, guint part, const CleaveRange *box)
 {

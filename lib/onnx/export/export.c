@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Converts a graph to an ONNX model and serializes it. Has the public functions of the exporter,
- * except those that write files (lib/onnx/save.c). */
+/* Converts a graph to an ONNX model and serializes it. Contains the public functions of the
+ * exporter, except the functions that write files (lib/onnx/save.c). */
 
 #include "export.h"
 

@@ -150,7 +150,7 @@ Onnx__ValueInfoProto *cleave_onnx_info_new (const CleaveOnnxExport *export,
                                             const CleaveTensorType *type);
 
 /* Frees the parts of nodes that are not in the pool: attributes and unknown fields.
- * cleave_onnx_free_nodes() does so for all nodes of a graph, and removes the nodes from the graph.
+ * cleave_onnx_free_nodes() frees these parts of all nodes of a graph, and removes the nodes.
  */
 void cleave_onnx_free_nodes (Onnx__GraphProto *graph);
 void cleave_onnx_free_attributes (Onnx__NodeProto *node);

@@ -181,8 +181,8 @@ pass_shapes_of_inputs (ShapeLoop *shapes, GArray *shapings)
   Onnx__GraphProto *graph = export->model->graph;
   g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
 
-  /* do not hide the shapes of inputs with default values, which come later in the list: they are
-   * weights */
+  /* do not hide the shapes of inputs with default values, which come later in the list: these
+   * inputs are weights */
   for (guint i = 0; i < export->graph->inputs->len; i++)
     {
       const CleaveResult *input = export->graph->inputs->pdata[i];

@@ -22,7 +22,7 @@
 
 typedef struct
 {
-  gint64 from, to;   /* opset of the node now, and opset to which it is converted */
+  gint64 from, to;   /* opset of the node, and opset of the converted node */
   GHashTable *taken; /* set of the names of values in use */
   GPtrArray *nodes;  /* Onnx__NodeProto: converted nodes of the graph so far */
   Onnx__NodeProto *node;

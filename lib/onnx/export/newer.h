@@ -6,7 +6,7 @@
 #include <cleave/cleave-error.h>
 #include <glib.h>
 
-/* Converts nodes that the graph does not contain: those of the dynamic part. The writer of the
+/* Converts the nodes of the dynamic part, which the graph does not contain. The writer of the
  * dynamic part (dynamic.c) calls cleave_onnx_convert_nodes() if the static part needs a later opset
  * than these nodes have. upgrade/ converts nodes for the graph instead. */
 

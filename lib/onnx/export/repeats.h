@@ -11,8 +11,8 @@
  *    Slice(rows 0-4) Conv Relu  Slice(rows 4-8) Conv Relu  Slice(rows 8-12) Conv Relu
  *    '------ iteration 0 -----' '------ iteration 1 -----' '------ iteration 2 ------'
  *
- * loops.c calls the others: list.c orders and numbers the nodes, repeats.c searches for candidates,
- * iterations.c checks a candidate, and loop.c writes the Loop. */
+ * loops.c calls the other files: list.c orders and numbers the nodes, repeats.c searches for
+ * candidates, iterations.c checks a candidate, and loop.c writes the Loop. */
 
 #define CLEAVE_NO_VALUE G_MAXUINT
 

@@ -43,8 +43,8 @@ cleave_onnx_release_value (CleaveOnnxImport *import, CleaveOnnxValue *value)
   g_clear_pointer (&value->constant, cleave_tensor_unref);
 }
 
-/* Frees the tensors of values from index `first` on, except those of values that must live longer.
- * Also removes the freed values from the end of `all_values`. */
+/* Frees the tensors of values from index `first` on, except values that must live longer. Also
+ * removes the freed values from the end of `all_values`. */
 void
 cleave_onnx_release (CleaveOnnxImport *import, guint first)
 {

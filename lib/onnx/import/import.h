@@ -151,8 +151,8 @@ typedef struct CleaveOnnxNode
   const char *name;
   const char *doc;     /* doc string of the node; NULL: none */
   GPtrArray *operands; /* CleaveOnnxValue, indexed by operand of ONNX; NULL: absent */
-  GPtrArray *rest;     /* CleaveOnnxValue: operands of our op, without those that are attributes;
-                        * cleave_onnx_node_make() fills the array */
+  GPtrArray *rest;     /* CleaveOnnxValue: operands of our op, except operands that become
+                        * attributes; cleave_onnx_node_make() fills the array */
   GPtrArray *attrs;    /* CleaveOnnxAttr: attributes that no upgrade has taken yet */
   const char *result;  /* name of result 0 in the file; NULL: an upgrade added the node */
   guint n_results;     /* number of results, without results at the end that nothing reads */
@@ -264,7 +264,7 @@ gboolean cleave_onnx_node_fail_op (const CleaveOnnxNode *node, GError **error);
 /* Sets the error for an attribute that the importer does not know. Returns FALSE. */
 gboolean
 cleave_onnx_node_fail_attr (const CleaveOnnxNode *node, const CleaveOnnxAttr *attr, GError **error);
-/* Fails if the node still has attributes: the importer does not know those that remain. */
+/* Fails if the node still has attributes: the importer does not know them. */
 gboolean cleave_onnx_node_check_no_attrs (const CleaveOnnxNode *node, GError **error);
 /* make.c: makes the node's values. Folds the node, or adds it to the graph. */
 gboolean cleave_onnx_node_make (CleaveOnnxNode *node, GError **error);

@@ -354,7 +354,7 @@ keep_dims (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Defines an input to which the caller gives a value as a constant. */
+/* Defines an input as a constant, since the caller gives its value. */
 static gboolean
 bind_value (CleaveOnnxImport *import,
             const Onnx__ValueInfoProto *info,

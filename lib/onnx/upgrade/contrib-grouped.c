@@ -261,8 +261,7 @@ gather_rows (CleaveOnnxNode *node,
   return cleave_onnx_join (node, (CleaveOnnxValue **) parts->pdata, parts->len, 0, suffix, error);
 }
 
-/* Returns the present keys or values: those of the cache that are valid, then the new ones in
- * `fresh`. */
+/* Returns the present keys or values: the valid ones of the cache, then the new ones in `fresh`. */
 static CleaveOnnxValue *
 update (CleaveOnnxNode *node,
         Grouped *g,

@@ -82,7 +82,7 @@ qlinear_softmax (CleaveOnnxNode *node, GError **error)
 }
 
 /* Upgrades QLinearWhere. Its operands are the condition, then value, scale and zero point of X,
- * then those of Y. */
+ * then value, scale and zero point of Y. */
 static gboolean
 qlinear_where (CleaveOnnxNode *node, GError **error)
 {
@@ -307,8 +307,8 @@ dynamic_quantize_mat_mul (CleaveOnnxNode *node, GError **error)
                          cleave_onnx_node_operand (node, 4), error);
 }
 
-/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft. Both are the ops of opset 21 of
- * the default domain, with 16-bit integers, in a model of any opset. */
+/* Upgrades QuantizeLinear and DequantizeLinear of com.microsoft. Both ops have the form of opset 21
+ * of the default domain, with 16-bit integers, in a model of any opset. */
 static gboolean
 quantize_of_21 (CleaveOnnxNode *node, GError **error)
 {

@@ -37,9 +37,9 @@ CleaveOnnxValue *cleave_onnx_scaled_product (CleaveOnnxNode *node,
 gboolean cleave_onnx_fused_conv (CleaveOnnxNode *node, GError **error);
 gboolean cleave_onnx_upgrade_dynamic_quantize_lstm (CleaveOnnxNode *node, GError **error);
 
-/* Steps. Each function adds one node and returns its result. It returns `x` itself if the node
- * would not change `x`. It returns NULL if an operand is NULL: an earlier step has failed and has
- * set the error. */
+/* The functions below are steps: each adds one node and returns its result. A step returns `x`
+ * itself if the node would not change `x`. A step returns NULL if an operand is NULL: an earlier
+ * step has failed and has set the error. */
 
 CleaveOnnxValue *cleave_onnx_permute (CleaveOnnxNode *node,
                                       CleaveOnnxValue *x,

@@ -113,7 +113,7 @@ append (CleaveOnnxNode *node,
              : cleave_onnx_join (node, (CleaveOnnxValue *[]){ past, x }, 2, 2, suffix, error);
 }
 
-/* Adds the causal mask, by which a query reads only keys up to its own position. */
+/* Adds the causal mask: a query reads only keys up to its own position. */
 static gboolean
 add_causal (CleaveOnnxNode *node,
             CleaveOnnxAttention *core,

@@ -6,7 +6,8 @@
  *     Conv, 16 outputs -> QuickGelu -> ReorderOutput, 10 channels     channels 10 to 15 are padding
  *
  * The scan goes through the nodes from the last to the first, so it knows how many channels the
- * readers of a value need. It tries both block sizes, and rejects a size that contradicts the file.
+ * readers of a value need. The scan tries the block sizes 8 and 16, and rejects a size that
+ * contradicts the file.
  */
 
 #include "nchwc.h"

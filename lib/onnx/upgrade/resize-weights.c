@@ -209,8 +209,8 @@ append_row (Taps *all, const Taps *taps, gint64 n)
     }
 }
 
-/* Finds the taps of all result elements of dimension d: the same number for each. Returns that
- * number. */
+/* Finds the taps of all result elements of dimension d. Each element gets the same number of taps.
+ * Returns this number. */
 static gint64
 find_all_taps (Taps *all,
                const CleaveOnnxResize *settings,

@@ -17,7 +17,7 @@ typedef struct
 {
   guint n;
   gboolean shrinks, enlarges; /* whether a dimension shrinks; whether a dimension grows */
-  gboolean stays;             /* whether the extents of the result are those of the operand */
+  gboolean stays;             /* whether the result has the extents of the operand */
   float scale[CLEAVE_MAX_RANK];
 } Scales;
 
@@ -57,8 +57,8 @@ set_old_coordinates (CleaveOnnxNode *node, const char *nearest)
   g_ptr_array_add (node->attrs, cleave_onnx_attr_new_string ("nearest_mode", nearest));
 }
 
-/* If some dimensions shrink and others grow, adds a Resize of the dimensions that shrink: they need
- * another rounding. */
+/* If some dimensions shrink and others grow, adds a Resize of the dimensions that shrink: shrinking
+ * needs another rounding. */
 static gboolean
 shrink_first (CleaveOnnxNode *node, Scales *scales, GError **error)
 {

@@ -54,7 +54,8 @@ is_true (const CleaveTensor *tensor, gint64 i)
   return cleave_real_load (element, data + i * (gint64) cleave_element_size (element)) != 0;
 }
 
-/* Compress: a Gather of the indices for which the condition is TRUE. */
+/* The functions below upgrade Compress to a Gather of the indices for which the condition is
+ * TRUE. */
 
 static CleaveOnnxValue *
 flatten (CleaveOnnxNode *node, CleaveOnnxValue *x, GError **error)

@@ -61,7 +61,8 @@ read_window (const CleaveOnnxNode *node, guint weights, Window *window, GError *
   return TRUE;
 }
 
-/* Removes kernel_shape if it equals the shape of operand `weights`. Fails if it does not. */
+/* Removes kernel_shape if it equals the shape of operand `weights`. Fails if kernel_shape
+ * differs. */
 static gboolean
 drop_kernel_shape (CleaveOnnxNode *node, guint weights, GError **error)
 {
