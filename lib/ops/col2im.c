@@ -38,8 +38,8 @@ count_windows (const CleaveWindow *w)
 }
 
 /* Returns the first spatial dimension that has several blocks, or the number of dimensions if no
- * dimension has several. Sets `step` to the distance, in L, between blocks that are neighbors in
- * that dimension. */
+ * dimension has several. Sets `step` to the distance of two neighboring blocks of that dimension in
+ * the list of all blocks. */
 static guint
 find_outermost (const CleaveWindow *windows, guint n, gint64 *step)
 {
@@ -187,7 +187,7 @@ typedef struct
 } Walk;
 
 /* Adds element `tap` of each block to the image, unless its position is outside of the image. Adds
- * a line of blocks along the last dimension at a time. */
+ * the blocks line by line along the last dimension. */
 static void
 add_tap (const Walk *walk, const gint64 *tap)
 {

@@ -3,8 +3,8 @@
 
 /* The parts of a convolution without its arithmetic: types, maps, pieces and the walk over windows.
  * The records and reference kernels of Conv, QLinearConv and ConvInteger consist mostly of these
- * functions; conv-transpose.h and DeformConv use some of them. Fast kernels and bundles ask the
- * same questions, such as cleave_conv_is_depthwise().
+ * functions; conv-transpose.h and DeformConv use some of them. Fast kernels and bundles call its
+ * tests, such as cleave_conv_is_depthwise().
  *
  * The attributes are CleaveConvAttrs. X is operand 0, [N, I, H, W]. The weights, [O, I / group, KH,
  * KW], are the operand with the name W or w. */
@@ -50,7 +50,7 @@ gint64 cleave_conv_macs (const CleaveCall *call);
  * state of these functions. */
 typedef struct
 {
-  void (*begin) (gpointer self, gint64 channel); /* begins a sum of this result channel */
+  void (*begin) (gpointer self, gint64 channel); /* begins the sum of a result channel */
   /* adds the products of one tap that is not padding: n channels of X with the stride `x_stride`,
    * and n of W with `w_stride`, in elements */
   void (*add) (

@@ -58,9 +58,9 @@ has_few_channels (const CleaveCall *call)
 }
 
 /* Returns whether a vector can hold several groups: X and the result have the same number of
- * channels, and each group has 2, 4 or 8 channels. Ratio of the time to that of the kernel for
- * ungrouped convolutions: 0.4 with AVX-512, for 32 groups of 4 channels and a 3x3 kernel at 24x24.
- */
+ * channels, and each group has 2, 4 or 8 channels. Ratio of the time to the time of the kernel
+ * for ungrouped convolutions: 0.4 with AVX-512, for 32 groups of 4 channels and a 3x3 kernel at
+ * 24x24. */
 static gboolean
 is_grouped (const CleaveCall *call)
 {

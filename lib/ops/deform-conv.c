@@ -124,9 +124,9 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the map of the channels of the offsets or of the mask, of which each offset group has
- * `own`. If neither the number of groups nor that of offset groups is a multiple of the other, all
- * channels are needed, and `narrow` refuses a chunk of some groups. */
+/* Returns the map of the channels of the offsets or of the mask; each offset group has `own` of
+ * these channels. The map needs all channels if neither the number of groups nor the number of
+ * offset groups is a multiple of the other. narrow() then refuses a chunk with only some groups. */
 static CleaveDimMap
 map_offset_groups (const CleaveCall *call, gint64 own)
 {

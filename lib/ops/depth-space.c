@@ -47,7 +47,7 @@ copy_squares (
     cleave_copy_loops_run (&loops, deep->data, wide->data);
 }
 
-/* The op DepthToSpace */
+/* The code below defines the op DepthToSpace. */
 
 /* Fast path of DepthToSpace in CRD order if channels are contiguous: deinterleaves one pixel at a
  * time. Returns FALSE, and copies nothing, in all other cases. */
@@ -138,7 +138,7 @@ const CleaveOp cleave_op_depth_to_space = {
   .compute = compute_depth,
 };
 
-/* The op SpaceToDepth: the inverse of DepthToSpace in DCR order */
+/* The code below defines SpaceToDepth, the inverse of DepthToSpace in DCR order. */
 
 static gboolean
 infer_space (const CleaveCall *call, CleaveTensorType *results, GError **error)

@@ -3,8 +3,8 @@
 /* Det: the determinant of each matrix. All dimensions of the result can be split.
  *
  * Order of operations: Gaussian elimination with partial pivoting: the pivot is the element of a
- * column with the largest magnitude, the first of several. The result is the product of the pivots,
- * from first to last. Everything is double, rounded once at the end. */
+ * column with the largest magnitude, the first one of several equal elements. The result is the
+ * product of the pivots, from first to last. Everything is double, rounded once at the end. */
 
 #include <math.h>
 

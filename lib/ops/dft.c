@@ -99,7 +99,7 @@ kernel (const CleaveCall *call)
   return call->operands[0].element == CLEAVE_FLOAT32 ? CLEAVE_KERNEL_DFT : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* The op DFT */
+/* The code below defines the op DFT. */
 
 static const CleaveAttr dft_attrs[] = {
   { "dft_length", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveDftAttrs, dft_length), CLEAVE_AT_LEAST (0),
@@ -205,7 +205,7 @@ const CleaveOp cleave_op_dft = {
   .compute = compute_dft,
 };
 
-/* The op STFT */
+/* The code below defines the op STFT. */
 
 enum { SIGNAL, WINDOW };
 

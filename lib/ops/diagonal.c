@@ -20,7 +20,7 @@ clamp_diagonal (gint64 k, const CleaveShape *shape)
   return shape->rank < 2 ? k : CLAMP (k, -shape->dim[shape->rank - 2], shape->dim[shape->rank - 1]);
 }
 
-/* The op Trilu */
+/* The code below defines the op Trilu. */
 
 static const CleaveAttr trilu_attrs[] = {
   { "k", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveTriluAttrs, k), .onnx_operand = 1,
@@ -98,7 +98,7 @@ const CleaveOp cleave_op_trilu = {
   .compute = compute_trilu,
 };
 
-/* The op EyeLike */
+/* The code below defines the op EyeLike. */
 
 static const CleaveAttr eye_attrs[] = {
   { "dtype", CLEAVE_ATTR_ELEMENT, CLEAVE_FIELD (CleaveEyeAttrs, dtype),

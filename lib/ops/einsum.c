@@ -18,7 +18,7 @@
 #include "lines.h"
 #include "products.h"
 
-/* Normal form of the equation: without spaces, and with an explicit result */
+/* The functions below bring an equation to its normal form: no spaces, and an explicit result. */
 
 static gboolean
 is_label (char c)
@@ -193,7 +193,7 @@ cleave_equation_read (CleaveEquation *e, const CleaveCall *call, GError **error)
   return sort_labels (e, call->n_operands, error);
 }
 
-/* Functions of the record */
+/* The functions below belong to the record of Einsum. */
 
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -249,7 +249,7 @@ macs (const CleaveCall *call)
   return n;
 }
 
-/* The reference kernel */
+/* The code below is the reference kernel of Einsum. */
 
 /* A nest of loops over some labels, the last label innermost, and the stride of each label in each
  * operand. */

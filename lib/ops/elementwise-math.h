@@ -547,7 +547,7 @@ NARROW (gint32, i32, i64, gint64, (gint64) G_MININT32, (gint64) G_MAXINT32)
 /* clang-format on */
 
 /* The attributes of an op of the kind FOLD, such as a Sum of many operands. The loop over the
- * operands sets them. */
+ * operands sets these attributes. */
 typedef struct
 {
   gint64 index, n_operands;

@@ -26,7 +26,7 @@ typedef void (*Loop) (
 #define NUMBER_SET (SIGNED_SET | UNSIGNED_SET)
 #define ANY_SET (NUMBER_SET | BOOL_SET)
 
-/* Inference of element types and shapes */
+/* The functions below infer element types and shapes. */
 
 /* Broadcasts `shape` with the shape of operand `k`. */
 static gboolean
@@ -138,10 +138,10 @@ kernel (const CleaveCall *call)
   return element == CLEAVE_FLOAT64 ? CLEAVE_KERNEL_REFERENCE : CLEAVE_KERNEL_ELEMENTWISE;
 }
 
-/* The reference kernels of element-wise ops */
+/* The functions below are the reference kernels of element-wise ops. */
 
-/* Returns the wide type in which a call is computed: that of the operands, or double if they
- * differ. */
+/* Returns the wide type in which a call is computed: the wide type of its operands, or double if
+ * the operands have different wide types. */
 static CleaveWide
 wide_of (const CleaveCall *call)
 {
@@ -252,7 +252,7 @@ compute_fold (const CleaveCall *call,
       }
 }
 
-/* Attribute tables */
+/* The tables below describe the attributes of element-wise ops. */
 
 /* clang-format off */
 #define NUMBER(field, value) { #field, CLEAVE_ATTR_DOUBLE, CLEAVE_FIELD (CleaveElementwiseAttrs, field), .fallback = value }
@@ -373,7 +373,7 @@ static const CleaveAttr bit_shift_attrs[] = {
 #include "elementwise.def"
 #undef X
 
-/* Records of the ops */
+/* The code below defines the records of the ops of elementwise.def. */
 
 static guint
 since_18 (const CleaveCall *call)
@@ -432,7 +432,7 @@ static const char *const binary_results[] = { "C", NULL };
 #undef X
 /* clang-format on */
 
-/* Typed constructors of element-wise ops */
+/* The functions below are the typed constructors of element-wise ops. */
 
 /* Returns the op of this file with this name and number of operands, or NULL and the error. */
 static const CleaveOp *

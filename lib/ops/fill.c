@@ -7,7 +7,7 @@
 
 #include "move.h"
 
-/* The op ConstantOfShape */
+/* The code below defines the op ConstantOfShape. */
 
 static const CleaveAttr fill_attrs[] = {
   { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveFillAttrs, shape), CLEAVE_AT_LEAST (0),
@@ -74,7 +74,7 @@ const CleaveOp cleave_op_constant_of_shape = {
   .compute = compute_fill,
 };
 
-/* The op Range */
+/* The code below defines the op Range. */
 
 static const CleaveAttr range_attrs[] = {
   { "start", CLEAVE_ATTR_TENSOR, CLEAVE_FIELD (CleaveRangeAttrs, start),
@@ -202,7 +202,7 @@ const CleaveOp cleave_op_range = {
   .compute = compute_range,
 };
 
-/* The op Shape */
+/* The code below defines the op Shape. */
 
 static const CleaveAttr shape_attrs[] = {
   { "start", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveShapeAttrs, start) },

@@ -97,7 +97,8 @@ cleave_fixed_one_over_one_plus (gint32 x)
 }
 
 /* Returns 2^k / x in units of 2^-31, in (1/2, 1], for a positive x with `integer_bits` bits before
- * the binary point. Sets *exponent to k, the number of bits of x that are above 1. */
+ * the binary point. Sets *exponent to k, which is log2 of x, rounded down; x is then in [2^k, 2^(k
+ * + 1)). */
 static inline gint32
 cleave_fixed_reciprocal (guint32 x, gint integer_bits, gint *exponent)
 {

@@ -17,7 +17,7 @@ static const CleaveAttr axis_attrs[] = {
 
 #define NOTHING "there is nothing for the indices to read"
 
-/* The op Gather */
+/* The code below defines the op Gather. */
 
 static gboolean
 infer_gather (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -216,7 +216,7 @@ const CleaveOp cleave_op_gather = {
   .compute = compute_gather,
 };
 
-/* The op GatherElements */
+/* The code below defines the op GatherElements. */
 
 static gboolean
 infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **error)

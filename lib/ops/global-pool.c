@@ -7,7 +7,8 @@
  *
  * GlobalAveragePool: a sum in eight lanes (lanes.h), divided by the number of elements; in float64
  * for float64, else in float32, rounded once at the end. GlobalMaxPool: as MaxPool with a window of
- * all elements. GlobalLpPool: as norms.h says, rounded once at the end. */
+ * all elements. GlobalLpPool: the norm is computed as norms.h describes, and rounded once at the
+ * end. */
 
 #include "build.h"
 #include "lanes.h"

@@ -91,7 +91,7 @@ result_maps (const CleaveCall *call, guint result, CleaveDimMap *map)
     map[d] = (axes >> d & 1) != 0 ? cleave_dim_map_whole (1) : cleave_dim_map_same (d);
 }
 
-/* The reference kernel of LayerNormalization */
+/* The functions below are the reference kernel of LayerNormalization. */
 
 /* Computes a block of Y: (x - mean) * inverse * Scale + B. */
 static void
@@ -233,7 +233,7 @@ const CleaveOp cleave_op_layer_normalization = {
   .compute = compute,
 };
 
-/* The op MeanVarianceNormalization */
+/* The code below defines the op MeanVarianceNormalization. */
 
 /* ONNX adds this number to the standard deviation. */
 #define MVN_EPSILON 1e-9

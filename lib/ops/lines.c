@@ -38,7 +38,7 @@ cleave_wide_compare (CleaveWide wide, gconstpointer a, gconstpointer b)
   return wide == CLEAVE_WIDE_I64 ? COMPARE (gint64) : COMPARE (guint64);
 }
 
-/* Conversions of elements */
+/* The functions below convert elements between types. */
 
 static inline gint64
 fit_signed (double a, gint64 min, gint64 max)
@@ -209,7 +209,7 @@ cleave_line_write (const CleaveView *view,
     copies[view->type.element].write[wide](to, from, step, n);
 }
 
-/* Iteration over lines */
+/* The functions below iterate over lines. */
 
 /* Returns whether dimensions d and d + 1 continue each other in all views, so that they can be
  * merged. */

@@ -3,8 +3,8 @@
 /* LpNormalization, opset 1: each element divided by the norm of its line along the axis. If the
  * norm is 0, so is the result, as in ONNX Runtime. All dimensions but the axis can be split.
  *
- * Order of operations: the norm as norms.h says. float64 is divided by the norm. Shorter floats are
- * multiplied by 1 / norm in double, where this cannot overflow, and rounded. */
+ * Order of operations: the norm is computed as norms.h describes. float64 is divided by the norm.
+ * Shorter floats are multiplied by 1 / norm in double, where this cannot overflow, and rounded. */
 
 #include "../ir/op.h"
 #include "norms.h"

@@ -22,8 +22,8 @@ cleave_matmul_own_dim (const CleaveMatmulDims *dims, CleaveMatmulSide side)
   return side == CLEAVE_MATMUL_A ? dims->n_batch : dims->rank - 1;
 }
 
-/* k_dim() returns the index of dimension K of a stack; the other function returns the index of the
- * other dimension of its matrices. */
+/* k_dim() returns the index of dimension K of a stack. other_dim() returns the index of the other
+ * dimension of the matrices. */
 
 static guint
 k_dim (const CleaveShape *stack, CleaveMatmulSide side)

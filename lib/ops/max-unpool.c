@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* MaxUnpool, opset 11: moves each element to the position at which a MaxPool found it; all others
- * are 0.
+/* MaxUnpool, opset 11: moves each element to the position at which a MaxPool found it; all other
+ * elements of the result are 0.
  *
  * An index counts the elements of the whole value that was pooled, with all images and channels. A
  * MaxPool never finds an element of another channel, so the kernel uses only the position within

@@ -67,8 +67,8 @@ gboolean cleave_move_check_within (const CleaveShape *indices,
 /* Returns `view`, from element `offset` on, without the n dimensions from dimension `first` on. */
 CleaveView cleave_move_drop_dims (const CleaveView *view, guint first, guint n, gint64 offset);
 
-/* Is the `infer` of Reshape and Expand: the shape is the attribute `shape`, the element type that
- * of the operand. */
+/* Is the `infer` of Reshape and Expand: the shape is the attribute `shape`, and the element type is
+ * the operand's. */
 gboolean
 cleave_infer_shape_attr (const CleaveCall *call, CleaveTensorType *results, GError **error);
 

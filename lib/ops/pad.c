@@ -72,7 +72,8 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = cleave_dim_map_offset (d, -a->pads.v[d]);
 }
 
-/* Sets the pads of a piece to the clips of its slice. */
+/* Sets the pads of a piece to the clips of its slice (CleaveSlice): the elements outside of the
+ * operand. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

@@ -137,9 +137,9 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_window_maps (&dims, windows, map);
 }
 
-/* Sets the pads of a piece to the clips of its slice. If an end pad then exceeds the node's pad,
- * ceil_mode is the cause: the last window reaches beyond the padding. AveragePool does not count
- * these elements, so the piece gets the node's pad and ceil_mode. */
+/* Sets the pads of a piece to the clips of its slice (CleaveSlice). If an end pad then exceeds the
+ * node's pad, ceil_mode is the cause: the last window reaches beyond the padding. AveragePool does
+ * not count these elements, so the piece gets the node's pad and ceil_mode. */
 static gboolean
 narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {
@@ -254,7 +254,7 @@ each_window (const CleaveCall *call,
     }
 }
 
-/* Functions of MaxPool */
+/* The functions below compute a MaxPool. */
 
 /* Returns the index of the tap's element in the whole value of which X is a part: in row-major
  * order or, if storage_order is 1, with the first spatial dimension changing fastest. */
@@ -327,7 +327,7 @@ compute_max (const CleaveCall *call, const CleaveView *operands, const CleaveVie
   each_window (call, &operands[X], results, make_max);
 }
 
-/* Functions of AveragePool */
+/* The functions below compute an AveragePool. */
 
 /* Returns the number of taps of a window that are in the data or in the node's padding. Taps beyond
  * the padding, which ceil_mode adds, do not count. */
@@ -397,7 +397,7 @@ compute_average (const CleaveCall *call, const CleaveView *operands, const Cleav
   each_window (call, &operands[X], results, make_average);
 }
 
-/* Functions of LpPool */
+/* The functions below compute an LpPool. */
 
 static void
 compute_lp (const CleaveCall *call, const CleaveView *operands, const CleaveView *results)

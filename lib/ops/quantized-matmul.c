@@ -163,7 +163,7 @@ maps_integer (const CleaveCall *call, guint operand, CleaveDimMap *map)
   maps_places (call, &integer_places, operand, map);
 }
 
-/* The reference kernels of QLinearMatMul and MatMulInteger */
+/* The code below is the reference kernels of QLinearMatMul and MatMulInteger. */
 
 /* An operand, and its strides along the dimensions of the result. */
 typedef struct

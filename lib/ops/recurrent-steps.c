@@ -180,7 +180,7 @@ activate (const Walk *walk, guint function, double a)
   return apply (walk, function, low > clip ? clip : low);
 }
 
-/* The functions that compute a step of an RNN, a GRU and an LSTM */
+/* The functions below compute a step of an RNN, a GRU or an LSTM. */
 
 static void
 step_rnn (const Walk *walk)
@@ -260,7 +260,7 @@ step_lstm (const Walk *walk)
     }
 }
 
-/* The kernels, which run all steps of all sequences */
+/* The kernels below run all steps of all sequences. */
 
 typedef void (*Step) (const Walk *walk);
 

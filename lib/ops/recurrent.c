@@ -50,15 +50,15 @@ count_directions (const CleaveRecurrentAttrs *a)
   return a->direction == CLEAVE_DIRECTION_BIDIRECTIONAL ? 2 : 1;
 }
 
-/* Activation functions */
+/* The code below finds the activation functions of a node. */
 
 static const char *const activation_names[] = { "Tanh",       "Sigmoid",     "Relu",
                                                 "Affine",     "LeakyRelu",   "ThresholdedRelu",
                                                 "ScaledTanh", "HardSigmoid", "Elu",
                                                 "Softsign",   "Softplus",    NULL };
 
-/* Which parameters each activation function has, and their defaults. The defaults apply if an
- * attribute has too few entries. */
+/* The parameters of each activation function, and the defaults of the parameters. A default applies
+ * if an attribute has too few entries. */
 static const struct
 {
   gboolean has_alpha, has_beta;
@@ -123,7 +123,7 @@ narrow_activations (const CleaveCall *call, guint direction, CleaveRecurrentAttr
     }
 }
 
-/* Attributes and types */
+/* The functions below check attributes and infer types. */
 
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
@@ -230,7 +230,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Maps and attributes of pieces */
+/* The functions below set the maps, and the attributes of pieces. */
 
 /* Sets the map of an initial or final state. */
 static void
@@ -306,8 +306,8 @@ sequence (const CleaveCall *call, CleaveSequence *sequence)
                                 .takes = { [CLEAVE_RECURRENT_Y_H] = CLEAVE_RECURRENT_INITIAL_H,
                                            [CLEAVE_RECURRENT_Y_C] = CLEAVE_RECURRENT_INITIAL_C },
                                 .ahead_operands = { W, B } };
-  /* For 16-bit floats there is no op that runs ahead: its result would round the sums to 16 bits.
-   */
+  /* For 16-bit floats, no op computes the sums over X ahead: its result would round the sums to 16
+   * bits. */
   if (cleave_call_has (call, W) && cleave_element_size (call->operands[X].element) > 2)
     sequence->ahead = &cleave_op_recurrent_sums;
   return a->direction != CLEAVE_DIRECTION_BIDIRECTIONAL && !cleave_call_has (call, LENGTHS);
@@ -338,7 +338,7 @@ since (const CleaveCall *call)
   return call->operands[X].element == CLEAVE_BFLOAT16 ? 22 : 0;
 }
 
-/* Records of RNN, GRU and LSTM */
+/* The code below defines the records of RNN, GRU and LSTM. */
 
 static const char *const directions[] = { "forward", "reverse", "bidirectional", NULL };
 
@@ -368,8 +368,8 @@ static const char *const lstm_operands[] = { "X",         "W",         "R", "B",
 static const char *const results[] = { "Y", "Y_h", NULL };
 static const char *const lstm_results[] = { "Y", "Y_h", "Y_c", NULL };
 
-/* Defines a record. A node must have all results, since the kernels store the states in them from
- * step to step. */
+/* Defines a record. A node must have all results, since the kernels store the states in the results
+ * from step to step. */
 #define RECORD(word, op_name, op_operands, op_results)                                             \
   const CleaveOp cleave_op_##word = {                                                              \
     .name = op_name,                                                                               \

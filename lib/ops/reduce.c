@@ -93,7 +93,7 @@ maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
   cleave_axes_maps (&call->operands[0].shape, axes_of (call), a->keepdims, map);
 }
 
-/* The reference kernels of all reductions */
+/* The code below is the reference kernels of all reductions. */
 
 static void
 run (const CleaveCall *call,
@@ -112,8 +112,9 @@ run (const CleaveCall *call,
   for (guint d = 0; d < x->type.shape.rank; d++)
     block.n *= (axes >> d & 1) != 0 ? x->type.shape.dim[d] : 1;
   if (block.n == 0)
-    wide = block.wide = CLEAVE_WIDE_F64; /* as doubles, infinities become the limits of an integer
-                                          * type */
+    /* a maximum of no elements is -infinity, which becomes the smallest integer when it is
+     * stored */
+    wide = block.wide = CLEAVE_WIDE_F64;
   cleave_lines_init_dims (&block.lines, &x, 1, axes);
   for (gboolean more = cleave_lines_init_dims (&lines, views, 2, ~axes); more;
        more = cleave_lines_next (&lines))
@@ -232,7 +233,7 @@ kernel_SAME (const CleaveCall *call)
   return size >= 4 || (size == 1 && is_bound) ? CLEAVE_KERNEL_REDUCE : CLEAVE_KERNEL_REFERENCE;
 }
 
-/* Records of the reductions */
+/* The code below defines the records of the reductions. */
 
 static const char *const operands[] = { "data", NULL };
 static const char *const results[] = { "reduced", NULL };

@@ -110,7 +110,7 @@ narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GStrin
   return check_rows (&chunk->range, &chunk->slices[0], why);
 }
 
-/* The op Reshape */
+/* The code below defines the op Reshape. */
 
 static const CleaveAttr reshape_attrs[] = {
   { "shape", CLEAVE_ATTR_INTS, CLEAVE_FIELD (CleaveReshapeAttrs, shape), CLEAVE_AT_LEAST (-1),
@@ -246,7 +246,7 @@ cleave_graph_add_reshape (
   return cleave_build (graph, &cleave_op_reshape, name, &x, 1, &a, error);
 }
 
-/* The op Flatten */
+/* The code below defines the op Flatten. */
 
 static const CleaveAttr flatten_attrs[] = {
   { "axis", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveAxisAttrs, axis), .fallback = 1 },
@@ -325,7 +325,7 @@ cleave_graph_add_flatten (
   return cleave_build (graph, &cleave_op_flatten, name, &x, 1, &a, error);
 }
 
-/* The ops Squeeze and Unsqueeze */
+/* The code below defines the ops Squeeze and Unsqueeze. */
 
 /* Makes axes positive, sorts them, and fails if an axis is given twice. `rank` is the rank of the
  * value that has these dimensions: the operand of a Squeeze, or the result of an Unsqueeze. */

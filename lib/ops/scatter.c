@@ -51,7 +51,7 @@ check_updates (const CleaveCall *call, const CleaveShape *wanted, GError **error
 
 #define NOTHING "there is nothing for the indices to write"
 
-/* Functions that combine updates with elements */
+/* The functions below combine updates with elements. */
 
 typedef void (*Join) (gconstpointer as, gconstpointer bs, gpointer ys, gint64 n);
 
@@ -110,7 +110,7 @@ cleave_scatter_join_line (const CleaveView *to,
     }
 }
 
-/* The op ScatterElements */
+/* The code below defines the op ScatterElements. */
 
 static gboolean
 infer_elements (const CleaveCall *call, CleaveTensorType *results, GError **error)

@@ -11,7 +11,7 @@ print_nothing (gconstpointer attrs, GString *out)
 {
 }
 
-/* The op Input */
+/* The code below defines the op Input. */
 
 static gboolean
 infer_input (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -42,7 +42,7 @@ const CleaveOp cleave_op_input = {
   .print = print_nothing,
 };
 
-/* The op Constant */
+/* The code below defines the op Constant. */
 
 static gboolean
 infer_constant (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -82,7 +82,7 @@ const CleaveOp cleave_op_constant = {
   .compute = compute_constant,
 };
 
-/* The op Assemble */
+/* The code below defines the op Assemble. */
 
 static const CleaveRange *
 part_range (const CleaveAssembleAttrs *a, guint part)

@@ -123,7 +123,7 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Maps and attributes of pieces */
+/* The functions below set the maps, and the attributes of pieces. */
 
 static void
 map_state (const CleaveCall *call, CleaveDimMap *map)
@@ -381,7 +381,7 @@ static const CleaveAttr attrs[] = {
 #undef INT
 #undef INTS
 
-/* A node must have all results, since the kernel stores the states in them from step to step. */
+/* A node must have all results: the kernel stores the states in them from step to step. */
 const CleaveOp cleave_op_tflite_lstm = {
   .name = "TfliteLstm",
   .operands = (const char *const[]){ "X", "W", "R", "B", "initial_h", "initial_c", NULL },

@@ -14,7 +14,7 @@
 
 enum { X, TABLE };
 
-/* The op TfliteSum */
+/* The code below defines the op TfliteSum. */
 
 static gboolean
 is_axis (const CleaveTfliteSumAttrs *a, guint d)
@@ -113,7 +113,7 @@ const CleaveOp cleave_op_tflite_sum = {
   .compute = compute_sum,
 };
 
-/* The op TfliteSoftmax */
+/* The code below defines the op TfliteSoftmax. */
 
 #define TABLE_SIZE 256
 #define SUM_INTEGER_BITS 12

@@ -118,7 +118,7 @@ compute (const CleaveCall *call,
 
 #define INT(field) CLEAVE_TFLITE_INT (CleaveTfliteRescaleAttrs, field)
 
-/* The op TfliteL2Normalize */
+/* The code below defines the op TfliteL2Normalize. */
 
 static gboolean
 infer_l2_normalize (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -154,7 +154,7 @@ const CleaveOp cleave_op_tflite_l2_normalize = {
   .compute = compute_l2_normalize,
 };
 
-/* The op TfliteLogSoftmax */
+/* The code below defines the op TfliteLogSoftmax. */
 
 static gboolean
 infer_log_softmax (const CleaveCall *call, CleaveTensorType *results, GError **error)

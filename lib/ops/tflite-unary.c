@@ -4,11 +4,12 @@
  *
  * TfliteLookup: y is element x + 128 of a table of 256, or element x if x is uint8. LOGISTIC, TANH,
  * LEAKY_RELU, QUANTIZE and others on int8: the importer computes the table by the rule of the
- * operator. It also turns inputs and outputs of uint8 to int8 and back.
+ * operator. The importer also converts inputs of uint8 to int8, and outputs from int8 to uint8,
+ * with such a table.
  *
  * TfliteRescale: y = (x - x_zero) times a multiplier, plus y_zero, clamped to the element type.
- * Values below x_zero have a multiplier of their own. QUANTIZE and LEAKY_RELU on other integers.
- * Sources: reference/requantize.h and reference/leaky_relu.h.
+ * Values below x_zero have a multiplier of their own. The op computes QUANTIZE and LEAKY_RELU on
+ * other integers. Sources: reference/requantize.h and reference/leaky_relu.h.
  *
  * TfliteQuantize: y = x / scale in float32, rounded to the nearest integer, ties away from zero,
  * plus the zero point, clamped to the element type. A NaN gives the zero point. Source:
@@ -23,7 +24,7 @@ enum { X, TABLE };
 
 #define TABLE_SIZE 256
 
-/* The op TfliteLookup */
+/* The code below defines the op TfliteLookup. */
 
 static gboolean
 infer_lookup (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -94,7 +95,7 @@ kernel_convert (const CleaveCall *call)
   return CLEAVE_KERNEL_CONVERT;
 }
 
-/* The op TfliteRescale */
+/* The code below defines the op TfliteRescale. */
 
 #define INTEGERS (CLEAVE_ELEMENTS_TFLITE | CLEAVE_ELEMENT_BIT (CLEAVE_INT32))
 
@@ -169,7 +170,7 @@ const CleaveOp cleave_op_tflite_rescale = {
   .compute = compute_rescale,
 };
 
-/* The op TfliteQuantize */
+/* The code below defines the op TfliteQuantize. */
 
 static gboolean
 infer_quantize (const CleaveCall *call, CleaveTensorType *results, GError **error)

@@ -57,7 +57,7 @@ cleave_tflite_rescale (const CleaveTfliteRescaleAttrs *a, gint32 value)
 /* Fails unless `value`, the attribute with the name `name`, is in the range [least, most]. */
 gboolean
 cleave_tflite_check (const char *name, gint64 value, gint64 least, gint64 most, GError **error);
-/* Check a zero point; the bounds of a result; or a multiplier with its shift. */
+/* Check a zero point, the bounds of a result, or a multiplier with its shift. */
 gboolean
 cleave_tflite_check_zero (const char *name, CleaveElement element, gint64 value, GError **error);
 gboolean cleave_tflite_check_bounds (CleaveElement element, gint64 min, gint64 max, GError **error);

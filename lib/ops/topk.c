@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* TopK: the k largest or smallest elements along the axis, and their indices along the axis. All
- * dimensions but the axis can be split, of both results alike.
+ * dimensions but the axis can be split, in both results at once.
  *
  * The order is total, so that the result does not depend on the algorithm. Equal elements are in
  * the order of their indices, and NaN is larger than all numbers. Results are in order even if

@@ -33,7 +33,7 @@ store (const CleaveView *y, gint64 offset, double value)
   cleave_move_element (y, offset, &one, 0);
 }
 
-/* The window functions */
+/* The code below defines the ops HannWindow, HammingWindow and BlackmanWindow. */
 
 static const CleaveAttr window_attrs[] = {
   { "size", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveWindowFunctionAttrs, size), .fallback = -1,
@@ -105,7 +105,7 @@ WINDOW (hann, "HannWindow")
 WINDOW (hamming, "HammingWindow")
 WINDOW (blackman, "BlackmanWindow")
 
-/* The op MelWeightMatrix */
+/* The code below defines the op MelWeightMatrix. */
 
 static const CleaveAttr mel_attrs[] = {
   { "num_mel_bins", CLEAVE_ATTR_INT, CLEAVE_FIELD (CleaveMelAttrs, num_mel_bins), .fallback = -1,

@@ -101,6 +101,6 @@ gboolean cleave_window_check_lists (const CleaveInts *strides,
  * result. Fails if there is no window. */
 gboolean cleave_window_count (
     const CleaveWindow *window, guint i, gboolean ceil_mode, gint64 *count, GError **error);
-/* Sets the pads of a piece to the clips of its slice. `h` is the index of the first spatial
- * dimension of the slice, `n` the number of spatial dimensions. */
+/* Sets the pads of a piece to the clips of its slice (CleaveSlice). `h` is the index of the first
+ * spatial dimension of the slice, `n` the number of spatial dimensions. */
 void cleave_pads_from_slice (CleaveInts *pads, guint n, const CleaveSlice *slice, guint h);
