@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """abi.py ROOT LIBRARY [--write]: compares the binary interface with tests/api/abi.txt, or writes that file.
 
-The file has a line for each public function, with its types, and for each value of an enum. A public struct has a line with
-its size and the offsets of its fields. A line that was lost or changed breaks programs that were compiled before: raise the
-number of the library with it, and say so in CHANGELOG.md. A line that was added breaks none. Renew the file in both cases.
-The exported symbols of the library must be the declared functions."""
+The file has a line for each public function, with its types, and for each value of an enum. A public struct has a line
+with its size and the offsets of its fields. A lost or changed line breaks programs that were compiled before: raise the
+number of the library in the same commit, and add a line to CHANGELOG.md. An added line breaks no program. After any
+change of a line, write the file again. The exported symbols of the library must be the declared functions."""
 
 import os
 import pathlib

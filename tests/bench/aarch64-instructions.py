@@ -32,7 +32,7 @@ CPU revision\t: 1
 
 
 def compile_all(folder, root, ort):
-    """Compiles the plugin and the program that runs ONNX Runtime. Returns both paths."""
+    """Compiles the plugin and the program that runs ONNX Runtime. Returns the paths of the plugin and the program."""
     plugin, program = os.path.join(folder, 'libqemu-count.so'), os.path.join(folder, 'ort-run')
     subprocess.run(['gcc', '-O2', '-shared', '-fPIC', f'{HERE}/qemu-count.c', '-o', plugin], check=True)
     subprocess.run(

@@ -45,7 +45,7 @@ def read_functions(path, objdump):
 
 
 def find_loops(code):
-    """Returns the innermost loops: those whose only branch is their last instruction."""
+    """Returns the innermost loops: loops whose only branch is their last instruction."""
     place = {address: i for i, (address, _) in enumerate(code)}
     for i, (address, text) in enumerate(code):
         target = re.search(r'([0-9a-f]+) <', text)

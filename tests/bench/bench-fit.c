@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Compares the memory of fitted chains of convolutions with msf-CNN's figures ("msf-CNN", NeurIPS
- * 2025, table of peak memory and MACs). Its convention counts one byte per element and neither the
- * network's input nor its last result. Ours is the arena of a program, divided by four since
+ * 2025, table of peak memory and MACs). msf-CNN counts one byte per element, without the network's
+ * input and its last result. Cleave's figure is the arena of a program, divided by four since
  * elements are float32.
  *
  * For each point of msf-CNN's table, prints the least arena of all plans of the frontier that have
@@ -63,8 +63,8 @@ get_factor (const CleaveFitTotals *totals, gint64 last_macs)
   return (double) (totals->macs_after + last_macs) / (double) (totals->macs_before + last_macs);
 }
 
-/* Returns the plan with the least memory among the plans whose MACs are at most `factor` times
- * those of the unsplit graph. */
+/* Returns the plan with the least memory among the plans whose MACs are at most `factor` times the
+ * MACs of the unsplit graph. */
 static const CleaveFitTotals *
 find_point (const GPtrArray *plans, double factor, gint64 last_macs)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the peak rates of one core and prints them as JSON. Each is the best of many runs:
+/* Measures the peak rates of one core and prints them as JSON. Each rate is the best of many runs:
  *
  *   - float32 fused multiply-adds, in GFLOP/s; products of bytes per multiply-add
  *   - a division, a square root and a float16 conversion, in durations of a multiply-add
@@ -144,7 +144,8 @@ best_copy (gsize n_bytes)
   return 2 * (double) n_bytes / least * 1e-3;
 }
 
-/* Returns the duration of `op` divided by that of a multiply-add. 0: `op` could not be measured. */
+/* Returns the duration of `op` divided by the duration of a multiply-add. 0: `op` could not be
+ * measured. */
 static double
 units (Op op)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* bench-model MODEL.onnx THREADS [SHAPE]: prints as JSON the cost of making a program of a model.
- * The first figure is the processor time in milliseconds, the least of three. The others are the
- * memory that the program reports, and the growth of process memory after it made the program and
- * ran it once.
+ * The first figure is the processor time in milliseconds, the least of three. The other figures are
+ * the memory that the program reports, and the growth of process memory until the program has run
+ * once.
  *
  * bench-model --vgg FILE.onnx: writes the convolutions and poolings of VGG-16 for 224x224, with
  * random weights. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: mpirun starts it. It prints three times as JSON.
- * The first two are the shortest run on ranks with one thread each, and the shortest run of one
- * process with as many threads. The third is the simulated time of a run on the ranks with the
- * measured network.
+/* bench-ranks MODEL GBIT LATENCY REPEAT [SHAPE]: prints three times as JSON. mpirun starts this
+ * program on each rank. The first two times are the shortest run on ranks with one thread each, and
+ * the shortest run of one process with as many threads. The third is the simulated time of a run on
+ * the ranks with the measured network.
  *
  * The model is split and placed for GBIT and LATENCY, so that ranks send each other messages even
- * if the real network is slower. If both are 0, the model is placed for the measured network. SHAPE
- * is the shape of the only input.
+ * if the real network is slower. If GBIT and LATENCY are 0, the model is placed for the measured
+ * network. SHAPE is the shape of the only input.
  *
- * The simulation uses measured times of steps. They are measured in a program that runs all steps
- * in one process, while the other ranks sleep. */
+ * The simulation uses measured times of steps. To measure them, one process runs all steps, while
+ * the other ranks sleep. */
 
 #include <cleave/cleave-mpi.h>
 #include <cleave/cleave.h>
@@ -187,7 +187,7 @@ count_bytes (const CleaveProgramStats *stats)
   return stats->arena_bytes + stats->scratch_bytes + stats->weight_bytes;
 }
 
-/* Returns the memory of the largest rank, divided by that of a single process. */
+/* Returns the memory of the largest rank, divided by the memory of a single process. */
 static double
 compare_memory (const Programs *programs)
 {

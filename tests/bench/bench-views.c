@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* bench-views [FOLDER]: measures splits and joins of 1x256x128x128 float32 along each axis, into
- * few and many parts. The parts are values inside a graph, of which no data is moved, or inputs or
+ * few and many parts. The parts are values inside a graph, whose data is not moved, or inputs or
  * outputs of the graph. Each measurement alternates with a memcpy of the same size, and each figure
  * is the best of several rounds. No figure makes the program fail. With FOLDER, the program only
  * writes the models there, for peers/views.mjs. */

@@ -35,8 +35,8 @@ EXCLUDE = ['--exclude-inputs', '--inputs-apart']
 # The comparison lists at most this many slow runs.
 LISTED_RUNS = 40
 
-# A run is killed after PATIENCE times as many seconds of the clock as its limit of processor seconds. The factor
-# allows it to wait for a processor.
+# A run is killed after PATIENCE times as many seconds of the clock as its limit of processor seconds. The factor allows
+# a run to wait for a processor.
 PATIENCE = 20
 
 # A goal: the search for a network of at most SMALL_NODES nodes takes at most SMALL_SECONDS processor seconds.
@@ -74,7 +74,8 @@ def zoo_options():
 
 
 def files_below(path):
-    """Returns the models in a folder and its subfolders; of a folder with links that fetch.sh has made, only the links."""
+    """Returns the models in a folder and its subfolders. If fetch.sh has made links in the folder, returns only the
+    links."""
     files = []
     for folder, folders, names in os.walk(path):
         models = [os.path.join(folder, name) for name in names if os.path.splitext(name)[1] in ('.onnx', '.tflite')]
@@ -269,7 +270,7 @@ def clock(cleave, file, repeat):
 
 
 def time_both(cleave, file, split):
-    """Returns the measured latency of the split model divided by that of the whole model, on one thread."""
+    """Returns the measured latency of the split model divided by the latency of the whole model, on one thread."""
     repeat = max(3, min(50, math.ceil(300 / clock(cleave, file, 1))))
     pairs = [(clock(cleave, file, repeat), clock(cleave, split, repeat)) for _ in range(ROUNDS)]
     whole, pieces = (min(column) for column in zip(*pairs))

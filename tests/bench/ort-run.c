@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ort-run MODEL N [[INPUT=]EXTENT,...]...: runs a model N times with ONNX Runtime on one thread.
- * Inputs are zeros. An extent that the model leaves open is 1 unless an argument gives the shape. A
- * shape without a name is for all inputs.
- *
- * The package of ONNX Runtime in npm has the library without its header. The functions of its C
- * interface are in a table whose order never changes, so this file numbers the few that it calls.
- */
+/* ort-run MODEL N [[INPUT=]EXTENT,...]...: runs a model N times with ONNX Runtime on one thread. *
+   Inputs are zeros. An extent that the model leaves open is 1 unless an argument gives the shape. A
+   * shape without a name is for all inputs. * * The package of ONNX Runtime in npm has the library
+   without its header. The functions of its C interface are in a table whose order never changes, so
+   this file contains the positions of the functions that it calls.
+    */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -73,8 +72,8 @@ element_size (int type)
   return type >= 0 && (size_t) type < sizeof sizes / sizeof *sizes ? sizes[type] : 0;
 }
 
-/* Sets `extents` to the shape that the arguments give for an input. Leaves it unchanged if they
- * give none. */
+/* Sets `extents` to the shape that the arguments give for an input. If the arguments give no shape,
+ * `extents` stays unchanged. */
 static void
 take_shape (const char *name, char **arguments, int64_t *extents, size_t rank)
 {

@@ -3,9 +3,9 @@
 """ranks-sweep.py CLEAVE FOLDER [MODEL.onnx[:SHAPE] ...] [--only NAME]: runs models on 1 to 4 ranks with 1 and 2
 threads, in shared memory and over TCP only.
 
-The models are those that tests/peers/fetch.sh downloaded to FOLDER, and the given MODELs. Each run must have the outputs
-of one process, bit for bit, and send the planned messages and bytes. Nodes are placed for a very fast network, so that
-ranks send many values. Fails if a run fails. Exits with 77 without mpirun."""
+The models are the models that tests/peers/fetch.sh downloaded to FOLDER, and the given MODELs. Each run must have the
+outputs of one process, bit for bit, and send the planned messages and bytes. Nodes are placed for a very fast network,
+so that ranks send many values. Fails if a run fails. Exits with 77 without mpirun."""
 
 import argparse
 import json

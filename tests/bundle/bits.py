@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] CLEAVE MODEL…: writes bundles of models for five budgets, from
-# the smallest arena to whole layers, and for each place of the input. Compiles them without warnings and with the address
-# and undefined behavior sanitizers, and runs their test programs, which compare the bits with those of `cleave run`.
-# Prints a line for each model, and fails if one bundle differs. A model that a bundle cannot compute is skipped by name.
+# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] CLEAVE MODEL…: writes bundles of models for five budgets,
+# from the smallest arena to whole layers, and for each place of the input. Compiles them without warnings and with the
+# address and undefined behavior sanitizers, and runs their test programs, which compare the bits with the bits of
+# `cleave run`. Prints a line for each model, and fails if one bundle differs. A model that a bundle cannot compute is
+# skipped by name.
 import argparse
 import glob
 import json

@@ -2,8 +2,8 @@
 
 /* Linked with a bundle on an emulated board (emulate.py): measures a call of the bundle's run
  * function, RUN (void *arena, const void *io), with the linker option --wrap. Prints the bytes of
- * stack that the call used and, if the board has a CMSDK timer, its value before minus its value
- * after. */
+ * stack that the call used. If the board has a CMSDK timer, also prints how much the timer, which
+ * counts down, has fallen during the call. */
 
 #include <stdint.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 # emulated boards. Usage: emulate.py [--board=M0,M4 …] [--flags="-O2"] [--table] FOLDER…
 #
 # Prints for each bundle and board: bytes of code and tables, of stack, instructions of a run (on the boards with a
-# CMSDK timer: exact and repeatable, as QEMU counts them). Fails if an output differs from that of `cleave run`. A
+# CMSDK timer: exact and repeatable, as QEMU counts them). Fails if an output differs from the output of `cleave run`. A
 # bundle that does not fit the memory of a board is skipped.
 import argparse
 import glob

@@ -508,8 +508,8 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
 }
 
 /* Returns whether random nodes of an op cannot be in a bundle, so that special generators make the
- * nodes. Random powers have exponents without kernels. The other ops are views or have a batch, in
- * a graph without a node that reads images with channels first. */
+ * nodes. Random powers have exponents without kernels. The nodes of the other ops are views or have
+ * a batch, since no node of their graph shows that images have their channels first. */
 static gboolean
 is_special (const char *op)
 {

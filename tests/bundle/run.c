@@ -80,9 +80,9 @@ START_TEST (bundles_of_random_networks_have_the_bits_of_a_program)
 }
 END_TEST
 
-/* Graphs whose values have other shapes in a bundle than in the graph. They have images of a batch
- * that are joined, mixed or computed as one image, sequences, and normalizations along any
- * dimensions. */
+/* Graphs whose values have other shapes in a bundle than in the graph. Some graphs join or mix the
+ * images of a batch, or compute a batch as one image. Other graphs contain sequences, or
+ * normalizations along any dimensions. */
 static const char *const texts[] = {
   /* The parts of a Concat share memory in each image of the batch. */
   "%x = Input : float32 9x1x1x24\n%a = Input : float32 9x1x1x24\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bundles that keep values from run to run. The test program of a bundle with states runs it four
- * times. */
+/* Bundles that keep values from run to run. The test program of a bundle with states runs the
+ * bundle four times. */
 
 #include "networks.h"
 #include "test.h"

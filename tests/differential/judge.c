@@ -85,8 +85,8 @@ end (Case *at)
   trial_clear (&at->trial);
 }
 
-/* Runs the graph after a pass, a split or another Way has changed it. Compares the outputs with
- * those of the reference kernels. */
+/* Runs the graph after a pass, a split or another Way has changed it. Compares the outputs with the
+ * outputs of the reference kernels. */
 static Verdict
 run_way (Case *at, Way *way)
 {

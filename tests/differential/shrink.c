@@ -38,7 +38,7 @@ is_same (Shrink *at, const GArray *graph, const GArray *way)
 }
 
 /* Replaces the choices of one tape by `next` if the case then still fails with the same verdict.
- * Returns whether it does. */
+ * Returns whether the choices were replaced. */
 static gboolean
 accept (Shrink *at, GArray **tape, GArray *next)
 {

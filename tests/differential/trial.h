@@ -154,14 +154,15 @@ guint use_type (Trial *trial, const TrialType *type);
 guint use_new (Trial *trial, const TrialType *type, int mode);
 /* Returns a value of integers from min to max, both included. */
 guint use_indices (Trial *trial, const TrialType *type, gint64 min, gint64 max);
-/* These functions return constants on which the shape of a result depends. */
+/* The next six functions return constants, on which the shape of a result may depend. */
 guint use_ints (Trial *trial, const gint64 *v, guint n);
 guint use_int (Trial *trial, gint64 v);
 guint use_floats (Trial *trial, const float *v, guint n);
 guint use_float (Trial *trial, float v);
 guint use_number (Trial *trial, guint element, gint64 v);
 guint use_fixed (Trial *trial, const TrialType *type, int mode);
-guint use_scalar (Trial *trial, guint element, int mode); /* need not be constant */
+/* Returns a new scalar: an input or a constant. */
+guint use_scalar (Trial *trial, guint element, int mode);
 
 void add_node (Trial *trial, const char *op);
 void add_in (Trial *trial, guint value);

@@ -127,8 +127,8 @@ workers_judge (Report *report, Tape *graph, Tape *way, gint64 hang_after)
   return report->verdict;
 }
 
-/* Judges the seeds of a job in a worker process. It ends after a few hundred seeds, so that leaks
- * stay small. */
+/* Judges the seeds of a job in a worker process. The process ends after a few hundred seeds, so
+ * that leaks stay small. */
 static void
 work (Job *job)
 {

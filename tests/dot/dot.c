@@ -102,7 +102,8 @@ START_TEST (names_are_read_back)
 
       ck_assert_msg (is_lost == cannot_be, "node %u", i);
     }
-  /* DOT cannot represent these characters. */
+  /* DOT cannot represent the names that are lost above: characters of these names become references
+   * such as &#37;. */
   ck_assert_ptr_nonnull (agnode (read, (char *) "&#37;x", FALSE));
   ck_assert_ptr_nonnull (agnode (read, (char *) "<&#92;", FALSE));
   agclose (read);
@@ -218,8 +219,8 @@ START_TEST (pieces_show_their_range)
 }
 END_TEST
 
-/* Ranges from the options replace those found in the graph, and propagate to element-wise
- * producers. */
+/* Ranges from the options replace the ranges that are found in the graph, and propagate to
+ * element-wise producers. */
 START_TEST (ranges_may_come_from_the_options)
 {
   g_autoptr (CleaveGraph) graph = split_graph ();

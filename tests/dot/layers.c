@@ -87,8 +87,8 @@ START_TEST (a_chain_is_a_column)
 }
 END_TEST
 
-/* The layout moves vertices without predecessors down. Otherwise such a vertex would be in the
- * first layer, far above its reader. */
+/* The layout moves vertices without predecessors down. Without this move, a vertex without
+ * predecessors would be in the first layer, far above its reader. */
 START_TEST (a_vertex_without_predecessors_is_just_above_its_reader)
 {
   const double sizes[] = { 9, 9, 9, 9, 9, 9, 9, 9 };

@@ -69,7 +69,7 @@ mutate (const GPtrArray *files, guint32 seed)
   return g_byte_array_free_to_bytes (bytes);
 }
 
-/* Starts the timer of a seed. It counts only the time of this process. */
+/* Starts the timer of a seed. The timer counts only the processor time of this process. */
 static void
 limit_time (void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The input is a graph as text. An accepted graph must be valid. If it is written and read, it must
- * be the same graph. */
+/* The input is a graph as text. An accepted graph must be valid. If an accepted graph is written
+ * and read, it must be the same graph. */
 
 #include <string.h>
 

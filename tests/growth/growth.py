@@ -19,7 +19,7 @@ LIMIT = 2.3
 # Peak bytes allowed for a node of a chain that is split in two: for the file, the node, its pieces, their plan, report and
 # output. The peak was 1,320 when this was written, and up to 1,460 in a container.
 LIMIT_BYTES = 1600
-# Instructions allowed for a node of such a chain. The number was 57,000 when this was written.
+# Instructions allowed for a node of a chain that is split in two. The number was 57,000 when this was written.
 LIMIT_INSTRUCTIONS = 63000
 # Memory allowed for a program for 64 threads, relative to the memory for 2 threads.
 LIMIT_THREADS = 1.1
@@ -181,8 +181,8 @@ def peak_bytes(folder, n, make, words):
     return usage.ru_maxrss * 1024
 
 
-# Returns the peak bytes of `cleave compile` for each node of a model: the peak at 6,020 nodes minus that at 20,
-# divided by 6,000.
+# Returns the peak bytes of `cleave compile` for each node of a model: the peak at 6,020 nodes minus the peak at 20
+# nodes, divided by 6,000.
 def compile_bytes(folder, make, threads):
     words = ['compile', 'MODEL', '--threads', str(threads), '--as-is', '-o', 'out.plan']
     return (peak_bytes(folder, 6020, make, words) - peak_bytes(folder, 20, make, words)) / 6000

@@ -80,8 +80,9 @@ cleave_plan_hash (const CleavePlan *plan)
   return hash;
 }
 
-/* Adds the totals of a plan to the list, and refuses the plan, so that the search tries the next.
- */
+/* Adds the totals of a plan to the list, and refuses the plan, so that the search tries the next
+   plan.
+    */
 static gboolean
 record_plan (const CleavePlan *plan, gpointer data, GString *why)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Calls reference kernels directly, on tensors. The suites in tests/ops use it to compare an op
- * with numbers that the test states. No program is made. */
+/* Calls reference kernels directly, on tensors. The suites in tests/ops use these functions to
+ * compare an op with numbers that the test states. No program is made. */
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,8 @@
 #pragma once
 
 /* Assertions about graphs and errors, and random tensors. test.h includes this file, so every suite
- * has these functions. dump.c prints both texts if a graph differs. */
+ * has these functions. If a graph differs from the expected text, dump.c prints the text of the
+ * graph and the expected text. */
 
 #include <cleave/cleave.h>
 
@@ -11,7 +12,7 @@
 void cleave_assert_dump (const CleaveGraph *graph, const char *expected);
 /* Asserts that the error has this code and message, and clears it. */
 void cleave_assert_error (GError **error, CleaveError code, const char *message);
-/* Asserts that there is no error; otherwise fails with its message. */
+/* Asserts that there is no error. If there is an error, fails with its message. */
 void cleave_assert_no_error (GError *error);
 /* Returns a tensor of random elements; the same seed gives the same tensor. Floats are in [-2,
  * 2). If `special`, some are zeros of both signs, infinities and NaNs. */

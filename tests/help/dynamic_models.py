@@ -28,7 +28,8 @@ def scalar(name):
     return value_info(name, [], BOOL)
 
 
-# Adds the nodes that compute boxes [1, n, 4] (corners) and scores [1, classes, n] of a picture, with n = 64 places.
+# Adds the nodes that compute boxes [1, 64, 4] (corners) and scores [1, classes, 64] of a picture: a box for each pixel
+# of 8 x 8 features.
 def head(classes, pads=True):
     nodes = [
         node('Conv', ['x', 'w0'], ['f0'], 'stem', strides=[2, 2], pads=[1, 1, 1, 1]), node('Relu', ['f0'], ['f'], 'relu'),
@@ -129,7 +130,8 @@ def resize(opset):
     return model(nodes, [X], [value_info('out', [1, 2, 'h', 'w'])], used, opset)
 
 
-# Returns a model that appends the most likely token until that is the last token of the alphabet, as a greedy search does.
+# Returns a model that appends the most likely token, as a greedy search does, until the most likely token is the last
+# of the alphabet.
 def search():
     body = graph(
         [node('Gather', ['ids_in', 'minus'], ['token'], 'token', axis=0), node('Gather', ['table', 'token'], ['e'], 'embed', axis=0),

@@ -6,7 +6,7 @@
 
 #define N_TRIES 12
 
-/* Sets extents to 0: picks an extent, and changes all extents of the types that equal it, or some.
+/* Picks a number, and sets all extents of the types that equal the number, or some of them, to 0.
  */
 static void
 empty_extents (CleaveTensorType *types, guint n, GRand *rand)

@@ -9,7 +9,7 @@
  *
  * A processor without AVX-VNNI raises SIGILL at the first code. The handler then replaces the
  * instruction by a jump to a stub, which has the second code and a jump back. So each instruction
- * raises the signal once. Only programs that run kernels on one thread may use this. */
+ * raises the signal once. Only programs that run kernels on one thread may use this emulation. */
 
 #if defined(__x86_64__)
 #define _GNU_SOURCE /* names of registers in <ucontext.h> */

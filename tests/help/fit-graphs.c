@@ -322,7 +322,8 @@ make_volume (guint32 seed)
   return make_net (&form, seed);
 }
 
-/* Makes residual layers of a matrix: a product that adds columns, and one that removes them. */
+/* Makes residual layers of a matrix: a product that adds columns, and a product that removes these
+ * columns. */
 static CleaveGraph *
 make_matrix (guint32 seed)
 {
@@ -386,7 +387,8 @@ make_attention (guint32 seed)
   return parse (text);
 }
 
-/* Makes recurrent layers, each followed by a product of its steps. */
+/* Makes recurrent layers, each followed by a product of the states of all time steps and a constant
+ * matrix. */
 static CleaveGraph *
 make_recurrent (guint32 seed)
 {

@@ -4,9 +4,11 @@
 
 #include "test.h"
 
-/* If at least this many pairs of the same two ops could be fused, one of them must have been. */
+/* If at least this many pairs of the same two ops could be fused, at least one pair must have been
+ * fused. */
 #define MANY 40
-/* If at least this many pairs of one op with any other op could be fused, one must have been. */
+/* If at least this many pairs of one op with any other op could be fused, at least one pair must
+ * have been fused. */
 #define FEW 12
 
 void
@@ -114,7 +116,7 @@ fusion_count (FusionCounts *counts, const CleaveProgram *program)
 }
 
 /* Asserts that each entry with at least `enough` fusable pairs was fused at least once. If `enough`
- * pairs could be fused in registers, at least one must have been. */
+ * pairs could be fused in registers, at least one pair must have been fused in registers. */
 static void
 assert_all_fused (GHashTable *table, guint enough)
 {

@@ -28,5 +28,6 @@ void fusion_counts_clear (FusionCounts *counts);
  * are fused with it. */
 void fusion_count (FusionCounts *counts, const CleaveProgram *program);
 /* Prints the counts. Asserts that at least one step of each frequent op, and of each frequent pair
- * of ops, was fused, and that one was fused in registers if some could be. */
+ * of ops, was fused. If some steps could be fused in registers, also asserts that at least one step
+ * was. */
 void fusion_counts_assert (const FusionCounts *counts);

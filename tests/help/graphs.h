@@ -4,7 +4,8 @@
 #include <cleave/cleave.h>
 
 /* Graphs that several suites use, and functions to check them. Random graphs go through a split or
- * a pass, and cleave_compare_outputs() compares the results of both runs. */
+ * a pass, and cleave_compare_outputs() compares the results of the original and the changed
+ * graph. */
 
 /* cleave_test_input() adds a float32 input. cleave_test_weights() adds a constant of random float32
  * numbers. */

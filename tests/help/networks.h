@@ -2,8 +2,8 @@
 #pragma once
 
 /* Small networks of int8 that a bundle can compute. The suites in tests/bundle make a bundle of
- * them, compile it, and compare its outputs with those of a program. Two suites of tests/passes/fit
- * fit them. */
+ * each network, compile it, and compare its outputs with the outputs of a program. Two suites of
+ * tests/passes/fit fit the networks. */
 
 #include <cleave/cleave.h>
 

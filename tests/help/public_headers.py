@@ -12,9 +12,9 @@ def split_declaration(text):
 
 
 class Headers:
-    """The declarations. `functions` is a list of (type of the result, name, [(type, name) of each parameter]). `structs` maps
-    the name of a struct to its fields (type, name, array), and `enums` the name of an enumeration to its values. `exported`
-    has the names of the functions that are not inline."""
+    """The declarations. `functions` is a list of (type of the result, name, [(type, name) of each parameter]).
+    `structs` maps the name of a struct to its fields (type, name, array), and `enums` maps the name of an enumeration
+    to its values. `exported` has the names of the functions that are not inline."""
 
     def __init__(self, root):
         self.functions, self.structs, self.enums, self.exported = [], {}, {}, set()

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Parts of random convolutions and products: windows, images, stacks of matrices. The lists
- * random-ops-conv.c and random-ops-quantized.c use them, and so do other files that make such
- * nodes. random-pick.h has simpler picks. */
+/* Parts of random convolutions and products: windows, images, stacks of matrices.
+ * random-ops-conv.c, random-ops-quantized.c and other files that make convolutions or products use
+ * these parts. random-pick.h has simpler picks. */
 
 #include "random-pick.h"
 

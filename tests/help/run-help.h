@@ -2,8 +2,8 @@
 #pragma once
 
 /* Runs graphs and compares the outputs with the interpreter (interpret.h), and builds small graphs.
- * Most suites in tests/runtime and tests/memory use it: a suite builds a graph with run_conv() and
- * similar functions, and checks it with run_assert_same(). */
+ * Most suites in tests/runtime and tests/memory use these functions: a suite builds a graph with
+ * run_conv() and similar functions, and checks it with run_assert_same(). */
 
 #include "test.h"
 

@@ -331,8 +331,9 @@ run_fast (Trial *trial, CleaveView *results, const char *level)
           trial->instance.operands[i].data = NULL;
       scratch = new_scratch (n_scratch);
       family->run (state, &trial->instance, scratch);
+      /* the second run must not depend on scratch or state that the first run has changed */
       if (!trial->try->in_place)
-        family->run (state, &trial->instance, scratch); /* finds no state of the first run */
+        family->run (state, &trial->instance, scratch);
       g_aligned_free (scratch);
       if (family->free != NULL)
         family->free (state);

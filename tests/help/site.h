@@ -32,9 +32,10 @@ typedef struct
   guint filled;     /* bit mask of byte operands that hold only the byte in `fill` */
   guint8 fill[9];
   guint small; /* bit mask of byte operands whose bytes are within 64 of the middle of the range */
-  gboolean counted;   /* operands hold all 16-bit floats, or floats with all magnitudes of these */
+  gboolean counted;   /* operands hold all 16-bit floats, or floats with the magnitudes of all
+                         16-bit floats */
   gboolean near_ties; /* operand 1 holds one scale of any size; operand 0 holds floats next to the
-                         middle of two integer multiples of it */
+                         middle of two integer multiples of this scale */
   guint in_blocks; /* bit mask of float operands of rank 2 that hold integers of `block_bits` bits
                       times a scale, one scale for each block along dimension `block_dim` */
   guint block_dim, block_bits;
@@ -42,9 +43,9 @@ typedef struct
   guint32 seed;
 } CleaveTrySite;
 
-/* Runs the fast kernel of a level (NULL: the best) and the reference kernel. Asserts that all
- * bits are equal, including those in gaps; all NaNs are equal. Returns FALSE if the fast kernel
- * does not serve the kernel instance. */
+/* Runs the fast kernel of a level (NULL: the best) and the reference kernel. Asserts that all bits
+ * are equal, including the bits in gaps; all NaNs are equal. Returns FALSE if the fast kernel does
+ * not serve the kernel instance. */
 gboolean cleave_try_instance (const CleaveTrySite *instance, const char *level);
 /* Returns whether a level that runs here has a fast kernel for the op, even if it does not serve
  * this kernel instance. */

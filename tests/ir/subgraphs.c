@@ -146,7 +146,8 @@ START_TEST (the_cost_is_linear_in_the_nodes)
 }
 END_TEST
 
-/* Values go from many subgraphs to one. A pair of subgraphs is found by both numbers. */
+/* Values go from many subgraphs to one. The numbers of both subgraphs identify a pair of
+ * subgraphs. */
 START_TEST (pairs_are_compared_by_both_numbers)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new (NULL, NULL);

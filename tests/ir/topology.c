@@ -233,7 +233,8 @@ START_TEST (a_million_nodes_take_a_second)
 }
 END_TEST
 
-/* Returns the bytes of the edges that a set of vertices cuts; -1 if no cut may pass one of them. */
+/* Returns the bytes of the edges that a set of vertices cuts; -1 if no cut may pass one of these
+ * edges. */
 static gint64
 sum_cut (const GArray *edges, guint32 set)
 {

@@ -64,7 +64,7 @@ START_TEST (steps_with_few_rows_cost_more)
 }
 END_TEST
 
-/* A product of two quantized activations costs as much as one of floats: neither operand is a
+/* A product of two quantized activations costs as much as a product of floats: neither operand is a
  * constant, so both are converted to floats. */
 START_TEST (products_of_two_activations_cost_as_floats)
 {
@@ -138,8 +138,8 @@ time_of_conv (guint n_channels, const char *attrs)
   return time_of (text);
 }
 
-/* A convolution to 6 channels costs as much as one to 16, which fill a vector. A 17th channel
- * nearly doubles the cost. */
+/* A convolution to 6 channels costs as much as a convolution to 16 channels, which fill a vector. A
+ * 17th channel nearly doubles the cost. */
 START_TEST (few_channels_cost_as_much_as_a_full_vector)
 {
   ck_assert_double_eq_tol (time_of_conv (6, ""), time_of_conv (16, ""), 1e-9);
@@ -177,8 +177,8 @@ START_TEST (chunks_of_channels_leave_vectors_partly_empty)
 }
 END_TEST
 
-/* Each result has a cost besides its sum. A depthwise convolution of bytes, which has few MACs for
- * each result, shows it. */
+/* Each result has a cost besides its sum. A depthwise convolution of bytes shows this cost, since
+ * it has few MACs for each result. */
 START_TEST (results_have_a_cost_besides_sums)
 {
   static const char *const text =

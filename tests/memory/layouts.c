@@ -158,8 +158,8 @@ START_TEST (a_transposed_product_is_written_in_the_layout_of_its_reader)
 }
 END_TEST
 
-/* A product in the layout of this reader would have strided columns and be slow. So the columns
- * stay contiguous, and the rows are copied. */
+/* If the product had the layout of its reader, the columns would be strided, and the product would
+ * be slow. So the columns stay contiguous, and the rows are copied. */
 START_TEST (a_product_keeps_its_columns_contiguous)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Makes the storage of a graph (buffers and locations of its values), with assertions about it. The
- * suites buffers.c and layouts.c ask with it where a value is in memory. run-help.h builds the
- * graphs. */
+ * suites buffers.c and layouts.c use these functions to find where a value is in memory. run-help.h
+ * builds the graphs. */
 
 #include "../../lib/memory/buffers.h"
 #include "orders.h"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # misuse.py ROOT CASES DEPFILE: reads the public headers and the documentation of their functions. Writes a table of
-# calls in C: each function with valid arguments, and with one invalid argument. misuse.c runs it.
+# calls in C: each function with valid arguments, and with one invalid argument. misuse.c runs the calls of the table.
 #
 # Expected results of a call: with GOOD, the function neither complains nor fails; with REFUSED, it complains or fails; with
 # ALIVE, it returns.
@@ -69,7 +69,7 @@ MAY_BE_NULL = {
     'CleaveSplitRequest.split', 'CleaveTransport.data', 'CleaveDotOptions.pieces', 'CleaveDotOptions.around', 'CleaveDotOptions.ranks', 'CleaveDotOptions.rank_word', 'CleaveOnnxOptions.shapes', 'CleaveOnnxOptions.values',
     'CleaveSplitOnnx.split',
 }
-# Functions that store a struct; the functions that read it later check it.
+# Functions that store a struct without a check. The functions that later read the struct check it.
 LATER = {'cleave_tiling_by_slice_ranges'}
 # Numbers that no function refuses, since a large number only causes more work.
 WORK = {'cleave_program_profile.n_runs'}

@@ -224,7 +224,7 @@ assert_second_binding_fails (void)
           0);
 }
 
-/* Asserts that a rank that cannot run reports that to the ranks that wait for it. */
+/* Asserts that a rank that cannot run reports its failure to the ranks that wait for it. */
 static void
 assert_first_run_fails (int failing)
 {
@@ -245,8 +245,8 @@ assert_first_run_fails (int failing)
   demand (g_str_equal (error->message, expected), error->message, (guint32) failing);
 }
 
-/* Tests places with more bytes, or more runs, than an int can count. No memory is allocated for
- * them. */
+/* Makes MPI datatypes of message places with more bytes, or more runs of bytes, than an int can
+ * count. No memory is allocated for these places. */
 static void
 run_large_types (void)
 {

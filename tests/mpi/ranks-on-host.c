@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-/* Returns a place in `data` for counts[0] bytes times the counts of the loops. If `dense`, there
- * are no gaps, and some inner loops are part of the run. */
+/* Returns the place of a message in `data`: runs of counts[0] bytes, repeated by `n_loops` nested
+ * loops. If `dense`, there are no gaps, and some inner loops are part of the run. */
 static CleaveMessagePlace
 make_place (GRand *random, const gint64 *counts, guint n_loops, char *data, gboolean dense)
 {

@@ -21,7 +21,7 @@ extern gint starts_left, reads_left;
 void demand (gboolean good, const char *what, guint32 seed);
 /* Returns a tensor for each output on rank 0, and an empty list on other ranks. */
 GPtrArray *make_outputs (const CleaveGraph *graph);
-/* Compares the outputs with those of a program of the whole graph. */
+/* Compares the outputs with the outputs of a program of the whole graph. */
 void assert_outputs (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs, guint32 seed);
 /* Returns a placement on `n` ranks of a chain of nodes, with weights that depend on `seed`. */
 CleavePlacement *make_chain (int seed, guint n);

@@ -359,7 +359,7 @@ depth_type (CleaveElement indices, CleaveElement values, gint64 depth)
   return model->graph->initializer[0]->data_type;
 }
 
-/* The expected types are those for which ONNX Runtime 1.30 has a OneHot kernel. */
+/* The expected types are the types for which ONNX Runtime 1.30 has a OneHot kernel. */
 START_TEST (the_depth_of_a_one_hot_has_a_type_with_a_kernel)
 {
   static const CleaveElement cases[][3] = {

@@ -116,7 +116,7 @@ START_TEST (each_side_becomes_a_branch)
 END_TEST
 
 /* A branch returns a value of the outer graph through an Identity, since ONNX forbids it as an
- * output of a branch. The same holds for a value that is two outputs. */
+ * output of a branch. A value that is two outputs of a branch also passes through an Identity. */
 START_TEST (an_outer_value_is_passed_through_a_branch)
 {
   assert_written ("%x = Input : float32 2x2\n"

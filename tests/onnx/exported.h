@@ -2,7 +2,7 @@
 #pragma once
 
 /* Exports graphs, and checks the nodes of the file or imports it again. The suites export.c,
- * export-forms.c and export-pieces.c use it. A node is compared as a line such as
+ * export-forms.c and export-pieces.c use these functions. A node is compared as a line such as
  * "Conv(x,w)->y". */
 
 #include "graphs.h"

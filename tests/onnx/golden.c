@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* ONNX's own operator tests: models with operands and expected results. The test imports every
- * model that it can, runs it by the reference kernels, and compares the results with a tolerance,
- * since another system computed the expected numbers.
- *
- * If the import must know the value of an input, such as the k of TopK, that input becomes a
- * constant with the value of the test, as with --fix. No other input becomes a constant. Such a
- * case also runs unmodified, with a dynamic part. Any other case also runs with all its nodes in
- * the dynamic part.
- */
+/* ONNX's own operator tests: models with operands and expected results. The test imports every *
+   model that it can, runs it by the reference kernels, and compares the results with a tolerance, *
+   since another system computed the expected numbers. * * If the import must know the value of an
+   input, such as the k of TopK, that input becomes a * constant with the value of the test, as with
+   --fix. No other input becomes a constant. A case with a constant of this kind also runs
+   unmodified, with a dynamic part. Any other case also runs with all its nodes in * the dynamic
+   part.
+    */
 
 #include "golden-case.h"
 

@@ -81,8 +81,8 @@ START_TEST (a_constant_condition_leaves_one_branch)
 }
 END_TEST
 
-/* With a computed condition, both branches become part of the graph. They have values of the same
- * names. */
+/* With a computed condition, both branches become part of the graph. The two branches contain
+ * values of the same names. */
 START_TEST (a_computed_condition_chooses_between_both)
 {
   g_autoptr (Model) model = model_with_if ("computed", "y");

@@ -36,8 +36,8 @@ declare (Model *model, guint output, int element)
   model->graph->output[output]->type->tensor_type->elem_type = element;
 }
 
-/* Makes a model that gathers names by the integers of x, compares them, replaces some, and maps
- * them to other labels. */
+/* Makes a model that gathers names by the integers of x, compares the names, replaces some names,
+ * and maps names to other labels. */
 static Model *
 names_new (void)
 {

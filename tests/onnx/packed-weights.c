@@ -14,7 +14,8 @@
 #define UINT4 21
 #define INT4 22
 
-/* Adds elements of 4 bits: n / 2 bytes. */
+/* Adds an initializer of 4-bit elements, two in each byte. `columns` 0: a vector of `rows`
+ * elements. */
 static void
 add_packed (Model *model, const char *name, int number, gint64 rows, gint64 columns)
 {
@@ -32,7 +33,8 @@ add_packed (Model *model, const char *name, int number, gint64 rows, gint64 colu
   tensor->dims = g_memdup2 ((const int64_t[]){ rows, columns }, 2 * sizeof (int64_t));
 }
 
-/* y = x (w s)', with weights [12, 8] and a zero point for each row. */
+/* Imports a model of the product y = x (w s)', with 4-bit weights w [12, 8], and a scale s and a
+ * zero point for each row. */
 static CleaveGraph *
 import (int number)
 {
@@ -67,7 +69,8 @@ parse (GBytes *bytes)
   return graph;
 }
 
-/* Counts the initializers of a file that have this element type and n / 2 bytes. */
+/* Counts the initializers of a file that have this element type and half as many bytes as
+ * elements. */
 static guint
 count_packed (GBytes *bytes, int number)
 {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# round-trip.py PROGRAM [MODEL...]: PROGRAM imports and exports models (by default those of libonnx-testdata). The
+# round-trip.py PROGRAM [MODEL...]: PROGRAM imports and exports models (by default the models of libonnx-testdata). The
 # exported models must pass ONNX's own checker and contain all information of the originals. Prints SKIP without
 # python3-onnx.
 import collections

@@ -4,8 +4,8 @@
 
 #include "model-node.h"
 
-/* The values of nodes of other opsets. They are the values of the opset's specification, or of ONNX
- * Runtime 1.30 if the specification does not define them. */
+/* The values of nodes of other opsets. The expected values come from the opset's specification, or
+ * from ONNX Runtime 1.30 if the specification does not define the values. */
 
 typedef struct
 {

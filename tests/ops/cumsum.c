@@ -53,7 +53,7 @@ START_TEST (long_rows_are_summed_across_blocks)
 END_TEST
 
 /* The op adds along rows and across rows. There are more and longer rows than the kernel processes
- * at once. The sums equal those of a simple loop. */
+ * at once. The sums equal the sums of a simple loop. */
 START_TEST (many_rows_are_right)
 {
   enum { N_ROWS = 303, LENGTH = 301 };

@@ -116,7 +116,7 @@ START_TEST (values_are_those_computed_by_hand)
 }
 END_TEST
 
-/* A beta of 0 multiplies C; it is not skipped. */
+/* A beta of 0 is not skipped: C is multiplied by 0, so an infinity in C becomes a NaN. */
 START_TEST (zero_times_infinity_is_not_a_number)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -12,7 +12,7 @@
 #define N_SEEDS CLEAVE_TRIALS (12)
 
 /* Runs a random node of the op. In every second graph another node reads the result, so that a
- * program may place it anywhere; in the others it is an output. */
+ * program may place the result anywhere. In the other graphs, the result is an output. */
 static void
 run_one (const CleaveRandomOp *op, guint32 seed)
 {

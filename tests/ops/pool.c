@@ -159,8 +159,8 @@ START_TEST (a_chunk_keeps_ceil_mode_if_it_needs_it)
 }
 END_TEST
 
-/* The pooling is that of the example graph of Glow's documentation: 8 rows, kernel 3, stride 2,
- * pads 1. */
+/* The pooling is the pooling of the example graph of Glow's documentation: 8 rows, kernel 3, stride
+ * 2, pads 1. */
 START_TEST (both_layouts_read_the_same_rows)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
@@ -381,7 +381,7 @@ START_TEST (norms_are_those_computed_by_hand)
 END_TEST
 
 /* Rows and lists of channels are longer than the kernel processes at once, and have padding at both
- * ends. In both layouts, the result equals that of a loop over all taps. */
+ * ends. In both layouts, the result equals the result of a loop over all taps. */
 START_TEST (norms_of_long_lines_are_right)
 {
   enum { C = 3 + 270, H = 3, W = 529 };

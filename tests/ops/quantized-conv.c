@@ -108,8 +108,8 @@ START_TEST (zero_points_are_subtracted_before_summing)
 }
 END_TEST
 
-/* The sums of the test above plus a bias of 1 are -2 -3 8. Times 0.5 they are -1 -1.5 4, rounded to
- * even -1 -2 4. Then the zero point 3 is added. */
+/* The sums of zero_points_are_subtracted_before_summing plus a bias of 1 are -2 -3 8. Times 0.5
+ * they are -1 -1.5 4, rounded to even -1 -2 4. Then the zero point 3 is added. */
 START_TEST (results_are_scaled_rounded_and_saturated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

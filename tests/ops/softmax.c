@@ -51,7 +51,8 @@ START_TEST (large_and_infinite_elements_do_not_overflow)
 }
 END_TEST
 
-/* A row has more elements than the kernel processes at once. All have the same probability. */
+/* A row has more elements than the kernel processes at once. All elements have the same
+ * probability. */
 START_TEST (long_rows_are_right)
 {
   CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1001);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Convolutions, products, poolings and functions between a DequantizeLinear and a QuantizeLinear.
- * Their bits must be those of the float computation, whether the kernel computes in integers or
+ * The bits must equal the bits of the float computation, whether the kernel computes in integers or
  * not. */
 
 #include "qdq-nets.h"

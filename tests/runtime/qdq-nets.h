@@ -2,8 +2,8 @@
 #pragma once
 
 /* Random networks between DequantizeLinear and QuantizeLinear, for tests that integer kernels give
- * the bits of the float computation. The suites qdq-conv.c and qdq-sums.c build them with one kind
- * of layer each. */
+ * the bits of the float computation. Each test of the suites qdq-conv.c and qdq-sums.c builds
+ * networks with one kind of layer. */
 
 #include "../../lib/ir/debug.h"
 #include "../../lib/runtime/kernels.h"

@@ -43,8 +43,8 @@ START_TEST (empty_graph_and_empty_values_run)
 }
 END_TEST
 
-/* The sum reads its first operand, a view, at other positions than those at which it writes, so it
- * does not overwrite that operand. */
+/* The sum reads its first operand, a view, at other positions than the positions that it writes. So
+ * the sum does not overwrite this operand. */
 START_TEST (view_of_an_operand_is_not_overwritten_while_read)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

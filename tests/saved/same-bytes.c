@@ -44,7 +44,7 @@ save (const CleaveGraph *graph, guint n_threads)
 }
 
 /* Asserts that a loaded program packs no weights, since it finds all packed weights in the file.
- * Returns their number. */
+ * Returns the number of packed weights in the file. */
 static guint
 assert_packs_nothing (GBytes *saved, const char *what, guint32 seed)
 {

@@ -48,8 +48,8 @@ product_new (void)
   return model;
 }
 
-/* Makes a model with products of those rows and each other. Both operands are computed, and each
- * row of the result depends on all rows. */
+/* Makes a model of attention among the rows of x that have a positive element. The model computes
+ * both operands of each product, and each row of the result depends on all these rows. */
 static Model *
 attention_new (void)
 {

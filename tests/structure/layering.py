@@ -225,7 +225,7 @@ def check_counts():
     regions = [p for p, text in SOURCES.items() for _ in re.findall(r'# *pragma +omp +parallel', text)]
     if len(regions) > 1:
         complaints.append('more than one parallel region: ' + ' '.join(regions))
-    # The test that no pass undoes a split runs every pass except those that split.
+    # The test that no pass undoes a split runs every pass except the passes that split.
     tried = read('tests/passes/split/properties.c')
     for name in sorted(set(re.findall(r'\b(cleave_pass_[a-z_]+) \(CleaveGraph \*graph,', SOURCES['include/cleave/cleave-pass.h']))):
         if 'split_for_' not in name and f'{name},' not in tried:

@@ -188,7 +188,8 @@ READERS = [
 
 
 def sentences(file, text):
-    """Splits a text into sentences. Rows of tables, headings, items of lists and descriptions of parameters end one."""
+    """Splits a text into sentences. The end of a table row, a heading, an item of a list or a description of a
+    parameter also ends a sentence."""
     if file.endswith('.1'):
         text = re.sub(r'(?m)^\.(B|I|BI|BR|IR|RB|RI|IB)\s', '', text)
         text = re.sub(r'(?ms)^\.nf$.*?^\.fi$', '', text)

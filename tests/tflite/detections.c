@@ -234,7 +234,8 @@ options_of (const Case *c)
   return flex_map_new (entries, c->n % 2 == 0 ? 4 : 8);
 }
 
-/* Sets tensor `i` of the file. Constants are the anchors alone. */
+/* Sets a tensor of the file. Only the anchors are constant: `data` is NULL for all other
+ * tensors. */
 static void
 set_tensor (const Case *c, TfliteTensor *tensor, const char *name, const char *shape, GBytes *data)
 {

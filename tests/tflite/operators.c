@@ -3,7 +3,7 @@
 /* Operators on floats, and on integers without a scale. Each operator reads a few numbers. The
  * results are compared with numbers of the specification.
  *
- * Over 400 lines: most of them are a table of cases. */
+ * Over 400 lines: most lines are a table of cases. */
 
 #include "run-help.h"
 #include "tflite-file.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* The pass tflite-to-qdq. For all values of operands, the results of the changed graph may differ
- * from those of the ops of TensorFlow Lite by one at most. The changed graph must have a form in
- * ONNX. */
+ * by one at most from the results of the ops of TensorFlow Lite. The changed graph must have a form
+ * in ONNX. */
 
 #include "graphs.h"
 #include "run-help.h"

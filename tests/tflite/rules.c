@@ -3,7 +3,7 @@
 /* Element-wise operators of TensorFlow Lite on integers, compared with scalar models in exact
  * numbers. The operands are all pairs of int8. Some ratios of scales make ties, others do not.
  *
- * Over 400 lines: a model for each operator, and the table of all of them. */
+ * Over 400 lines: a model for each operator, and one table of all operators. */
 
 #include "exact.h"
 
@@ -267,7 +267,7 @@ run_rule (const Rule *rule, const Scales *s)
   return run_file (&file, inputs);
 }
 
-/* Compares all results with the model, except those of a division by 0. */
+/* Compares all results with the model, except the results of a division by 0. */
 static void
 check_rule (const Rule *rule, const Scales *s)
 {

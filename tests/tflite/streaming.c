@@ -140,7 +140,7 @@ add_join (Net *net, gint a, gint b, gint axis, gint rows, gint channels)
 }
 
 /* Joins `before` earlier rows and the `rows` rows of x. In the streaming network, a variable has
- * the earlier rows. In the sequence network, they are padding. */
+ * the earlier rows. In the sequence network, the earlier rows are padding. */
 static gint
 add_history (Net *net, gint x, gint rows, gint channels, gint before)
 {

@@ -89,7 +89,7 @@ sum_taps (const Conv *c, const guint8 *x, gint row, gint column, gint channel)
 }
 
 /* Checks a convolution. Weights of 200 to 255 minus the zero point 230 fit into int8. With the
- * other zero points, some differences do not. */
+ * other zero points, some differences do not fit. */
 static void
 check_conv (GRand *rand, gint w_zero, gint least)
 {

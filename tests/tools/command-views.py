@@ -33,7 +33,7 @@ class Info(CommandTest):
         self.write('m.onnx', model(nodes, inputs, [value_info('y', [1, 4])]))
         self.good('info', 'm.onnx', '--shape', '3,4')
 
-    # A number too large for 64 bits is not printed as a smaller one.
+    # A number that is too large for 64 bits is not printed as a smaller number.
     def test_many_macs(self):
         w = tensor('w', [4, 3, 3, 3], floats(108))
         self.write('m.onnx', model([node('Conv', ['x', 'w'], ['a'], 'c1', pads=[1, 1, 1, 1]),

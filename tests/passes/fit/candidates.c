@@ -90,7 +90,7 @@ find_least_of_strips (gint64 height, gint64 width)
   return (double) least;
 }
 
-/* A wide image, which is cut into columns, needs at most 10 % more bytes than a high one. */
+/* A wide image, which is cut into columns, needs at most 10 % more bytes than a high image. */
 START_TEST (wide_images_are_cut_into_columns)
 {
   ck_assert_double_le (find_least_of_strips (12, 96), 1.1 * find_least_of_strips (96, 12));
@@ -212,7 +212,7 @@ START_TEST (bytes_of_shifted_operands_are_estimated)
 END_TEST
 
 /* An operand of a Concat lies in a buffer of its own if another node reads more rows of it. The
- * Concat then copies it. */
+ * Concat then copies the operand. */
 START_TEST (bytes_of_shared_operands_of_a_concat_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("ghost");
@@ -278,8 +278,8 @@ assert_macs_are_estimated (const Found *found, const CleaveGraph *graph, guint n
   ck_assert_uint_gt (n, 0);
 }
 
-/* Each of two strips has one edge at the border of the image, where it reads no halo. The same
- * holds for two tiles. */
+/* Each of two strips, or of two tiles, has one edge at the border of the image, where it reads no
+ * halo. */
 START_TEST (macs_of_two_strips_are_estimated)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("two");
@@ -312,9 +312,9 @@ make_heavy (void)
   return graph;
 }
 
-/* Each strip reads all weights again, at most 60 bytes in a nanosecond. The estimated time counts
- * that.
- */
+/* Each strip reads all weights again, at most 60 bytes in a nanosecond. The estimated time includes
+   these reads.
+    */
 START_TEST (strips_of_large_weights_cost)
 {
   g_autoptr (CleaveGraph) graph = make_heavy ();

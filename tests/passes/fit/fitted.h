@@ -2,8 +2,8 @@
 #pragma once
 
 /* Plans of the fit, the graphs that they make, and assertions about both. The suites in
- * tests/passes/fit find a plan for a budget, and assert_holds() checks that the split graph has its
- * arena, its MACs and the same bits. */
+ * tests/passes/fit find a plan for a budget, and assert_holds() checks that the split graph has the
+ * arena and the MACs of the plan, and the same bits. */
 
 #include "../../../passes/fit/measurement.h"
 #include "graphs.h"
@@ -79,9 +79,9 @@ assert_holds (const CleaveGraph *graph, const CleaveFitPlan *plan, gint64 budget
   ck_assert_msg (cleave_compare_outputs (whole, lapped) < 0, "seed %u", seed);
 }
 
-/* Finds a plan for a budget of `asked` bytes, and checks it with assert_holds(). If there is none,
- * the message must name a smallest budget of at most `least` bytes. The plan for that budget is
- * checked instead. */
+/* Finds a plan for a budget of `asked` bytes, and checks it with assert_holds(). If no plan meets
+ * the budget, the message must name a smallest budget of at most `least` bytes. The plan for that
+ * budget is checked instead. */
 static inline void
 assert_reported (const CleaveGraph *graph, gint64 read, gint64 least, guint32 seed)
 {

@@ -18,7 +18,7 @@
 #define N_BUDGETS 3
 /* The largest number of points of a frontier whose arenas are tried as budgets. */
 #define MAX_POINTS 3
-/* Two estimated times are equal if their relative difference is at most this. */
+/* Two estimated times are equal if their relative difference is at most this number. */
 #define ROUNDING 1e-9
 
 typedef struct
@@ -462,7 +462,7 @@ wait_a_little (double part, gpointer data)
 }
 
 /* Checks that the search finds the same plan on one processor, with a progress function that delays
- * it, and after other searches. */
+ * the search, and after other searches. */
 static char *
 plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
 {

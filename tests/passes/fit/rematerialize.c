@@ -7,7 +7,8 @@
 #include "graphs.h"
 #include "run-help.h"
 
-/* Makes three layers that all read one expanded value, which is much larger than all others. */
+/* Makes three layers that all read one expanded value, which is much larger than all other
+ * values. */
 static CleaveGraph *
 make_layers (void)
 {
@@ -264,8 +265,8 @@ START_TEST (moves_can_be_applied_and_undone)
   g_autofree char *of_made = cleave_graph_print (made);
   g_autoptr (GError) error = NULL;
 
-  /* b has 16 channels of 128 rows, r2 has two channels, and l2, which is computed from r2, has 32
-   */
+  /* b has 16 channels of 128 rows, and r2 has two channels. l2, which is computed from r2, has 32
+   * channels. */
   ck_assert_ptr_nonnull (strstr (moves, "early r2\n"));
   ck_assert_ptr_nonnull (strstr (moves, "late l2\n"));
   ck_assert_ptr_null (strstr (moves, "y\n"));

@@ -95,7 +95,7 @@ START_TEST (a_value_may_have_an_axis_twice)
 END_TEST
 
 /* Each dimension is listed once: first the dimensions with a halo from the outermost inwards, then
- * the others from the second-last outwards, then the last one. */
+ * the other dimensions from the second-last outwards, then the last dimension. */
 START_TEST (axes_with_a_halo_come_first)
 {
   static const gint want[] = { 2, 3, 1, 0 };

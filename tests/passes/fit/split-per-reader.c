@@ -371,7 +371,7 @@ START_TEST (plans_cut_recurrent_layers)
 }
 END_TEST
 
-/* A value that is split per reader takes more time. If that exceeds the limit on time, the search
+/* A value that is split per reader takes more time. If the added time exceeds the limit, the search
  * finds another plan. */
 START_TEST (added_latency_is_limited)
 {

@@ -2,8 +2,8 @@
 #pragma once
 
 /* Places graphs on ranks, and runs the ranks as threads of one process. The suites placement.c and
- * placement-plan.c use it. The transport copies messages directly from the memory of the sender to
- * the memory of the receiver. */
+ * placement-plan.c use these functions. The transport copies messages directly from the memory of
+ * the sender to the memory of the receiver. */
 
 #include "../../../lib/ir/topology.h"
 #include "../../../lib/memory/ordering.h"
@@ -103,8 +103,8 @@ wait_for (Mail *mail, Letter *letter)
   return letter->is_there;
 }
 
-/* Notes the destination of a message, and fills it with garbage, so that any other value there
- * would be lost and the test would fail. */
+/* Notes the destination of a message, and fills the destination with garbage. If a value that is
+ * still needed overlaps the destination, the garbage destroys the value and the test fails. */
 static inline void
 expect (gpointer data, guint message, const CleaveMessagePlace *place)
 {

@@ -55,7 +55,7 @@ simulate_there_and_back (gint64 n_floats)
 }
 
 /* The sender announces a large message, waits for the answer of the receiver, and then sends the
- * rest. */
+ * rest of the message. */
 START_TEST (a_large_message_is_acknowledged_first)
 {
   double small = simulate_there_and_back ((64 << 10) / 4);

@@ -53,8 +53,8 @@ add_depthwise (CleaveGraph *graph, CleaveResult *x, gint64 stride)
   return run_add (graph, "Conv", (CleaveResult *[]){ x, w }, 2, &attrs);
 }
 
-/* Makes many layers of little work on values of 1.6 MB. Their strips have few rows, of which many
- * are halo. A small convolution follows, which takes a third of the time. */
+/* Makes many layers of little work on values of 1.6 MB. Their strips have few rows, and many of
+ * these rows are halo rows. A small convolution follows, which takes a third of the time. */
 static CleaveGraph *
 make_narrow_strips (void)
 {

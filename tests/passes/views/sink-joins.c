@@ -201,8 +201,8 @@ count_nodes (const CleaveGraph *graph, const char *op)
   return n;
 }
 
-/* No concatenated value is copied. Only carried rows are copied: a 3x3 convolution joins them with
- * the rows of its own strip. */
+/* No concatenated value is copied. Only carried rows are copied: a 3x3 convolution joins the
+ * carried rows with the rows of its own strip. */
 START_TEST (parts_are_read_without_a_copy)
 {
   const gint64 n_strips = 6, row_bytes = 8 * 9 * 4, halo = 2;
@@ -218,7 +218,8 @@ START_TEST (parts_are_read_without_a_copy)
   ck_assert_uint_eq (count_nodes (graph, "Relu"), count_nodes (graph, "BatchNormalization"));
   ck_assert_int_le (run_get_stats (graph, 1).copied_bytes,
                     3 * (n_strips - 1) * 2 * halo * row_bytes);
-  ck_assert_msg (strstr (pieces, "relu_2.5 ") != NULL, "%s", pieces); /* joined under its name */
+  /* the join of the parts has the name of the strip */
+  ck_assert_msg (strstr (pieces, "relu_2.5 ") != NULL, "%s", pieces);
 }
 END_TEST
 

@@ -62,7 +62,8 @@ take_sums (CleaveTrySite *instance)
   instance->operands[1] = instance->operands[4] = (CleaveTensorType){ 0 };
 }
 
-/* Tries `RecurrentSums`, the op that computes these products from X, W and the biases. */
+/* Tries `RecurrentSums`, the op that computes the products of X and W, plus the biases, for all
+ * time steps. */
 static void
 try_sums (CleaveTrySite instance, const char *level)
 {

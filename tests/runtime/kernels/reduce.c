@@ -59,8 +59,8 @@ try_gathered (guint32 seed, const char *level)
   ck_assert (cleave_try_instance (&instance, level));
 }
 
-/* Tries reductions of integers, except those with roots or logarithms. No fast kernel serves sums
- * of bytes. */
+/* Tries reductions of integers, except reductions with roots or logarithms. No fast kernel serves
+ * sums of bytes. */
 static void
 try_integers (guint32 seed, const char *level)
 {

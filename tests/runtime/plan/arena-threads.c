@@ -91,7 +91,7 @@ START_TEST (a_buffer_moves_to_a_free_place)
 }
 END_TEST
 
-/* Each thread writes half of a value. The half of a thread gets the place of the thread's half of
+/* Each thread writes half of a value. The half of a thread gets the memory of the thread's half of
  * the previous value. */
 START_TEST (bands_overlap_the_bands_of_the_previous_value)
 {

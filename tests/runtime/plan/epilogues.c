@@ -98,7 +98,7 @@ add_pattern (CleaveGraph *graph, GRand *rand, CleaveResult *y, CleaveResult *oth
 }
 
 /* Runs a head of any kind and ops that follow it, with expression patterns if `patterns`. Asserts
- * that the bits are those of the interpreter. */
+ * that the bits equal the bits of the interpreter. */
 static void
 assert_follow_alike (guint32 seed, gboolean patterns)
 {
@@ -133,7 +133,7 @@ END_TEST
 #define ANY G_MAXUINT
 
 /* Returns whether a task runs a fast kernel that has epilogues if its op has MACs. At a level
- * without a GEMM, the kernel of products has none. */
+ * without a GEMM, the kernel of products has no epilogues. */
 static gboolean
 is_fast (const CleaveTask *task)
 {
@@ -205,9 +205,9 @@ START_TEST (heads_apply_expression_patterns)
 END_TEST
 
 /* A BatchNormalization has constants for each channel. A head that computes pixel by pixel applies
- * it, also within an expression pattern. An element-wise head computes along lines and does not.
- * The depthwise kernel computes channels that fill one vector, or a part of one vector, in another
- * way. */
+ * the BatchNormalization, also within an expression pattern. An element-wise head, which computes
+ * along lines, does not apply the BatchNormalization. The depthwise kernel computes channels that
+ * fill one vector, or a part of one vector, in another way. */
 START_TEST (heads_normalize)
 {
   for (gint64 n_channels = 1; n_channels <= 40; n_channels += 3)
@@ -346,7 +346,7 @@ START_TEST (heads_add_to_operands_of_a_join)
 END_TEST
 
 /* A head applies a pattern in registers and stores only the final values, even if its own pixels
- * and those of the pattern have different strides. */
+ * and the pixels of the pattern have different strides. */
 START_TEST (heads_apply_patterns_in_operands_of_a_join)
 {
   for (guint kind = 1; kind < 4; kind++)

@@ -274,7 +274,7 @@ draw_shape (GRand *rand, guint rank, guint ones)
 }
 
 /* Returns at random whether to try a consumer. Consumers with several operands are tried more
- * often, since those with one operand are similar to each other. */
+ * often, since consumers with one operand are similar to each other. */
 static gboolean
 is_chosen (GRand *rand, const Consumer *f)
 {
