@@ -71,7 +71,7 @@ typedef enum {
  * CleaveBundleIoType:
  * @CLEAVE_BUNDLE_IO_OF_MODEL: the types of the model
  * @CLEAVE_BUNDLE_IO_INT8: int8. The caller quantizes inputs and dequantizes outputs; the bundle has
- * no layers for that. The header has the scales and zero points.
+ *   no layers that convert. The header has the scales and zero points.
  * @CLEAVE_BUNDLE_IO_FLOAT: float32. The bundle quantizes inputs and dequantizes outputs
  *
  * The element types of the inputs and outputs of a bundle.

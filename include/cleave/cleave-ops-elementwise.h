@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes and constructors of element-wise ops. cleave_graph_add() takes such a struct, and each
- * node stores one. cleave-ops.h says which values stand for defaults. */
+/* Attributes and constructors of element-wise ops. cleave_graph_add() takes an attribute struct,
+ * and each node stores one. cleave-ops.h says which values stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 

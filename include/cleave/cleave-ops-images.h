@@ -2,8 +2,8 @@
 #pragma once
 
 /* Attributes of ops that sample images at positions: grids, regions of interest, and Resize.
- * cleave_graph_add() takes such a struct, and each node stores one. cleave-ops.h says which values
- * stand for defaults. */
+ * cleave_graph_add() takes an attribute struct, and each node stores one. cleave-ops.h says which
+ * values stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Attributes and constructors of layers: convolutions, poolings, products, normalizations and
- * recurrent networks. cleave_graph_add() takes such a struct, and each node stores one.
+ * recurrent networks. cleave_graph_add() takes an attribute struct, and each node stores one.
  * cleave-ops.h says which values stand for defaults. */
 
 #include <cleave/cleave-graph.h>

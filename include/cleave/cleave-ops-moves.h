@@ -2,8 +2,8 @@
 #pragma once
 
 /* Attributes and constructors of ops that move elements, and of inputs and constants.
- * cleave_graph_add() takes such a struct, and each node stores one. cleave-ops.h says which values
- * stand for defaults. */
+ * cleave_graph_add() takes an attribute struct, and each node stores one. cleave-ops.h says which
+ * values stand for defaults. */
 
 #include <cleave/cleave-graph.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Attributes of reductions, and of ops on signals and texts. cleave_graph_add() takes such a
+/* Attributes of reductions, and of ops on signals and texts. cleave_graph_add() takes an attribute
  * struct, and each node stores one. cleave-ops.h says which values stand for defaults. */
 
 #include <cleave/cleave-graph.h>

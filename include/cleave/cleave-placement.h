@@ -44,7 +44,7 @@ typedef struct
 #define CLEAVE_MAX_RANKS 4096
 #define CLEAVE_MAX_RANK_THREADS 1024
 
-/* Defaults: 10 Gbit/s, and 30 microseconds, typical of TCP on a local network. */
+/* Default bandwidth, 10 Gbit/s, and latency, 30 microseconds: typical of TCP on a local network. */
 #define CLEAVE_NETWORK_BANDWIDTH 1.25e9
 #define CLEAVE_NETWORK_LATENCY 3e-5
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Tensors over memory that the caller owns. */
+/* Makes tensors over memory that the caller owns. */
 
 #include "error.h"
 

@@ -4,7 +4,7 @@
 
 #include "debug.h"
 
-/* Reads the environment at each call, so that a test can change it. */
+/* Reads the environment at each call, so that a test can change the variable. */
 gboolean
 cleave_debug_is_on (CleaveDebug what)
 {

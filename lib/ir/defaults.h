@@ -11,7 +11,7 @@
 typedef enum {
   CLEAVE_DEFAULT_OPEN,  /* a caller of a written file may replace the value */
   CLEAVE_DEFAULT_FIXED, /* the value decided a shape or an attribute */
-  CLEAVE_DEFAULT_GIVEN, /* the user gave another value in its place */
+  CLEAVE_DEFAULT_GIVEN, /* the user gave another value for the input */
 } CleaveDefaultState;
 
 /* An input that has a default value in the model's file. */

@@ -23,8 +23,8 @@ CleaveTensor *cleave_tensor_new_deferred (const CleaveTensorType *type,
 /* The number of bits that each element of a tensor of bytes needs. */
 typedef enum {
   CLEAVE_BITS_8,
-  CLEAVE_BITS_UINT4, /* 0 to 15 */
-  CLEAVE_BITS_INT4   /* -8 to 7 */
+  CLEAVE_BITS_UINT4, /* elements from 0 to 15 */
+  CLEAVE_BITS_INT4   /* elements from -8 to 7 */
 } CleaveBits;
 
 /* Notes that the elements of a deferred tensor need 4 bits. `packed` is the tensor of the same

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Copies of graphs. */
+/* Copies graphs. */
 
 #include "extract.h"
 #include "graph-private.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memfd_create */
+#define _GNU_SOURCE /* declares memfd_create() */
 #endif
 
 #include "memory.h"

@@ -225,8 +225,8 @@ struct _CleaveOp
 {
   const char *name;            /* name in ONNX: "Conv" */
   const char *const *operands; /* names of the operands in ONNX: { "X", "W", "B", NULL } */
-  const char *const *results;  /* names of the results: { "Y", NULL }; the last one repeats */
-  guint min_operands;          /* number of required operands; the others are optional */
+  const char *const *results;  /* names of the results: { "Y", NULL }; the last name repeats */
+  guint min_operands;          /* number of required operands; further operands are optional */
   CleaveOpFlags flags;
   gsize attrs_size;
   const CleaveAttr *attrs; /* the table of attributes; its last entry has no name. NULL: none */

@@ -39,7 +39,7 @@ struct _CleaveTensor
   gpointer owned; /* aligned memory that the tensor owns */
   GBytes *bytes;  /* bytes that other tensors may share */
   Deferred *deferred;
-  CleaveTensor *base; /* the tensor of which this one is a slice; the base itself is not a slice */
+  CleaveTensor *base; /* the tensor that this slice was cut from; the base is not a slice */
   CleaveRange range;  /* the range of the base that this tensor holds */
 };
 

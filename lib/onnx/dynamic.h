@@ -18,7 +18,7 @@ typedef struct
  * a graph share it. */
 struct _CleaveOnnxDynamic
 {
-  GArray *nodes;     /* CleaveOnnxDynamicNode, in the order of a run; the array owns their texts */
+  GArray *nodes;     /* CleaveOnnxDynamicNode, in the order of a run; the array owns the texts */
   GArray *opsets;    /* gint64, indexed by node: opset of the node */
   GBytes *graph;     /* serialized GraphProto: the nodes as in the file, and the model's outputs */
   GArray *constants; /* CleaveOnnxDynamicConstant: the constants that nodes of the dynamic part

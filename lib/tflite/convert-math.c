@@ -277,7 +277,7 @@ cleave_tflite_convert_reduce (CleaveTfliteImport *import, GError **error)
                             cleave_tflite_add_unary (import, ops[i].op, x, &attrs, error), error);
 }
 
-/* Converts ARG_MAX and ARG_MIN. Of equal elements, the first counts. */
+/* Converts ARG_MAX and ARG_MIN. Among equal elements, both ops select the first one. */
 gboolean
 cleave_tflite_convert_arg (CleaveTfliteImport *import, GError **error)
 {

@@ -181,7 +181,7 @@ relu (const CleaveTfliteFunction *f, gint32 x)
 static gboolean
 convert_relu (CleaveTfliteImport *import, float min, float max, GError **error)
 {
-  const float beyond = 1 << 20; /* above all real results: no upper bound */
+  const float beyond = 1 << 20; /* exceeds all real results, so it stands for no upper bound */
   CleaveTfliteFunction f = { 0 };
 
   if (!cleave_tflite_read_function (import, &f, error) ||

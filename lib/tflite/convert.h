@@ -73,7 +73,7 @@ gboolean cleave_tflite_convert_resize_bilinear (CleaveTfliteImport *import, GErr
 gboolean cleave_tflite_convert_integer_resize_bilinear (CleaveTfliteImport *import, GError **error);
 
 /* The operators below keep a state in variable tensors (convert-svdf.c, convert-lstm.c). The
- * constants are indices of these inputs. */
+ * constants are the indices of the inputs that are states. */
 #define CLEAVE_TFLITE_CODE_SEQUENCE_RNN 35
 enum { CLEAVE_TFLITE_SVDF_STATE = 4, CLEAVE_TFLITE_LSTM_HIDDEN = 18, CLEAVE_TFLITE_LSTM_CELL = 19 };
 /* Indices of the first and the last input of BIDIRECTIONAL_SEQUENCE_LSTM that is a state */

@@ -7,8 +7,8 @@
  * of the graph are in use from the begin, and outputs to the end. The result of a RESHAPE has the
  * offset of its operand, so its kernel copies nothing. Constants and variables have no offset.
  *
- * Buffers are placed one by one, each at the lowest free offset. This is done in several orders of
- * the buffers, and the smallest arena is taken. */
+ * Buffers are placed one by one, each at the lowest free offset. The planner tries several orders
+ * of the buffers, and takes the smallest arena. */
 
 #include "memory-plan.h"
 
@@ -24,8 +24,8 @@ typedef struct
 {
   gint64 n_bytes, offset; /* `n_bytes`: size in bytes. `offset`: byte offset in the arena; -1:
                            * not placed yet */
-  gint64 first, last; /* indices of the first and the last operator that uses the memory; `first`
-                       * -1: none so far */
+  gint64 first, last; /* indices of the first and the last operator that uses the memory; `first` is
+                       * -1 if no operator has used the memory so far */
 } Buffer;
 
 typedef struct

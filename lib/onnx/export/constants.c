@@ -18,7 +18,7 @@ typedef struct
                              * is no default value */
   GPtrArray *results;       /* CleaveResult: results of the Constant nodes that are ranges of the
                              * base */
-  GHashTable *ranges;       /* maps each range that is written, as text, to its name in the file */
+  GHashTable *ranges;       /* maps the text of each written range to its name in the file */
   gint64 n_bytes;           /* sum of the bytes of all different ranges */
 } BaseGroup;
 

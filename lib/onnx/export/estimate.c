@@ -19,7 +19,7 @@ typedef struct
   const CleaveTensorType *type; /* type of the value in the buffer; NULL: unknown */
   gint64 n_bytes;
   guint first, last; /* positions of the first and the last node that use the buffer */
-  gboolean is_given; /* whether it is the caller's buffer for an output: no other value takes it */
+  gboolean is_given; /* whether the caller owns the buffer; no other value takes the buffer */
 } Buffer;
 
 typedef struct
@@ -77,7 +77,7 @@ count_reads (const Run *run, const Onnx__NodeProto *node, guint position)
     }
   for (size_t k = 0; k < node->n_attribute; k++)
     for (size_t i = 0; node->attribute[k]->g != NULL && i < node->attribute[k]->g->n_node; i++)
-      count_reads (run, node->attribute[k]->g->node[i], position); /* nested graphs, too */
+      count_reads (run, node->attribute[k]->g->node[i], position); /* count in nested graphs, too */
 }
 
 /* The functions below find the sizes of values in bytes. */
@@ -117,7 +117,7 @@ loop_bytes (const Run *run, const Onnx__NodeProto *loop, guint result)
   const char *name = body->output[result + 1]->name;
   gint64 n_bytes = bytes_of (run, name);
 
-  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* size of the Identity's operand */
+  for (size_t i = 0; n_bytes == 0 && i < body->n_node; i++) /* Identity: its operand's size */
     if (strcmp (body->node[i]->output[0], name) == 0)
       n_bytes = bytes_of (run, body->node[i]->input[0]);
   return result + 2 < loop->n_input ? n_bytes : n_bytes * count_iterations (run, loop);

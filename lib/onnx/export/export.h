@@ -60,8 +60,8 @@ typedef struct
   gboolean is_hidden;               /* whether the file leaves out the shapes of inner values
                                      * (hide.c) */
   const CleaveOnnxDynamic *dynamic; /* the dynamic part of the model; NULL: none */
-  Onnx__GraphProto *dynamic_graph;  /* the nodes of the dynamic part, as the exporter writes
-                                     * them; owned */
+  Onnx__GraphProto *dynamic_graph;  /* the nodes of the dynamic part, as the exporter writes them;
+                                     * the export owns the graph */
   size_t n_static_nodes;            /* number of nodes of the static part, which come first in
                                      * the file */
 } CleaveOnnxExport;

@@ -275,8 +275,8 @@ convert_softmax (Conversion *c)
   set_input (c->node, 1, shape);
 }
 
-/* Converts Upsample, and the Resize of opset 10. The scales are operand 1 of these, but operand 2
- * of later Resizes. */
+/* Converts Upsample, and the Resize of opset 10. The scales are operand 1 of both ops, but operand
+ * 2 of a later Resize. */
 static void
 convert_resize (Conversion *c)
 {

@@ -54,8 +54,8 @@ typedef struct
                      * outside */
   guint node;       /* the node that computes the operand, as its position in the period */
   guint result;
-  guint lag; /* number of iterations from the one that computes the operand to this one; 0: this
-              * one */
+  guint lag; /* number of iterations between computing and reading the operand; 0: both are in one
+              * iteration */
 } CleaveOnnxRelation;
 
 /* A state of a Loop: a result of an iteration that later iterations read. */

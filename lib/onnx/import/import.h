@@ -48,8 +48,8 @@ typedef struct
   gboolean is_stored;  /* whether the file has the elements, so that no node computes them */
   gboolean is_costly;  /* whether only constants determine the value, but computing it would
                         * exceed the budget */
-  gboolean is_kept;    /* interpreting: whether other values refer to this value; its tensor is
-                        * then freed only at the end */
+  gboolean is_kept;    /* interpreting: whether other values refer to this value; its tensor is then
+                        * freed only after the run */
   gboolean is_live;    /* interpreting: whether cleave_onnx_release() must not free the value */
   gboolean is_carried; /* interpreting: whether an iteration that has ended made the value for
                         * later iterations */
@@ -186,7 +186,7 @@ void cleave_onnx_keep_defaults (CleaveOnnxImport *import);
  * written file fixes it: the caller of that file cannot replace it. */
 void cleave_onnx_fix_default (CleaveOnnxImport *import, const CleaveTensor *constant);
 /* pieces.c: merges the nodes that the exporter wrote for one piece of a split. The exporter writes
- * several nodes if ONNX has no single one. */
+ * several nodes if ONNX has no op for the piece. */
 void cleave_onnx_merge_pieces (CleaveGraph *graph);
 /* Returns the value as a result of the graph. Adds a Constant to the graph if the value has no
  * result yet. */
@@ -312,8 +312,8 @@ gint64 cleave_onnx_bound_results (CleaveOnnxImport *import, const Onnx__NodeProt
 /* Completes the set of dynamic nodes after all nodes were read. Returns FALSE if no node is
  * dynamic. */
 gboolean cleave_onnx_collect_dynamic (CleaveOnnxImport *import);
-/* border.c: makes the dynamic part. The values of the static part that it reads become outputs of
- * the graph, after the model's outputs. */
+/* border.c: makes the dynamic part. The values of the static part that dynamic nodes read become
+ * outputs of the graph, after the model's outputs. */
 gboolean cleave_onnx_finish_dynamic (CleaveOnnxImport *import,
                                      const Onnx__GraphProto *whole,
                                      GError **error);

@@ -287,8 +287,8 @@ make_number (const CleaveOnnxImport *import, const GPtrArray *inputs, const Clea
       const Onnx__ValueInfoProto *info = inputs->pdata[i];
       CleaveTensorType type;
 
-      /* Copies the first bytes of the int64: on a little-endian machine, they are the number in any
-       * integer type. */
+      /* Copies the first bytes of the int64: on a little-endian machine, these bytes are the number
+       * in any integer type. */
       if (g_str_equal (info->name, dim->name) &&
           cleave_onnx_input_type (import, info, NULL, &type, NULL) &&
           cleave_shape_n_elements (&type.shape) == 1 && !cleave_element_is_float (type.element))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Merges the nodes that the exporter wrote for one piece. The exporter writes several nodes if ONNX
- * has no single one. After the merge, the graph takes as much memory as the exported graph.
+ * has no op for the piece. After the merge, the graph takes as much memory as the exported graph.
  *
  *    a ─┐
  *    b ─┴ Concat ─┐

@@ -36,7 +36,7 @@ typedef struct
   CleaveOnnxValue *sink;    /* N scores, one for each head, of a key that does not exist: softmax
                              * counts the score, but drops its probability; NULL: none */
   CleaveOnnxValue **scores; /* array that receives the scores of each stage, in groups of heads;
-                             * NULL: no stage is asked for */
+                             * NULL: the caller needs no stage */
 } CleaveOnnxAttention;
 
 /* Returns the lowest finite number of an element type, the score of a masked key. */
@@ -64,7 +64,7 @@ typedef struct
   gint64 n_heads;
   gboolean is_causal;
   CleaveOnnxAttention core;         /* the attention itself; cleave_onnx_heads_attend() puts the
-                                     * past before its k and v */
+                                     * past before core.k and core.v */
   CleaveOnnxValue *past_k, *past_v; /* past keys and values, B×N×P×H; NULL: none */
   CleaveOnnxValue *mask;            /* mask operand of the node; NULL: none */
   CleaveOnnxValue *y;               /* result 0 of the node */

@@ -17,7 +17,8 @@ check_heads (const CleaveOnnxNode *node, gint64 n, gint64 n_heads, const char *w
                                 what, n_heads, n);
 }
 
-/* Attention and QAttention. Their past and present hold keys and values in one tensor. */
+/* The functions below upgrade Attention and QAttention, whose past and present hold keys and values
+ * in one tensor. */
 
 static CleaveOnnxValue *
 half_of_past (CleaveOnnxNode *node, CleaveOnnxValue *past, gint64 half, GError **error)
@@ -162,7 +163,7 @@ q_attention (CleaveOnnxNode *node, GError **error)
   return attend_projected (node, &heads, x, NULL, cleave_onnx_node_operand (node, 8), error);
 }
 
-/* MultiHeadAttention, which reads Q, K and V, but adds their bias itself. */
+/* The functions below upgrade MultiHeadAttention, which reads Q, K and V, and adds their bias. */
 
 /* Returns one of the n values in `packed`, B×L×N×n×H, as B×L×(N·H). The n values are Q, K, V or K,
  * V; `part` is an index among them. */

@@ -38,7 +38,7 @@ typedef struct
 {
   CleaveTensor *packed; /* the packed bytes; NULL: all numbers equal `number` */
   Blocks blocks;
-  gint64 n, n_padded; /* how many numbers a row has, without and with padding */
+  gint64 n, n_padded; /* length of a row, without and with padding */
   guint8 number;
 } Packed;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* The attention of com.microsoft, in its several forms: masks by length or by key, causal or not,
- * with or without a past. contrib-attention.c calls it.
+/* The forms of the attention of com.microsoft: masks by length or by key, causal or not, with or
+ * without a past. contrib-attention.c calls the functions of this file.
  *
  * B: batch, S: queries, L: new keys, P: past keys, T = P + L, N: heads, H: elements per head. */
 
@@ -14,8 +14,7 @@ cleave_onnx_heads_take (CleaveOnnxNode *node, CleaveOnnxHeads *heads, GError **e
   heads->is_causal = cleave_onnx_node_take_int (node, "unidirectional", 0) != 0;
   heads->core.scale = cleave_onnx_node_take_real (node, "scale", 0);
   heads->core.filtered = cleave_onnx_node_take_real (node, "mask_filter_value", -10000);
-  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* ignored: read only with
-                                                                * do_rotary */
+  cleave_onnx_node_take_int (node, "rotary_embedding_dim", 0); /* ignored: do_rotary must be 0 */
   if (heads->n_heads < 1)
     return cleave_onnx_node_fail (
         node, error, "num_heads must be at least 1, not %" G_GINT64_FORMAT, heads->n_heads);
@@ -100,7 +99,7 @@ read_mask (CleaveOnnxNode *node, CleaveOnnxHeads *heads, gint64 n_keys, GError *
   return allowed != NULL;
 }
 
-/* Puts the past before `x`. Returns `x` if there is no past. */
+/* Puts the past keys or values before `x`. Returns `x` if there is no past. */
 static CleaveOnnxValue *
 append (CleaveOnnxNode *node,
         CleaveOnnxValue *past,

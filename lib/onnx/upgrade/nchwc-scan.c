@@ -166,8 +166,8 @@ read_node (Scan *scan, const Onnx__NodeProto *node)
   gint64 n;
   CleaveOnnxValue *w;
 
-  if (node->n_input == 0 || node->n_output == 0) /* such a node is an error, which reading the
-                                                  * node reports later */
+  if (node->n_input == 0 || node->n_output == 0) /* the import reports this error later, when it
+                                                  * reads the node */
     return;
   out = node->output[0];
   n = cleave_onnx_n_read (scan->found, out);
@@ -272,7 +272,8 @@ cleave_onnx_scan_blocked (CleaveOnnxImport *import, const Onnx__GraphProto *grap
   find_blocked (&scan);
   scan.found = import->block != 0 ? try_block (&scan, import->block) : choose (&scan);
   if (scan.found == NULL)
-    scan.found = blocked_new (LONG_BLOCK); /* reading the nodes reports the error later */
+    scan.found = blocked_new (LONG_BLOCK); /* the import reports the error later, when it reads the
+                                            * nodes */
   import->block = scan.found->block;
   g_array_unref (scan.order);
   g_hash_table_unref (scan.is_blocked);

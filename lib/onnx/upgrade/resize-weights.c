@@ -166,8 +166,8 @@ find_taps (Taps *taps,
   gint64 last = target->from[d] - 1, begin, end;
 
   center = CLAMP (center, -support - 2,
-                  (float) last + support + 3); /* the window of the filter then lies outside the
-                                                * operand already */
+                  (float) last + support + 3); /* beyond this position, the filter's window lies
+                                                * outside the operand */
   begin = (gint64) floorf (center - support + 0.5f);
   end = (gint64) floorf (center + support + 0.5f);
   g_array_set_size (taps->at, 0);

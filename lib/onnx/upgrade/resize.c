@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* The scales of a Resize before opset 11. The specification of these opsets does not define the
- * nearest element, so models were made for ONNX Runtime. ONNX Runtime takes the floor where a
- * dimension grows and the ceiling where it shrinks, and copies the operand if the shape stays the
+ * nearest element, so models rely on the choice of ONNX Runtime. ONNX Runtime takes the floor where
+ * a dimension grows and the ceiling where it shrinks, and copies the operand if the shape stays the
  * same. */
 
 typedef struct

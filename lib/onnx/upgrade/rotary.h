@@ -11,8 +11,8 @@ typedef struct
 {
   CleaveOnnxValue *cos, *sin; /* cos and sin of the angles: [B or 1, 1, S, half of the rotated
                                * elements] */
-  gboolean interleaved;       /* whether a pair is two neighboring elements; FALSE: element i of
-                               * the first and of the second half */
+  gboolean interleaved;       /* whether a pair is two neighboring elements; FALSE: a pair is
+                               * element i of the first half and element i of the second half */
 } CleaveOnnxRotary;
 
 /* Gathers cos and sin of `positions` (int64, B×S) from tables by position. The tables are operand

@@ -20,7 +20,8 @@ static const struct
   gint64 until;   /* first opset without the attribute; 0: our op record decides whether the
                    * attribute exists */
 } ignored[] = {
-  { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* of any op: a hint about memory */
+  { NULL, "consumed_inputs", .any = TRUE, .until = 6 }, /* attribute of any op: a hint about
+                                                         * memory */
   { "Dropout", "is_test", .any = TRUE },
   { "GRU", "output_sequence", .any = TRUE }, /* states whether a node reads Y, which the graph
                                               * shows */
@@ -406,7 +407,7 @@ static const struct
   { "TensorScatter", G_MAXINT64, 24, cleave_onnx_upgrade_tensor_scatter },
   { "Cast", G_MAXINT64, 0, cleave_onnx_upgrade_cast_19 },
   { "If", 0, 0, NULL },   /* if.c reads this op */
-  { "Loop", 0, 0, NULL }, /* loop.c reads this op, and scan.c the next */
+  { "Loop", 0, 0, NULL }, /* loop.c reads this op, and scan.c the op of the next entry */
   { "Scan", 0, 0, NULL },
 };
 
