@@ -7,13 +7,13 @@
 
 #include "views/known-ops.h"
 
-/*      x              x
+/* x x
  *      |              |
  *    Split          Relu
  *    /   \            |
- *  Relu  Relu   =>   Neg
+ * Relu Relu => Neg
  *   |     |           |
- *  Neg   Neg          |
+ * Neg Neg |
  *    \   /            |
  *    Concat           |
  *      |              |
@@ -23,8 +23,8 @@
  * values between the Split and the Concat.
  *
  * Before: a valid graph, as imported. After: the pattern is not left. Run this pass before any node
- * is split, and not as part of clean-up. The pass cannot undo a split that Cleave made: that
- * consists of Slices and an Assemble (a Concat in a written model), never of a Split and a
+ * is split, and not as part of clean-up. The pass cannot undo a split that Cleave made: Cleave's
+ * splits consist of Slices and an Assemble (a Concat in a written model), never of a Split and a
  * Concat. */
 
 typedef struct

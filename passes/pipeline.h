@@ -24,7 +24,7 @@ struct _CleavePipeline
 CleavePipeline *cleave_pipeline_new (void);
 
 /* Runs one pass (pass.c). The environment variables CLEAVE_DEBUG and CLEAVE_SKIP can make it
- * validate, print or skip the pass. Sets `*changed` to TRUE if the pass changed the graph, and
- * leaves `*changed` as it is if not. */
+ * validate, print or skip the pass. Sets `*changed` to TRUE if the pass changed the graph, else
+ * leaves `*changed` unchanged. */
 gboolean
 cleave_pass_run (CleaveGraph *graph, const CleavePass *pass, gboolean *changed, GError **error);

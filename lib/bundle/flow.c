@@ -65,8 +65,8 @@ has_no_inner_views (const CleaveBundleFlow *flow)
   return TRUE;
 }
 
-/* Returns whether all steps of the segment have the same number of images. They must, since the
- * loop runs once for each image. */
+/* Returns whether all steps of the segment have the same number of images. A segment requires this,
+ * since its loop runs once for each image. */
 static gboolean
 has_one_batch (const CleaveBundleFlow *flow)
 {

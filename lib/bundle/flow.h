@@ -62,8 +62,8 @@ typedef struct
 /* A segment has at most this many steps. The limit bounds the time of the search. */
 #define CLEAVE_BUNDLE_MAX_STEPS 96
 
-/* A run: the number of rows in the rings of all segments that end at one step. They are found by
- * running the loop of the longest of these segments once.
+/* A run: the number of rows in the rings of all segments that end at one step. The planner finds
+ * these numbers by running the loop of the longest of these segments once.
  *
  *   a -> b -> c -> d       the run of a to d also gives the rows of b to d, c to d, and d
  *

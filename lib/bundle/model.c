@@ -299,7 +299,7 @@ name_refused (const CleaveNode *node, guint n, GString *names)
 }
 
 /* Adds all nodes. Fails if nodes are refused. The error has the reason for the first refused node,
- * and the names of the others, so that the user can change all of them at once. */
+ * and the names of all other refused nodes, so that the user can change all of them at once. */
 static gboolean
 add_nodes (CleaveBundleBuilder *b, const GPtrArray *order, GError **error)
 {

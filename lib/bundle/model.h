@@ -146,8 +146,8 @@ CleaveSpan cleave_bundle_step_columns (const CleaveBundleModel *model,
 
 /* Returns whether a step reads the value, or the value is an output. */
 gboolean cleave_bundle_is_read (const CleaveBundleModel *model, guint value);
-/* Returns whether result 0 of a node is a view: its bytes in memory are those of operand 0, as in a
- * Reshape. */
+/* Returns whether result 0 of a node is a view: its bytes in memory are the bytes of operand 0, as
+ * in a Reshape. */
 gboolean cleave_bundle_is_view (const CleaveNode *node);
 /* Returns whether the bytes of a value are in row-major order of its logical shape. Dimensions of
  * extent 1 are ignored. */

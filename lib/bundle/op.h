@@ -37,8 +37,8 @@ const char *cleave_bundle_layer_add_array (CleaveBundleLayer *layer,
 /* Lets the rows of variable operand 0 be summed as soon as they are computed, so that only one row
  * is in memory at a time. The layer must have a result of one row that needs each row of the
  * operand once, as a global pooling does. The sums are one row of `columns` pixels. `kernel` adds
- * row `call->row` of the operand to the sums in `call->y`; for row 0, it sets the sums. It reads
- * the layer's constants. The layer's own kernel then reads the sums as the last row of the
+ * row `call->row` of the operand to the sums in `call->y`; for row 0, it sets the sums. `kernel`
+ * reads the layer's constants. The layer's own kernel then reads the sums as the last row of the
  * operand. */
 void cleave_bundle_layer_set_sums (CleaveBundleLayer *layer,
                                    const char *kernel,
@@ -83,7 +83,7 @@ typedef struct
   gsize pixel_bytes;
 } CleaveBundleImage;
 
-/* Returns whether values of this rank have their channels in dimension 1. This is so if a node of
+/* Returns whether values of this rank have their channels in dimension 1. They have if a node of
  * the graph reads a value of this rank as images with channels first. */
 gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank);
 /* Returns the image of a value in memory, with channels innermost. */

@@ -141,7 +141,7 @@ add_bounded (GArray *labels, const Label *label)
     thin_out (labels);
 }
 
-/* Returns whether the result of a segment cannot overlay a value. This is so if the value is the
+/* Returns whether the result of a segment cannot overlay a value. Returns TRUE if the value is the
  * result of the previous segment, which overlays another value in the same direction. */
 static gboolean
 is_blocked (const Label *before, State state, const CleaveBundleSegment *g)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the nodes whose result is a view, because its bytes in memory are those of the operand
+/* Finds the nodes whose result is a view, because its bytes in memory are the bytes of the operand
  * (model.h). */
 
 #include "model.h"

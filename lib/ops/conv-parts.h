@@ -12,9 +12,8 @@
 #include "window.h"
 
 extern const CleaveAttr cleave_conv_attrs[];
-extern const CleaveAttr cleave_quantized_conv_attrs[]; /* the attributes of QLinearConv and
-                                                        * ConvInteger: those of Conv except
-                                                        * `winograd` */
+/* the attributes of QLinearConv and ConvInteger: all attributes of Conv except `winograd` */
+extern const CleaveAttr cleave_quantized_conv_attrs[];
 
 guint cleave_conv_weights (const CleaveCall *call);
 /* Checks that weights of shape `w`, [O, I / group, …], fit an X of `channels` channels. */

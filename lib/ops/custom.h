@@ -2,8 +2,8 @@
 #pragma once
 
 /* Custom ops: nodes of other domains than ONNX's, whose meaning Cleave does not know.
- * lib/onnx/import/custom.c makes such a node, and lib/onnx/export/custom.c writes it as it was
- * read. A custom node can neither be split nor run. */
+ * lib/onnx/import/custom.c makes such a node, and lib/onnx/export/custom.c writes it unchanged. A
+ * custom node can neither be split nor run. */
 
 #include "../ir/op.h"
 

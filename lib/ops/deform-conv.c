@@ -3,14 +3,13 @@
 /* DeformConv, in 1 to 6 spatial dimensions: a convolution whose taps are moved by offsets.
  *
  * The value of a tap is interpolated linearly between the elements around its position, and
- * multiplied by its mask, in double. Elements outside of X count as 0, and so does a position that
- * is NaN. The value is rounded to the element type. Then the order is that of Conv: the bias, or
- * +0; the taps in row-major order; for each tap, the channels of the group in order; one fused
- * multiply-add each (products.h).
+ * multiplied by its mask, in double. Elements outside of X are 0, and so is the value at a position
+ * that is NaN. The value is rounded to the element type. The order of a sum is the order of Conv:
+ * the bias, or +0; then the taps in row-major order. For each tap, the channels of the group follow
+ * in order, with one fused multiply-add each (products.h).
  *
  * An offset can point anywhere, so each piece reads all spatial dimensions of X. Its pads give the
- * position of its chunk; they are negative if the chunk begins inside.
- */
+ * position of its chunk; a pad is negative if the chunk begins inside the result. */
 
 #include "conv-parts.h"
 #include "deform-taps.h"
@@ -81,7 +80,7 @@ check_channels (const CleaveCall *call, GError **error)
 }
 
 /* Checks the shape of the offsets or of the mask. Each tap of each offset group needs `each`
- * channels, and the spatial extents must be those of the result. */
+ * channels, and the spatial extents must be the spatial extents of the result. */
 static gboolean
 check_places (
     const CleaveCall *call, guint operand, gint64 each, const CleaveShape *y, GError **error)

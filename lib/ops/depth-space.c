@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* DepthToSpace turns f * f channels of a pixel into a block of f by f pixels. SpaceToDepth is the
- * inverse. Both are NCHW, as in ONNX. */
+ * inverse. Both ops have the layout NCHW, as in ONNX. */
 
 #include "../ir/copy.h"
 #include "move.h"

@@ -17,9 +17,9 @@ typedef struct
   const CleaveView *x, *window; /* x, and a window as long as the line; window NULL: none */
   /* imaginary: step from a real part to its imaginary part; 0: real */
   gint64 offset, step, imaginary;
-  gint64 n, length; /* number of samples (`n`) and of points of the transform (`length`); missing
-                     * samples count as 0 */
-  double sign;      /* sign of the angle: -1 forward, 1 inverse */
+  /* number of samples (`n`) and of points of the transform (`length`); missing samples are 0 */
+  gint64 n, length;
+  double sign; /* sign of the angle: -1 forward, 1 inverse */
 } Line;
 
 static double

@@ -288,7 +288,7 @@ loop_add (Loop *loop, const CleaveEquation *e, guint8 label, const Work *work)
 }
 
 /* Moves to the next iteration and updates the offsets. Returns FALSE after the last iteration; the
- * offsets are then those of the first iteration. */
+ * offsets are then the offsets of the first iteration. */
 static gboolean
 loop_next (Loop *loop, gint64 *offset, guint n_operands)
 {

@@ -5,8 +5,8 @@
  * in tflite-*.c call these functions; lib/tflite computes the multipliers and shifts.
  *
  * A positive real number is multiplier * 2^(shift - 31), with the multiplier in [2^30, 2^31).
- * Example: 0.75 is the multiplier 3 * 2^29 with the shift 0. The rules are those of
- * tensorflow/lite/kernels/internal/common.cc, with double rounding, and of gemmlowp's fixedpoint.h.
+ * Example: 0.75 is the multiplier 3 * 2^29 with the shift 0. The rules come from
+ * tensorflow/lite/kernels/internal/common.cc, with double rounding, and gemmlowp's fixedpoint.h.
  * Left shifts wrap around. */
 
 #include <glib.h>

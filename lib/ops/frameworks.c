@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Splits of oneDNN Graph, TensorFlow, PyTorch and ONNX; frameworks-*.c have those of OpenVINO,
+/* Splits of oneDNN Graph, TensorFlow, PyTorch and ONNX; frameworks-*.c have the splits of OpenVINO,
  * DirectML and XLA. Each constructor applies the rules of its framework exactly, and checks all
  * arguments against the operand's type. All constructors return attributes of a Split. */
 
@@ -167,7 +167,7 @@ check_n_outputs (const char *name, gint64 n, guint n_outputs, GError **error)
 }
 
 /* Returns the sizes of a Split with `num_outputs` of opset 18: k pieces of extent / k elements,
- * rounded up. The last piece has the rest, which may be 0 elements. */
+ * rounded up. The last piece has the remaining elements, which may be none. */
 static CleaveSplitAttrs *
 from_num_outputs (const CleaveShape *shape, gint64 axis, gint64 k, GError **error)
 {

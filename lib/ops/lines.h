@@ -46,7 +46,8 @@ gconstpointer cleave_line_read (const CleaveView *view,
                                 CleaveWide wide,
                                 CleaveLineBuffer *buffer);
 /* Returns the address to which the caller writes elements of the type `wide` before it calls
- * cleave_line_write(). This is in the view if the elements need no conversion, else in `buffer`. */
+ * cleave_line_write(). The address is in the view if the elements need no conversion, else in
+ * `buffer`. */
 gpointer cleave_line_begin (
     const CleaveView *view, gint64 offset, gint64 step, CleaveWide wide, CleaveLineBuffer *buffer);
 /* Writes n elements from `from` to a view, and converts them to the element type. A real number

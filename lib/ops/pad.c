@@ -109,7 +109,7 @@ find_element (CleavePadMode mode, gint64 i, gint64 n)
   return i < n ? i : period - i;
 }
 
-/* Pads element by element. This is needed if a negative pad crops elements that another pad
+/* Pads element by element, for the case that a negative pad crops elements that another pad
  * repeats. */
 static void
 repeat (const CleaveCall *call, const CleaveView *x, const CleaveView *y)

@@ -18,7 +18,7 @@
  * LpPool: see pool-lp.h.
  *
  * The indices of a MaxPool count the elements of its whole operand. A piece has attributes with the
- * position of its operand in the whole, so that its indices are those of the whole node.
+ * position of its operand in the whole, so that its indices equal the indices of the whole node.
  *
  * Over 400 lines: three ops that differ in the function of a window. */
 

@@ -17,8 +17,8 @@
 #include "quantized.h"
 #include "reference.h"
 
-/* The operand indices that differ between QLinearMatMul and MatMulInteger. A is operand 0 of both.
- */
+/* The operand indices that differ between QLinearMatMul and MatMulInteger. A is operand 0 of both
+ * ops. */
 typedef struct
 {
   guint b, a_zero, b_zero;

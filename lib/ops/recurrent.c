@@ -74,8 +74,8 @@ static const struct
 };
 
 /* Sets the activation functions of one direction. The attributes activation_alpha and
- * activation_beta have an entry for each function with that parameter: first those of direction 0,
- * then those of direction 1. */
+ * activation_beta have an entry for each function with that parameter: first the entries of
+ * direction 0, then the entries of direction 1. */
 void
 cleave_recurrent_functions (const CleaveCall *call,
                             guint direction,
@@ -101,8 +101,8 @@ cleave_recurrent_functions (const CleaveCall *call,
     }
 }
 
-/* Sets the attributes `activations`, `activation_alpha` and `activation_beta` of a piece to those
- * of one direction. */
+/* Sets the attributes `activations`, `activation_alpha` and `activation_beta` of a piece to the
+ * entries of one direction. */
 static void
 narrow_activations (const CleaveCall *call, guint direction, CleaveRecurrentAttrs *a)
 {

@@ -66,7 +66,8 @@ forget_unread (CleaveResizeAttrs *a)
     }
 }
 
-/* Checks that either scales or sizes are given. Only pieces have a phase, and they need both. */
+/* Checks that either scales or sizes are given. Only pieces have a phase, and a piece with a phase
+ * needs both scales and sizes. */
 static gboolean
 normalize (const CleaveCall *call, gpointer attrs, GError **error)
 {

@@ -51,7 +51,8 @@ cleave_roi_point (const CleaveRoiSpan *span, gint64 out, gint64 i)
 
 /* Returns the span of sampling points that can add to the result: from the last point before the
  * image to the first point behind it. A point further outside adds 0, so one point before and one
- * behind are enough. NaN counts as behind. If positions do not increase, returns all points. */
+ * behind are enough. A NaN is treated as a point behind the image. If positions do not increase,
+ * returns all points. */
 static inline CleaveSpan
 cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
 {

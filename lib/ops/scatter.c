@@ -287,7 +287,7 @@ maps_nd (const CleaveCall *call, guint operand, CleaveDimMap *map)
 }
 
 /* Combines the elements of one update with elements of y. `lines` visits the `rest` dimensions of
- * both. */
+ * the update and of y. */
 static void
 join (const CleaveView *y,
       const CleaveView *updates,

@@ -32,7 +32,7 @@ CleaveSplitAttrs *cleave_split_make_equal (
 /* Splits into as many pieces of `size` as needed; the last one may be smaller. */
 CleaveSplitAttrs *
 cleave_split_make_of_size (const CleaveShape *shape, gint64 axis, gint64 size, GError **error);
-/* Splits into pieces of the given sizes, one of which may be -1: the rest of the extent. */
+/* Splits into pieces of the given sizes. One size may be -1: the remainder of the extent. */
 CleaveSplitAttrs *cleave_split_make_with_rest (const CleaveShape *shape,
                                                const char *what,
                                                gint64 axis,

@@ -160,8 +160,8 @@ maps_assemble (const CleaveCall *call, guint operand, CleaveDimMap *map)
     map[d] = cleave_dim_map_offset (d, -range->dim[d].begin);
 }
 
-/* Sets the ranges of a piece: those of the parts that overlap the chunk, clipped to the chunk, and
- * relative to the begin of the chunk. */
+/* Sets the ranges of a piece: the ranges of the parts that overlap the chunk, clipped to the chunk,
+ * and relative to the begin of the chunk. */
 static gboolean
 narrow_assemble (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
 {

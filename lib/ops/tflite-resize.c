@@ -4,8 +4,8 @@
  * anywhere.
  *
  * Element i of the whole result is at the position i * step + shift, in units of 1 / 1024 of an
- * element of x. It is the mean of four neighbors, weighted by their distances in 20 bits, rounded
- * to the nearest integer, ties away from zero. Source: ResizeBilinearInteger () of
+ * element of x. The element is the mean of four neighbors, weighted by their distances in 20 bits,
+ * rounded to the nearest integer, ties away from zero. Source: ResizeBilinearInteger () of
  * reference/resize_bilinear.h. */
 
 #include "reference.h"

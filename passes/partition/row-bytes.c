@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Partitions a row of nodes into parts that follow each other, each of which meets a limit of
+/* Partitions a row of nodes (row.h) into parts that follow each other. Each part meets a limit of
  * memory. */
 
 #include "../../lib/ir/error.h"
@@ -29,8 +29,9 @@ typedef struct
   gint64 limit;
   GHashTable *measured; /* maps a part (begin << 32 | end) to the measured bytes of the part */
   GArray *positions;
-  guint *reach; /* indexed by index of a position: index of the furthest position at which a part
-                   that begins there may end */
+  /* reach[i] is the index of the furthest position at which a part may end that begins at
+   * position number i */
+  guint *reach;
 } Search;
 
 static void

@@ -167,8 +167,8 @@ cleave_row_cut_into (const CleaveRow *row, guint n_parts)
   below = least = find_least_limit (&cut);
   limit = MAX_UNEVEN * least;
   n_bytes = find_cheapest (&cut, limit);
-  for (guint i = 0; i < 6; i++) /* find a smaller limit for which as few bytes cross the cuts,
-                                   precise to 1/64 of the interval */
+  /* find a smaller limit whose cheapest cut has as few bytes, precise to 1/64 of the interval */
+  for (guint i = 0; i < 6; i++)
     {
       double middle = (below + limit) / 2;
 

@@ -4,7 +4,7 @@
 #include "parts.h"
 #include "row.h"
 
-/* Finds the cuts of a row that the fewest bytes cross, by dynamic programming over positions. The
+/* Finds the cuts of a row of nodes (row.h) that the fewest bytes cross, by dynamic programming. The
  * functions return a GArray of positions (guint): 0, the cuts, and the number of nodes. row-parts.c
  * cuts a row into a number of parts, and row-bytes.c into parts within a limit of memory. */
 

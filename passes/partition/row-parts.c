@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Partitions a row of nodes into a number of parts that follow each other. */
+/* Partitions a row of nodes (row.h) into a number of parts that follow each other. */
 
 #include "../../lib/ir/error.h"
 

@@ -264,8 +264,8 @@ fix (Window *window, guint vertex, gboolean forwards)
     add_edge (window, vertex, CLEAVE_FLOW_SINK, -1);
 }
 
-/* Moves one candidate across the cut for good: the candidate after whose move the cheapest cut has
- * the fewest bytes. Returns FALSE if there is no candidate. */
+/* Moves one candidate across the cut, where it then stays. Chooses the candidate whose move gives
+ * the cheapest cut the fewest bytes. Returns FALSE if there is no candidate. */
 static gboolean
 move_one (Window *window, gboolean forwards, const gboolean *is_before)
 {

@@ -46,7 +46,7 @@ find_scale (const CleaveDimMap *map)
 }
 
 /* Returns the position in the operand, in elements, that corresponds to the begin of the result.
- * This is the middle of the first window, averaged over the elements of a block. */
+ * The position is the middle of the first window, averaged over the elements of a block. */
 static double
 find_shift (const CleaveDimMap *map)
 {

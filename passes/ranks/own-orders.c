@@ -91,7 +91,7 @@ typedef struct
 } RankGraph;
 
 /* Returns whether a node takes no time. A node that takes no time runs when it is read. Therefore,
- * two orders that differ only in nodes without time are equal. */
+ * two orders need the same memory if they differ only in nodes without time. */
 static gboolean
 takes_no_time (const CleaveNode *node)
 {

@@ -83,7 +83,7 @@ find_messages (CleavePlacement *p, const GPtrArray *order)
     }
 }
 
-/* Makes a placement of the graph `given`, of which `joins` is the copy with more joins. Takes
+/* Makes a placement of the graph `given`. `joins` is the copy of that graph with more joins. Takes
  * ownership of `rank` and of the fields of `joins`. */
 static CleavePlacement *
 make (CleaveGraph *given, guint n_ranks, guint *rank, const CleaveRankJoins *joins)

@@ -4,8 +4,8 @@
 #include "placement.h"
 
 /* Pipeline parallelism: each rank gets a segment of consecutive nodes, so that several runs can be
- * in flight at once. place.c compares this placement with the others if more than one run is in
- * flight. */
+ * in flight at once. place.c compares this placement with its other candidates if more than one run
+ * is in flight. */
 
 /* Returns the rank of each node, indexed by node id. Each rank gets one segment of `order`, a
  * topological order; the segments follow each other. Minimizes the longest time that any rank

@@ -220,8 +220,8 @@ add (Builder *builder, CleaveNode *node)
   return TRUE;
 }
 
-/* Returns the name of the output of `graph` that `result` is. If `result` is not an output, returns
- * the name of the value. */
+/* Returns the name of a value. If the value is an output of `graph`, returns the name of the
+ * output. */
 static char *
 dup_output_name (const CleaveGraph *graph, const CleaveResult *result)
 {

@@ -58,7 +58,8 @@ shorten_passes (Reducer *reducer)
         continue;
       g_free (reducer->passes);
       reducer->passes = g_steal_pointer (&shorter);
-      number = G_MAXUINT; /* begin again with the first change */
+      /* the pipeline is shorter now: try all changes again, from the first one on */
+      number = G_MAXUINT;
       changed = TRUE;
     }
   return changed;
@@ -246,7 +247,8 @@ shorten_extents (Reducer *reducer)
           if (tries[i] >= 1 && tries[i] < from && try_graph (reducer, &reduction))
             {
               changed = TRUE;
-              from = i < 2 ? from : from + 1; /* the new extent may become shorter again */
+              /* try the new extent again: it may become even shorter */
+              from = i < 2 ? from : from + 1;
               break;
             }
         }

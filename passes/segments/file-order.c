@@ -38,6 +38,7 @@ cleave_list_as_in_file (const CleaveGraph *graph, const GPtrArray *order)
       add (nodes, seen, node);
     }
   for (guint i = 0; i < order->len; i++)
-    add (nodes, seen, order->pdata[i]); /* no node reads the value; perhaps an output does */
+    /* adds nodes that no other node reads, such as a constant that is an output */
+    add (nodes, seen, order->pdata[i]);
   return nodes;
 }

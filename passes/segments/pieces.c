@@ -87,7 +87,7 @@ typedef struct
 {
   CleaveSegmentPieces *pieces;
   gboolean *seen;   /* by node id: listed, or on the stack */
-  GPtrArray *stack; /* CleaveNode; NULL above a node whose operands follow */
+  GPtrArray *stack; /* CleaveNode; NULL: the node below is listed after the operands above */
   GPtrArray *order; /* CleaveNode: nodes listed so far, operands before readers */
 } Listing;
 
@@ -110,8 +110,7 @@ push_operands (const Listing *listing, const CleaveNode *node)
     }
 }
 
-/* Lists a node. First lists those of its operands that have the same position and are not listed
- * yet. */
+/* Lists a node. First lists its operands that have the same position and are not listed yet. */
 static void
 add (Listing *listing, CleaveNode *last)
 {

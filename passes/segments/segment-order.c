@@ -8,7 +8,7 @@
 typedef struct
 {
   GPtrArray *nodes;
-  GHashTable *place; /* CleaveNode to its index in `nodes`, plus 1 */
+  GHashTable *place; /* maps a CleaveNode to 1 plus its index in `nodes` */
 } Reach;
 
 static void

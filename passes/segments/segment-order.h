@@ -6,8 +6,8 @@
 /* Lists the nodes that strips of a segment may reach. strips.c plans the cut of a segment among
  * these nodes only, so that the time of a cut does not grow with the graph. */
 
-/* Returns the nodes that a cut of a segment may reach, in topological order. These are the nodes of
- * the segment, their operands, and the operands of views and element-wise nodes among those
- * operands. Takes O(n log n) time, where n is the number of these nodes, whatever the size of the
- * graph. */
+/* Returns the nodes that a cut of a segment may reach, in topological order. A cut may reach the
+ * nodes of the segment, their operands, and the operands of views and element-wise nodes among
+ * these operands. Takes O(n log n) time, where n is the number of these nodes, whatever the size of
+ * the graph. */
 GPtrArray *cleave_segment_list_reach (const CleaveSegment *segment);

@@ -350,14 +350,14 @@ are_worth_trying (const CleaveSegment *segment, const CleaveStripsTask *task, gi
   return TRUE;
 }
 
-/* The numbers of strips for each band to try. */
+/* Numbers of strips of a band that the search tries. */
 static const guint per_band[] = { 1, 2, 3, 4, 6, 9, 14, 16, 28 };
 
 /* Predicts the peak with the largest number of strips: the bytes that are not fixed shrink in
  * proportion. The search stops if the prediction does not improve on the best choice, which saves 4
  * % of the instructions over 37 models. With few strips, halos and uneven rows are a large part of
- * the bytes. Halos and uneven rows shrink less than in proportion, so the prediction is small
- * enough. */
+ * the bytes. Halos and uneven rows shrink less than in proportion, so the prediction does not end
+ * the search too early. */
 static gint64
 find_least (gint64 fixed, gint64 peak, guint n_strips)
 {

@@ -117,8 +117,8 @@ find_normalized (const CleaveNode *div, CleaveLayerNormAttrs *attrs)
   return axis >= 0 && find_axis (var) == axis ? sub->operands[0].result : NULL;
 }
 
-/* Returns the other operand of a node that reads `value`, if it has only dimensions from `axis` on;
- * NULL otherwise. */
+/* Returns the other operand of a node that reads `value`. Returns NULL if that operand has more
+ * dimensions than the dimensions of `value` from `axis` on. */
 static CleaveResult *
 find_parameter (const CleaveNode *node, const CleaveResult *value, gint64 axis)
 {

@@ -3,8 +3,8 @@
 
 #include "help.h"
 
-/* Merges a Pad into the padding of the convolution or pooling that reads it. fold-pads.c does so
- * for convolutions, and merge-pads.c for poolings. */
+/* Merges a Pad into the padding of the convolution or pooling that reads it. fold-pads.c merges
+ * Pads of convolutions, and merge-pads.c merges Pads of poolings. */
 
 /* Returns the Pad that computes operand 0 of a node with windows. The Pad must add a constant, in
  * spatial dimensions only, and remove nothing. Returns NULL if there is no such Pad. */

@@ -62,8 +62,8 @@ list_values (CleaveCuts *cuts)
 }
 
 /* Returns the factor that a span of dimension `d` of the result contributes to the elements of a
- * value. This is the product of the extents that the span reads along the value's dimensions mapped
- * from `d`. */
+ * value. The factor is the product of the extents that the span reads along the value's dimensions
+ * mapped from `d`. */
 static gint64
 take (const CleaveCutValue *value, guint d, CleaveSpan span)
 {
@@ -168,9 +168,9 @@ cut_clear (gpointer data)
   g_clear_pointer (&cut->kinds, g_array_unref);
 }
 
-/* Returns whether a cut may be listed. A cut that dominates others must be legal. Of a fine cut,
- * only a sample is checked; if another chunk turns out to be illegal, `is_surprised` is set
- * later. */
+/* Returns whether a cut may be listed. A cut that dominates others must be legal. For a fine cut,
+ * checks only a sample of the chunks; if another chunk turns out to be illegal, `is_surprised` is
+ * set later. */
 static gboolean
 is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
 {

@@ -51,8 +51,8 @@ GArray *
 cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
 GArray *
 cleave_cut_by_weights (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
-/* Checks that a chunk that the user gave is a multiple of the alignment and has the minimum
- * size. Sets the error if not. */
+/* Fails unless a chunk that the user gave is a multiple of the alignment and has the minimum
+ * size. */
 gboolean cleave_grain_check (const CleaveGrain *grain,
                              const CleaveSpan *span,
                              gint64 extent,

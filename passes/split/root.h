@@ -16,8 +16,9 @@ typedef struct
   const CleaveConstraint *constraint;
   CleaveNotSplit reason;
   char *message;
-  gint64 most_bytes; /* bytes of the root's largest piece; if the root stays whole, the smallest
-                        limit with which a search would find pieces; 0: not known */
+  /* bytes of the root's largest piece; if the root stays whole, the smallest limit that a search
+   * could meet; 0: not known */
+  gint64 most_bytes;
 } CleaveRoot;
 
 /* Clears a root (CleaveRoot). A clear function for GArray. */

@@ -40,7 +40,7 @@ typedef struct
   gboolean is_capped;   /* a combination was skipped because it has too many pieces */
   gint64 least_bytes;   /* smallest size of a largest piece in bytes, over the combinations tried;
                            G_MAXINT64: none was tried */
-  CleaveCombination least_one; /* the combination with this largest piece */
+  CleaveCombination least_one; /* the combination whose largest piece has `least_bytes` bytes */
   GString *why;
 } CleaveSearch;
 
@@ -68,8 +68,8 @@ cleave_search_chunk_bytes (const CleaveSearch *search, guint d)
   return n;
 }
 
-/* Composes the message that no piece can be as small as the limit, or not with the allowed number
- * of pieces, and which size is possible. */
+/* Composes the message that the limit is too small for any piece, or for the allowed number of
+ * pieces. The message states the smallest possible size. */
 void cleave_search_explain_least (CleaveSearch *search);
 /* Composes the message why no combination meets the limits on pieces and graph. */
 void cleave_search_explain (CleaveSearch *search);

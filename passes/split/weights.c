@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* Glow's rule: each chunk begins with the minimum size. Each further unit goes to the chunk that is
- * furthest below its share, or to the first of several.
+ * furthest below its share, or to the first of several such chunks.
  *
  * A unit brings any chunk closer to its share by the same amount. So most units are assigned at
  * once, until all chunks that get units are equally far below their shares. The last few units

@@ -11,7 +11,7 @@ typedef struct _CleaveWork CleaveWork;
 struct _CleaveWork
 {
   gint64 done, budget;
-  CleaveWork *all; /* the work that this work is a share of; NULL: this work is not a share */
+  CleaveWork *all; /* the whole work to which this share belongs; NULL: this work is not a share */
   CleaveSearchFunc watch;
   gpointer data;
   GCancellable *cancellable; /* ends every search when it is canceled; NULL: none */

@@ -31,9 +31,9 @@
  * ignored. */
 #define MAX_READERS 16
 
-/* By rank: the order in which dimensions of images and volumes are tried, and the layout of nodes
- * without a layout of their own. Other values are cut along their first even dimension: the batch,
- * rows, columns. */
+/* Indexed by rank of the result: the order in which dimensions of images and volumes are tried, and
+ * the layout of nodes without a layout of their own. Other values are cut along their first even
+ * dimension: the batch, rows, columns. */
 static const struct
 {
   const char *choices, *letters;

@@ -116,9 +116,9 @@ costs_more_than_it_saves (const CleaveNode *node,
          4 * time * (double) whole->peak < (double) cleave_tensor_type_n_bytes (&overwritten->type);
 }
 
-/* Returns the nodes to cut at an attempt (CleaveRoot), each with its dimension. These are expensive
- * nodes outside of segments. If `among_members`, these are the nodes that stayed whole when the
- * segments were cut. Later attempts contain only nodes that were refused before. */
+/* Returns the nodes to cut at an attempt (CleaveRoot), each with its dimension. The nodes to cut
+ * are expensive nodes outside of segments. If `among_members`, they are the nodes that stayed whole
+ * when the segments were cut. Later attempts contain only nodes that were refused before. */
 static GArray *
 find_roots (CleaveGraph *graph,
             const CleaveThreads *threads,
@@ -222,8 +222,8 @@ split_nodes (CleaveGraph *graph,
   return TRUE;
 }
 
-/* Finds the segments. If the segments do not reach the goal, computes the values that a pooling
- * needs whole twice, adds the pieces to `pieces`, and finds the segments again. */
+/* Finds the segments. If the segments do not reach the goal, computes each value twice that a
+ * pooling needs whole, adds the pieces to `pieces`, and finds the segments again. */
 static GPtrArray *
 find_segments (CleaveGraph *graph,
                const CleaveThreads *threads,

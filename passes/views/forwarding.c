@@ -99,7 +99,7 @@ void
 cleave_forwarder_stop_at (CleaveForwarder *forwarder, CleaveNode *node)
 {
   if ((node->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN)) !=
-      0) /* only views and joins are read past */
+      0) /* a forwarder reads past views and joins only */
     g_hash_table_add (forwarder->stops, node);
 }
 

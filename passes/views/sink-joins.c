@@ -124,8 +124,8 @@ find_joined (const CleaveNode *node)
   return joined;
 }
 
-/* Returns whether a chunk reads exactly the range of operand `joined` that it computes of the
- * result, without padding. */
+/* Returns whether the range of operand `joined` that a chunk reads equals the range of the result
+ * that it computes, without padding. */
 static gboolean
 reads_its_place (const CleaveChunk *chunk, guint joined)
 {

@@ -281,7 +281,7 @@ cleave_tap (const CleaveSlide *slide, int d, int32_t at, int32_t tap, int32_t is
   return from < extent ? from : -1;
 }
 
-/* An operand of an element-wise op. It may be repeated to the size of the result. */
+/* An operand of an element-wise op, which may be repeated to the size of the result. */
 typedef struct
 {
   const void *constant; /* elements of a constant operand; NULL: the operand is computed at run

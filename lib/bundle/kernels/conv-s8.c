@@ -46,8 +46,8 @@ typedef struct
                       * right */
   uint8_t is_single; /* `from` has the elements of the whole window */
   uint8_t n;         /* number of channels in the block */
-  /* The `count` elements of the window whose products are added next. They are side by side in the
-   * operand, or padding. */
+  /* The next `count` elements of the window whose products are added: side by side in the operand,
+   * or padding. */
   const int8_t *from;
   int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
                     pixel */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Converts integers to integers of another scale. Integers below the zero point have another scale
- * than the others. */
+ * than integers from the zero point up. */
 
 #include "cleave-kernels.h"
 
