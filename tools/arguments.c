@@ -84,7 +84,7 @@ cleave_argument_threads (const char *text, gint64 *n_threads, GError **error)
   return TRUE;
 }
 
-/* Finding options by name or letter */
+/* The functions below find options by name or letter. */
 
 char *
 cleave_argument_dup_hint (const char *text, const char *const *words)
@@ -311,7 +311,7 @@ cleave_argument_scan (
   return g_steal_pointer (&options);
 }
 
-/* Storing the values of options */
+/* The functions below store the values of options. */
 
 /* Returns the value as UTF-8, interned. If the value is not valid UTF-8, converts it from the
  * locale's encoding. The value of a file option keeps its bytes. */

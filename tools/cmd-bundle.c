@@ -147,7 +147,7 @@ parse (int argc, char **argv, Options *o, GError **error)
   return g_steal_pointer (&files);
 }
 
-/* Filling the options of the library */
+/* The functions below fill the options of the library. */
 
 static void
 add_text (GStrvBuilder *texts, const char *option, const char *value)
@@ -238,7 +238,7 @@ make_bundle (const char *path, const Options *o, GError **error)
   return bundle;
 }
 
-/* Printing the report */
+/* The functions below print the report. */
 
 /* Returns the names of the memories that the options define, such as "fast" and "slow". */
 static GStrv

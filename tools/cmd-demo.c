@@ -117,7 +117,7 @@ run_both (Demo *demo, const Options *o, GError **error)
   return TRUE;
 }
 
-/* Writing files */
+/* The functions below write the model and the drawings. */
 
 static gboolean
 add_drawings (Demo *demo, CleaveOutputs *outputs, GError **error)
@@ -166,7 +166,7 @@ write_files (Demo *demo, const Options *o, GError **error)
          cleave_outputs_commit (outputs, error);
 }
 
-/* Printing the report */
+/* The functions below print the report. */
 
 static void
 add_side (CleaveJson *json,

@@ -21,7 +21,7 @@ typedef struct
   CleaveDifference difference;
 } Comparison;
 
-/* Making the inputs of both models */
+/* The functions below make the inputs of both models. */
 
 /* Returns the inputs for the second model: the tensors of the first model's inputs of the same
  * names. */
@@ -62,7 +62,7 @@ share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *input
   return g_steal_pointer (&shared);
 }
 
-/* Comparing the outputs */
+/* The functions below compare the outputs. */
 
 /* Maps the name of each output to its index + 1. */
 static GHashTable *
@@ -142,7 +142,7 @@ parse_tolerance (const char *text, double *tolerance, GError **error)
   return TRUE;
 }
 
-/* Printing the differences */
+/* The functions below print the differences. */
 
 static void
 print_json (const GArray *comparisons, gboolean equal)

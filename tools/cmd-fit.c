@@ -166,7 +166,7 @@ parse_options (const Options *o, CleaveFitOptions *options, GError **error)
          parse_max_added ("--max-added-latency", o->latency, &options->max_added_latency, error);
 }
 
-/* Printing the frontier */
+/* The functions below print the frontier. */
 
 static double
 get_per_cent (double before, double after)
@@ -291,7 +291,7 @@ show_frontier (const CleaveGraph *graph,
   return CLEAVE_DONE;
 }
 
-/* Printing and writing one plan */
+/* The functions below print and write one plan. */
 
 /* Adds the files that the options request. `json` is the text of the report. */
 static gboolean

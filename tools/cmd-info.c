@@ -28,7 +28,7 @@ typedef struct
 
 typedef struct
 {
-  GArray *ops; /* OpCount, most frequent first */
+  GArray *ops; /* OpCount: the ops of the model, the most frequent op first */
   guint n_nodes;
   gint64 n_parameters, parameter_bytes, macs, peak_bytes;
   gboolean has_program;
@@ -116,7 +116,7 @@ get_program_bytes (const CleaveProgramStats *stats)
   return stats->arena_bytes + stats->scratch_bytes + stats->weight_bytes;
 }
 
-/* Printing the report */
+/* The functions below print the report. */
 
 static void
 add_values_json (CleaveJson *json, const CleaveGraph *graph, gboolean outputs)

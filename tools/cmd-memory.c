@@ -30,7 +30,7 @@ typedef struct
   gboolean as_json, has_plan;
 } Options;
 
-/* Output as text */
+/* The functions below print the report as text. */
 
 static void
 print_bar (gint64 bytes, gint64 most, gint64 limit)
@@ -188,7 +188,7 @@ print_advice (const char *model, const Options *o, gint64 arena)
     printf ("To lower the peak, choose a plan of: %s --frontier\n", command);
 }
 
-/* Output as JSON */
+/* The functions below print the report as JSON. */
 
 static void
 add_json (CleaveJson *json, const CleaveMemoryPanel *panel)

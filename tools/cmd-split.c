@@ -200,7 +200,7 @@ check_options (const Options *o, GError **error)
          cleave_output_name_check (o->report, NULL, NULL, error);
 }
 
-/* Splitting the graph */
+/* The functions below split the graph. */
 
 static void
 show_progress (gint64 done, gint64 budget, gpointer data)

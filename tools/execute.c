@@ -20,7 +20,7 @@ cleave_execution_clear (CleaveExecution *execution)
   g_clear_pointer (&execution->profile, cleave_profile_unref);
 }
 
-/* Running a graph or a program */
+/* The functions below run a graph or a program. */
 
 static GPtrArray *
 make_outputs (const CleaveGraph *graph, GError **error)
@@ -239,7 +239,7 @@ cleave_execute_program (CleaveProgram *program,
          run_program (program, inputs, repeat, execution, error);
 }
 
-/* Comparing tensors */
+/* The functions below compare tensors. */
 
 static double
 half_to_double (guint16 half)

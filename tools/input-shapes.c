@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Shapes as --shape takes them */
+/* The functions below make options --shape of the shapes of files. */
 
 /* Returns whether a --shape is given for the input of this name. If `name` is NULL, returns whether
  * a --shape is given for any input. */
@@ -71,7 +71,7 @@ add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
     }
 }
 
-/* Inputs with default values: a constant with the value of --input replaces the default value */
+/* The functions below replace default values of inputs by constants with the values of --input. */
 
 static void
 add_value (GPtrArray *values, char *const *defaults, const char *name, CleaveTensor *tensor)
@@ -148,7 +148,7 @@ load_with_defaults (CleaveGraph *graph,
   return cleave_model_load (path, &more, error);
 }
 
-/* Ranges of --shape: a run takes the extents of its files, which must be within the ranges */
+/* The functions below choose extents in the ranges of --shape: the extents of the files. */
 
 /* Adds the texts of --shape, without the ranges of inputs that have an entry in `shapes`. */
 static void

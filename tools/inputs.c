@@ -19,7 +19,7 @@ const CleaveArgumentNeed cleave_input_needs[] = {
   { 0 },
 };
 
-/* The names of inputs */
+/* The functions below find the names of inputs. */
 
 /* A message lists at most this many names. */
 #define MAX_LISTED 8
@@ -95,7 +95,7 @@ find_input (char **names, const char *name, const char *path, guint *index, GErr
   return cleave_argument_fail (error, "--input: the model has no input '%s'%s", name, hint);
 }
 
-/* The tensors of files */
+/* The functions below load the tensors of files. */
 
 /* Returns the end of an error message: the call of numpy that gives an array of type `got` the type
  * `want`. Returns "" unless only the element type differs, or only a first dimension of 1 is
@@ -280,7 +280,7 @@ load_input (const CleaveGraph *graph,
   return tensor != NULL && place (graph, tensors, i, tensor, error);
 }
 
-/* Making the tensors of all inputs */
+/* The functions below make the tensors of all inputs. */
 
 static gboolean
 check_pictures (const CleaveInputOptions *options, GError **error)

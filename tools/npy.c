@@ -240,7 +240,7 @@ cleave_npy_parse (GBytes *bytes, GError **error)
   return tensor;
 }
 
-/* Writing files */
+/* The functions below write .npy files. */
 
 static const char *
 get_descr (CleaveElement element)

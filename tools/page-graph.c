@@ -207,7 +207,7 @@ list_frame_edges (const Page *page, GArray *edges, GArray *cross)
         }
 }
 
-/* Sizes of boxes */
+/* The functions below compute the sizes of boxes. */
 
 static gboolean
 is_small (CleaveNode *node)
@@ -257,7 +257,7 @@ get_frame_width (const char *title)
   return MAX (MIN_FRAME_WIDTH, (double) MIN (n, MAX_LETTERS) * BOLD_LETTER + 14);
 }
 
-/* Writing JSON */
+/* The functions below write the layout as JSON. */
 
 static void
 add_rounded (CleaveJson *json, double value)

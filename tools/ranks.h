@@ -52,7 +52,7 @@ typedef struct
   guint n_in_flight; /* runs that are in flight at the same time */
 } CleaveRankRequest;
 
-/* The results, on rank 0. */
+/* The results of the runs. Only rank 0 fills this struct. */
 typedef struct
 {
   guint rank, n_ranks, n_threads;

@@ -16,7 +16,7 @@ from ._tools import bytes_of, count_threads
 Graph, Node, Operand, Result = Cleave.Graph, Cleave.Node, Cleave.Operand, Cleave.Result
 
 
-# Loading and saving graphs.
+# The functions below load and save graphs.
 
 def import_options(shapes, dims, values):
     options = Cleave.OnnxOptions.new()
@@ -111,7 +111,7 @@ def to_onnx(graph):
     return onnx.load_model_from_string(to_bytes(graph))
 
 
-# Inspecting a graph.
+# The functions below make a Graph a collection of nodes.
 
 def walk(graph):
     node = graph.get_first_node()
@@ -155,7 +155,7 @@ def describe(graph):
             f'{graph.get_macs()} MACs>')
 
 
-# Split, fit and optimize.
+# The functions below split, fit and optimize a graph.
 
 def text_of(value):
     """Returns an option's value in the syntax of the command line, such as '2', '2,3', '3,4,5/6,6' or '0:1,0:16'."""
@@ -404,7 +404,7 @@ def run(graph, *args, **inputs):
     return Program(graph)(*args, **inputs)
 
 
-# Drawing a graph.
+# The functions below draw a graph.
 
 def dot_options(constants=False, clusters=True, overview=False):
     options = Cleave.DotOptions()
@@ -461,7 +461,7 @@ Graph.compile, Graph.save_program, Graph.__call__ = compile_program, save_progra
 Graph.dot, Graph.draw, Graph.svg = dot, draw, svg
 
 
-# Nodes, operands and results.
+# The functions below are properties and methods of nodes, operands and results.
 
 def attrs_of(node):
     """The attributes with their defaults, as a new dictionary by ONNX name."""

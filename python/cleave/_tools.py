@@ -39,7 +39,7 @@ def bytes_of(name, size):
     return size
 
 
-# The memory of a run.
+# The classes and functions below describe the memory of a run.
 
 class Memory(NamedTuple):
     """Bytes of activations in one run: `peak` is the most that is live at once, `arena` the size of the arena."""
@@ -93,7 +93,7 @@ def memory_timeline(graph, threads=1):
         [Buffer(buffer.name, buffer.n_bytes, buffer.offset, buffer.first, buffer.last) for buffer in buffers])
 
 
-# Partitions of a graph.
+# The classes and functions below make and run the partitions of a graph.
 
 class Part(NamedTuple):
     """A graph of a partition. `level` is the position of the part in the order: parts of one level can run at the same
@@ -177,7 +177,7 @@ def extract(graph, begin=None, end=None):
         return call(extract_values, graph, names_of(begin), names_of(end))
 
 
-# Differences between the outputs of two graphs.
+# The classes and functions below compare the outputs of two graphs.
 
 class Difference(NamedTuple):
     """The difference of an output between two graphs. `different` is the number of elements that differ in any bit.
@@ -256,7 +256,7 @@ def diff(graph, other, inputs=None, seed=0):
     return found
 
 
-# Reports as a page.
+# The functions below write a report as an HTML page.
 
 def words_of(options):
     """Converts options to command-line arguments: max_memory='1 MiB' is --max-memory 1MiB."""

@@ -146,7 +146,7 @@ bench (const char *path, guint n_threads, const CleaveOnnxOptions *options, GErr
   return TRUE;
 }
 
-/* The network VGG-16. */
+/* The functions below write the network VGG-16. */
 
 static CleaveResult *
 add_conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, GRand *rand, GError **error)

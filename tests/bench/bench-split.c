@@ -163,7 +163,7 @@ measure (const char *what,
           n_pieces, (middle - begin) * 1e6 / n_pieces, (end - middle) * 1e6 / n_pieces);
 }
 
-/* Searches for a split that meets a limit. */
+/* The functions below measure searches for a split that meets a limit. */
 
 typedef struct
 {

@@ -54,7 +54,7 @@ ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # types of the inputs and outputs of
 # A latency is the minimum over this many rounds. Each round runs the whole model and the split one.
 ROUNDS = 5
 
-# The networks of the corpus
+# The functions below find the networks of the corpus.
 
 def zoo_options():
     """Returns the shape options of each model of tests/peers/models.txt by name."""
@@ -97,7 +97,7 @@ def networks(paths, word):
     return [(label, *found[label]) for label in found if word in label]
 
 
-# Measuring the networks
+# The functions below measure the networks.
 
 def run(command, seconds):
     """Runs a command with a limit of processor seconds. Returns its status, output, errors and used processor seconds."""
@@ -178,7 +178,7 @@ def measure(options):
                 print(f'{label}, {limit}: {outcome}, {one["seconds"]:.2f} s', flush=True)
 
 
-# Comparing two results
+# The functions below compare two files of results.
 
 def mean(ratios):
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else 1.0
@@ -262,7 +262,7 @@ def compare(options):
     compare_seconds(new)
 
 
-# Checking the goals
+# The functions below check the goals.
 
 def clock(cleave, file, repeat):
     output = run([cleave, 'run', file, '--as-is', '--threads', '1', '--repeat', str(repeat), '--json'], 600)[1]
@@ -306,7 +306,7 @@ def goals(options):
     sys.exit(1 if missed else 0)
 
 
-# Tables for bench/results/fit-search-time.md
+# The functions below print the tables of bench/results/fit-search-time.md.
 
 # The tables have a row for each network whose label begins with one of these words. Rows by size summarize all
 # networks.

@@ -231,7 +231,7 @@ case_new (const CleaveRandomOp *maker, guint seed)
   return c;
 }
 
-/* Writing and compiling the kernels of the cases */
+/* The functions below write and compile the kernels of the cases. */
 
 static void
 print_array (const CleaveBundleArray *array, GString *out)
@@ -334,7 +334,7 @@ compile (const GPtrArray *cases, const char *folder)
   return handle;
 }
 
-/* Running the kernels */
+/* The functions below run the kernels. */
 
 static void
 fill_garbage (GRand *rand, char *memory, gint64 n)
@@ -360,7 +360,7 @@ copy_ring (GRand *rand,
   capacity = CLAMP (capacity + g_rand_int_range (rand, 0, 3), 1, MAX (value->image.rows, 1));
   first = MAX (columns.begin - g_rand_int_range (rand, 0, 2), 0);
   width = MAX (columns.end - first, 1);
-  ring = g_malloc ((gsize) (capacity * width * pixel + 1)); /* + 1: not NULL */
+  ring = g_malloc ((gsize) (capacity * width * pixel + 1)); /* at least 1: 0 would give NULL */
   fill_garbage (rand, ring, capacity * width * pixel);
   for (gint64 r = MAX (end - capacity, 0); r < end; r++)
     memcpy (ring + r % capacity * width * pixel,
@@ -482,7 +482,8 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
   for (guint i = 0; i < n; i++)
     {
       const CleaveBundleValue *value = cleave_bundle_value (c->model, i);
-      char *bytes = g_malloc0 ((gsize) cleave_bundle_value_bytes (value) + 1); /* + 1: not NULL */
+      /* at least 1 byte: 0 would give NULL */
+      char *bytes = g_malloc0 ((gsize) cleave_bundle_value_bytes (value) + 1);
 
       fill_garbage (rand, bytes, cleave_bundle_value_bytes (value));
       for (guint j = 0; j < c->inputs->len; j++)

@@ -53,7 +53,7 @@ some_file_has (GHashTable *files, const char *text)
   return FALSE;
 }
 
-/* Files */
+/* The tests below check the files of a bundle. */
 
 START_TEST (a_single_file_has_the_bits_and_no_other_names)
 {
@@ -122,7 +122,7 @@ START_TEST (weights_for_the_assembler_have_the_bits)
 }
 END_TEST
 
-/* Kernels of a bundle */
+/* The tests below check the option for the kernels of a bundle. */
 
 START_TEST (kernels_in_c_have_no_instructions_of_arm)
 {
@@ -151,7 +151,7 @@ START_TEST (kernels_with_dsp_instructions_stop_other_compilers)
 }
 END_TEST
 
-/* Types of inputs and outputs */
+/* The tests below check the option for the types of inputs and outputs. */
 
 static const char quantized[] =
     "graph q\n"
@@ -215,7 +215,7 @@ START_TEST (types_that_the_model_has_no_scale_for_are_refused)
 }
 END_TEST
 
-/* Zero points of weights */
+/* The tests below check zero points of weights. */
 
 /* The bundle stores the differences of weights and their zero points, which have 9 bits. */
 START_TEST (zero_points_of_weights_are_subtracted)
@@ -239,7 +239,7 @@ START_TEST (zero_points_of_weights_are_subtracted)
 }
 END_TEST
 
-/* Bundles with several memories */
+/* The tests below check bundles with several memories. */
 
 /* Returns options with two memories, of `fast` and `slow` bytes. */
 static GStrv
@@ -309,7 +309,7 @@ START_TEST (memories_that_are_too_small_name_the_least)
 }
 END_TEST
 
-/* Mistakes in options */
+/* The tests below check mistakes in options. */
 
 START_TEST (wrong_texts_are_refused_by_name)
 {

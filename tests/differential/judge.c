@@ -122,7 +122,7 @@ run_way (Case *at, Way *way)
   return verdict;
 }
 
-/* Tails: nodes that are appended to a graph, and whose shapes depend on data */
+/* The functions below judge tails: appended nodes whose shapes depend on data. */
 
 /* Picks a tail and the value that it reads. Returns FALSE if no value can be read. */
 static gboolean

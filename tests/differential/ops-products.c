@@ -16,7 +16,7 @@ pick_factor (Trial *trial, const TrialType *a, TrialType *b, TrialType *y, gint6
   TrialType matrix = { y->element, 0, { 0 } }, batches = { 0, 0, { 0 } };
 
   *k = a->dim[a->rank - 1];
-  if (chance (trial, 6) && a->rank > 1) /* a vector */
+  if (chance (trial, 6) && a->rank > 1) /* the second factor is a vector */
     {
       *b = type_make (b->element, 1, *k);
       *y = *a;

@@ -16,7 +16,7 @@ typedef struct
 
 typedef struct
 {
-  GArray *choices; /* guint32 */
+  GArray *choices; /* the choices so far, as guint32 */
   guint position;
   guint64 state;     /* state of the random generator, for new choices */
   gboolean replayed; /* the choices are given; choices beyond them are 0 */

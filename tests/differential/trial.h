@@ -89,7 +89,8 @@ typedef struct
 typedef struct
 {
   Tape *tape;
-  GArray *values, *nodes, *outputs; /* TrialValue; TrialNode; guint, the indices of values */
+  GArray *values, *nodes, *outputs; /* arrays of TrialValue, of TrialNode, and of guint: the indices
+                                       of the values that are outputs */
   GPtrArray *memory;
   gint64 max_elements, max_work, work;
   guint opset, max_nodes;
@@ -127,7 +128,7 @@ char *trial_print (const Trial *trial);
 GBytes *trial_write (const Trial *trial, gboolean all_inputs);
 gboolean trial_is_input (const TrialValue *value, gboolean all_inputs);
 
-/* Functions for the tables of ops. */
+/* The tables of ops call the functions below. */
 
 /* Returns a number from 0 to n - 1; 0 is the simplest choice. */
 #define pick(trial, n) tape_draw ((trial)->tape, (guint) (n))

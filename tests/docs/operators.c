@@ -67,7 +67,7 @@ typedef struct
   guint later; /* bit i is set if some node needs opset i, which is after LAST_OPSET */
 } Facts;
 
-/* The list of ops in ONNX's header. */
+/* The functions below read the list of ops in ONNX's header. */
 
 static int
 compare_names (gconstpointer a, gconstpointer b, G_GNUC_UNUSED gpointer data)
@@ -103,7 +103,7 @@ read_versions (const char *header)
   return versions;
 }
 
-/* Reading the properties of an op record. */
+/* The functions below read the properties of an op record. */
 
 static gboolean
 is_accepted (const CleaveCall *call)
@@ -173,7 +173,7 @@ gather (const CleaveRandomOp *op, Facts *facts)
     }
 }
 
-/* Printing the page. */
+/* The functions below print the page. */
 
 /* Appends short names of types, since the table is wide: "f32 f64 i8", or the name of a whole
  * class. */

@@ -50,7 +50,7 @@ void fragment (CleaveGraph *graph, CleaveProgram *program, CleaveTensor **inputs
 '''
 
 
-# Files that the pages assume.
+# The functions below make the files that the pages assume.
 
 def picture(width, height):
     """Returns the bytes of a PNG file: a ramp of gray."""
@@ -74,7 +74,7 @@ def add_files(folder, build):
                                       f'Libs: -L{build} -lcleave\nCflags: -I{ROOT}/include\n')
 
 
-# Blocks of a page.
+# The class below runs the blocks of a page.
 
 class Page:
     def __init__(self, path, cleave, build, features):
@@ -183,7 +183,7 @@ def words_of(text):
     return {line.split()[0] for line in text.splitlines() if line.strip()}
 
 
-# Pages and manual pages.
+# The functions below read pages and manual pages.
 
 def read(path):
     """Returns the text of a page. The examples of a manual page become blocks."""

@@ -12,7 +12,7 @@
  * raises the signal once. Only programs that run kernels on one thread may use this emulation. */
 
 #if defined(__x86_64__)
-#define _GNU_SOURCE /* names of registers in <ucontext.h> */
+#define _GNU_SOURCE /* declares the names of registers in <ucontext.h> */
 #endif
 
 #include "emulate-vnni.h"

@@ -9,7 +9,7 @@
 #include "interpret.h"
 #include "test.h"
 
-/* Graphs to split. */
+/* The functions below make graphs to split. */
 
 static inline CleaveResult *
 relu (CleaveGraph *graph, const char *name, CleaveResult *x)
@@ -78,7 +78,7 @@ read_by (CleaveGraph *graph, const char *node)
   return cleave_node_get_name (cleave_result_get_node (cleave_operand_get_result (operand)));
 }
 
-/* Requests for splits. */
+/* The functions below make the tilings of requests. */
 
 static inline CleaveTiling *
 chunks (const char *dims, gint64 a)

@@ -91,7 +91,7 @@ network_add (CleaveGraph *graph, CleaveResult *a, CleaveResult *b, GRand *rand)
   return add_node (graph, "TfliteAdd", (CleaveResult *[]){ a, b }, 2, &attrs);
 }
 
-/* Making random networks */
+/* The functions below make random networks. */
 
 static NetworkConv
 draw_conv (GRand *rand, gint64 in)
@@ -183,7 +183,7 @@ network_random_rows (guint32 seed, gint least, gint most)
   return graph;
 }
 
-/* Compiling bundles */
+/* The functions below compile bundles. */
 
 static void
 remove_folder (const char *path)

@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "random-ops.h"
 
-/* The sets of element types of elementwise.def. */
+/* The macros below are the sets of element types that elementwise.def names. */
 
 #define FLOATS CLEAVE_FLOAT32, CLEAVE_FLOAT64, CLEAVE_FLOAT16, CLEAVE_BFLOAT16
 #define SIGNED_WHOLES CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32, CLEAVE_INT64
@@ -253,7 +253,7 @@ make_FOLD (
 #undef X
 /* clang-format on */
 
-/* The element-wise ops that elementwise.def does not list. */
+/* The functions below add the element-wise ops that elementwise.def does not list. */
 
 static CleaveNode *
 make_where (CleaveGraph *graph, GRand *rand)

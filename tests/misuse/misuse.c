@@ -296,7 +296,7 @@ a_tensor_proto (void)
 
 #include "misuse-cases.h"
 
-/* Running one call. */
+/* The functions below run one call. */
 
 static GLogWriterOutput
 count_complaint (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)

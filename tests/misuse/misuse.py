@@ -189,7 +189,7 @@ ARGUMENTS = {
 }
 
 
-# Returns the entries of a list. There are three, the length of lists in valid calls.
+# Returns the entries of a list. Each list of a valid call has three entries.
 def entries(value):
     return ', '.join([value] * 3)
 

@@ -4,7 +4,7 @@
 
 #include "exported.h"
 
-/* Assembles, which become Concats. */
+/* The tests below check that Assembles become Concats. */
 
 typedef struct
 {
@@ -62,7 +62,7 @@ START_TEST (an_assemble_becomes_concats)
         { 2, { { 2, 6 }, { 0, 3 } } },
         { 2, { { 2, 6 }, { 3, 6 } } } },
       "Concat(p0,p1)->a.part\nConcat(p2,p3)->a.part_1\nConcat(a.part,a.part_1)->y\n" },
-    { 4, /* in the order of the parts */
+    { 4, /* the parts are listed column by column, so columns are joined first */
       { { 2, { { 0, 2 }, { 0, 3 } } },
         { 2, { { 2, 6 }, { 0, 3 } } },
         { 2, { { 0, 2 }, { 3, 6 } } },
@@ -128,7 +128,7 @@ START_TEST (every_cover_can_be_exported)
 }
 END_TEST
 
-/* Parts of constants. */
+/* The tests below check that parts of one constant are stored once. */
 
 static gsize
 count_initializer_bytes (const Model *model)

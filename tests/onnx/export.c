@@ -9,7 +9,7 @@
 
 #include "../../lib/onnx/tensor-proto.h"
 
-/* Names of inputs, outputs and nodes. */
+/* The tests below check the names of inputs, outputs and nodes. */
 
 START_TEST (names_of_inputs_and_outputs_stay)
 {
@@ -82,7 +82,7 @@ START_TEST (names_are_made_unique)
 }
 END_TEST
 
-/* Attributes that are operands in ONNX, lists and numbers. */
+/* The tests below check attributes: operands in ONNX, lists and numbers. */
 
 START_TEST (attributes_become_operands_again)
 {
@@ -206,7 +206,7 @@ START_TEST (large_integers_survive_export_and_import)
 }
 END_TEST
 
-/* Writing files. */
+/* The tests below write files. */
 
 START_TEST (a_file_is_written_completely_or_not_at_all)
 {

@@ -12,7 +12,7 @@
 #define HALF_3 0x4200     /* 3 as float16 */
 #define BFLOAT16_3 0x4040 /* 3 as bfloat16 */
 
-/* Constants, in all storage forms. */
+/* The functions below make the constant 3 in all storage forms. */
 
 static Onnx__TensorProto *
 three_as_raw_data (void)
@@ -142,7 +142,7 @@ add_three (Model *body, Holder holder, CleaveElement element)
     add_half_byte (body);
 }
 
-/* Bodies that read the constant. */
+/* The functions below make bodies that read the constant. */
 
 typedef struct
 {

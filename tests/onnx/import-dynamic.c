@@ -478,7 +478,7 @@ START_TEST (the_caller_computes_expensive_nodes)
 }
 END_TEST
 
-/* Random graphs with dynamic tails */
+/* The tests below add dynamic tails to random graphs. */
 
 /* Adds a NonZero, and a sum of its indices, behind each float output of a random graph. */
 static Model *

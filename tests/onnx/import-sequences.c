@@ -138,7 +138,7 @@ START_TEST (wrong_sequences_are_errors)
 }
 END_TEST
 
-/* SequenceMap, values with two names, and optional values */
+/* The tests below check SequenceMap, values with two names, and optional values. */
 
 /* The body of a SequenceMap adds t to a tensor. Its second output is the tensor without t. */
 START_TEST (a_map_is_its_body_for_each_tensor)
@@ -239,7 +239,7 @@ START_TEST (wrong_optional_values_are_errors)
 }
 END_TEST
 
-/* Models with a sparse initializer */
+/* The tests below check models with a sparse initializer. */
 
 /* Makes a model that adds an input x of 2x3 and a sparse initializer with values at the positions 1
  * and 5. */

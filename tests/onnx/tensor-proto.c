@@ -175,7 +175,7 @@ START_TEST (bytes_that_are_no_tensor_are_an_error)
 }
 END_TEST
 
-/* Tensors in external files. */
+/* The tests below check tensors in external files. */
 
 /* A folder with the file weights.bin (the floats 0, 1, 2, ...), a link to that file, and a link to
  * secret.bin outside the folder. */

@@ -276,7 +276,7 @@ END_TEST
 START_TEST (refused_nodes_have_a_reason) { check_meaning (&refusals[_i]); }
 END_TEST
 
-/* Splits of attention. */
+/* The tests below split attention. */
 
 /* Ops whose operands are inputs of the graph, such as "?1x8x12", and the node of each that joins
  * the heads. */

@@ -348,7 +348,7 @@ START_TEST (broadcast_6_has_an_axis)
 }
 END_TEST
 
-/* Constants in old forms. */
+/* The tests below check constants in old forms. */
 
 static Onnx__NodeProto *
 constant_node (Model **model)
@@ -406,7 +406,7 @@ START_TEST (constants_are_checked)
 }
 END_TEST
 
-/* Convolutions and poolings with auto_pad. */
+/* The tests below check convolutions and poolings with auto_pad. */
 
 static Model *
 window_of (const char *op, const char *auto_pad, gint64 stride)

@@ -215,7 +215,7 @@ START_TEST (pow_mixes_types)
 }
 END_TEST
 
-/* Operands that broadcast. */
+/* The tests below check operands that broadcast. */
 
 /* Returns the element of a broadcast tensor at an index of `shape`. */
 static double
@@ -319,7 +319,7 @@ START_TEST (three_operands_are_combined)
 }
 END_TEST
 
-/* Errors, maps and constructors. */
+/* The tests below check errors, dimension maps and constructors. */
 
 static const struct
 {

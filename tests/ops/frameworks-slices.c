@@ -4,7 +4,7 @@
 
 #include "framework-case.h"
 
-/* DirectML. */
+/* The tests below check the Split and the Join of DirectML. */
 
 static const struct
 {
@@ -129,7 +129,7 @@ START_TEST (directml_split_and_join)
 }
 END_TEST
 
-/* XLA. */
+/* The tests below check Slices of XLA. */
 
 static const CleaveSliceXla one_two_three[] = {
   { { 0, 0 }, { 1, 12 }, { 1, 1 } },

@@ -9,7 +9,7 @@ static const struct
 {
   const char *operator_name;
   CleaveTensorType operand;
-  const char *arguments; /* NAME=TEXT; separated by spaces */
+  const char *arguments; /* arguments NAME=TEXT, separated by spaces */
   gint64 axis;
   gint64 sizes[4];
   guint n_sizes;

@@ -4,7 +4,7 @@
 
 #include "framework-case.h"
 
-/* oneDNN Graph. */
+/* The tests below check the Split of oneDNN Graph. */
 
 static const struct
 {
@@ -138,7 +138,7 @@ START_TEST (onednn_graph)
 }
 END_TEST
 
-/* TensorFlow. */
+/* The tests below check the Split operators of TensorFlow. */
 
 static const struct
 {
@@ -226,7 +226,7 @@ START_TEST (tensorflow_split)
 }
 END_TEST
 
-/* PyTorch. */
+/* The tests below check the Split of PyTorch. */
 
 static const struct
 {
@@ -290,7 +290,7 @@ START_TEST (pytorch_split)
 }
 END_TEST
 
-/* ONNX. */
+/* The tests below check the Split of ONNX. */
 
 static const struct
 {

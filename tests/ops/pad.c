@@ -108,7 +108,8 @@ START_TEST (clipped_amounts_become_pads)
       g_autofree char *expected =
           g_str_has_prefix (words[0], "mode=") ? NULL : g_strdup (chunks[i].expected);
 
-      if (expected == NULL) /* the mode is printed first */
+      if (expected == NULL) /* `expected` begins with the mode, which cleave_assert_chunk() expects
+                               after the range */
         {
           g_auto (GStrv) range = g_strsplit (words[1], " ", 2);
 

@@ -51,10 +51,10 @@ START_TEST (ties_follow_the_rule)
   for (gint32 x = -300; x <= 300; x++)
     for (gint shift = -6; shift <= 2; shift++)
       cleave_assert (cleave_fixed_multiply (x, 1 << 30, shift) == multiply (x, 1 << 30, shift));
-  ck_assert_int_eq (cleave_fixed_multiply (1, 1 << 30, 0), 1);    /* 0.5 */
-  ck_assert_int_eq (cleave_fixed_multiply (-1, 1 << 30, 0), 0);   /* -0.5 */
-  ck_assert_int_eq (cleave_fixed_multiply (2, 1 << 30, -1), 1);   /* 1, then 0.5 */
-  ck_assert_int_eq (cleave_fixed_multiply (-2, 1 << 30, -1), -1); /* -1, then -0.5 */
+  ck_assert_int_eq (cleave_fixed_multiply (1, 1 << 30, 0), 1);    /* 1 / 2 rounds up */
+  ck_assert_int_eq (cleave_fixed_multiply (-1, 1 << 30, 0), 0);   /* -1 / 2 rounds up */
+  ck_assert_int_eq (cleave_fixed_multiply (2, 1 << 30, -1), 1);   /* 2 / 2 / 2 rounds up */
+  ck_assert_int_eq (cleave_fixed_multiply (-2, 1 << 30, -1), -1); /* -2 / 2 / 2 rounds down */
   ck_assert_int_eq (cleave_fixed_product (G_MININT32, G_MININT32), G_MAXINT32);
 }
 END_TEST

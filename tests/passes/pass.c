@@ -5,7 +5,7 @@
 #include "graphs.h"
 #include "test.h"
 
-/* Passes for the tests of the pass runner. */
+/* The functions below are passes for the tests of the pass runner. */
 
 static gboolean
 rename_node (CleaveGraph *graph, gconstpointer options, gboolean *changed, GError **error)

@@ -270,7 +270,7 @@ START_TEST (a_wrong_split_is_an_error)
 }
 END_TEST
 
-/* Pipelines, each of which gives the same graph as a C function. */
+/* The tests below check that a pipeline gives the same graph as a C function. */
 
 static CleaveNode *
 last_node (const CleaveGraph *graph)

@@ -3,7 +3,7 @@
 #include "random-graph.h"
 #include "run-help.h"
 
-/* Handwritten graphs. */
+/* The tests below run handwritten graphs. */
 
 START_TEST (diamond)
 {
@@ -155,7 +155,7 @@ START_TEST (overlapping_parts_are_joined)
 }
 END_TEST
 
-/* Graphs that must not copy. */
+/* The tests below run graphs that must copy nothing. */
 
 START_TEST (split_relu_concat_copies_nothing)
 {
@@ -280,7 +280,8 @@ add_cast (CleaveGraph *graph, CleaveResult *x, CleaveElement to)
   return run_add (graph, "Cast", &x, 1, &(CleaveCastAttrs){ to });
 }
 
-/* Casts between all types of one size, in contiguous and strided lines, which may be copies. */
+/* Casts between all types of one size, in contiguous and strided lines. Some of these casts are
+ * plain copies. */
 START_TEST (casts_of_one_size_equal_the_interpreter)
 {
   for (CleaveElement from = CLEAVE_FLOAT32; from < CLEAVE_N_ELEMENTS; from++)

@@ -119,7 +119,7 @@ C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n]
 
 def c_texts(source):
     """Yields comments and string literals of C or JavaScript. Adjacent literals are one string."""
-    string = None  # line, text, end
+    string = None  # the string so far: its line, text and end
     starts = [0] + [end.end() for end in re.finditer('\n', source)]
     for token in C_TOKEN.finditer(source):
         text, line = token.group(0), bisect.bisect(starts, token.start())
@@ -139,7 +139,7 @@ def c_texts(source):
 
 def hash_texts(lines):
     """Yields the comments that begin with #, given (line, column, text); adjacent lines are one comment."""
-    run = None  # first line, last line, column, text
+    run = None  # the comment so far: its first line, last line, column and text
     for line, column, text in lines:
         if run and (line, column) == (run[1] + 1, run[2]):
             run = run[0], line, column, f'{run[3]}\n{text}'

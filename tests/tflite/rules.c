@@ -394,7 +394,7 @@ START_TEST (comparisons_of_words_compare_integers)
 }
 END_TEST
 
-/* Rules of operators on int16 */
+/* The tests below check the rules of operators on int16. */
 
 typedef struct
 {

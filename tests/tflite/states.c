@@ -140,7 +140,7 @@ START_TEST (svdf_keeps_its_state_from_run_to_run)
 }
 END_TEST
 
-/* Tests of LSTM */
+/* The tests below check the LSTM. */
 
 enum { UNITS_L = 3, INPUTS_L = 4, STEPS = 5 };
 

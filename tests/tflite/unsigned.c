@@ -57,7 +57,7 @@ fill (GRand *rand, guint8 *bytes, guint n, gint lowest, gint highest)
     bytes[i] = (guint8) g_rand_int_range (rand, lowest, highest + 1);
 }
 
-/* Tests of convolutions */
+/* The tests below check convolutions. */
 
 static const float x_scale[1] = { 0.02f }, w_scale[1] = { 0.01f }, y_scale[1] = { 0.05f };
 
@@ -104,7 +104,7 @@ check_conv (GRand *rand, gint w_zero, gint least)
     { .name = "b", .type = TFLITE_INT32, .shape = "3", .data = c.b, .n_bytes = sizeof (c.b) },
     { .name = "y", .shape = "1x5x5x3", BYTES (y_scale, 10) },
   };
-  /* SAME, strides of 1, RELU */
+  /* padding SAME, strides of 1, activation RELU */
   const TfliteOperator op = {
     3, NULL, { 0, 1, 2 }, 3, { 3 }, 1, 1, { { 1, 'i', 1 }, { 2, 'i', 1 }, { 3, 'b', 1 } }
   };

@@ -149,7 +149,7 @@ is_worse (const CleaveFitTotals *loose, const CleaveFitTotals *tight)
          (loose->macs_after > tight->macs_after && !is_longer (tight, loose));
 }
 
-/* Checks of frontiers */
+/* The functions below check frontiers. */
 
 /* Returns the fastest plan of a frontier that needs at most `budget` bytes, or NULL. */
 static const CleaveFitTotals *
@@ -223,7 +223,7 @@ frontier_agrees (const CleaveGraph *graph, const CleaveFitOptions *options)
                                 least.arena_after);
 }
 
-/* Checks of the smallest budget */
+/* The functions below check the smallest budget. */
 
 /* Returns the smallest possible budget in bytes that the message of `error` names, or 0. */
 static gint64
@@ -278,7 +278,7 @@ smallest_budget_is_exact (const CleaveGraph *graph, const CleaveFitOptions *opti
                      : check_refusal (graph, options, 2 * least.arena_after / 3, least.arena_after);
 }
 
-/* Checks of looser limits */
+/* The functions below check that looser limits give no worse plans. */
 
 /* Checks that plans for more bytes are not slower, nor as fast with more MACs. */
 static char *
@@ -411,7 +411,7 @@ uneven_strips_are_no_worse (const CleaveGraph *graph, const CleaveFitOptions *op
   return compare_options (graph, &even, &uneven, TRUE);
 }
 
-/* Checks that a search always finds the same plan */
+/* The functions below check that a search always finds the same plan. */
 
 static char *
 print_names (const char *const *names, guint n)
@@ -496,7 +496,7 @@ plans_are_the_same (const CleaveGraph *graph, const CleaveFitOptions *options)
                                            : NULL;
 }
 
-/* Checks that split graphs have the figures of their plans */
+/* The functions below check that split graphs have the figures of their plans. */
 
 /* Checks that the split graph needs at most the memory of the plan and computes the bits of the
  * unsplit graph. Checks the same for the graph that is read from a file of the split graph. */

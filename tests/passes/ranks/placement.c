@@ -106,8 +106,8 @@ END_TEST
   "%a = Conv %x, %w pads=1,1,1,1\n%b = Relu %a\n%c = Conv %b, %d pads=1,1,1,1 group=256\n"         \
   "%e = Conv %c, %v pads=1,1,1,1\n%f = Relu %e\noutput %f\n"
 
-/* A cut by rows would put all weights on both ranks, so channels are cut. Readers of these
- * channels follow. */
+/* A cut by rows would put all weights on both ranks, so channels are cut. Nodes that read these
+ * channels are cut by channels, too. */
 START_TEST (large_weights_are_cut)
 {
   const CleaveNetwork network = { 2, 1, 1e10, 1e-6 };

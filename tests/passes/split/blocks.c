@@ -75,7 +75,7 @@ pool (CleaveGraph *graph, const char *name, CleaveResult *x, gint64 k, gint64 st
   return add (graph, "MaxPool", name, &x, 1, &attrs);
 }
 
-/* The blocks, from x 1x4x16x16 to "end". */
+/* The functions below add the blocks, from x 1x4x16x16 to "end". */
 
 static CleaveResult *
 residual (CleaveGraph *graph, CleaveResult *x)

@@ -84,7 +84,7 @@ check_split (Trial *trial, CleaveNode *node, const CleaveTiling *split, CleaveRe
   return *totals;
 }
 
-/* Splits of residual networks. */
+/* The tests below split residual networks. */
 
 static CleaveResult *
 conv (CleaveGraph *graph, CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)
@@ -181,7 +181,7 @@ START_TEST (residual_networks_compute_nothing_twice)
 }
 END_TEST
 
-/* Splits of random graphs. */
+/* The tests below split random graphs. */
 
 typedef struct
 {

@@ -85,7 +85,7 @@ assert_all_split (const CleaveSplitReport *report)
                  n_not == 0 ? "" : stay->message);
 }
 
-/* Splits of channel shuffles. */
+/* The tests below split channel shuffles. */
 
 static CleaveResult *
 conv (CleaveResult *x, gint64 channels, gint64 kernel, gint64 stride)
@@ -170,7 +170,7 @@ START_TEST (shuffled_channels_do_not_stop_rows)
 }
 END_TEST
 
-/* Splits of attention. */
+/* The tests below split attention. */
 
 static CleaveResult *
 times (CleaveResult *x, gint64 n)

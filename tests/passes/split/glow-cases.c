@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Cases 18 to 23: dimension maps. */
+/* The tests below are cases 18 to 23: dimension maps. */
 
 START_TEST (case_18_padding_only_is_refused)
 {
@@ -206,7 +206,7 @@ START_TEST (case_23_used_indices_refer_to_the_whole)
 }
 END_TEST
 
-/* Cases 24 to 28: joins, and pieces that read each other. */
+/* The tests below are cases 24 to 28: joins, and pieces that read each other. */
 
 START_TEST (case_24_pieces_do_not_depend_on_each_other)
 {

@@ -4,7 +4,7 @@
 
 #include "glow.h"
 
-/* Cases 29 to 37: recursion. */
+/* The tests below are cases 29 to 37: recursion. */
 
 /* In this case, Glow computes no piece for channels 3 and 7. */
 START_TEST (case_29_gaps_are_completed)
@@ -185,7 +185,7 @@ START_TEST (case_37_the_result_is_deterministic)
 }
 END_TEST
 
-/* Cases 38 to 40: passes after a split. */
+/* The tests below are cases 38 to 40: passes after a split. */
 
 START_TEST (case_38_no_pass_merges_pieces)
 {

@@ -126,7 +126,7 @@ pick_split (const Trial *trial)
   return picks[trial->option](trial, dims, shape_of (trial->node)->dim[trial->dim]);
 }
 
-/* The graphs that are split. */
+/* The functions below make the graphs that are split. */
 
 static CleaveResult *
 add_unary (CleaveGraph *graph, CleaveResult *x)
@@ -220,7 +220,7 @@ trial_clear (Trial *trial)
   g_clear_pointer (&trial->expected, g_ptr_array_unref);
 }
 
-/* Checks of the properties. */
+/* The functions below check the properties of a split. */
 
 static void
 check_outputs (const Trial *trial, const char *when)
@@ -302,7 +302,7 @@ check_split (Trial *trial, const char *op, Count *count)
     check_run (trial);
 }
 
-/* Loops over ops, dimensions and tilings. */
+/* The functions below loop over ops, dimensions and tilings. */
 
 static void
 try_alone (const CleaveRandomOp *op, guint32 seed, Count *count)

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-/* Graphs and splits for tests of regions. */
+/* The functions below make and split the graphs of the tests. */
 
 static inline CleaveResult *
 conv (CleaveGraph *graph, const char *name, CleaveResult *x, gint64 k)

@@ -75,8 +75,8 @@ def where_layer(net, x, n_rows, width, n_heads):
 
 
 def gpt_decode(net, n_past, width, n_heads, n_layers, gated):
-    """A decoder of one token. Past keys and values are inputs, and outputs that are longer by one. gated: the MLP is
-    SiLU(x A) * (x B)."""
+    """A decoder of one token. Past keys and values are inputs. The outputs are these keys and values, followed by the
+    key and the value of the new token. gated: the MLP is SiLU(x A) * (x B)."""
     n = width // n_heads
     x = net.op('Gather', net.weight(1000, width, fan_in=1), net.input('ids', [1, 1], 'int64'))
     for i in range(n_layers):

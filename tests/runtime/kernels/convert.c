@@ -182,7 +182,7 @@ try_dynamic (const char *level)
 START_TEST (dynamic_quantizing_has_the_bits_of_the_reference) { each_level (try_dynamic); }
 END_TEST
 
-/* Ops of TensorFlow Lite on integers. */
+/* The tests below try ops of TensorFlow Lite on integers. */
 
 static const CleaveElement words[] = { CLEAVE_INT8, CLEAVE_INT16, CLEAVE_INT32 };
 

@@ -32,7 +32,7 @@ typedef struct
   FusionCounts counts;
 } Trying;
 
-/* Consumers to fuse. */
+/* The functions below add consumers, which may be fused. */
 
 /* Returns the layout attribute; NULL if there is none. */
 static const CleaveAttr *
@@ -156,7 +156,7 @@ find_fused_of_op (const CleaveOp *op, GArray *fused)
         1, fused);
 }
 
-/* Running the graphs. */
+/* The functions below run the graphs. */
 
 static void
 assert_alike (Trying *trying, const CleaveGraph *graph, guint32 seed)
