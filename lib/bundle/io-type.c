@@ -195,7 +195,7 @@ add_conversion (CleaveGraph *graph,
                 GError **error)
 {
   CleaveAxisAttrs attrs = { .axis = 0 };
-  /* little-endian: the first bytes of this integer are the same number in a narrower type */
+  /* on a little-endian machine, the first bytes of `zero` are the same number in a narrower type */
   gint64 zero = scale->zero;
   CleaveResult *operands[] = { x, add_scalar (graph, CLEAVE_FLOAT32, &scale->scale, error), NULL };
 

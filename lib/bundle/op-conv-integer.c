@@ -159,7 +159,7 @@ set_conv (const CleaveNode *node,
   return set_integer (node, conv, layer, error);
 }
 
-/* Operands of TfliteConv and TfliteConvTranspose, whose scales are in fixed point. */
+/* Operand indices of TfliteConv and TfliteConvTranspose, whose scales are in fixed point. */
 
 enum { X, X_ZERO, W, MULTIPLIER, SHIFT, Y_ZERO, B, W_ZERO };
 
@@ -261,7 +261,7 @@ describe_tflite_transpose (const CleaveNode *node, CleaveBundleLayer *layer, GEr
          read_fixed (node, a->wide, &conv, error) && set_conv (node, &conv, layer, error);
 }
 
-/* Operands of QLinearConv. */
+/* Operand indices of QLinearConv. */
 
 enum { Q_X, Q_X_SCALE, Q_X_ZERO, Q_W, Q_W_SCALE, Q_W_ZERO, Q_Y_SCALE, Q_Y_ZERO, Q_B };
 

@@ -61,8 +61,8 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
   return TRUE;
 }
 
-/* Returns the begin of an operand in the result, along the axis. If the call has a cursor, asking
- * for all operands in order takes linear time together. */
+/* Returns the begin of an operand in the result, along the axis. If the call has a cursor, the
+ * calls for all operands in order take linear time in total. */
 static gint64
 begin_of (const CleaveCall *call, guint operand)
 {

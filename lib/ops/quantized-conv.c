@@ -87,7 +87,7 @@ typedef struct
   CleaveElement element_x, element_w;
   gint64 channel;
   gint32 x_zero, w_zero;
-  guint32 sum; /* unsigned, so that it wraps around */
+  guint32 sum; /* unsigned, so that the sum wraps around */
 } State;
 
 static void

@@ -223,8 +223,8 @@ cleave_resize_taps (const CleaveResizeAxis *axis, gint64 at)
 
   if (a->mode == CLEAVE_RESIZE_NEAREST)
     taps.at[0] = nearest (a->nearest_mode, &position);
-  else if (t == 0) /* the position is exactly at an element: its neighbors are not multiplied by 0
-                    */
+  /* the position is exactly at an element: skip its neighbors, since 0 * infinity would be NaN */
+  else if (t == 0)
     taps.n = 1;
   else if (a->mode == CLEAVE_RESIZE_LINEAR)
     taps = (CleaveResizeTaps){

@@ -82,8 +82,8 @@ cleave_roi_points (const CleaveRoiSpan *span, gint64 out, gint64 extent)
 }
 
 /* Returns the index of the element before position `*at`, and sets `next` to the index of the
- * element after it. At or behind the last element, both are the last element. Clamps `*at` to the
- * elements. */
+ * element after it. At or behind the last element, both indices are the index of the last element.
+ * Clamps `*at` to the elements. */
 static inline gint64
 cleave_roi_neighbors (double *at, gint64 n, gint64 *next)
 {

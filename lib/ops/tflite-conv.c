@@ -113,7 +113,7 @@ typedef struct
   CleaveElement x, w, y;
   gint64 channel;
   gint32 x_zero, w_zero, y_zero;
-  guint64 sum; /* unsigned, so that it wraps around */
+  guint64 sum; /* unsigned, so that the sum wraps around */
 } State;
 
 static void

@@ -238,7 +238,7 @@ multiply_row (const Step *s,
               gint32 multiplier,
               gint shift)
 {
-  guint64 sum = (guint64) bias; /* unsigned, so that it wraps around */
+  guint64 sum = (guint64) bias; /* unsigned, so that the sum wraps around */
 
   for (gint64 i = 0; i < w->n; i++)
     sum += (guint64) ((row_load (x, i) - zero) * row_load (w, i));

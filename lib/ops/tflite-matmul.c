@@ -60,7 +60,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
     {
       gint64 a_at = cleave_index_offset (dims.rank, at, a.stride);
       gint64 b_at = cleave_index_offset (dims.rank, at, b.stride), value;
-      guint64 sum = 0; /* unsigned, so that it wraps around */
+      guint64 sum = 0; /* unsigned, so that the sum wraps around */
 
       for (gint64 k = 0; k < n; k++)
         sum +=

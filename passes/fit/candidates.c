@@ -28,7 +28,7 @@ typedef struct
   guint max_steps;
   const CleaveFitWatch *watch;
   gint n_begun; /* number of ends that threads have begun; atomic */
-  /* by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
+  /* indexed by end: the candidates (CleaveFitCandidate) with this end; NULL: not found yet */
   GArray **best;
 } Search;
 
@@ -40,8 +40,8 @@ typedef struct
 } Searcher;
 
 /* Walks a segment twice: with carried overlap, and with recomputed overlap. Skips the second walk
- * if no strips overlap, since both would be equal. Returns whether strips overlap in a wide result
- * (split/wide.h). */
+ * if no strips overlap, since both walks would be equal. Returns whether strips overlap in a wide
+ * result (split/wide.h). */
 static gboolean
 walk_both (CleaveFitWalker *walker, CleaveFitWalk *walk, GArray *found)
 {

@@ -33,7 +33,8 @@ typedef struct
 {
   const CleaveFitSteps *steps;
   GArray *candidates; /* CleaveFitCandidate: all candidates, sorted by `end` */
-  guint *first; /* by the `end` of a candidate: index of the first candidate with this end; n_steps
+  guint *first; /* indexed by the `end` of a candidate: index of the first candidate with this end;
+                   n_steps
                    + 2 entries */
   gboolean is_even; /* strips have one size, except for the last strip */
   guint64 n_visits; /* nodes that all walks have visited */

@@ -48,7 +48,7 @@ find_nodes (const CleaveSplitReport *report, char **iterations)
 }
 
 /* Returns whether a segment has fewer strips than a Loop needs. Only a segment that cuts weights
- * may have so few. ONNX Runtime copies few pieces few times, so the estimate of their memory
+ * may have fewer strips. ONNX Runtime copies few pieces few times, so the estimate of their memory
  * without a Loop is accurate. */
 static gboolean
 has_few_pieces (const CleaveFitPlan *plan, guint segment)
@@ -146,7 +146,7 @@ sort_missing (const Form *form, gboolean few_stay)
 
 /* Sets `kept` to the plan without the segments that do not become Loops. If `few_stay`, keeps
  * segments of few pieces. If a segment is left out, another one may no longer become a Loop.
- * Therefore, repeats this until no segment must be left out. */
+ * Therefore, repeats the removal until no segment must be left out. */
 static gboolean
 keep_loops (
     Form *kept, const Form *all, const CleaveGraph *graph, gboolean few_stay, GError **error)

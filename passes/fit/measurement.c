@@ -142,8 +142,8 @@ apply (const GPtrArray *parts,
       cleave_segment_cut (segments->pdata[i], graph, stops, report);
       cleave_segment_pieces_note (pieces, graph, i);
     }
-  /* copy carried rows first: cleave_share_carried() then cuts the copy of a whole piece like the
-   * rows that other pieces read */
+  /* copy carried rows first, so that cleave_share_carried() also cuts the Slices that this pass
+   * adds */
   cleave_copy_carried (graph, pieces);
   cleave_segment_pieces_note (pieces, graph, CLEAVE_SHARED_PART);
   cleave_share_carried (graph);
@@ -225,7 +225,7 @@ measure_parts (CleaveFitMeasurement *measured,
                const CleaveSegmentPieces *pieces,
                const CleaveMemoryTimeline *timeline)
 {
-  /* gaps between buffers are part of the arena, so they count at the peak */
+  /* the arena also contains the gaps between buffers, so the peak includes these gaps */
   const gint64 gaps = measured->estimate.arena_bytes - timeline->peak_bytes;
 
   measured->part_bytes = g_new0 (gint64, measured->parts->len + 1);

@@ -43,15 +43,16 @@ typedef struct
   GArray *spans;            /* CleaveArenaSpan: lifetimes of the buffers with one thread; NULL: not
                              * known */
   gboolean is_placed;       /* the buffers are placed, so `arena_bytes` is exact */
-  gint64 most_bytes; /* if the placed buffers take more bytes, the arena must be measured again
-                      * (cleave_memory_timeline_new_unplaced()) */
+  /* if the placed buffers take more than this number of bytes, the arena must be measured again
+   * (cleave_memory_timeline_new_unplaced()) */
+  gint64 most_bytes;
   gint64 peak_without_overlays; /* largest number of live bytes, if no result overlaid a dying
                                    operand */
   gint64 macs;                  /* MACs of the split graph */
   guint n_nodes;
   char *peak;          /* text: the largest values that are live at the peak */
-  gint64 *part_bytes;  /* by index in `parts`: peak in bytes while the part runs, without overlays;
-                          0: not known */
+  gint64 *part_bytes;  /* indexed by index in `parts`: peak in bytes while the part runs, without
+                          overlays;  0: not known */
   CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
 } CleaveFitMeasurement;
 

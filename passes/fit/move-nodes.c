@@ -10,8 +10,9 @@
 typedef struct
 {
   GPtrArray *copies;
-  GHashTable *noted;     /* CleaveNode: the nodes to move, as a set */
-  const guint *position; /* by node id: position in the order, from 1; 0: an input or constant */
+  GHashTable *noted; /* CleaveNode: the nodes to move, as a set */
+  const guint
+      *position; /* indexed by node id: position in the order, from 1; 0: an input or constant */
   gint64 min_bytes;
 } Finding;
 

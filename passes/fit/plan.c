@@ -106,7 +106,7 @@ get_unsplit (const Frontier *frontier)
   return ((const CleaveFitVariant *) frontier->variants->pdata[0])->measurements->pdata[0];
 }
 
-/* Returns 1 + `limit`, but at most a finite factor, since 0 * infinity is NaN. */
+/* Returns 1 + `limit`, limited to a finite number, since 0 * infinity is NaN. */
 static double
 get_factor (double limit)
 {
@@ -208,7 +208,8 @@ find_least (Frontier *frontier)
       CleaveFitMeasurement *measured = frontier->measurements->pdata[i];
 
       if (measured->estimate.arena_bytes >= least)
-        break; /* a placed arena is not smaller than an arena that is not placed yet */
+        /* placing buffers only enlarges an arena, so no further plan can have a smaller one */
+        break;
       least = MIN (least, cleave_fit_measurement_place (measured));
     }
   return find_cheapest (frontier, least);

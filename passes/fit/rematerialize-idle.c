@@ -14,8 +14,8 @@
 typedef struct
 {
   GPtrArray *order; /* CleaveNode: all nodes, in the order of a run */
-  guint *position;  /* by node id: position of the node in `order` */
-  gint64 *live;     /* by position: live bytes, if each value has a buffer of its own */
+  guint *position;  /* indexed by node id: position of the node in `order` */
+  gint64 *live;     /* indexed by position: live bytes, if each value has a buffer of its own */
 } Order;
 
 /* A node whose value idles, the readers after the idle gap, and the backward slice to recompute for

@@ -48,10 +48,10 @@ typedef struct
 struct _CleaveFitWalker
 {
   const CleaveFitSteps *steps;
-  gint64 *crossing; /* by step: bytes that are live before the step and still during it */
-  CleaveFitRequired *required;      /* by value: the required region */
-  CleaveFitPieceBytes *piece_bytes; /* by buffer: the bytes of pieces */
-  /* by step: bytes of the pieces in all buffers, as CleaveFitPieceBytes explains */
+  gint64 *crossing; /* indexed by step: bytes that are live before the step and still during it */
+  CleaveFitRequired *required;      /* indexed by value: the required region */
+  CleaveFitPieceBytes *piece_bytes; /* indexed by buffer: the bytes of pieces */
+  /* indexed by step: bytes of the pieces in all buffers, as CleaveFitPieceBytes explains */
   gint64 *middle, *first, *top;
   GArray *read;  /* guint: values that nodes of the segment read; some of them are computed in the
                     segment */

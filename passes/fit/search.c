@@ -219,7 +219,8 @@ measure_least (CleaveFitSearch *search,
                gint64 *least)
 {
   const CleaveFitMeasurement *before = NULL;
-  double ratio = 0.7; /* measured to estimated MACs: the estimate is too high at borders */
+  /* ratio of measured to estimated MACs; below 1, since the estimate is too high at borders */
+  double ratio = 0.7;
 
   for (guint64 n_pieces = 0; n_pieces < MAX_PIECES && !is_cancelled (search);)
     {

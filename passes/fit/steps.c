@@ -61,8 +61,9 @@ make_buffers (const CleaveTimeline *timeline, const gint *step)
   return buffers;
 }
 
-/* Returns the bytes of the largest join in each root's buffer, by value of the storage. Values that
- * are not roots, and roots without a join, have 0. */
+/* Returns, indexed by value of the storage, the bytes of the largest join in the buffer of a
+ * root, the value that owns the buffer. The entry is 0 for other values, and for buffers without
+ * a join. */
 static gint64 *
 find_joined (const CleaveStorage *storage)
 {

@@ -70,16 +70,16 @@ typedef struct
 typedef struct
 {
   guint n_steps;
-  guint *first_node;   /* by step: index of the first node of the step; n_steps + 1 entries */
-  gint64 *live;        /* by step: live bytes; the last entry is for after the last step */
-  GArray *nodes;       /* CleaveFitNode: the nodes that run, in the order of their steps */
-  GArray *operands;    /* CleaveFitOperand: operands of all nodes, node by node */
-  GArray *values;      /* CleaveFitValue: results of all nodes, node by node */
-  GArray *buffers;     /* CleaveFitBuffer, sorted by the step where they begin */
-  guint *first_buffer; /* by step: index of the first buffer that begins at the step or later;
-                          n_steps + 1 entries */
+  guint *first_node; /* indexed by step: index of the first node of the step; n_steps + 1 entries */
+  gint64 *live;      /* indexed by step: live bytes; the last entry is for after the last step */
+  GArray *nodes;     /* CleaveFitNode: the nodes that run, in the order of their steps */
+  GArray *operands;  /* CleaveFitOperand: operands of all nodes, node by node */
+  GArray *values;    /* CleaveFitValue: results of all nodes, node by node */
+  GArray *buffers;   /* CleaveFitBuffer, sorted by the step where they begin */
+  guint *first_buffer; /* indexed by step: index of the first buffer that begins at the step or
+                          later; n_steps + 1 entries */
   guint *axes;         /* axis of each dimension (axes.h), CLEAVE_MAX_RANK entries for each value */
-  gboolean *has_halo;  /* by axis: neighboring pieces of some node read the same elements */
+  gboolean *has_halo;  /* indexed by axis: neighboring pieces of some node read the same elements */
   gint64 macs;
 } CleaveFitSteps;
 

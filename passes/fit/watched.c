@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Searches for bindings of other languages, which cannot put a function into options. */
+/* The functions of cleave-fit.h that search, for bindings of other languages, which cannot put a
+ * function into options. */
 
 #include <cleave/cleave-fit.h>
 

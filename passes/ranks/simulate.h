@@ -42,8 +42,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankTimes, cleave_rank_times_clear)
  * simulation. `order` should be an order that needs little memory. */
 CleavePlacement *
 cleave_ranks_make (CleaveGraph *graph, const GPtrArray *order, guint n_ranks, guint *rank);
-/* Returns the placement with its nodes in another order. Chooses among orders in which a run takes
- * at most 5 % longer: the order with which the rank that needs the most memory needs the least. */
+/* Returns the placement with its nodes in another order. Among orders in which a run takes at most
+ * 5 % longer, chooses the order that minimizes the memory of the rank with the most memory. */
 CleavePlacement *
 cleave_ranks_sort_for_memory (CleavePlacement *p, const CleaveNetwork *network, guint n_in_flight);
 /* Estimates the memory that cleave_ranks_sort_for_memory() would reach, in bytes, from fewer

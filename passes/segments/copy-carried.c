@@ -13,7 +13,8 @@ typedef struct
 {
   CleaveGraph *graph;
   const CleaveSegmentPieces *pieces;
-  guint *position; /* by node id: position in a depth-first order, which most pieces follow */
+  guint
+      *position; /* indexed by node id: position in a depth-first order, which most pieces follow */
 } Copying;
 
 /* Returns whether `node` is a join in the same part (segment) as `value`. A join that several parts

@@ -86,7 +86,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
 typedef struct
 {
   CleaveSegmentPieces *pieces;
-  gboolean *seen;   /* by node id: listed, or on the stack */
+  gboolean *seen;   /* indexed by node id: listed, or on the stack */
   GPtrArray *stack; /* CleaveNode; NULL: the node below is listed after the operands above */
   GPtrArray *order; /* CleaveNode: nodes listed so far, operands before readers */
 } Listing;

@@ -10,7 +10,7 @@
 typedef struct
 {
   CleaveGraph *lowered; /* the graph that runs, with grouped nodes; NULL: the graph itself */
-  /* by node id: the node that replaces it in `lowered`; NULL if `lowered` is NULL */
+  /* indexed by node id: the node that replaces it in `lowered`; NULL if `lowered` is NULL */
   CleaveNode **nodes;
   GPtrArray *order; /* nodes of `lowered`, or of the graph, in the order in which they run */
   CleaveStorage *storage;

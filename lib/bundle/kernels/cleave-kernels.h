@@ -42,8 +42,8 @@
 #define CLEAVE_APART
 #endif
 
-/* 1 if the compiler optimizes for size (-Os). Kernels then leave out code for special cases that
- * only saves instructions. */
+/* 1 if the compiler optimizes for size (-Os). Kernels then have no faster code for special
+ * cases. */
 #ifdef __OPTIMIZE_SIZE__
 #define CLEAVE_IS_SMALL 1
 #else
@@ -192,8 +192,8 @@ typedef struct
 static inline CleaveExp
 cleave_exp_parts (float a)
 {
-  const float magic = 12582912.0f + 127.0f; /* adding it rounds a float to an integer, which is in
-                                             * the lowest bits of the sum */
+  /* adding `magic` rounds a float to an integer, which is in the lowest bits of the sum */
+  const float magic = 12582912.0f + 127.0f;
   const float shifted = cleave_fma (a, 1.44269504f, magic), n = shifted - magic;
   const float r = cleave_fma (n, 2.12194440e-4f, cleave_fma (n, -0.693359375f, a)), u = r * r;
   const float q = cleave_fma (u, 0.00139505533f, cleave_fma (r, 0.00836895779f, 0.041666206f));
@@ -422,7 +422,7 @@ typedef struct
 {
   int32_t count[3];
   int32_t channels, y_channels;
-  int32_t start; /* initial value of a sum: -x_zero times the number of its elements */
+  int32_t start; /* initial value of a sum: -x_zero times the number of elements in the sum */
   int32_t multiplier;
   int16_t shift, y_zero;
 } CleaveSumS8;
@@ -474,8 +474,8 @@ typedef struct
   const uint16_t *at; /* indexed by index of the result: index in the operand; NULL: index +
                        * shift */
   int32_t shift;
-  int32_t extent; /* extent of the operand; for an index outside of it, the result gets the bytes
-                   * `fill` */
+  /* extent of the operand; for an index outside of the operand, the result gets the bytes `fill` */
+  int32_t extent;
 } CleaveAxis;
 
 typedef struct
