@@ -97,7 +97,7 @@ copy_partial (char *to, const char *from, gint64 n)
   typedef type Row_##type __attribute__ ((vector_size (VECTOR)));                                  \
                                                                                                    \
   /* Interleaves n rows: afterwards, the rows hold element 0 of each row, element 1 of each row, … \
-   * Each of log2 n steps interleaves row i with row i + n/2.  N rows are then transposed. */      \
+   * Each of log2 n steps interleaves row i with row i + n/2.  If n is N, this transposes. */      \
   static INLINED                                                                                   \
   mix_##type (Row_##type *rows, const guint n)                                                     \
   {                                                                                                \

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-/* An outer loop is made the second innermost one if it has at least this many times the iterations
- * of the present second innermost loop. */
+/* An outer loop with at least this many times the iterations of the second innermost loop takes
+ * that loop's position. */
 #define MUCH_LONGER 4
 
 /* Returns the index of the loop that forms a transposition together with the innermost loop, or the

@@ -19,8 +19,8 @@
 #include "saturate.h"
 #include "view.h"
 
-/* Attributes. Each op has a table (CleaveAttr) that describes the fields of its attribute struct.
- * The kinds of fields: */
+/* The kinds of fields of attribute structs. Each op has a table (CleaveAttr) that describes the
+ * fields of its attribute struct. */
 
 typedef enum {
   CLEAVE_ATTR_END,     /* ends the table of attributes */

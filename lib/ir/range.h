@@ -2,7 +2,7 @@
 #pragma once
 
 /* Dimension maps, the formula of all splitting: which range of an operand a range of the result
- * needs. Also has arithmetic of ranges. The `maps` function of an op's record (op.h) makes the
+ * needs. Also declares arithmetic of ranges. The `maps` function of an op's record (op.h) makes the
  * maps; chunk.c, passes/split, passes/views and lib/memory apply them to chunks. */
 
 #include <cleave/cleave-types.h>

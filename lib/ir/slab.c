@@ -9,7 +9,8 @@
 /* Size and alignment of blocks, in bytes. The alignment makes it possible to compute the block of
  * an item from its address. A block uses 64 bytes less, which malloc() needs for its own header.
  * With 64 KiB, malloc() would map each block separately. Building and freeing a graph of a few
- * nodes would then take up to ten times longer, splitting a chain of 200,000 nodes 10 % less. */
+ * nodes would then take up to ten times longer. Splitting a chain of 200,000 nodes would take 10 %
+ * less time. */
 #define BLOCK_BYTES (8 << 10)
 #define BLOCK_USED (BLOCK_BYTES - 64)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Reads the bytes of a model file for cleave_wire_unpack(). The importer (import/import.c) uses it
- * for files; callers of cleave_onnx_parse() bring the bytes themselves. */
+/* Reads the bytes of a model file for cleave_wire_unpack(). The importer (import/import.c) uses
+ * this function for files; callers of cleave_onnx_parse() bring the bytes themselves. */
 
 #include <glib.h>
 

@@ -158,7 +158,7 @@ select_outputs (CleaveTfliteImport *import,
 }
 
 /* Adds a Where for the value of each variable after the IF. If a branch neither reads nor sets a
- * variable, its value for this branch is the one before the IF. */
+ * variable, the branch keeps the value before the IF. */
 static gboolean
 select_states (CleaveTfliteImport *import,
                CleaveResult *condition,

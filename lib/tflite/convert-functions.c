@@ -8,8 +8,9 @@
 
 #include "../ops/tflite.h"
 
-/* Functions on real numbers. Each converts the integer x to a real number, computes the function in
- * float32, and rounds to the nearest integer of the output. Ties are rounded away from zero. */
+/* Computes a function on real numbers: converts the integer x to a real number, computes the
+ * function in float32, and rounds to the nearest integer of the output. Ties are rounded away from
+ * zero. */
 
 static gint64
 real_function (const CleaveTfliteFunction *f, gint32 x)

@@ -2,7 +2,7 @@
 
 /* Converts UNIDIRECTIONAL_SEQUENCE_LSTM and BIDIRECTIONAL_SEQUENCE_LSTM on floats. The operators
  * become the LSTM of ONNX, whose gates have the order input, output, forget, cell. ONNX's op cannot
- * clip the cell state; an LSTM that does is unrolled. */
+ * clip the cell state; an LSTM that clips the cell state is unrolled. */
 
 #include "lstm.h"
 

@@ -115,8 +115,8 @@ cleave_tflite_read_lstm (CleaveTfliteImport *import, CleaveTfliteLstm *l, GError
          read_direction (import, CLEAVE_TFLITE_LSTM_HIDDEN, l, error);
 }
 
-/* Fails if a required input of one of both directions is missing, or if the operator has an input
- * that Cleave does not support. */
+/* Fails if a required input of either direction is missing, or if the operator has an input that
+ * Cleave does not support. */
 static gboolean
 check_bidirectional_inputs (const CleaveTfliteImport *import, GError **error)
 {

@@ -146,7 +146,7 @@ cleave_tflite_convert_reduce_bools (CleaveTfliteImport *import, GError **error)
 
 /* Converts LOCAL_RESPONSE_NORMALIZATION: x / (bias + alpha * sum of squares)^beta. The sum is over
  * `radius` channels on both sides and the channel itself. ONNX divides alpha by the number of
- * channels in the window, so alpha is multiplied by it. */
+ * channels in the window, so alpha is multiplied by this number. */
 gboolean
 cleave_tflite_convert_lrn (CleaveTfliteImport *import, GError **error)
 {

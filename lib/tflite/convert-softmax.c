@@ -29,9 +29,8 @@ check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
                                (double) scale.scale, scale.zero);
 }
 
-/* SOFTMAX on int16. Its tables have 512 steps, and the kernel interpolates within a step. An entry
- * is shifted by half of the interpolation error in the middle of its step. */
-
+/* Number of steps of the tables of SOFTMAX on int16. The kernel interpolates within a step. An
+ * entry is shifted by half of the interpolation error in the middle of its step. */
 #define STEPS 512
 
 /* Fills a table with `function` at STEPS + 1 positions from `min` to `max`, in units of 2^-15. */

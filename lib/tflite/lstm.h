@@ -2,10 +2,10 @@
 #pragma once
 
 /* Operands and options of the LSTM operators UNIDIRECTIONAL_SEQUENCE_LSTM and
- * BIDIRECTIONAL_SEQUENCE_LSTM. convert-lstm.c reads them into a CleaveTfliteLstm, and then adds a
- * TfliteLstm for integers; convert-lstm-floats.c adds the nodes for floats. The inputs of a
- * direction are weights of x for the gates input, forget, cell and output, then weights of the
- * hidden state, peepholes, biases and a projection. */
+ * BIDIRECTIONAL_SEQUENCE_LSTM. convert-lstm.c reads operands and options into a CleaveTfliteLstm,
+ * and then adds a TfliteLstm for integers; convert-lstm-floats.c adds the nodes for floats. The
+ * inputs of a direction are weights of x for the gates input, forget, cell and output, then weights
+ * of the hidden state, peepholes, biases and a projection. */
 
 #include "convert.h"
 

@@ -109,8 +109,8 @@ check_numbers (const Level *level, gint64 n_parents, GError **error)
                                    "a sparse dimension has indices behind its last segment");
 }
 
-/* Reads one level of the tree from its table. Before, `n_nodes` is the number of parents;
- * afterwards, it is the number of children. */
+/* Reads one level of the tree from its table. Before the call, `n_nodes` is the number of parents;
+ * after the call, the number of children. */
 static gboolean
 read_level (const CleaveFlatTable *table, Level *level, gint64 *n_nodes, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes Custom nodes, whose ops Cleave does not know. The import kept each as a NodeProto; only
- * the names of the operands and results are new. */
+/* Writes Custom nodes, whose ops Cleave does not know. The import kept each node as a NodeProto;
+ * only the names of the operands and results are new. */
 
 #include "export.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Writes the dynamic part of a model after the static part, so that the file has the whole model
- * again. Names do not change in the dynamic part. The values of the static part that it reads are
- * outputs of the graph, which also keep their names. */
+ * again. Names do not change in the dynamic part. The values of the static part that dynamic nodes
+ * read are outputs of the graph, which also keep their names. */
 
 #include "export.h"
 

@@ -66,8 +66,8 @@ typedef struct
                                      * the file */
 } CleaveOnnxExport;
 
-/* Inputs with default values: the first function gives them their names, and must come before
- * outputs are named and constants are written. The second function writes the inputs. */
+/* For inputs with default values. The first function names the inputs, and must come before outputs
+ * are named and constants are written. The second function writes the inputs. */
 void cleave_onnx_name_defaults (CleaveOnnxExport *export);
 void cleave_onnx_export_defaults (CleaveOnnxExport *export);
 /* Returns whether `name` is the name of an input with a default value. */

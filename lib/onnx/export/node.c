@@ -341,8 +341,7 @@ export_plainly (CleaveOnnxExport *export, const CleaveNode *node, GError **error
   return TRUE;
 }
 
-/* For each attribute that ONNX lacks, or that has values which ONNX lacks: the function that writes
- * a node with it. */
+/* The functions that write nodes with attributes, or values of attributes, that ONNX lacks. */
 static const struct
 {
   const char *attr;

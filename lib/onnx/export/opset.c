@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Chooses the opset of the file. Lists how opsets after CLEAVE_ONNX_OPSET, which the op records
- * follow, express attributes. lib/onnx/upgrade converts in the other direction. ONNX's Changelog.md
+/* Chooses the opset of the file. The op records follow CLEAVE_ONNX_OPSET; a list states how later
+ * opsets express attributes. lib/onnx/upgrade converts in the other direction. ONNX's Changelog.md
  * states the changes of each opset. */
 
 #include "export.h"

@@ -16,8 +16,9 @@
 /* Indices of the operands of DequantizeLinear. */
 enum { X, SCALE, ZERO };
 
-/* Returns the constant that an operand reads if all its elements fit 4 bits. Returns NULL if not,
- * or if the constant is in `bad`, the set of constants that cannot be packed. */
+/* Returns the constant that an operand reads if all its elements fit 4 bits. Returns NULL if an
+ * element does not fit, or if the constant is in `bad`, the set of constants that cannot be
+ * packed. */
 static CleaveTensor *
 find_small (const CleaveNode *node, guint operand, GHashTable *bad)
 {

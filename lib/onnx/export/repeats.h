@@ -19,7 +19,7 @@
 /* The order in which nodes are searched for repeats.
  *
  * AS_READ puts each node right before its first reader, from the outputs up. If later nodes also
- * read a Slice or a Concat, it comes after all strips.
+ * read a Slice or a Concat, this node comes after all strips.
  *
  * AS_THEY_STAND keeps the order of the file, except that a Slice or a Concat moves to its first
  * reader. The strips are adjacent only if they are adjacent in the graph. */

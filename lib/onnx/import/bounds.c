@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Finds the most bytes that results can take whose shapes depend on data. The shapes of the
- * operands give this bound. For example, NonZero of 1x4x5 returns at most 20 columns of 3 indices,
- * 480 bytes. */
+/* For results whose shapes depend on data, finds the most bytes that the results can take. The
+ * shapes of the operands give this bound. For example, NonZero of 1x4x5 returns at most 20 columns
+ * of 3 indices, 480 bytes. */
 
 #include "import.h"
 

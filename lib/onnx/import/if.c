@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Reads If. If the condition is constant, only the nodes of the selected branch become part of the
- * graph. If the condition is computed, the nodes of both branches do, and a Where selects each
- * result. Computing both branches is safe, since ops on tensors have no side effects. */
+ * graph. If the condition is computed, both branches become part of the graph, and a Where selects
+ * each result. Computing both branches is safe, since ops on tensors have no side effects. */
 
 #include "import.h"
 

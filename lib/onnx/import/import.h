@@ -434,8 +434,8 @@ cleave_onnx_is_default_domain (const char *domain)
   return domain == NULL || *domain == '\0' || g_str_equal (domain, "ai.onnx");
 }
 
-/* Fails if the importer does not support an op of the graph. Call this function before an error
- * about missing shapes, since the import would still fail with these shapes. */
+/* Fails if the importer does not support an op of the graph. Call this function before you report
+ * missing shapes, since the import would still fail with these shapes. */
 gboolean
 cleave_onnx_check_ops (CleaveOnnxImport *import, const Onnx__GraphProto *proto, GError **error);
 gboolean cleave_onnx_read_initializers (CleaveOnnxImport *import,

@@ -221,8 +221,8 @@ find_given (
   return NULL;
 }
 
-/* Returns whether a shape of the options is the extent of a dimension: the shape has one number. A
- * dimension of an input, but no input, has the shape's name. */
+/* Returns whether a shape of the options stands for the extent of a dimension. This holds if the
+ * shape has one number, and its name is the name of a dimension but not of an input. */
 static gboolean
 is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArray *dims)
 {

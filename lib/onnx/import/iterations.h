@@ -2,8 +2,8 @@
 #pragma once
 
 /* Unrolls the body of a Loop or a Scan: each iteration becomes nodes of the graph, since a Cleave
- * graph has no control flow. loop.c and scan.c fill in `node`, `body`, `n_first` and the two
- * functions. Both files then call cleave_onnx_iterations_init(), cleave_onnx_take_iterations() and
+ * graph has no control flow. loop.c and scan.c fill in `node`, `body`, `n_first`, `bind` and
+ * `judge`. Both files then call cleave_onnx_iterations_init(), cleave_onnx_take_iterations() and
  * cleave_onnx_give_iterations(), in this order. */
 
 #include "import.h"

@@ -205,7 +205,7 @@ add_part (const Merging *merging, const CleaveNode *node, CleaveChunk *chunk)
 }
 
 /* Merges a Slice with the node that computes its operand, if only the Slice reads that operand.
- * Does so only if our op can compute the range directly and ONNX cannot. */
+ * Merges them only if our op can compute the range directly and ONNX cannot. */
 static void
 merge_part (Merging *merging, CleaveNode *slice)
 {

@@ -112,8 +112,8 @@ take_index (CleaveOnnxNode *node, CleaveOnnxValue *value, gint64 axis, gint64 at
   return cleave_onnx_node_reshape (node, value, &shape, ".shaped", error);
 }
 
-/* Returns a constant of zeros with the shape of a slice, for a Scan without elements. Its body is
- * read once to learn the types of its outputs. */
+/* Returns a constant of zeros with the shape of a slice, for a Scan without elements. The body of
+ * this Scan is read once to learn the types of its outputs. */
 static CleaveOnnxValue *
 make_part (CleaveOnnxNode *node, const CleaveOnnxValue *value, gint64 axis, GError **error)
 {

@@ -3,8 +3,8 @@
 
 #include "texts.h"
 
-/* Access to tensors and attributes that hold strings or labels. The readers of such nodes use it
- * during a run of the dynamic part: text-nodes.c and labels.c. */
+/* Access to tensors and attributes that hold strings or labels. text-nodes.c and labels.c use these
+ * functions during a run of the dynamic part. */
 
 /* An element of a tensor: a string or a number. */
 typedef struct

@@ -32,8 +32,8 @@ gboolean cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProt
  * node dynamic instead. */
 gboolean
 cleave_onnx_read_texts (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error);
-/* Fails if the node reads strings, but does more than move or compare them. Call it for nodes that
- * run as nodes on numbers. */
+/* Fails if the node reads strings, but does more than move or compare them. Call this function for
+ * nodes that run as nodes on numbers. */
 gboolean cleave_onnx_check_texts (const CleaveOnnxNode *node, GError **error);
 /* If a node moves strings, marks its results as strings. */
 void cleave_onnx_mark_texts (const CleaveOnnxNode *node);

@@ -245,7 +245,7 @@ give_results (const Lstm *lstm, const Direction *directions, GError **error)
 }
 
 /* Returns an error message about the first attribute or operand that is not supported; NULL if all
- * are. Removes the attributes from the node. */
+ * are supported. Removes the attributes from the node. */
 static const char *
 find_unread (CleaveOnnxNode *node)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Resize by weights, for the forms that our op record does not have. Each dimension takes a Gather,
- * a product and a sum:
+/* Builds a Resize from weights, for the forms that our op record does not have. Each dimension
+ * takes a Gather, a product and a sum:
  *
  *   [.., from, ..]  Gather  [.., to, taps, ..]  Mul by [to, taps, 1, ..]  ReduceSum  [.., to, ..]
  *

@@ -105,8 +105,8 @@ cleave_onnx_upgrade_resize (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* The mode tf_half_pixel_for_nn of opsets 11 and 12. Its positions are half an element above the
- * positions of half_pixel. */
+/* The functions below replace the mode tf_half_pixel_for_nn of opsets 11 and 12. Its positions are
+ * half an element above the positions of half_pixel. */
 
 /* Replaces tf_half_pixel_for_nn with mode nearest by half_pixel with another rounding. */
 static gboolean

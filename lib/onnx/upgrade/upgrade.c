@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Upgrades ops of the default domain: older forms to opset 17, and forms that our op records lack
- * to forms that they have. ONNX's Changelog.md states the changes of each opset.
+/* Upgrades ops of the default domain: converts older forms to opset 17. Also converts forms that
+ * our op records lack. ONNX's Changelog.md states the changes of each opset.
  *
  * Over 400 lines: one small function for each op that changed. */
 
