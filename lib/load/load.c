@@ -41,8 +41,8 @@ read_head (const char *path, char head[CLEAVE_FOREIGN_BYTES])
   return n;
 }
 
-/* Replaces the error of a file that is no ONNX model by an error that names the format, if the
- * first bytes of the file show it. `path` may be NULL. */
+/* Replaces the error of a file that is no ONNX model. If the first bytes of the file show its
+ * format, the new error names the format. `path` may be NULL. */
 static void
 name_format (const char *path, const char *head, gsize n_bytes, GError **error)
 {

@@ -3,8 +3,8 @@
 
 #include "buffers.h"
 
-/* Assigns a location to every value, as the first part of making a CleaveStorage (buffers.c calls
- * it). steps.c then lists the steps of the run from these locations. Three walks over the nodes:
+/* Assigns a location to every value, as the first part of making a CleaveStorage (buffers.c).
+ * steps.c then lists the steps of the run from these locations. Three walks over the nodes:
  *
  *   1. forwards: a view shares its operand's buffer; every other value gets its own buffer;
  *   2. backwards (move-operands.c): an operand of a join moves into the join's buffer, and an

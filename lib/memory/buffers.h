@@ -57,7 +57,7 @@ typedef enum {
   CLEAVE_STEP_COMPUTE, /* runs a node */
   CLEAVE_STEP_COPY,    /* copies an operand, or one box of it, into its join */
   CLEAVE_STEP_JOIN,    /* marks that all parts of a join or of an input are complete; takes no time;
-                        * their COPY and LOAD steps come right before it */
+                        * the COPY and LOAD steps of the parts come right before it */
   CLEAVE_STEP_STORE    /* delivers an output of the graph */
 } CleaveStepKind;
 
@@ -137,8 +137,8 @@ typedef struct
 /* Assigns buffers for `order`, which has every node of the graph. Lowers the peak by materialized
  * views, staged parts and overlays. */
 CleaveStorage *cleave_storage_new (const CleaveGraph *graph, const GPtrArray *order);
-/* Assigns buffers as cleave_storage_new() does. If the peak with views alone exceeds `cutoff`
- * bytes, returns that assignment without trying to lower its peak. */
+/* Assigns buffers as cleave_storage_new() does. If the first assignment, without copied or staged
+ * values, has a peak above `cutoff` bytes, returns it without trying to lower the peak. */
 CleaveStorage *cleave_storage_new_within (const CleaveGraph *graph,
                                           CleaveGraphFacts *facts,
                                           const GPtrArray *order,

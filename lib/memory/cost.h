@@ -8,8 +8,8 @@
  * more than absolute values. Example: 1 million float multiply-adds take 22,000 ns; starting a step
  * takes 100 ns.
  *
- * The constants are fitted to the measured steps of the models in bench/results at level v3. They
- * are the same at every level, so that a split does not depend on the processor. */
+ * The constants are fitted to the measured steps of the models in bench/results at level v3. Every
+ * level uses the same constants, so that a split does not depend on the processor. */
 
 /* Nanoseconds to start a step. */
 #define CLEAVE_COST_OF_STEP 100

@@ -13,8 +13,8 @@
  *
  *    part ── peak ── join (much larger)
  *
- * A staged operand has a small buffer of its own. It is copied into the join when the other
- * operands are computed. */
+ * A staged operand has a small buffer of its own. The operand is copied into the join when the
+ * other operands are computed. */
 
 /* A join is much larger than an operand if it has at least this many times the bytes. Without
  * staging, and also with staging of every operand, U-nets split for 2 threads need a third more
@@ -168,8 +168,8 @@ find_longest (Waiting *waiting)
 }
 
 /* Returns a step near the memory peak in the longest wait of the join in a buffer; CLEAVE_NEVER:
- * there is none, or staging cannot help. It cannot if the time from the wait to the complete join
- * is longer than the wait and has a step near the peak: staged operands then exist twice. */
+ * there is none, or staging cannot help. Staging would store operands twice if the time from the
+ * wait to the complete join is longer than the wait and has a step near the peak. */
 static guint
 find_peak (const Waiting *waiting, guint buffer)
 {

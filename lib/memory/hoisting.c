@@ -143,8 +143,8 @@ lives_init (Lives *lives, const CleaveStorage *storage)
     }
 }
 
-/* Returns the position after which all operands of a node, and the buffers to which it writes,
- * exist. Takes earlier moves into account. */
+/* Returns the position after which all operands of a node exist, and all buffers to which the node
+ * writes. Takes earlier moves into account. */
 static guint
 find_earliest (const CleaveNode *node,
                const CleaveStorage *storage,

@@ -27,7 +27,7 @@ cleave_memory_order_fits (CleaveMemoryOrder order, const CleaveShape *shape, con
 
 /* Returns the preferred order of each value, indexed by first_value[position[node id]] + result
  * index. An op with a layout (Conv, pooling) prefers channels innermost for its operand and result.
- * The preference spreads along nodes that relate the elements of an operand to those of a result,
+ * The preference spreads along nodes that relate elements of an operand to elements of a result,
  * such as Add. All other values have order 0. */
 CleaveMemoryOrder *cleave_memory_orders (CleaveNode *const *nodes,
                                          guint n_nodes,

@@ -76,10 +76,10 @@ join_to (CleaveAssignment *assignment, guint whole, guint part)
   assignment->part = part;
 }
 
-/* Returns the value of which an operand of a join is a view with another shape, if that value can
- * be stored in the join's buffer. NULL if there is no such value, or if it is a small part of the
- * join. A small part is copied instead, since moving it would allocate the join's buffer much
- * earlier: a fitted stereo network would take 1.5 times the memory.
+/* If an operand of a join is a view of a value with another shape, returns that value. Returns NULL
+ * if the value cannot be stored in the join's buffer, or is a small part of the join. A small part
+ * is copied instead, since moving it would allocate the join's buffer much earlier: a fitted stereo
+ * network would take 1.5 times the memory.
  *
  *     boxes [1, 3, 40, 40, 85] -Reshape-> [1, 4800, 85] -Concat-> [1, 6300, 85] */
 static CleaveAssignment *

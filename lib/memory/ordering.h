@@ -29,6 +29,6 @@ GPtrArray *cleave_order_with_laps_down_to (const CleaveGraph *graph,
                                            CleaveStorage **storage,
                                            GError **error);
 
-/* Returns the peak in bytes of the best order of the graph that a program runs, in which nodes
- * between quantized values are grouped (quantized-group.h). Returns -1 on a cycle. */
+/* Returns the peak in bytes of the best order of the graph that a program runs. In this graph,
+ * nodes between quantized values are grouped (quantized-group.h). Returns -1 on a cycle. */
 gint64 cleave_order_least_peak (const CleaveGraph *graph, GError **error);

@@ -31,9 +31,9 @@ is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const
          (maker->op->flags & (CLEAVE_OP_VIEW | CLEAVE_OP_JOIN | CLEAVE_OP_ROW_MAJOR)) == 0;
 }
 
-/* Returns whether a value's buffer holds only this value and values that overwrite it. The buffer
- * of a join also holds the join's other operands, and an output may be in the caller's memory:
- * FALSE for both. */
+/* Returns whether a value's buffer holds only this value and values that overwrite it. Returns
+ * FALSE for a join, whose buffer also holds its other operands, and for an output, which may be in
+ * the caller's memory. */
 static gboolean
 is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {

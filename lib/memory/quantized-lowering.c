@@ -64,8 +64,8 @@ may_join (const Lowering *l, const CleaveNode *node)
          (l->main == NULL || cleave_node_goes_by_elements (node));
 }
 
-/* Returns whether a node dequantizes, or only moves dequantized values. `cheap` must be known for
- * its operands. */
+/* Returns whether a node dequantizes, or only moves dequantized values. The field `cheap` must be
+ * set for its operands. */
 static gboolean
 is_cheap (const Lowering *l, const CleaveNode *node)
 {

@@ -4,8 +4,8 @@
 
 #include "quantized-group.h"
 
-/* Returns whether a node is one of several chunks of a sequence: it takes the state of another node
- * of the same op, or passes its own state to one. */
+/* Returns whether a node is one of several chunks of a sequence. A chunk takes the state of another
+ * node of the same op, or passes its own state to such a node. */
 static gboolean
 is_chunk (const CleaveNode *node, const CleaveSequence *sequence)
 {

@@ -6,9 +6,9 @@
 #include "../ir/graph-private.h"
 
 /* Transfers between ranks: nodes that send a value to another rank or receive one from it.
- * passes/ranks adds them to the graph of one rank. They are steps of a program as other nodes are,
- * so that arena, order and threads take them into account. Each transfer takes two nodes; between
- * the two nodes the message is in flight and its memory is in use.
+ * passes/ranks adds them to the graph of one rank. Transfer nodes are steps of a program as other
+ * nodes are, so that arena, order and threads take them into account. Each transfer takes two
+ * nodes; between the two nodes the message is in flight and its memory is in use.
  *
  *    node ── Send ── Finish           the value stays in place until it has been sent
  *    Expect ── Receive ── node        the value arrives where its readers expect it

@@ -2,8 +2,8 @@
 
 /* Reads messages from the memory of other processes on the host. MPI copies a message only while
  * both ranks call MPI, in parts if the message is large or not dense. Here the receiver alone
- * copies the whole message. It copies from the sender's arena, which it has mapped. If the value is
- * in a bound tensor, it calls process_vm_readv(). */
+ * copies the whole message. The receiver copies from the sender's arena, which it has mapped. If
+ * the value is in a bound tensor, it calls process_vm_readv(). */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* declares memfd_create() and process_vm_readv() */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Measures the latency and the bandwidth between ranks. A placement of nodes on ranks needs
- * both. */
+/* Measures the latency and the bandwidth between ranks, from which a placement of nodes on ranks is
+ * chosen. */
 
 #include "channels.h"
 

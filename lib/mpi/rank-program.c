@@ -50,7 +50,7 @@ check_n_ranks (const CleaveChannelSet *channels, const CleavePlacement *placemen
 }
 
 /* Sets an error on all ranks if the placement of some rank differs from the placement of rank 0.
- * The message is that of the lowest rank with a difference. */
+ * The error names the lowest rank with a difference. */
 static gboolean
 check_alike (const CleaveChannelSet *channels, const CleavePlacement *placement, GError **error)
 {

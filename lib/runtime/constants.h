@@ -21,8 +21,8 @@ CleaveConstants *cleave_constants_new (const CleaveStorage *storage,
 void cleave_constants_free (CleaveConstants *constants);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (CleaveConstants, cleave_constants_free)
 /* Returns the tensor of a constant value, and computes a folded node if needed. Returns NULL if the
- * value depends on an input, or if memory ran out; cleave_constants_check() reports the second
- * case. */
+ * value depends on an input. Also returns NULL if memory ran out; cleave_constants_check() then
+ * reports the error. */
 CleaveTensor *cleave_constants_get (CleaveConstants *constants, const CleaveResult *value);
 gboolean cleave_constants_check (const CleaveConstants *constants, GError **error);
 /* Adds the base tensor of a constant value to `kept`, since a step reads the value at run time.

@@ -64,8 +64,8 @@ struct _CleaveFusedConsumer
   CleaveEpilogueOp epilogue_op;
 };
 
-/* A kernel instance: the data that the kernel of one step needs. The views hold final addresses,
- * since the arena is allocated before. */
+/* A kernel instance: the data that the kernel of one step needs. The views contain final addresses,
+ * since a program allocates its arena before it prepares instances. */
 struct _CleaveKernelInstance
 {
   CleaveCall call;
@@ -100,7 +100,7 @@ struct _CleaveKernelFamily
                     gint64 begin,
                     gint64 end);
   /* TRUE: for an operand with the strides of the result, `run` reads each element before it writes
-   * the result's element at the same position. All families with `run_part` do so. */
+   * the result's element at the same position. All families with `run_part` read in this order. */
   gboolean by_elements;
   /* Returns whether `run` calls cleave_kernel_range_done() for each part of the result. NULL: `run`
    * never calls it. */

@@ -49,7 +49,7 @@ touch_instance (Touched *touched, const CleaveKernelInstance *instance, CleaveSt
   for (guint i = 0; i < n_results; i++)
     touch (touched, touched->written, &instance->results[i]);
   if (kind == CLEAVE_STEP_LOAD || kind == CLEAVE_STEP_STORE)
-    touched->n_bytes *= 2; /* the step also reads or writes the bytes of the bound tensor */
+    touched->n_bytes *= 2; /* a LOAD step also reads the bound tensor, a STORE step writes it */
 }
 
 static gint64

@@ -53,8 +53,8 @@ cleave_step_kind_name (CleaveStepKind kind, const CleaveOp *op)
   return kind == CLEAVE_STEP_COMPUTE ? op->name : names[kind];
 }
 
-/* A data pointer in a task whose target depends on a binding: the bound tensor or, at address
- * `own`, the arena. */
+/* A data pointer in a task that depends on a binding. It points to the bound tensor, or to the
+ * arena at address `own`. */
 typedef struct
 {
   gpointer *data;
@@ -180,5 +180,5 @@ void cleave_program_store_together (const CleaveProgram *program, const CleaveTa
 /* footprints.c: finds the memory that each step reads besides values. Call this function after the
  * last change of the steps. */
 void cleave_program_find_footprints (CleaveProgram *program);
-/* run.c: runs one step. The caller ensures that all steps for which it waits have finished. */
+/* run.c: runs one step. The caller ensures that all steps that must run before have finished. */
 void cleave_program_run_step (const CleaveProgram *program, guint step);

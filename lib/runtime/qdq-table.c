@@ -41,8 +41,8 @@ typedef struct
   const CleaveKernelInstance *group;
   CleaveBody body;
   CleaveShape shape;
-  const CleaveBodyCall *pool; /* the MaxPool with which the group begins, which the evaluation
-                                 skips; NULL: the group begins with no MaxPool */
+  const CleaveBodyCall *pool; /* the MaxPool at the beginning of the group, which the evaluation
+                               * skips; NULL: none */
   guint8 bytes[N_BYTES];
   CleaveView *values; /* indexed by call: the result of the call for all 256 bytes */
 } Evaluation;

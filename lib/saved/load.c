@@ -183,8 +183,8 @@ read_tensor (const Saved *saved, GVariant *of, GError **error)
   return g_steal_pointer (&tensor);
 }
 
-/* Returns whether `range` lies inside `whole`. Differs from cleave_range_contains() for empty
- * ranges, which that function accepts anywhere. */
+/* Returns whether `range` lies inside `whole`. An empty range must also lie inside;
+ * cleave_range_contains() accepts an empty range anywhere. */
 static gboolean
 lies_inside (const CleaveRange *range, const CleaveRange *whole)
 {

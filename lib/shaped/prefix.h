@@ -3,7 +3,8 @@
 
 /* Tells whether a program for larger inputs can run smaller inputs that are padded. For example, a
  * network without a reduction over the batch computes rows 0 to 2 of 8 as it computes 3 rows.
- * shaped.c and programs.c ask this before they reuse a program for other shapes. */
+ * shaped.c and programs.c call cleave_graph_is_prefix() before they reuse a program for other
+ * shapes. */
 
 #include <cleave/cleave-graph.h>
 

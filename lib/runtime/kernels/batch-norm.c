@@ -42,7 +42,7 @@ typedef struct
   gint64 line_distance; /* distance in floats from the repeated factors to the repeated b, and from
                            the repeated b to the repeated mean */
   gboolean nests;       /* TRUE: the lines of y follow each other in memory */
-  gint64 end;           /* number of elements from the first to the last of y in memory */
+  gint64 end;           /* number of elements in memory from the first to the last element of y */
   guint c;              /* dimension of the channels */
   gint64 pixel; /* distance of adjacent pixels of y, in elements; 0: the node cannot be an epilogue
                    op */

@@ -15,7 +15,7 @@ typedef void (*CleaveCastLine) (gconstpointer x, gpointer y, gint64 n);
 CleaveCastLine CLEAVE_LEVELLED (cleave_cast_line_find) (CleaveElement from, CleaveElement to);
 
 /* Converts `n` strided elements with `line`. `x_step` and `y_step` are the distances of adjacent
- * elements, in elements. `x_size` and the size of y's elements are in bytes. */
+ * elements, in elements; `x_size` and `y_size` are the bytes of one element. */
 void CLEAVE_LEVELLED (cleave_cast_line_run) (CleaveCastLine line,
                                              gconstpointer x,
                                              gint64 x_step,

@@ -395,7 +395,7 @@ slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 #endif
 
 /* Runs a row of dilated windows. The windows of pixel p and of pixel p + `apart` share elements of
- * x, but those of adjacent pixels do not. So the function runs `apart` rows, each with every
+ * x, but the windows of adjacent pixels do not. So the function runs `apart` rows, each with every
  * `apart`-th pixel. */
 static gboolean
 slide_dilated (const Run *run, gint64 n_pixels, gint64 n_channels)

@@ -105,7 +105,7 @@ prepare (const CleaveKernelInstance *instance,
   x_step = pixel_step (x, dims);
   y_step = pixel_step (y, dims);
   n_pixels = count_pixels (x, dims);
-  /* the pixels of a single channel are contiguous in either case */
+  /* FALSE if the pixels of each channel are contiguous, as with a single channel */
   by_pixels = x_step != 1 || y_step != 1 || n_pixels == 1;
   if (x_step == 0 || y_step == 0 ||
       (by_pixels && !(has_channels_innermost (x, dims.c) && has_channels_innermost (y, dims.c))))

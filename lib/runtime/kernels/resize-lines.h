@@ -2,9 +2,9 @@
 #pragma once
 
 /* Interpolates contiguous lines of floats one vector at a time, and computes weighted sums of
- * several lines; resize.c calls both. A tap is an operand element with a weight. For each tap, the
- * operand elements of a result vector must lie within one vector of the operand; a permutation
- * moves them to their lanes. */
+ * several lines; resize.c calls these functions. A tap is an operand element with a weight. For
+ * each tap, the operand elements of a result vector must lie within one vector of the operand; a
+ * permutation moves them to their lanes. */
 
 #include <string.h>
 

@@ -24,9 +24,8 @@ typedef struct
   gboolean reports_progress;
 } Plan;
 
-/* Returns the range of rows of x that rows [begin, end) of y read. With dilation, a later row of y
- * may begin with an earlier row of x than the row of y before it, whose first taps may be
- * padding. */
+/* Returns the range of rows of x that rows [begin, end) of y read. With dilation, row i + 1 of y
+ * may read an earlier row of x than row i of y, if the first taps of row i read padding. */
 static CleaveSpan
 rows_of_x (const CleaveAxis *axis, gint64 begin, gint64 end)
 {

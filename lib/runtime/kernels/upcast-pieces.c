@@ -2,8 +2,8 @@
 
 /* Runs ops on 16-bit floats, and ops on integers that are defined through floats, with the kernel
  * families of float32, piece by piece (pieces.h). For each piece, a run converts the operands to
- * float32 in scratch, lets the float family compute the piece, and rounds its results. The bits are
- * those of a reference kernel that converts to float32 first. */
+ * float32 in scratch, lets the float family compute the piece, and rounds its results. The results
+ * have the bits of a reference kernel that converts to float32 first. */
 
 #include "level.h"
 #include "pieces.h"
@@ -110,8 +110,9 @@ side_init (Side *side,
     side->at = cleave_take_scratch (n_scratch, cleave_shape_n_elements (&side->part.type.shape));
 }
 
-/* Returns the view whose memory order results get. This is x, since families are fastest if x and y
- * have one order. It is y if x has a dimension of extent 1, which has no place in the order. */
+/* Returns the view whose memory order results get. Returns x, since families are fastest if x and y
+ * have one order. Returns y if x has a dimension of extent 1, which has no place in the order of
+ * x. */
 static const CleaveView *
 order_of_result (const CleaveView *x, const CleaveView *y)
 {

@@ -278,8 +278,8 @@ sort_order (Packing *packing, Compare compare)
                      compare_buffers, &sorting);
 }
 
-/* Moves the buffers that end above offset `limit` to the front of the order. The buffers in front,
- * and the others, each keep their order. */
+/* Moves the buffers that end above offset `limit` to the front of the order. The moved buffers keep
+ * their order, and so do the other buffers. */
 static void
 promote (Packing *packing, gint64 limit)
 {

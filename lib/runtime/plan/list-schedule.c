@@ -77,7 +77,7 @@ push_ready (Simulation *sim, guint step, guint thread)
                     rank_of (sim, step));
 }
 
-/* Returns the bytes of the buffers that `step` would use first. */
+/* Returns the bytes of the buffers that `step` would be the first step to use. */
 static gint64
 count_new (const Simulation *sim, guint step)
 {

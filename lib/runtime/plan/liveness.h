@@ -57,8 +57,8 @@ gboolean cleave_arena_init_at (CleaveArena *arena,
                                const CleaveSchedule *schedule,
                                const gint64 *offsets,
                                gint64 n_bytes);
-/* Moves buffers within the arena. A buffer moves to memory that the thread which writes the buffer
- * has used before. */
+/* Moves buffers within the arena. A buffer moves to memory that its writing thread has used
+ * before. */
 void cleave_arena_keep_with_threads (CleaveArena *arena,
                                      const CleaveStorage *storage,
                                      const CleaveGraph *graph,

@@ -7,10 +7,10 @@
  * (list-schedule.h), which simulates runs with them. */
 
 /* Returns the step right after which step `index` should run, since `index` continues or overwrites
- * its result; G_MAXUINT: none. */
+ * the result of that step; G_MAXUINT: none. */
 guint cleave_step_find_along (const CleaveStorage *storage, guint index);
-/* Returns the estimated cost of a step in nanoseconds. `goes_along`: the step runs right after
- * cleave_step_find_along(), so that its operand is in the cache. */
+/* Returns the estimated cost of a step in nanoseconds. `goes_along`: the step runs right after the
+ * step that cleave_step_find_along() returns, so that its operand is in the cache. */
 double cleave_step_estimate_cost (const CleaveStorage *storage, guint index, gboolean goes_along);
 /* Returns a more precise estimate in nanoseconds, for a program of one thread. `read` is the set of
  * weights that earlier steps have read; see cleave_cost_of_piece(). */

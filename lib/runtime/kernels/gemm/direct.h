@@ -8,8 +8,8 @@
 
 /* A product of the pixels of a line and the columns of a panel (panels.h). product.c uses it if
  * LIBXSMM is slower, which is the case for short sums or few columns, and the recurrent kernels use
- * it for all products. It adds in the order of LIBXSMM, so both give the same bits. The sums begin
- * with the bias, in registers. The distance of pixels and the number of columns may have any
+ * it for all products. The product adds in the order of LIBXSMM, so the bits are the same. The sums
+ * begin with the bias, in registers. The distance of pixels and the number of columns may have any
  * value. */
 typedef struct
 {
@@ -44,8 +44,8 @@ cleave_direct_tap (
   return (const float *) (const void *) ((const char *) d->a + d->a_offset[tap]);
 }
 
-/* Computes the product. It must have at least CLEAVE_VECTOR columns, or `a` must have enough memory
- * after its last column to read whole vectors. */
+/* Computes the product. The product must have at least CLEAVE_VECTOR columns, or `a` must have
+ * enough memory after its last column to read whole vectors. */
 void cleave_direct_run (const CleaveDirect *direct);
 /* Applies the epilogue ops to n stored pixels of y with m columns each. */
 void cleave_direct_do_epilogue (

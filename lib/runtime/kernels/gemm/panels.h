@@ -30,7 +30,7 @@ typedef struct
  * too. */
 gint64 cleave_panels_width (gint64 n_columns);
 gint64 cleave_panels_n_rows (const CleavePanels *panels);
-/* Returns the bytes of the packed matrix. They include unused bytes at its end, so that a whole
+/* Returns the bytes of the packed matrix. The unused bytes at its end are included, so that a whole
  * vector can be read from any column on. */
 gsize cleave_panels_n_bytes (const CleavePanels *panels);
 void cleave_panels_pack (const CleavePanels *panels, gconstpointer from, float *to);

@@ -39,7 +39,8 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
   if (instance->constants[s->b.operand] != NULL && s->batches.n_indices == 1 &&
       b->type.shape.rank >= 2)
     {
-      /* if the piece has one column, its stride is arbitrary: take the stride of the operand */
+      /* if the piece has one column, the stride of its columns is arbitrary: take the operand's
+       * stride */
       panels->column_stride = b->stride[s->b_columns_dim];
       plan->common.packed = cleave_panels_of_constant (weights, instance->constants[s->b.operand],
                                                        s->b_columns_dim, panels, &first);

@@ -26,8 +26,8 @@ typedef struct
   gint64 at, y, m;
 } CleaveWinogradColumns;
 
-/* Returns the bytes of the packed weights. They include unused bytes at the end, so that a whole
- * vector can be read from any column on. */
+/* Returns the bytes of the packed weights. The unused bytes at the end are included, so that a
+ * whole vector can be read from any column on. */
 gsize cleave_winograd_n_bytes (const CleaveWinogradFactors *factors);
 void cleave_winograd_pack (const CleaveWinogradFactors *factors, gconstpointer w, float *to);
 /* Packs the base of a constant once, so that all pieces share the packed copy. Sets `first` to the

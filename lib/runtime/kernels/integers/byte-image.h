@@ -16,8 +16,8 @@ typedef struct
   gint64 n_y, n_x, n_taps, dilation, pad;
   gint64 step;   /* adjacent elements of scratch are copies of elements of x that are this many
                     positions apart */
-  gint64 stride; /* distance, in elements of scratch along this axis, from the first element that an
-                    element of y reads to the first element that the next element of y reads */
+  gint64 stride; /* distance, in elements of scratch along this axis, between the first elements
+                  * that two adjacent elements of y read */
   /* distances of adjacent positions in memory: in bytes for x, in elements for y */
   gint64 x_step, y_step;
 } CleaveByteAxis;

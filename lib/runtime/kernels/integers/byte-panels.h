@@ -59,7 +59,7 @@ cleave_byte_panels_n_units (const CleaveBytePanels *p)
   return (cleave_byte_panels_length (p) + p->unit - 1) / p->unit;
 }
 
-/* Returns the bytes of the packed matrix. They include unused bytes at its end, so that whole
+/* Returns the bytes of the packed matrix. The unused bytes at its end are included, so that whole
  * vectors can be read. */
 gsize cleave_byte_panels_n_bytes (const CleaveBytePanels *panels);
 void cleave_byte_panels_pack (const CleaveBytePanels *panels, gconstpointer from, gint8 *to);

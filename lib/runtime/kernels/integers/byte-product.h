@@ -79,5 +79,5 @@ void cleave_byte_finish_tile (const CleaveByteProduct *product, const CleaveByte
 void cleave_byte_dot2_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 void cleave_byte_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);
 /* Computes the same result as cleave_byte_dot4_run() on processors without VNNI. The weights must
- * be such small numbers that the sum of two products fits into 16 bits. */
+ * be so small that the sum of two products fits into 16 bits. */
 void cleave_byte_small_dot4_run (const CleaveByteProduct *product, gint64 begin, gint64 end);

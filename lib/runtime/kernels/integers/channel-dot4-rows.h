@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Computes one row of y for channel-dot4.c, with vectors of 64 or 32 bytes. channel-dot4.c includes
- * this file twice, and defines NAME(), V() and the types before. It also describes the ring: rows
- * of x in scratch, in which a position is a pair of adjacent pixels. */
+ * this file twice, and defines NAME(), V() and the types before. This file also fills the ring:
+ * rows of x in scratch, in which a position is a pair of adjacent pixels. */
 
 #include "qdq-finish.h"
 

@@ -97,7 +97,8 @@ pack_weights (const CleaveKernelInstance *instance, CleaveWeights *weights, Plan
                                 .stride = { 0, 0, 0, s->b.k_stride },
                                 .n_tap_dims = 3,
                                 .unit = CLEAVE_DOT2 };
-  /* if the piece has one column, its stride is arbitrary: take the stride of the operand */
+  /* if the piece has one column, the stride of its columns is arbitrary: take the operand's
+   * stride */
   if (constant != NULL)
     panels->column_stride = b->stride[s->b_columns_dim];
   /* rows with different zero points need CLEAVE_DOT2 */
