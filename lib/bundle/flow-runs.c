@@ -84,8 +84,8 @@ begin_at (CleaveBundleFlow *flow, guint first)
   return cleave_bundle_flow_begin (flow);
 }
 
-/* Makes the segment begin at step `first`. If the steps from there cannot be a segment, makes it
- * begin at the first later step from which they can. Uses binary search: if a range of steps can be
+/* Makes the segment begin at step `first`. If the steps from `first` on cannot be a segment,
+ * chooses the first later step with a legal segment. Uses binary search: if a range of steps can be
  * a segment, each shorter range with the same end can be one, too. */
 static void
 begin_early (CleaveBundleFlow *flow, guint first)

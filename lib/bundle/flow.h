@@ -6,10 +6,9 @@
  * MACs. write.c lays out the chosen segments again to print them.
  *
  * The loop computes the rows of the last step one after the other. Before a step computes a row,
- * the steps that it reads compute the rows of their results that it needs and that do not exist
- * yet. So a value inside the segment needs only a ring: the rows from the oldest one that is still
- * needed to the newest one. In a chain, the number of these rows is the height of the reader's
- * window:
+ * the steps that compute its operands compute all rows that it needs and that do not exist yet. So
+ * a value inside the segment needs only a ring: the rows from the oldest one that is still needed
+ * to the newest one. In a chain, the number of these rows is the height of the reader's window:
  *
  *   conv 3x3 -> depthwise 3x3 -> conv 1x1       ring of 3 rows, ring of 1 row, whole value
  *
@@ -134,8 +133,8 @@ guint cleave_bundle_flow_find_whole (const CleaveBundleFlow *flow, guint owner);
 gboolean cleave_bundle_flow_run_upward (CleaveBundleFlow *flow, guint first, guint end);
 /* Lays out a segment again, as an earlier cleave_bundle_flow_run() did. */
 void cleave_bundle_flow_repeat (CleaveBundleFlow *flow, const CleaveBundleSegment *segment);
-/* Returns whether a step from `end` on reads a value that an earlier step computes, or the value is
- * an output. */
+/* Returns whether step `end` or a later step reads a value or a view of it, or the value is an
+ * output. */
 static inline gboolean
 cleave_bundle_is_read_after (const CleaveBundleModel *model, guint value, guint end)
 {

@@ -68,7 +68,7 @@ typedef struct
 typedef struct
 {
   guint input, output;    /* indices of the input and the output */
-  gint64 offset, n_bytes; /* offset in the memory of states, and size */
+  gint64 offset, n_bytes; /* offset in the memory of states and size, in bytes */
   gint64 start;           /* value of each element before the first run */
 } CleaveBundleKept;
 

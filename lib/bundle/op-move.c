@@ -163,7 +163,7 @@ mixes_images (const CleaveNode *node, const Sources *sources)
   return FALSE;
 }
 
-/* Returns whether rows or columns copy elements that the op's dimension maps do not contain. */
+/* Returns whether rows or columns copy elements outside of the op's dimension maps. */
 static gboolean
 mirrors (const CleaveNode *node, const Sources *sources)
 {

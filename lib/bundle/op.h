@@ -24,7 +24,8 @@ typedef struct
 void
 cleave_bundle_layer_set_kernel (CleaveBundleLayer *layer, const char *file, const char *kernel);
 /* Sets the constants of the layer. `type` is the name of the kernel's C struct of constants.
- * `fields` is the C text of its initializer, such as ".in_channels = 3, .stride = { 1, 1 }". */
+ * `fields` is the C text of the struct's initializer, such as ".in_channels = 3, .stride = { 1, 1
+ * }". */
 void
 cleave_bundle_layer_set_params (CleaveBundleLayer *layer, const char *type, const char *fields);
 /* Adds a constant array. Returns the C expression with which the fields refer to the array, such as
@@ -57,8 +58,8 @@ void cleave_bundle_layer_set_zero (CleaveBundleLayer *layer, guint operand, gint
  * of its operands. */
 void cleave_bundle_layer_set_folded (CleaveBundleLayer *layer);
 
-/* Lets the kernel compute a whole image at once, as if it had one row: the rows of the image in
- * order. The kernel may read all of its operands. */
+/* Lets the kernel compute a whole image at once, as if all rows of the image, in order, were one
+ * row. The kernel may read all of its operands. */
 void cleave_bundle_layer_set_flat (CleaveBundleLayer *layer);
 
 /* Makes the bundle define CLEAVE_FLOAT_SCALES, since the scales of this layer are floats, as in

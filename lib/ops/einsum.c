@@ -63,7 +63,8 @@ normalize (const CleaveCall *call, gpointer attrs, GError **error)
   return TRUE;
 }
 
-/* Parser of the equation. Allocates nothing, since kernels parse the equation, too. */
+/* The functions below parse the equation. They allocate nothing, since kernels parse the equation,
+ * too. */
 
 /* Parses one term of the equation, up to a comma or an arrow. An ellipsis stands for `n_ellipsis`
  * dimensions if `rank` is NULL. Otherwise it stands for the dimensions of an operand of rank

@@ -23,9 +23,9 @@ typedef struct
 typedef struct
 {
   CleaveTerm operands[CLEAVE_EINSUM_OPERANDS], result;
-  gint64 extent[CLEAVE_MAX_LABELS]; /* indexed by label: its extent; -1 if the label does not occur
-                                     */
-  guint n_ellipsis;                 /* number of dimensions of the ellipsis */
+  /* indexed by label: extent of the label; -1 if the label does not occur */
+  gint64 extent[CLEAVE_MAX_LABELS];
+  guint n_ellipsis; /* number of dimensions of the ellipsis */
   guint n_summed;
   guint8 summed[CLEAVE_MAX_LABELS];
 } CleaveEquation;

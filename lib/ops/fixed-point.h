@@ -196,9 +196,9 @@ cleave_fixed_inverse_root (gint32 x, gint32 *multiplier, gint *shift)
 
 /* Returns ln (x) in units of 2^-26, for x of at least 1 in units of 2^-19.
  *
- * x is split into 2^k * r, where r is near the fourth root of 1/2. Two candidates for k are a
- * quarter away from an integer, one on each side; the larger candidate belongs to the smaller r.
- * The logarithm of r is a quotient of polynomials in q = 2 * (r - root). */
+ * x is split into 2^k * r, where r is near the fourth root of 1/2. The function computes two values
+ * of k: an integer plus 1/4, and an integer minus 1/4. It takes the larger k and the smaller r,
+ * which belong together. The logarithm of r is a quotient of polynomials in q = 2 * (r - root). */
 static inline gint32
 cleave_fixed_log (gint32 x)
 {

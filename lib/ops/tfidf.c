@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* TfIdfVectorizer of integers, opset 9: counts how often each n-gram of a pool occurs in a row.
- * Rows can be split. For modes with weights, the importer adds a Mul after it. */
+ * Rows can be split. For modes with weights, the importer adds a Mul after the node. */
 
 #include "move.h"
 

@@ -5,10 +5,10 @@
 
 /* The first half of a walk (walk.h), and the state of a walk. piece-bytes.h is the second half.
  *
- * A walk visits the nodes of a segment from the end backwards. For each value, the walk finds the
- * required region, which is the range that pieces read, and from the region the elements that
- * pieces compute. Most pieces are alike, so the walk finds both ranges only for a few samples of
- * pieces: */
+ * A walk visits the nodes of a segment from the end backwards. For each value, the walk first finds
+ * the required region, which is the range that pieces read. From the region, it finds the elements
+ * that pieces compute. Most pieces are alike, so the walk finds both ranges only for a few samples
+ * of pieces: */
 typedef enum {
   CLEAVE_FIT_BEFORE, /* all strips before the strip in the middle */
   CLEAVE_FIT_MIDDLE, /* the strip in the middle, with all its tiles */

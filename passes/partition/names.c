@@ -4,8 +4,8 @@
 
 struct _CleavePartitionNames
 {
-  GHashTable *of_value; /* maps a CleaveResult to its name; frees the names */
-  GHashTable *taken;    /* set of all names in use; frees the names */
+  GHashTable *of_value; /* maps a CleaveResult to its name; owns the names */
+  GHashTable *taken;    /* set of all names in use; owns the names */
 };
 
 CleavePartitionNames *

@@ -21,15 +21,18 @@ get_position (const GArray *positions, guint index)
   return g_array_index (positions, guint, index);
 }
 
-/* State of a cut of a row into `n_parts` parts. Arrays are indexed by the index of a position. */
+/* State of a cut of a row into `n_parts` parts. Arrays are indexed by the index of a position;
+ * `positions` has the positions. */
 typedef struct
 {
   const CleaveRow *row;
   GArray *positions;
   guint n_parts, n; /* number of parts; `n`: index of the last position */
   double *time;     /* estimated time of the nodes before the position, in nanoseconds */
-  gint64 *bytes;    /* least bytes that cross the cuts of k parts that end at the position */
-  gint64 *next;     /* least bytes that cross the cuts of k + 1 parts that end at the position */
+  /* least bytes that cross the cuts, if the nodes before the position form k parts */
+  gint64 *bytes;
+  /* least bytes that cross the cuts, if the nodes before the position form k + 1 parts */
+  gint64 *next;
   guint *from; /* indexed by number of parts and position: index of the position where the last part
                   begins */
   guint *queue;

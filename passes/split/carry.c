@@ -8,9 +8,10 @@
  * so far. */
 typedef struct
 {
-  GArray *boxes;  /* CleaveRange: boxes whose union has been computed; two adjacent boxes are merged
-                     if they form a box */
-  GArray *pieces; /* guint: indices of pieces in order; pieces do not overlap */
+  GArray *boxes; /* CleaveRange: boxes whose union has been computed; two adjacent boxes are merged
+                    if they form a box */
+  /* guint: indices of the pieces so far, from the first strip on; pieces do not overlap */
+  GArray *pieces;
 } Produced;
 
 static void

@@ -39,9 +39,10 @@ typedef struct
 {
   gint64 n, align;
   CleaveLarger larger;
-  gint64 *low;   /* indexed by value: its factor in the chunk that reads the most elements */
-  gint64 *high;  /* indexed by value: its largest factor in any chunk; NULL: not computed yet */
-  GArray *kinds; /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
+  gint64 *low; /* indexed by value: factor of the value in the chunk that reads the most elements */
+  /* indexed by value: largest factor of the value in any chunk; NULL: not computed yet */
+  gint64 *high;
+  GArray *kinds;       /* CleaveKind: the kinds of the chunks; NULL: not computed yet */
   gboolean is_refused; /* a chunk is not legal */
   /* another cut has at most as many chunks, and no larger factor for any value */
   gboolean is_dominated;

@@ -14,10 +14,11 @@
 typedef struct
 {
   const CleaveThreads *threads;
-  GHashTable *dims;       /* CleaveNode → dimension of result 0 along which the node is cut */
-  GHashTable *by_weights; /* CleaveNode: nodes that are cut so that each piece reads only a part of
-                             the weights, and readers that are cut along the same dimension */
-  GHashTable *members;    /* CleaveNode: nodes of segments, which strips cut by rows */
+  GHashTable *dims; /* CleaveNode → dimension of result 0 along which the node is cut */
+  /* CleaveNode: nodes whose pieces each read a part of the weights, and readers of these nodes
+   * that are cut along the same dimension */
+  GHashTable *by_weights;
+  GHashTable *members; /* CleaveNode: nodes of segments, which strips cut by rows */
 } CleaveCutDims;
 
 /* Returns the dimension of result 0 along which to cut a node at an attempt. Returns -1 if the node

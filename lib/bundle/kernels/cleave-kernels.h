@@ -709,11 +709,10 @@ typedef struct
 {
   int32_t n_digits, first; /* number of digits; index in the operand of element 0 */
   int32_t extents[CLEAVE_MAX_DIGITS], steps[CLEAVE_MAX_DIGITS];
+  int32_t columns, channels; /* numbers of columns and channels of the result */
   /* number of elements in a row of the operand, and number of columns of the operand */
-  int32_t columns, channels;
-  int32_t row_elements, x_columns; /* of the operand: number of elements in a row, and number of
-                                    * columns */
-  int32_t size;                    /* bytes of an element */
+  int32_t row_elements, x_columns;
+  int32_t size; /* bytes of an element */
 } CleaveReorder;
 
 /* The kernels. Each is defined in a file of its own. */
