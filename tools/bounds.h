@@ -6,8 +6,8 @@
 
 /* Prints the costs of a model for smaller extents, for `cleave info` with a range such as --shape
  * seq=1..512. For this range, cmd-info.c prints the costs with seq=512, and these functions add a
- * line each for 256, 128, 64, 32, 16 and 1. extents.h chooses the extents, and the model is loaded
- * again for each of them. */
+ * line each for 256, 128, 64, 32, 16 and 1. extents.h chooses the extents, and bounds.c loads the
+ * model again for each extent. */
 
 /* Prints a line with the extents, the MACs and the peak of the activations for each set of smaller
  * extents. Prints nothing if no option --shape has a range. */

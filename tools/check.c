@@ -21,7 +21,7 @@ read_back (const CleaveGraph *graph, GError **error)
                        : cleave_onnx_parse (bytes, NULL, &options, error);
 }
 
-/* Describes how one output differs; returns NULL if it does not. */
+/* Describes how one output of the two graphs differs; returns NULL if the outputs are equal. */
 static char *
 describe_difference (const char *name, CleaveTensor *a, CleaveTensor *b)
 {

@@ -355,8 +355,8 @@ find_plan (const CleaveGraph *graph, const Options *o, CleaveFitOptions *options
                           : cleave_fit_plan_new (graph, options, error);
 }
 
-/* Returns the smallest budget in bytes that the message of a refused fit names, or 0. It is the
- * last number after the word "smallest". */
+/* Returns the smallest budget in bytes that the message of a refused fit names, or 0. The smallest
+ * budget is the last number after the word "smallest". */
 static gint64
 find_smallest (const char *message)
 {

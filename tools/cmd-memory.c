@@ -153,8 +153,8 @@ append_word (GString *command, const char *word)
   g_string_append_printf (command, " %s", is_plain ? word : quoted);
 }
 
-/* Returns a command `cleave fit` for the model. It has the options of this command line that `fit`
- * accepts, too. */
+/* Returns a command `cleave fit` for the model. The command contains the options of this command
+ * line that `fit` also accepts. */
 static char *
 dup_fit (const char *model, const Options *o)
 {

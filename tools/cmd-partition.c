@@ -58,8 +58,8 @@ add_values (CleaveJson *json, const char *name, const CleaveGraph *graph, gboole
 }
 
 /* Returns, for each part, the names (GPtrArray) of the values that can be freed after the part has
- * run. They are inputs of the model and results of parts that no later part reads. Outputs of the
- * model are not listed. */
+ * run. These values are inputs of the model, and results of parts, that no later part reads.
+ * Outputs of the model are not listed. */
 static GPtrArray *
 find_freed (const CleavePartition *partition, const CleaveGraph *graph)
 {

@@ -7,7 +7,8 @@
  * largest extent, 512. bounds.c loads the model again for smaller extents: 256, 128, 64, 32, 16 and
  * 1. */
 
-/* Number of extents of a range: the largest, a half to 1/32 of it, and the smallest. */
+/* Number of extents of a range: the largest extent, 1/2 to 1/32 of the largest, and the
+ * smallest. */
 #define CLEAVE_N_EXTENTS 7
 
 /* Returns the texts of --shape with one extent in place of each range. Part 0 is the largest

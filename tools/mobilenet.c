@@ -76,8 +76,8 @@ add_clip (Builder *b, const char *name, CleaveResult *x)
   return x == NULL ? NULL : cleave_graph_add_clip (b->graph, clip, x, &attrs, b->error);
 }
 
-/* Adds an inverted residual block: expand, depthwise, project. The operand is added if the shapes
- * are the same. */
+/* Adds an inverted residual block: expand, depthwise, project. If operand and result have the same
+ * shape, adds the operand to the result. */
 static CleaveResult *
 add_block (
     Builder *b, guint number, CleaveResult *x, gint64 expansion, gint64 channels, gint64 stride)

@@ -6,8 +6,8 @@
 
 #include <glib.h>
 
-/* A line on standard error with the progress of a computation. It appears only on a terminal, and
- * only after one second. */
+/* A line on standard error with the progress of a computation. The line appears only on a terminal,
+ * and only after one second. */
 typedef struct
 {
   const char *what;

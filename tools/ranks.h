@@ -71,7 +71,7 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRankRun, cleave_rank_run_clear)
 typedef gboolean (*CleaveRankFinish) (CleaveRankRun *run, gpointer data, GError **error);
 
 /* Runs a model with the other processes that mpirun started. On rank 0, calls `finish`, which
- * writes the results; if that fails, it is an error on all ranks. */
+ * writes the results. If `finish` fails, all ranks report an error. */
 gboolean cleave_run_on_ranks (const CleaveRankRequest *request,
                               CleaveRankFinish finish,
                               gpointer data,

@@ -240,7 +240,7 @@ cleave_summary_to_compact_json (const CleaveSummary *summary)
 /* Without --verbose, at most this many lines list nodes or segments. */
 #define MAX_LINES 8
 
-/* Returns how many of `n` lines to print. print_rest() prints the number of the others. */
+/* Returns how many of `n` lines to print. print_rest() prints how many lines are left out. */
 static guint
 get_n_lines (const CleaveSummary *summary, guint n)
 {

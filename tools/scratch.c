@@ -10,9 +10,9 @@
  * Cleave makes a program, which packs all weights. */
 #define MAX_WEIGHTS ((gint64) 1 << 30)
 
-/* The scratch of a model with more bytes of one-byte weights than this is not reported. Such
- * weights may have 4 bits in the file, and a program unpacks them. For 128 MiB of one-byte weights,
- * making the program took 7.6 s and 320 MiB more memory. */
+/* The scratch of a model with more bytes of one-byte weights than this is not reported. One-byte
+ * weights may have 4 bits in the file, and a program unpacks the 4-bit weights. For 128 MiB of
+ * one-byte weights, making the program took 7.6 s and 320 MiB more memory. */
 #define MAX_BYTE_WEIGHTS ((gint64) 1 << 26)
 
 static gboolean

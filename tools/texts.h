@@ -3,9 +3,9 @@
 
 #include <cleave/cleave.h>
 
-/* Inputs and outputs of strings, which only the dynamic part of a model can have. Such a value is a
- * tensor of bytes: its last dimension has the bytes of one string in UTF-8, and zeros after the
- * string. cmd-info.c prints the types, and run-report.c prints the strings. */
+/* Inputs and outputs of strings, which only the dynamic part of a model can have. A value of
+ * strings is a tensor of bytes: its last dimension has the bytes of one string in UTF-8, and zeros
+ * after the string. cmd-info.c prints the types, and run-report.c prints the strings. */
 
 /* Returns the number of strings. */
 gint64 cleave_texts_count (CleaveTensor *tensor);

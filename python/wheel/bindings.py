@@ -153,7 +153,7 @@ def constant_of(item):
 
 
 def python_name(name):
-    """Returns the name that PyGObject gives a function. It renames `print`, which was a keyword."""
+    """Returns the name that PyGObject gives a function. PyGObject renames `print`, which was a keyword."""
     return name + '_' if keyword.iskeyword(name) or name in ('print', 'exec') else name
 
 

@@ -38,8 +38,8 @@ def conv(name, x, shape, shift, attributes):
 
 
 def network(rows):
-    """Returns a graph with each case of the kernels. They are convolutions with a small window, depthwise, 1x1, with rows of a
-    window, with channels that are no multiple of four, with single taps, with dilation and with groups."""
+    """Returns a graph with each case of the kernels. The cases are convolutions with 3 and with 16 channels, depthwise
+    and 1x1 convolutions, a number of channels that is no multiple of four, dilation and groups."""
     return '\n'.join([
         'graph boards', f'%x = Input : int8 1x{rows}x16x3  # x', '%zero = Constant value=-5 : int8 scalar  # zero',
         '%least = Constant value=-127 : int8 scalar  # least',

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Bundles of random networks, compiled by the C compiler and run. They must compute the bits of a
- * program, and write no byte outside of the arena. */
+/* Bundles of random networks, compiled by the C compiler and run. The bundles must compute the bits
+ * of a program, and write no byte outside of the arena. */
 
 #include "networks.h"
 #include "test.h"

@@ -145,8 +145,9 @@ grow_qlinear_matmul (Trial *trial, const char *op)
     add_work (trial, type_n_elements (&y) * k);
 }
 
-/* Picks a scalar factor, such as the attribute alpha of Gemm. It is an integer for integer types.
- */
+/* Picks a scalar factor, such as the attribute alpha of Gemm. For integer types, the factor is an
+   integer.
+    */
 static double
 pick_factor_of (Trial *trial, guint element)
 {

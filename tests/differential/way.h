@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* A Way is a random way to compute a graph. It may split or fit the graph, use other kernels or
+/* A Way is a random way to compute a graph. A Way may split or fit the graph, use other kernels or
  * another number of threads, or write the graph to a file and read it. judge.c changes a copy of
  * the graph with way_change(), and runs it. A tape decides the changes. */
 
@@ -25,7 +25,7 @@ gboolean way_change (Way *way, GString *failure);
 void way_split (Way *way);
 /* Returns a random tiling of a value of this shape. */
 CleaveTiling *way_pick_split (Way *way, const CleaveShape *shape);
-/* Returns a tiling whose chunks a search finds. Such a tiling needs a constraint. */
+/* Returns a tiling whose chunks a search finds. A tiling of this kind needs a constraint. */
 CleaveTiling *way_pick_search (Way *way, const CleaveShape *shape);
 /* Fits the graph into a part of its memory. Returns FALSE if the split graph does not have the
  * figures of the plan; `failure` then names the figure. */

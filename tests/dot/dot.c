@@ -289,8 +289,8 @@ START_TEST (a_cycle_is_an_error)
 }
 END_TEST
 
-/* This test must run before any test that draws a picture, since the module for pictures is loaded
- * once. */
+/* This test of a missing module must run before any test that draws a picture, since the module for
+ * pictures is loaded once. */
 START_TEST (a_missing_module_is_an_error)
 {
   g_autofree char *given = g_strdup (g_getenv ("CLEAVE_MODULE_DIR"));

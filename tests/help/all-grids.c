@@ -21,7 +21,7 @@ same_sizes (const GArray *a, const GArray *b)
 }
 
 /* Adds the cut of `extent` into n chunks whose sizes differ by at most 1. `n_first` of the larger
- * chunks come first, the rest last. */
+ * chunks come first, and the other larger chunks come last. */
 static void
 add_way (Ways *ways, gint64 extent, gint64 n, gint64 n_first)
 {

@@ -177,8 +177,8 @@ def sequence(name):
     return block(1, name) + block(2, block(4, block(1, block(1, number(1, 1)))))
 
 
-# Returns a model that resizes each found patch to a size of its own and collects the patches in a sequence. It then maps
-# the sequence, and takes the sequence out of an optional value.
+# Returns a model that resizes each found patch to a size of its own and collects the patches in a sequence. The model
+# then maps the sequence, and takes the sequence out of an optional value.
 def patches():
     body = graph(
         [node('Gather', ['places', 'i'], ['place'], 'place', axis=0), node('Slice', ['place', 'zero1', 'one1'], ['row'], 'row'),

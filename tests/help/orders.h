@@ -2,7 +2,7 @@
 #pragma once
 
 /* The order of nodes in which a program runs them, and its peak, for suites in tests/memory and
- * tests/runtime/plan. Both functions call the planner in lib/memory directly. */
+ * tests/runtime/plan. The functions call the planner in lib/memory directly. */
 
 #include "../../lib/memory/ordering.h"
 

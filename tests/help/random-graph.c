@@ -33,8 +33,8 @@ shape_of (const CleaveResult *value)
   return &cleave_result_get_type (value)->shape;
 }
 
-/* Returns another value whose extents equal those of `value` except in dimension `axis`. Returns
- * `value` if there is none. */
+/* Returns another value whose extents equal the extents of `value` except in dimension `axis`.
+ * Returns `value` if there is none. */
 static CleaveResult *
 pick_like (Growing *g, CleaveResult *value, guint axis)
 {

@@ -105,8 +105,8 @@ integers_example (void)
   return tflite_file_new (&graph);
 }
 
-/* Returns a file with SHAPE, STRIDED_SLICE, PACK and RESHAPE, which fold to a constant shape. It
- * also has TRANSPOSE, CONCATENATION, and a DEQUANTIZE of float16. */
+/* Returns a file with SHAPE, STRIDED_SLICE, PACK and RESHAPE, which fold to a constant shape. The
+ * file also has TRANSPOSE, CONCATENATION, and a DEQUANTIZE of float16. */
 static GBytes *
 moves_example (void)
 {

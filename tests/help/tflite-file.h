@@ -84,7 +84,7 @@ GBytes *tflite_file_new (const TfliteGraph *graph);
 /* Writes a file of several subgraphs; the list ends with NULL. */
 GBytes *tflite_file_new_list (const TfliteGraph *const *graphs);
 
-/* Returns files (GBytes), all of which the import accepts. They have convolutions, products,
+/* Returns files (GBytes), all of which the import accepts. The files have convolutions, products,
  * reductions, moves, quantized operators, control flow, variables and sparse constants. */
 GPtrArray *tflite_file_examples (void);
 #define TFLITE_CONTROL_EXAMPLE 4 /* index of the example with six subgraphs */

@@ -15,7 +15,7 @@ cost_of (const char *text)
 }
 
 /* Products of bytes cost less than products of floats, in integer ops and between DequantizeLinear
- * and QuantizeLinear. They do not cost less if one operand is a float. */
+ * and QuantizeLinear. If one operand is a float, a product costs as much as a product of floats. */
 START_TEST (products_of_bytes_cost_less)
 {
   static const char *const floats = "%x = Input : float32 64x256\n"

@@ -351,8 +351,8 @@ add_late_reads (CleaveGraph *graph, guint n, gint64 n_rows)
   return rows[0]->node;
 }
 
-/* Rows that a node reads late are copied, so that the value can be freed. They are not copied if
- * the copies take more memory than the value. */
+/* Rows that a node reads late are copied, so that the value can be freed. If the copies take more
+ * memory than the value, the rows are not copied. */
 START_TEST (rows_are_copied_unless_they_are_read_many_times)
 {
   for (guint many = 0; many < 2; many++)
@@ -368,8 +368,8 @@ START_TEST (rows_are_copied_unless_they_are_read_many_times)
 END_TEST
 
 /* A value is joined with the result of 20 convolutions of it. The first strip computes 21 rows, and
- * each of 21 strips reads one of them. A row exists twice while it is staged, and is freed after
- * its last read. */
+ * each of 21 strips reads one of these rows. A row exists twice while it is staged, and is freed
+ * after its last read. */
 START_TEST (rows_read_by_many_strips_are_freed_one_by_one)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);

@@ -175,8 +175,8 @@ START_TEST (nodes_that_both_sides_or_outputs_read_stay_outside)
 }
 END_TEST
 
-/* Two Wheres that depend on each other stay Wheres, since no position in the file suits an If of
- * both. */
+/* Two Wheres that depend on each other stay Wheres, since no position in the file suits one If for
+ * both Wheres. */
 START_TEST (wheres_that_depend_on_each_other_stay)
 {
   assert_written ("%x = Input : float32 2x2\n"

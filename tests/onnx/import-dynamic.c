@@ -249,7 +249,7 @@ START_TEST (a_split_model_keeps_its_dynamic_part)
 }
 END_TEST
 
-/* The pieces of the node `relu` get names such as "relu_1" and "r_1". They must not get names of
+/* The pieces of the node `relu` get names such as "relu_1" and "r_1". Pieces must not get names of
  * the dynamic part. */
 START_TEST (names_of_dynamic_values_are_not_given_to_pieces)
 {

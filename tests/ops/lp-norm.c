@@ -62,8 +62,8 @@ START_TEST (long_lines_are_right)
 END_TEST
 
 /* Lines lie along the innermost dimension or along the outer dimension. There are more and longer
- * lines than the kernel processes at once. Both cases have the same bits, although the sums are not
- * exact. */
+ * lines than the kernel processes at once. The results have the same bits along either dimension,
+ * although the sums are not exact. */
 START_TEST (many_lines_are_right)
 {
   enum { N_LINES = 303, LENGTH = 301 };

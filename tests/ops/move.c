@@ -43,8 +43,8 @@ START_TEST (programs_move_data_as_the_interpreter_does)
 END_TEST
 
 /* A function that adds an op to x. A test tries each function with every element type and every
- * rank. It exports the model, imports it, runs it and exports it again. Each element must keep its
- * bits. */
+ * rank. The test exports the model, imports it, runs it and exports it again. Each element must
+ * keep its bits. */
 
 typedef CleaveResult *(*Build) (CleaveGraph *graph, CleaveResult *x);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* If a MaxPool is cut along any dimension, its pieces have the indices of the whole MaxPool, in the
- * graph and in the exported model. A MaxUnpool that reads the indices computes the same. */
+ * graph and in the exported model. A MaxUnpool that reads the indices of the pieces has the result
+ * of the whole MaxUnpool. */
 
 #include "graphs.h"
 #include "interpret.h"

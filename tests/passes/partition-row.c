@@ -224,7 +224,7 @@ START_TEST (a_value_that_skips_a_part_is_an_input_of_a_later_one)
 }
 END_TEST
 
-/* b and c are nodes that no output needs. They are in no part, so every part has an output. */
+/* b and c are nodes that no output needs. b and c are in no part, so every part has an output. */
 START_TEST (unused_nodes_are_in_no_part)
 {
   static const char *const names[] = { "b", "c" };

@@ -247,8 +247,8 @@ START_TEST (a_family_may_refuse_with_a_partly_made_state)
 }
 END_TEST
 
-/* Six strips of six rows have the same types. The first and the last one have padding, so the other
- * four share a state. */
+/* Six strips of six rows have the same types. The first and the last strip have padding, so the
+ * four strips between them share a state. */
 START_TEST (equal_pieces_share_a_state)
 {
   const CleaveProgramOptions options = { .n_threads = 1 };

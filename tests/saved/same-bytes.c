@@ -98,7 +98,8 @@ START_TEST (random_graphs_are_saved_as_the_same_bytes)
 }
 END_TEST
 
-/* Makes a graph of a random node. Its first operand is an input, and the others are constants. */
+/* Makes a graph of a random node. Its first operand is an input, and all other operands are
+ * constants. */
 static CleaveGraph *
 make_op (const CleaveRandomOp *op, guint32 seed)
 {

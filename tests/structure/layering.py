@@ -98,8 +98,9 @@ def read_table():
 
 
 def find_uses():
-    """Returns the folders that each folder includes and calls. It includes a folder if a file includes a private header of
-    it. It calls a folder if a file calls a function that is defined there, and no file includes a header of it."""
+    """Returns the folders that each folder includes and calls. A folder includes another folder if one of its files
+    includes a private header of the other folder. A folder calls another folder if one of its files calls a function
+    that is defined there, and no file includes a private header of the other folder."""
     included, called, homes = {}, {}, {}
     for path, text in SOURCES.items():
         included.setdefault(os.path.dirname(path), set())

@@ -23,7 +23,7 @@ typedef struct
   const char *name;
   gint code;
   guint n_inputs;
-  Value inputs[4]; /* input 0 is an input of the model, the others are constants */
+  Value inputs[4]; /* input 0 is an input of the model, the other inputs are constants */
   Value y;
   TfliteOption options[5];
 } Case;

@@ -23,8 +23,8 @@ enum { VAR_HANDLE = 142, READ_VARIABLE, ASSIGN_VARIABLE };
  * convolutions, each of which reads half of the channels. */
 static const gint block_rows[N_BLOCKS][2] = { { 5, 0 }, { 5, 9 }, { 13, 0 }, { 21, 0 } };
 
-/* A file that is being built. Both networks draw their weights from equal random numbers, so the
- * weights are the same. */
+/* A file that is being built. The stream and the sequence network draw their weights from equal
+ * random numbers, so the weights are the same. */
 typedef struct
 {
   TfliteTensor tensors[192];

@@ -59,7 +59,7 @@ class Run(CommandTest):
         self.assertNotIn('steps', self.json('run', self.chain))
         self.assertIn('GFLOP/s', self.good('run', self.chain, '--profile'))
 
-    # Slow nodes are split for the threads, fast nodes are not. The values are the same.
+    # Slow nodes are split for the threads, fast nodes are not. The outputs equal the outputs of one thread.
 
     def test_run_trace(self):
         self.json('run', self.chain, '--threads', '2', '--trace', 'trace.json')

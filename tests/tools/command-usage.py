@@ -28,7 +28,7 @@ class Usage(CommandTest):
         for option in ('--version', '--list-commands'):
             self.bad(f"'info' is not expected after '{option}'", option, 'info')
 
-    # The environment follows the arguments in memory. It must not be read as a file name.
+    # The environment follows the arguments in memory. The command must not read the environment as a file name.
     def test_a_dash_is_not_an_option(self):
         run = subprocess.run([CLEAVE, 'diff', '-'], capture_output=True, env={'SECRET': 'hello'}, check=False)
         self.assertEqual((run.returncode, run.stderr), (2, b"cleave: expected A.onnx B.onnx, found 1 file: '-'\n"))

@@ -23,7 +23,7 @@ DENSE = {'densenet-121': {}, 'densenet-small': dict(blocks=(4, 4, 4), growth=12,
 
 
 def write(folder, word):
-    """Writes the networks whose names contain `word`, except those whose files exist."""
+    """Writes the networks whose names contain `word`, except networks whose files exist."""
     os.makedirs(folder, exist_ok=True)
     for name in [name for name in (*CASES, *DENSE) if word in name]:
         path = os.path.join(folder, f'{name}.onnx')

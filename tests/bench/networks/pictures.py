@@ -189,8 +189,8 @@ def autoencoder(net, size, width, depth, n_code):
 
 
 def ghost(net, size, stages):
-    """GhostNet: a convolution computes half of the channels, and a depthwise convolution of these the other half. Gates come
-    from the mean of the picture."""
+    """GhostNet: a convolution computes half of the channels, and a depthwise convolution of these channels computes the
+    other half. Gates come from the mean of the picture."""
     def module(x, n_in, n_out, relu):
         y = net.conv(x, n_in, n_out // 2)
         y = net.op('Relu', y) if relu else y

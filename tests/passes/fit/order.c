@@ -59,8 +59,8 @@ START_TEST (fitted_graphs_keep_their_order)
 }
 END_TEST
 
-/* A node that is added after the fit has no place in the order of the plan. So a fitted graph with
- * an added node is treated as an unfitted graph, and so is its file. */
+/* A node that is added after the fit has no place in the order of the plan. So Cleave treats a
+ * fitted graph with an added node, and the file of this graph, as an unfitted graph. */
 START_TEST (added_nodes_reset_the_order)
 {
   g_autoptr (CleaveGraph) graph = make_image (), fitted = NULL, again = NULL;

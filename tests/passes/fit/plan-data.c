@@ -126,8 +126,8 @@ change (GVariant *value, double rate, GRand *rand)
   return g_variant_take_ref (g_variant_builder_end (&builder));
 }
 
-/* Reads and applies changed data of a plan. Asserts that it is refused, or that the bits stay the
- * same. Returns whether the data was read. */
+/* Reads and applies changed data of a plan. Asserts that the data is refused, or that the graph
+ * keeps its bits. Returns whether the data was read. */
 static gboolean
 check_changed (const CleaveGraph *graph, GVariant *data, guint32 seed)
 {

@@ -215,8 +215,8 @@ START_TEST (moved_nodes_need_the_planned_memory)
 }
 END_TEST
 
-/* The plan appends pieces to the list of nodes, after their readers. It then sorts the list into
- * the order in which an importer creates the nodes from a file of the graph. */
+/* The plan appends pieces to the list of nodes, after their readers. The plan then sorts the list
+ * into the order in which an importer creates the nodes from a file of the graph. */
 START_TEST (nodes_are_in_the_order_of_a_file)
 {
   g_autoptr (GError) error = NULL;
@@ -277,8 +277,9 @@ START_TEST (search_is_no_more_work_than_graphs_are_long)
 END_TEST
 
 /* If the arena of a plan of the frontier is the budget, the search finds a plan that is at most 1.4
- * times as slow as that plan. It may be slower because the search measures few plans: it may skip a
- * plan whose estimated arena is above the budget and whose measured arena is not. */
+ * times as slow as that plan. The plan may be slower because the search measures few plans: the
+ * search may skip a plan whose estimated arena is above the budget and whose measured arena is
+ * not. */
 START_TEST (cheaper_plans_are_looked_for)
 {
   g_autoptr (CleaveGraph) graph = make_residual (CLEAVE_LAYOUT_NCHW);

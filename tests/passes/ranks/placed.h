@@ -16,7 +16,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* A message. It has no memory of its own, only the memory of its source and of its destination. */
+/* A message. A message has no memory besides the memory of its source and of its destination. */
 typedef struct
 {
   CleaveMessagePlace from, to;

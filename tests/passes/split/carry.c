@@ -178,9 +178,9 @@ START_TEST (deep_chains_carry_only_the_needed_rows)
 }
 END_TEST
 
-/* A 3x3 convolution and a residual addition read the same value. Both read the rows of a strip
- * without a copy. Only the two rows that the next strip needs are copied twice: once to keep them,
- * and once to place them before the rows of the next strip. */
+/* A 3x3 convolution and a residual addition read the same value. The convolution and the addition
+ * read the rows of a strip without a copy. Only the two rows that the next strip needs are copied
+ * twice: once to keep them, and once to place them before the rows of the next strip. */
 START_TEST (a_residual_shares_the_rows_of_the_convolution)
 {
   const gint64 n_strips = 4, row_bytes = 2 * 5 * 4;

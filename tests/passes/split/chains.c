@@ -123,8 +123,8 @@ shuffle (CleaveGraph *graph, CleaveResult *a, CleaveResult *b)
   return reshape (transpose (x, CLEAVE_INTS (0, 2, 1, 3, 4)), whole);
 }
 
-/* Makes stages like those of ShuffleNetV2: a unit that halves the extents, then units that leave
- * half of the channels unchanged. */
+/* Makes stages like the stages of ShuffleNetV2: a unit that halves the extents, then units that
+ * leave half of the channels unchanged. */
 static CleaveGraph *
 shuffle_net (gint64 batch)
 {

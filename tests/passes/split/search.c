@@ -229,8 +229,8 @@ START_TEST (the_smallest_split_is_found)
 }
 END_TEST
 
-/* The search detects an impossible cut only after it has checked some chunks. It nevertheless finds
- * the fewest pieces. */
+/* The search detects an impossible cut only after it has checked some chunks. The search
+ * nevertheless finds the fewest pieces. */
 START_TEST (an_impossible_cut_hides_no_other)
 {
   g_autoptr (CleaveGraph) graph = sparse_rows ();

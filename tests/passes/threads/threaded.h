@@ -52,8 +52,8 @@ make_stage (void)
   return graph;
 }
 
-/* Makes a value of 5 MB that a global pool needs whole. It is cheap to compute twice from 4
- * channels, but not from 64. */
+/* Makes a value of 5 MB that a global pool needs whole. If `n_channels` is 4, computing the value
+ * twice is cheap; if `n_channels` is 64, it is not. */
 static inline CleaveGraph *
 make_squeeze (gint64 n_channels)
 {

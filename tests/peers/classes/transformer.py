@@ -57,7 +57,8 @@ def gpt_prefill(net, n_rows, width, n_heads, n_layers, by_where):
 
 
 def where_layer(net, x, n_rows, width, n_heads):
-    """A decoder as GPT-2 is exported: one Gemm on the flat rows, which is split in three, and the mask by a Where."""
+    """A decoder as GPT-2 is exported: one Gemm on the flat rows, whose result is split in three, and a Where that
+    applies the mask."""
     n = width // n_heads
     y = net.reshape(net.layer_norm(x, width), n_rows, width)
     y = net.op('Gemm', y, net.weight(width, 3 * width, fan_in=width), net.bias(3 * width))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""U-nets: up by ConvTranspose, or by Resize and a convolution."""
+"""U-nets that upsample by a ConvTranspose, or by a Resize and a convolution."""
 
 
 def twice(net, x, n_in, n):

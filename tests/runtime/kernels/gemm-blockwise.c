@@ -96,8 +96,8 @@ count_weight_bytes (const float *weights, gint64 n_rows)
   return stats.weight_bytes;
 }
 
-/* The bytes that a program keeps of 4-bit and 8-bit weights in blocks of 32, which have a scale and
- * an offset each, and of weights in no such form. */
+/* Checks the bytes that a program keeps of 4-bit and 8-bit weights in blocks of 32, with a scale
+ * and an offset for each block. Also checks weights that have no form in blocks. */
 START_TEST (weights_take_the_bytes_of_their_integers)
 {
   const gint64 n = 512 * 512, of_blocks = n / 32 * 2 * (gint64) sizeof (float);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* If two steps on different threads access the same memory and one of them writes to it, one step
- * waits for the other. The waits of a program ensure this for any speed of the threads. */
+ * waits for the other. The waits of a program must be sufficient for any speed of the threads. */
 
 #include "../../../lib/runtime/program-private.h"
 #include "random-graph.h"
@@ -181,8 +181,9 @@ START_TEST (random_graphs_have_no_races)
 }
 END_TEST
 
-/* A value without bytes has a position too, which may be inside a live buffer. It causes no waits.
- */
+/* A value without bytes has a position too, which may be inside a live buffer. A value without
+   bytes causes no waits.
+    */
 START_TEST (an_empty_value_causes_no_waits)
 {
   for (guint32 seed = 0; seed < 60; seed++)

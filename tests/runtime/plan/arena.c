@@ -239,7 +239,7 @@ START_TEST (a_chain_needs_two_adjacent_values)
 END_TEST
 
 /* A placement at the first free offset, in the order of first use, would place the long buffer in
- * the middle of the arena. It must be at an end. */
+ * the middle of the arena. The long buffer must be at an end of the arena. */
 START_TEST (long_buffer_does_not_cut_the_arena)
 {
   static const Lifetime lifetimes[] = { { 64, 0, 1 },  { 64, 1, 9 },  { 64, 2, 3 },

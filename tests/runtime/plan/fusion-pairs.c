@@ -11,8 +11,8 @@
 #include "run-help.h"
 
 #define MAX_OPERANDS 8
-/* Repetitions for values of one element. They take little time, and one element may be a scalar, a
- * channel or a whole value, so there are more cases. */
+/* Repetitions for values of one element. Repetitions for one element take little time, and one
+ * element may be a scalar, a channel or a whole value, so there are more cases. */
 #define SINGLE_VALUES 20
 
 /* An op with an operand x whose result has the type of x. Its other operands broadcast to x, or

@@ -69,8 +69,8 @@ make_chains (guint n_chains)
   return graph;
 }
 
-/* A chain does not reuse memory of another thread's chain. If it did, a slow thread would delay the
- * other thread. */
+/* A chain does not reuse memory of another thread's chain. If a chain reused this memory, a slow
+ * thread would delay the other thread. */
 START_TEST (chains_do_not_wait_for_each_others_memory)
 {
   for (guint n_threads = 2; n_threads <= 4; n_threads++)
