@@ -126,7 +126,7 @@ goes_by_elements (const CleaveKernelFamily *family)
 /* Returns whether the head reads every element before a consumer overwrites it by writing
  * `result`. */
 static gboolean
-is_head_overtaken (const Group *group, const CleaveView *result)
+head_reads_first (const Group *group, const CleaveView *result)
 {
   const CleaveTask *head = group->head;
 
@@ -144,7 +144,7 @@ can_fuse (const Group *group, const CleaveTask *task)
   if (task->kind != CLEAVE_STEP_COMPUTE || task->family == NULL || task->family->run_part == NULL ||
       !lie_alike (result, &head->instance.results[0]) ||
       !reads_in_step (&task->instance, &head->instance.results[0], &reads) ||
-      !is_head_overtaken (group, result))
+      !head_reads_first (group, result))
     return FALSE;
   for (guint i = 0; i < group->n_fused; i++)
     {
@@ -272,7 +272,7 @@ does_epilogue (Group *group)
 
   return head->family->does_epilogue != NULL &&
          head->family->does_epilogue (head->state, &head->instance, &group->along) &&
-         is_head_overtaken (group, &head->instance.results[0]);
+         head_reads_first (group, &head->instance.results[0]);
 }
 
 static Group
