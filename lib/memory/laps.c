@@ -264,7 +264,7 @@ add_edges (GArray *edges, const Place *x, const Place *y)
     }
 }
 
-/* Merges the accesses of x into the accesses of y, by step. */
+/* Merges the accesses of x into the accesses of y, sorted by step. */
 static void
 merge_accesses (const Place *x, Place *y, gint64 shift)
 {

@@ -333,7 +333,7 @@ cleave_order_best_of (const CleaveGraph *graph, const GPtrArray *orders)
     combined = combine (&f);
   if (combined != NULL)
     add_candidate (&f, combined);
-  g_assert (f.best != NULL); /* `orders` is not empty */
+  g_assert (f.best != NULL); /* `orders` is not empty, so there is a best order */
   return g_ptr_array_ref (f.best->order);
 }
 

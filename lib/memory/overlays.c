@@ -32,8 +32,8 @@ is_free (const CleaveStorage *storage, const CleaveAssignment *assignment, const
 }
 
 /* Returns whether a value's buffer holds only this value and values that overwrite it. Returns
- * FALSE for a join, whose buffer also holds its other operands, and for an output, which may be in
- * the caller's memory. */
+ * FALSE in the buffer of a join, which also holds other operands of the join, and for an output,
+ * which may be in the caller's memory. */
 static gboolean
 is_alone (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {

@@ -11,8 +11,8 @@
 #include "../ir/extract.h"
 #include "quantized-group.h"
 
-/* The kind of readers that want a value as bytes: none, tables of 256 bytes, or sums (is_sum()).
- * For several kinds of readers, the lowest applies. */
+/* The kind of readers that want a value as bytes: none, tables of 256 bytes, or sums (is_sum()). If
+ * a value has several kinds of readers, the lowest enum value applies. */
 typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 
 typedef struct

@@ -24,7 +24,7 @@ typedef struct
   int from, to, tag;
   gint64 n_bytes;
   CleaveMessagePlace place; /* buffer and layout for which the request was made */
-  MPI_Request request;      /* MPI_REQUEST_NULL: not made yet */
+  MPI_Request request;      /* MPI_REQUEST_NULL: the request is not made yet */
   gboolean is_active;       /* the request has begun and not finished, so MPI may access the
                              * buffer */
   gboolean is_on_host; /* MPI does not carry the message: the receiver reads it from the sender's

@@ -12,7 +12,7 @@
 typedef struct
 {
   const CleaveMessagePlace *place;
-  char *data;  /* address of the next byte */
+  char *data;  /* address of the next byte of the place */
   gint64 left; /* number of bytes from `data` to the end of the current run; 0: there are no more
                 * runs */
   gint64 index[CLEAVE_MAX_RANK];

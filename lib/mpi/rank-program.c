@@ -20,7 +20,7 @@ cleave_rank_program_get_channels (CleaveRankProgram *program)
   return &program->channels;
 }
 
-/* Checks that MPI allows calls from several threads, if the program has several. */
+/* Checks that MPI allows calls from several threads, if the program has more than one thread. */
 static gboolean
 check_threads (const CleaveChannelSet *channels,
                const CleaveProgramOptions *options,

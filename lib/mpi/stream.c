@@ -109,7 +109,8 @@ run_lanes (Streaming *s)
       g_thread_join (threads[i]);
 }
 
-/* Checks that MPI allows calls from several threads, if there are several programs. Collective. */
+/* Checks that MPI allows calls from several threads, if there is more than one program.
+ * Collective. */
 static gboolean
 check_threads (const CleaveChannelSet *channels, guint n_programs, GError **error)
 {

@@ -31,7 +31,7 @@ struct _CleaveConstants
   /* CleaveNode: list of finished reads that end_uses() has not counted yet; a node is in it once
    * for each step or folded node that has finished reading the node's value */
   GPtrArray *ended;
-  GError *error; /* the first allocation that failed */
+  GError *error; /* error of the first allocation that failed; NULL: none */
 };
 
 static void

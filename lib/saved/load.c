@@ -53,7 +53,7 @@ fail_broken (GError **error, const char *what)
   return cleave_fail (error, CLEAVE_ERROR_MODEL, "%s", what);
 }
 
-/* Reading the header and the metadata */
+/* The following functions read the header and the metadata. */
 
 static gboolean
 read_header (Saved *saved, CleaveSavedHeader *header, GError **error)
@@ -128,7 +128,7 @@ find_block (const Saved *saved, guint64 at, guint64 n)
   return g_bytes_new_from_bytes (saved->bytes, (gsize) (saved->data + at), (gsize) n);
 }
 
-/* Making tensors and constants */
+/* The following functions make tensors and constants. */
 
 static gboolean
 get_extents (GVariant *of, gsize child, gint64 *extents, guint *n)
@@ -263,7 +263,7 @@ read_graph (const Saved *saved, GError **error)
   return g_steal_pointer (&graph);
 }
 
-/* Reading the schedule and the packed weights */
+/* The following functions read the schedule and the packed weights. */
 
 /* Returns a copy of an array in the metadata. If `is_first`, sets *n to the length of the array. If
  * not, *n is the required length: returns NULL if the array has another length. */

@@ -73,7 +73,7 @@ print_constant (CleaveTensor *value, GString *out, gpointer data)
   g_hash_table_insert (s->index, base, GUINT_TO_POINTER (s->tensors->len));
 }
 
-/* The order of a graph's inputs in the file */
+/* The following function decides the order of a graph's inputs in the file. */
 
 gboolean
 cleave_saved_order_inputs (CleaveGraph *graph, const char *const *names)
@@ -110,7 +110,7 @@ list_inputs (const CleaveGraph *graph)
   return names;
 }
 
-/* Packing the metadata */
+/* The following functions pack the metadata. */
 
 static GVariant *
 pack_extents (const gint64 *extents, guint n)
@@ -219,7 +219,7 @@ make_metadata (Saving *s,
       pack_weights (s, cleave_weights_get_packed (program->weights))));
 }
 
-/* Writing the file */
+/* The following functions write the file. */
 
 static gboolean
 write_bytes (GOutputStream *stream, gconstpointer bytes, gsize n, gsize unit, GError **error)

@@ -78,7 +78,7 @@ cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
                                   error);
 }
 
-/* Public functions */
+/* The following functions are public. */
 
 /**
  * cleave_dynamic_program_new:

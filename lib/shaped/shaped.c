@@ -75,7 +75,7 @@ clear (gpointer data)
   cleave_programs_clear (&self->programs);
 }
 
-/* Compiling programs */
+/* The following functions compile programs. */
 
 static const CleaveCompiled *
 get_largest (const CleaveShapedProgram *self)
@@ -115,7 +115,7 @@ compile_for (CleaveShapedProgram *self, CleaveGraph *graph, const GArray *types,
   return compile (self, cleave_graph_ref (graph), error);
 }
 
-/* Combinations of input shapes */
+/* The following functions keep the list of combinations of input shapes. */
 
 static Size *
 add_size (CleaveShapedProgram *self,
@@ -181,7 +181,7 @@ find_size (CleaveShapedProgram *self, const GArray *types, GError **error)
   return size;
 }
 
-/* Running the program and the dynamic part */
+/* The following functions run the program and the dynamic part. */
 
 /* Runs the dynamic part on the inputs and outputs of the static part. */
 static GPtrArray *
@@ -212,7 +212,7 @@ run_dynamic (CleaveShapedProgram *self,
       (CleaveTensor *const *) values->pdata, values->len, NULL, error);
 }
 
-/* Public functions */
+/* The following functions are public. */
 
 /**
  * cleave_shaped_program_new:

@@ -93,7 +93,7 @@ cleave_boxes_run_part (const CleaveBoxes *boxes,
   const CleaveLoops *loops = boxes->loops;
   gint64 last =
       (loops->length - 1) *
-      loops->step[0]; /* offset of the last element of a line from the line's first element */
+      loops->step[0]; /* offset in elements from the first element of a line to the last element */
   CleaveLine line;
 
   for (gboolean more = cleave_line_find (loops, begin, &line); more && line.offset[0] < end;

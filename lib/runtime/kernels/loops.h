@@ -309,7 +309,7 @@ cleave_loops_run (const CleaveLoops *loops,
  * the result may overlay an operand. */
 #ifdef __clang__
 #define CLEAVE_INDEPENDENT _Pragma ("clang loop vectorize(assume_safety)")
-#pragma clang diagnostic ignored "-Wpass-failed" /* loops that call libm are not vectorized */
+#pragma clang diagnostic ignored "-Wpass-failed" /* do not warn about loops that call libm */
 #define CLEAVE_INDEPENDENT_FEW CLEAVE_INDEPENDENT
 #else
 #define CLEAVE_INDEPENDENT _Pragma ("GCC ivdep")

@@ -22,7 +22,7 @@ typedef struct
                         is the updates */
   gint64 extent, axis_step;
   /* `n_rows`: number of lines that one call combines, each with one index; 0: a call combines one
-   * line. `next`: distances of adjacent lines in the three views */
+   * line. `next`: distances of adjacent lines in the three views, in elements */
   gint64 n_rows, next[3];
   gboolean is_short; /* TRUE: indices are INT32; FALSE: INT64 */
   CleaveScatterReduction reduction;

@@ -46,7 +46,7 @@ key_FLOAT32 (float x, gboolean largest)
   gint32 bits;
 
   memcpy (&bits, &value, sizeof bits);
-  bits = x != x ? 0x7f800001 : bits; /* greater than the bits of infinity */
+  bits = x != x ? 0x7f800001 : bits; /* bits of a NaN become greater than the bits of infinity */
   return (bits < 0 ? bits ^ 0x7fffffff : bits) ^ (largest ? 0 : -1);
 }
 

@@ -8,7 +8,7 @@
  * longer uses the memory. */
 typedef struct
 {
-  const GArray *list; /* CleaveWait */
+  const GArray *list; /* CleaveWait: the list that contains these waits */
   guint begin, end;
 } Uses;
 

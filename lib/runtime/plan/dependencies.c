@@ -60,7 +60,7 @@ find_ends_of_join (Collecting *c, const CleaveNode *join)
   if (c->join == join)
     return;
   c->join = join;
-  c->first = CLEAVE_NEVER; /* larger than any number of a step */
+  c->first = CLEAVE_NEVER; /* CLEAVE_NEVER is larger than the number of every step */
   c->last = 0;
   for (guint i = 0; i < join->n_operands; i++)
     {

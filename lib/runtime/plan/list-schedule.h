@@ -41,7 +41,7 @@ typedef struct
 typedef struct
 {
   guint *first;
-  GArray *list; /* CleaveWait, step by step */
+  GArray *list; /* CleaveWait: the waits of step 0, then of step 1, and so on */
 } CleaveWaits;
 
 /* A schedule: the thread of each step, and the order of the steps of each thread. A schedule does

@@ -13,7 +13,7 @@ typedef struct
   const CleaveWaitSource *more; /* source of waits for memory; NULL: none */
   guint *counts;                /* indexed by thread: the counts that `more` raises */
   CleaveClocks clocks;
-  GArray *found; /* CleaveWait, in the schedule's order */
+  GArray *found; /* CleaveWait: the waits that the search has found, in the schedule's order */
 } Waiting;
 
 typedef void (*WaitVisit) (Waiting *w, guint step, CleaveWait wait);

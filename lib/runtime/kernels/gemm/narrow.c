@@ -357,7 +357,7 @@ typedef struct
 {
   const CleaveNarrow *n;
   const float *x, *a;
-  float *lines; /* the transposed rows */
+  float *lines; /* transposed rows of x, in scratch */
   /* indexed by slot of scratch: the row of x that it holds; negative: none */
   gint64 row[MAX_SLOTS];
   gint64 begin, end; /* pixels [begin, end) of the tile */

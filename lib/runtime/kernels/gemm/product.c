@@ -25,9 +25,11 @@ typedef enum { BY_ELEMENTS, BY_DIRECT, BY_LIBXSMM } Method;
 typedef struct
 {
   gint64 y_offset, x_offset;
-  /* for the two outer axes: number of lines, and distance of adjacent lines */
+  /* for the two outer axes: number of lines, and distances of adjacent lines in x and in y, in
+   * elements */
   gint64 extent[2], x_step[2], y_step[2];
-  gint64 x_line_step, y_line_step; /* distances, in x and in y, of adjacent pixels of a piece */
+  gint64 x_line_step, y_line_step; /* distances of adjacent pixels of a piece in x and in y, in
+                                    * elements */
   /* number of pixels of a whole line, and the distances in x and in y of its adjacent pixels
    * (`x_line_step` and `y_line_step` before set_pieces() changed them) */
   gint64 n, x_step_in_line, y_step_in_line;

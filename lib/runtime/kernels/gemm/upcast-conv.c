@@ -16,7 +16,7 @@ typedef struct
   CleaveUpcast common;
   CleavePlaces places;
   CleavePixels x, y;
-  /* number of images; distances of adjacent images in x and y */
+  /* number of images; distances of adjacent images in x and y, in elements */
   gint64 n_batches, x_batch_step, y_batch_step;
   gint64 y_image; /* distance of adjacent images in elements, if y is dense */
 } Plan;

@@ -41,7 +41,7 @@ typedef struct
   const Winograd *plan;
   const CleaveKernelInstance *instance;
   const float *factors, *bias;
-  const float *x; /* the current image */
+  const float *x; /* address of the current image */
   float *y;
   float *zeros, *image, *sums;
 } Work;

@@ -26,7 +26,7 @@ typedef struct
 {
   CleaveByteAxis axis[3];
   CleaveElement element;
-  gint64 n_channels, channel_step; /* number of channels of x; distance of adjacent channels */
+  gint64 n_channels, channel_step; /* number of channels of x; bytes between adjacent channels */
   gint64 unit;
   gint64 n_columns, n_rows; /* number of columns in scratch; number of rows in scratch, which `band`
                                rows of y read */

@@ -357,8 +357,8 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
   return work;
 }
 
-/* Computes, for each pixel of the result, the sum of the elements of a group's channels that the
- * pixel reads. */
+/* Computes, for each pixel of the result, the sum of the elements of x that the pixel reads, over
+ * the channels of a group. */
 static void
 add_up (const Work *work, const char *x)
 {

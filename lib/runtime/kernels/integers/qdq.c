@@ -156,8 +156,8 @@ read_column (CleaveQdq *s, const CleaveQdqLayout *l, gint64 c)
     column.norm = sqrt (column.norm);
   column.most *= (double) find_x_most (s);
   if (s->n_chunks > 0)
-    column.zero =
-        0; /* the product of the zero point and the weights is divided among the chunks instead */
+    column.zero = 0; /* with chunks, the product of zero point and weights is divided among the
+                      * chunk biases */
   return column;
 }
 
