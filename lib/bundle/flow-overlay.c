@@ -66,8 +66,8 @@ list_readers (CleaveBundleFlow *flow, guint s, guint value)
 }
 
 /* Adds the segment that begins at step `first` to the last overlay group, or to a new group. The
- * readers of the last group are the last entries of flow->readers. So a new group with the same
- * value shares these entries and appends its own. */
+ * readers of the last group are the last entries of flow->readers. So if a new group has the same
+ * value, it uses these entries, and its further readers are appended. */
 static void
 add_first (CleaveBundleFlow *flow, guint first, guint value)
 {

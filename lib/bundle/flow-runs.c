@@ -19,7 +19,7 @@ get_run (CleaveBundleFlow *flow, gboolean is_upward, gboolean has_bands)
   return &flow->runs[is_upward ? 2 : has_bands];
 }
 
-/* Returns whether a run has found the rows of the rings of the current segment. */
+/* Returns whether a run has found the number of rows of each ring of the current segment. */
 static gboolean
 has_rows (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {
@@ -85,8 +85,9 @@ begin_at (CleaveBundleFlow *flow, guint first)
 }
 
 /* Makes the segment begin at step `first`. If the steps from `first` on cannot be a segment,
- * chooses the first later step with a legal segment. Uses binary search: if a range of steps can be
- * a segment, each shorter range with the same end can be one, too. */
+ * chooses the first later step s for which the steps from s on can be a segment. Uses binary
+ * search: if a range of steps can be a segment, each shorter range with the same end can be one,
+ * too. */
 static void
 begin_early (CleaveBundleFlow *flow, guint first)
 {

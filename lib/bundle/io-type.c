@@ -34,7 +34,7 @@ is_integer (CleaveElement element)
 /* The functions below find scales and zero points. */
 
 /* Reads the scale and the zero point of a value from two constant operands of a node. Returns an
- * unknown scale if there is no scale, or one scale for each channel. */
+ * unknown scale if the node has no scale, or a scale for each channel instead of one scale. */
 static CleaveBundleQuantization
 read_scale (const CleaveNode *node, guint scale, guint zero)
 {

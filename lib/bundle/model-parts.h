@@ -7,7 +7,7 @@
  *   builder.c    adds values and steps
  *   model.c      turns nodes into steps
  *   recurrent.c  turns recurrent nodes into steps
- *   ports.c      adds inputs and outputs, and the memory in which they lie
+ *   ports.c      adds inputs and outputs, and sets the memory in which they lie
  *   states.c     pairs states: inputs whose value is an output of the previous run */
 
 #include "model.h"

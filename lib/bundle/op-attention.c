@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Records of ops of transformers: LayerNormalization, the product of two variables, and a Gather of
- * rows of a constant table. */
+/* Records of ops of transformers: LayerNormalization, the product of two variable operands, and a
+ * Gather of rows of a constant table. */
 
 #include "op-help.h"
 #include "ops.h"

@@ -84,8 +84,8 @@ typedef struct
   gsize pixel_bytes;
 } CleaveBundleImage;
 
-/* Returns whether values of this rank have their channels in dimension 1. They have if a node of
- * the graph reads a value of this rank as images with channels first. */
+/* Returns whether values of this rank have their channels in dimension 1, because a node of the
+ * graph reads a value of this rank as images with channels first. */
 gboolean cleave_bundle_has_channels_first (const CleaveGraph *graph, guint rank);
 /* Returns the image of a value in memory, with channels innermost. */
 CleaveBundleImage cleave_bundle_image (const CleaveResult *value);

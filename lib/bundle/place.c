@@ -193,8 +193,8 @@ is_less_or_equal (const Cost *a, const Cost *b)
   return a->accesses != b->accesses ? a->accesses < b->accesses : a->n_bytes <= b->n_bytes;
 }
 
-/* Adds a buffer to the costs. `ends`, indexed by memory: offset after the last buffer; is
- * updated. */
+/* Adds a buffer to the costs. Updates `ends`, indexed by memory: the offset after the last
+ * buffer. */
 static void
 add_cost (const CleaveBundlePlacement *p,
           const CleaveBundleBuffer *buffer,

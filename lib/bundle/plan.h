@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
-/* Chooses the segments of a bundle. bundle.c calls it after the lowering (model.h), and lays out
- * (layout.h) each plan that it returns.
+/* Chooses the segments of a bundle. After the lowering (model.h), bundle.c calls
+ * cleave_bundle_plan_all(), and lays out each plan that it returns (layout.h).
  *
  * Segments exchange only whole values. So the peak of a plan is the largest number of bytes of a
  * segment, and its MACs are the sum over the segments. The best plans for the steps up to each

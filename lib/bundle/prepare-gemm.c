@@ -4,7 +4,8 @@
  *
  *   alpha * A' B' + beta * C   =>   Transpose A; Gemm or MatMul; Mul by alpha; Add beta * C
  *
- * The Gemm also multiplies the complete sum before it adds C, so the result has the same bits. */
+ * Like the Gemm, the new nodes multiply the complete sum before they add C, so the result has the
+ * same bits. */
 
 #include "prepare.h"
 

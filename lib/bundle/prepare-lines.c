@@ -3,9 +3,9 @@
 /* Rewrites nodes that work along dimensions that are not the rows, columns or channels of an image:
  *
  *   Softmax, Reduce…, ArgMax, LayerNormalization, along any dimensions
- *     =>  Transpose, so that these come last; Reshape to a matrix; the node; Reshape; Transpose
+ *     =>  Transpose these dimensions to the end; Reshape to a matrix; the node; Reshape; Transpose
  *   MatMul of stacks of matrices
- *     =>  Reshape both to [..., matrices, rows, columns]; MatMul; Reshape
+ *     =>  Reshape both operands to [..., matrices, rows, columns]; MatMul; Reshape
  *   an element-wise node that broadcasts an operand
  *     =>  Expand the operand
  *

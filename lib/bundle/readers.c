@@ -39,8 +39,8 @@ map_span (CleaveDimMap map, CleaveSpan span, gint64 extent)
   return span;
 }
 
-/* This code avoids divisions for most maps, since the planner runs it for each row of each segment.
- */
+/* Avoids divisions for most maps, since the planner calls this function for each row of each
+ * segment. */
 CleaveSpan
 cleave_bundle_step_rows (const CleaveBundleModel *model,
                          const CleaveBundleStep *step,

@@ -4,8 +4,8 @@
 
 #include "bundle.h"
 
-/* Writes the function that calls the caller's functions for inputs that are supplied row by row.
- * Returns FALSE if there is no such input. */
+/* Writes the function that calls the callback of each input that is supplied row by row. Returns
+ * FALSE if there is no such input. */
 static gboolean
 print_read_row (const CleaveBundle *bundle, GString *out)
 {

@@ -57,7 +57,7 @@ typedef struct
   void (*end) (gpointer self, gpointer y);
 } CleaveConvSteps;
 
-/* Winograd's algorithm F(2x2, 3x3), see conv-winograd.c. */
+/* The functions below are about Winograd's algorithm F(2x2, 3x3) (conv-winograd.c). */
 
 /* Returns whether the attributes ask for Winograd's algorithm. */
 gboolean cleave_conv_is_winograd (const CleaveCall *call);

@@ -49,7 +49,7 @@ has_few_channels (const CleaveCall *call)
   const CleaveConvAttrs *a = call->attrs;
   /* Ratio of the time with vectors of 16 pixels to the time with vectors of channels, for a 3x3
    * kernel: 0.8 for 2 channels at 56x56, and 1.2 for 3 channels. For 16 channels of X, each with 12
-   * result channels, at 28x28: 1/12. */
+   * result channels, at 28x28, the ratio is 1/12. */
   const gint64 many = 3, many_for_each = 16;
   const CleaveShape *weights = &call->operands[W].shape;
   gint64 n_out = weights->dim[0], multiplier = n_out / MAX (a->group, 1);

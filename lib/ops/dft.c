@@ -15,7 +15,7 @@
 typedef struct
 {
   const CleaveView *x, *window; /* x, and a window as long as the line; window NULL: none */
-  /* imaginary: step from a real part to its imaginary part; 0: real */
+  /* imaginary: step from a real part to its imaginary part; 0: samples are real */
   gint64 offset, step, imaginary;
   /* number of samples (`n`) and of points of the transform (`length`); missing samples are 0 */
   gint64 n, length;

@@ -9,7 +9,8 @@
 #include "../ir/op.h"
 
 #define CLEAVE_N_LETTERS 52
-/* At most this many labels: one for each letter, and one for each dimension of the ellipsis. */
+/* An equation has at most this many labels: one for each letter, and one for each dimension of the
+ * ellipsis. */
 #define CLEAVE_MAX_LABELS (CLEAVE_N_LETTERS + CLEAVE_MAX_RANK)
 #define CLEAVE_EINSUM_OPERANDS 16
 
@@ -30,6 +31,6 @@ typedef struct
   guint8 summed[CLEAVE_MAX_LABELS];
 } CleaveEquation;
 
-/* Parses the equation of a call. Returns FALSE and the error if it is malformed, or if the operands
- * do not match it. Allocates nothing. */
+/* Parses the equation of a call. Fails if the equation is malformed, or if the operands do not
+ * match it. Allocates nothing. */
 gboolean cleave_equation_read (CleaveEquation *e, const CleaveCall *call, GError **error);

@@ -458,7 +458,7 @@ cleave_u64_shrink (guint64 a, double lambd, double bias)
   return cleave_u64_bound (cleave_f64_shrink ((double) a, lambd, bias));
 }
 
-/* Return the bounds of a Clip, in the type in which it is computed. */
+/* Return the bounds of a Clip, in the type in which the Clip is computed. */
 static inline float
 cleave_f32_least (double least, double most)
 {

@@ -434,7 +434,8 @@ static const char *const binary_results[] = { "C", NULL };
 
 /* The functions below are the typed constructors of element-wise ops. */
 
-/* Returns the op of this file with this name and number of operands, or NULL and the error. */
+/* Returns the op of this file with this name and number of operands. Returns NULL and sets the
+ * error if there is none. */
 static const CleaveOp *
 find_op (const char *name, guint n_operands, GError **error)
 {

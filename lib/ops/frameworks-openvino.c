@@ -6,7 +6,8 @@
 
 #include "split-sizes.h"
 
-/* Returns the integers of a tensor with at most one dimension, or NULL and the error. */
+/* Returns the integers of a tensor with at most one dimension. Returns NULL and sets the error on
+ * failure. */
 static GArray *
 read_integers (const CleaveTensor *tensor, const char *name, GError **error)
 {

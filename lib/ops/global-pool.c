@@ -2,8 +2,8 @@
 
 /* GlobalAveragePool, GlobalMaxPool and GlobalLpPool.
  *
- * Order of operations: all read the spatial elements of a channel in row-major order, with both
- * layouts.
+ * Order of operations: all three ops read the spatial elements of a channel in row-major order,
+ * with both layouts.
  *
  * GlobalAveragePool: a sum in eight lanes (lanes.h), divided by the number of elements; in float64
  * for float64, else in float32, rounded once at the end. GlobalMaxPool: as MaxPool with a window of

@@ -2,8 +2,8 @@
 
 /* MaxPool, AveragePool and LpPool, in 1 to 6 spatial dimensions.
  *
- * Order of operations: all read the taps of a window in row-major order, without those in the
- * padding.
+ * Order of operations: all three ops read the taps of a window in row-major order, without taps in
+ * the padding.
  *
  * MaxPool: the first tap is the maximum; a later tap replaces it if it is greater, or NaN. So of
  * equal elements (also +0 and -0) the first stays, and of several NaNs the last. If there is no

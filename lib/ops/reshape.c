@@ -3,10 +3,10 @@
 /* Reshape, Flatten, Squeeze and Unsqueeze: the same elements in the same row-major order, with
  * other dimensions.
  *
- * A group is a shortest run of dimensions that have the same product of extents on both sides, not
- * counting extents of 1. [N, C, H, W] → [N, C·H·W] has two groups: N to N, and C, H, W to C·H·W.
- * The outermost dimension of a group can be cut at multiples of whole rows of the operand: here, at
- * multiples of H·W. A piece reads all of the other dimensions.
+ * A group is a shortest run of dimensions that have the same product of extents in the operand and
+ * in the result, not counting extents of 1. [N, C, H, W] → [N, C·H·W] has two groups: N to N, and
+ * C, H, W to C·H·W. The outermost dimension of a group can be cut at multiples of whole rows of the
+ * operand: here, at multiples of H·W. A piece reads all of the other dimensions.
  *
  * Over 400 lines: four ops that share the groups. */
 

@@ -11,7 +11,7 @@ static const CleaveAttr attr_table[] = {
   { 0 },
 };
 
-/* Returns the sizes of a split without sizes: equal parts, one for each result. */
+/* Returns the sizes of a Split whose attributes give no sizes: equal parts, one for each result. */
 static GArray *
 equal_parts (guint n_parts, gint64 axis, gint64 extent, GError **error)
 {

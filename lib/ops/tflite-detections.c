@@ -301,7 +301,7 @@ detect_regular (const CleaveTfliteDetectionsAttrs *a,
 }
 
 /* Returns the class of a box that follows `class` in the order of falling scores, equal scores by
- * index; -1 if `class` is the last one. A `class` of -1 returns the first one. */
+ * index; -1 if `class` is the last one. If `class` is -1, returns the first class. */
 static gint64
 next_class (const CleaveView *scores, gint64 first, gint64 n, gint64 box, gint64 class)
 {

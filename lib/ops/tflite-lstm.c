@@ -25,7 +25,7 @@ enum { X, W, R, B, INITIAL_H, INITIAL_C };
 enum { Y, LAST_H, LAST_C };
 enum { INPUT, FORGET, CELL, OUTPUT, N_GATES };
 
-/* Returns the dimension of time in x and y, 0 or 1. The batch is the other one. */
+/* Returns the dimension of time in x and y, 0 or 1. The other one is the dimension of the batch. */
 static guint
 time_of (const CleaveTfliteLstmAttrs *a)
 {

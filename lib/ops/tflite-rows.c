@@ -61,7 +61,7 @@ normalize_row (const Row *row)
 static void
 log_softmax_row (const Row *row)
 {
-  const gint bits = 22; /* number of bits by which differences have a finer unit than results */
+  const gint bits = 22; /* the unit of differences is 2^bits times finer than the unit of results */
   gint32 max = G_MININT8, logarithm, bound;
   guint32 sum = 0;
 

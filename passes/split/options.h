@@ -21,8 +21,8 @@ typedef struct
   gboolean small_first;
 } CleaveGrain;
 
-/* Cuts an extent into sizes that add up to it. Returns the sizes (gint64), or NULL and the
- * error. */
+/* Cuts an extent into sizes that add up to it. Returns the sizes (gint64). Returns NULL and sets
+ * the error on failure. */
 typedef GArray *(*CleaveCutExtent) (const GArray *list,
                                     const CleaveGrain *grain,
                                     gint64 extent,
