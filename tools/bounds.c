@@ -10,7 +10,7 @@
 /* The MACs and the peak of the activations of the model with smaller extents. */
 typedef struct
 {
-  char *extents; /* the extents as texts of --shape */
+  char *extents; /* the extents, as a value of the option --shape */
   gint64 macs, peak_bytes;
 } Size;
 

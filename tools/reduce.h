@@ -9,8 +9,8 @@
 
 /* Reduces a failing test case (delta debugging): replaces the graph by a smaller one for which the
  * shell command still exits with 0. The command gets two arguments: a file with the graph, and the
- * text of the pipeline. The pipeline may be NULL; it is reduced too, and the remaining passes are
- * printed. */
+ * text of the pipeline. The function also reduces the pipeline, unless the pipeline is NULL, and
+ * prints the remaining passes. */
 gboolean cleave_reduce (CleaveGraph **graph,
                         const CleavePipeline *pipeline,
                         const char *command,

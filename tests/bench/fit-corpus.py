@@ -49,7 +49,7 @@ SIZES = [(0, 50), (50, 100), (100, 200), (200, 500), (500, math.inf)]
 GOALS = [(r'networks/(tcn|wavenet)', 0.15, 1.25), (r'networks/yolov5', 0.60, math.inf), (r'networks/centernet', 0.35, math.inf)]
 # The goals of search time of large networks: a pattern of labels, and processor seconds.
 SECONDS = [(r'networks/chain-10000', 3.0), (r'networks/bert-base', 1.0)]
-ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # types of the inputs and outputs of networks with goals
+ELEMENT_BYTES = {'float32': 4, 'int64': 8}  # bytes of an element of the inputs and outputs of networks with goals
 
 # A latency is the minimum over this many rounds. Each round runs the whole model and the split one.
 ROUNDS = 5

@@ -67,7 +67,7 @@ pick_extent (Trial *trial)
   return extent == 0 && !trial->empty ? 1 : extent;
 }
 
-/* Picks an element type of a set: in half of the cases the first one. */
+/* Picks an element type of a set: in half of the cases the first type. */
 guint
 pick_element (Trial *trial, guint set)
 {

@@ -140,8 +140,9 @@ START_TEST (a_copy_is_equal_and_hashes_alike)
 }
 END_TEST
 
-/* The hash of a slice of a tensor depends on the elements of the slice alone. If it did not, all
- * columns of a matrix would have one hash and be compared with each other. */
+/* The hash of a slice of a tensor depends on the elements of the slice alone. If the hash did not
+ * depend on these elements, all columns of a matrix would have one hash and be compared with each
+ * other. */
 START_TEST (parts_of_a_tensor_hash_by_their_elements)
 {
   const CleaveTensorType type = CLEAVE_TYPE (CLEAVE_FLOAT32, 8, 4);

@@ -110,7 +110,7 @@ def check_mistakes(model, folder):
         done = run(2, 'run', os.path.join(folder, 'missing.onnx'), '--ranks')
         assert done.returncode != 0
         assert done.stderr.count('cleave: rank 0: ') == 2, done.stderr
-    # Only the first rank writes. If it cannot, all ranks report the error.
+    # Only the first rank writes files. If the first rank cannot write a file, all ranks report the error.
     done = run(2, 'run', model, '--ranks', '--output-dir', '/dev/null/none')
     assert done.returncode != 0
     assert done.stderr.count("cleave: rank 0: cannot make the folder '/dev/null/none'") == 2, done.stderr

@@ -4,8 +4,8 @@
 
 #include "models.h"
 
-/* Ops whose result shape depends on values. The import computes them if their operands are
- * constant, and refuses them if not. */
+/* Ops whose result shape depends on values. The import computes an op of this kind if its operands
+ * are constant, and refuses the op if not. */
 
 static Model *
 model_of (const char *op, const char *operands, const char *results)

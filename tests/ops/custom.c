@@ -200,7 +200,7 @@ START_TEST (a_custom_op_cannot_be_run)
 }
 END_TEST
 
-/* A custom op that reads only constants is not folded either. */
+/* A custom op is not folded, even if it reads only constants. */
 START_TEST (a_custom_op_is_not_folded)
 {
   g_autoptr (Model) model = model_new (17);

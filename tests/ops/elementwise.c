@@ -272,7 +272,7 @@ START_TEST (operands_broadcast)
 }
 END_TEST
 
-/* Strided views give the same result as dense ones, also if the result overwrites the operand. */
+/* Strided views give the same result as dense views, also if the result overwrites the operand. */
 START_TEST (strided_and_in_place_results_are_equal)
 {
   g_autoptr (CleaveTensor) a = cleave_random_tensor (&CLEAVE_TYPE (F32, 3, 5, 7), 1, FALSE);

@@ -151,7 +151,7 @@ START_TEST (the_limit_that_a_refusal_names_is_met)
 }
 END_TEST
 
-/* Names of some values that nodes compute, NULL-terminated. */
+/* Returns the names of some values that nodes compute, NULL-terminated. */
 static char **
 pick_values (const CleaveGraph *graph, guint32 seed, guint n)
 {

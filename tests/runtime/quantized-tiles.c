@@ -328,7 +328,8 @@ fit (gboolean linear)
   return plan;
 }
 
-/* The fit of both forms has the same segments with the same estimates. */
+/* The fit of the QLinear form and the fit of the QDQ form have the same segments with the same
+ * estimates. */
 START_TEST (both_forms_are_fitted_alike)
 {
   g_autoptr (CleaveFitPlan) linear = fit (TRUE), floats = fit (FALSE);

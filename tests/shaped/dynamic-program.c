@@ -92,7 +92,8 @@ make_rows (gint64 n, guint32 seed)
   return x;
 }
 
-/* Runs a model on an input with `n` rows, and compares with the reference kernels. */
+/* Runs a model on an input with `n` rows, and compares the outputs with the outputs of the
+ * reference kernels. */
 static void
 assert_runs (const CleaveGraph *graph, CleaveDynamicProgram *program, gint64 n, guint32 seed)
 {

@@ -35,7 +35,7 @@ class Inputs(CommandTest):
         self.assertEqual(self.json('info', 'equals.onnx', '--shape', 'x=2,4', '--shape', 'x=1=2,4')['inputs'][0]['shape'], [2, 4])
         want = self.sums('equals.onnx', *fixed, '--input', 'x=b.npy', '--input', 'x=1=a.npy', '--save-inputs', 'in')
         self.assertEqual(self.read('in/x_1.npy')[-32:], floats(8, 1))
-        # Two names of inputs match. The longer one is used.
+        # Two names of inputs match. The command uses the longer name.
         self.assertEqual(want, self.sums('equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=b.npy'))
         self.bad("'x=1' is given twice", 'run', 'equals.onnx', *fixed, '--input', 'x=1=a.npy', '--input', 'x=1=b.npy')
         os.remove(self.path('a.npy'))

@@ -100,7 +100,7 @@ class Commands(unittest.TestCase):
                 self.run_command('diff', model, onnx)
         self.assertEqual(kinds, {False, True})
 
-    # The pass changes results by a few units. An LSTM, detections and two other ops have no form as QDQ.
+    # The pass tflite-to-qdq changes results by a few units. An LSTM, detections and two other ops have no form as QDQ.
     def test_models_of_integers_become_qdq(self):
         kinds = set()
         for model in self.models:

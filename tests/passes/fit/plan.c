@@ -93,7 +93,7 @@ add_tests (Suite *suite)
 
   tcase_set_timeout (random, 0);
   tcase_add_loop_test (random, budgets_hold_in_random_images, 0, N_SEEDS);
-  /* 89 is a graph in which tiles copy carried values */
+  /* in the graph of seed 89, tiles copy carried values */
   tcase_add_loop_test (random, budgets_hold_in_random_images, 89, 90);
   tcase_add_loop_test (random, budgets_hold_in_random_graphs, 0, N_SEEDS);
   tcase_add_loop_test (random, more_macs_are_no_worse, 0, 2 * N_SEEDS);

@@ -187,7 +187,7 @@ START_TEST (exported_graphs_need_the_planned_memory)
 }
 END_TEST
 
-/* The plan moves nodes, so the readers of a value run in another order than the list of uses has.
+/* The plan moves nodes, so the readers of a value run in another order than in the list of uses.
  * The split graph nevertheless needs the memory of the plan. */
 START_TEST (moved_nodes_need_the_planned_memory)
 {

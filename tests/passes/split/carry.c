@@ -145,7 +145,7 @@ START_TEST (bands_recompute_only_at_their_border)
       ck_assert_uint_eq (totals.n_parallel_subgraphs, per_band == 0 ? 0 : 28 / per_band);
       if (per_band == 7)
         macs = totals.macs_after;
-      if (per_band == 14) /* four bands have three borders, two bands have one */
+      if (per_band == 14) /* four bands have three borders, two bands have one border */
         ck_assert_int_eq ((macs - totals.macs_before),
                           3 * (totals.macs_after - totals.macs_before));
     }

@@ -6,8 +6,8 @@
 
 #include "regions.h"
 
-/* A 1x1 convolution of stride 2 skips rows that another node reads: adjacent pieces include
- * them. */
+/* A 1x1 convolution of stride 2 skips rows that another node reads: adjacent pieces include the
+ * skipped rows. */
 START_TEST (skipped_rows_belong_to_adjacent_pieces)
 {
   for (guint halo = CLEAVE_HALO_RECOMPUTE; halo <= CLEAVE_HALO_CARRY_NARROW; halo++)

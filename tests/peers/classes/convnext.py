@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""7x7 depthwise convolutions, LayerNormalization over channels and two linear layers, as ConvNeXt."""
+"""7x7 depthwise convolutions, LayerNormalization over channels and two linear layers, as in ConvNeXt."""
 
 
 def norm_channels(net, x, n):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Inverted bottlenecks with squeeze and excitation and SiLU, as EfficientNet."""
+"""Inverted bottlenecks with squeeze and excitation and SiLU, as in EfficientNet."""
 
 
 def excite(net, x, n, n_squeezed, reduce_mean):

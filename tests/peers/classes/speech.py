@@ -39,8 +39,8 @@ def tcn(net, n_rows, n_in, n, dilations, causal, kernel):
 
 
 def vocoder(net, n_rows, n, steps, kernels):
-    """`steps` has, for each transposed convolution, the factor of upsampling and the kernel. After each, the results of
-    residual blocks with different kernels are averaged.
+    """`steps` has, for each transposed convolution, the factor of upsampling and the kernel. After each transposed
+    convolution, the results of residual blocks with different kernels are averaged.
     """
     leaky = lambda x: net.op('LeakyRelu', x, alpha=0.1)
     pads = lambda kernel, dilation=1: [(kernel - 1) * dilation // 2] * 2

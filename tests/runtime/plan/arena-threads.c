@@ -105,7 +105,7 @@ START_TEST (bands_overlap_the_bands_of_the_previous_value)
 }
 END_TEST
 
-/* Asserts that buffers do not overlap, and none is beyond the end. */
+/* Asserts that buffers do not overlap, and that no buffer ends beyond the end of the arena. */
 START_TEST (random_buffers_do_not_overlap)
 {
   for (guint32 seed = 0; seed < N_SEEDS; seed++)

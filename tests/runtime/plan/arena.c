@@ -174,7 +174,7 @@ START_TEST (live_swept_buffers_do_not_overlap)
 }
 END_TEST
 
-/* Adjacent gaps are merged: the large buffer gets the place of three small buffers. */
+/* Adjacent gaps are merged: the large buffer gets the memory of three small buffers. */
 START_TEST (swept_gaps_are_merged)
 {
   static const CleaveArenaSpan spans[] = {
