@@ -29,8 +29,8 @@ typedef enum {
                * positions; this join copies nothing */
   CLEAVE_ASSIGNMENT_MATERIALIZED =
       1 << 5, /* a copy of a view, so that the rest of the view's operand can be freed */
-  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from it
-                                          row by row; may extend beyond that result */
+  CLEAVE_ASSIGNMENT_OVERLAID = 1 << 6, /* moved into the buffer of a result that is computed from
+                                        * it row by row; it may be larger than the result */
   CLEAVE_ASSIGNMENT_LAPPED = 1 << 7    /* moved into the buffer of a value that is computed strip by
                                         * strip while the moved value dies */
 } CleaveAssignmentFlags;

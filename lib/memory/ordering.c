@@ -232,7 +232,7 @@ combine (Finding *f)
   return combined;
 }
 
-/* Adds the walks over the graph and their combination. */
+/* Adds the orders that walks over the graph find, and their combination. */
 static void
 add_walks (Finding *f, GPtrArray *file)
 {

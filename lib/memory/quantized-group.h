@@ -62,7 +62,7 @@ cleave_body_makes (const CleaveBody *body, guint from, guint *call)
   return from != CLEAVE_BODY_ABSENT && from >= body->n_outer;
 }
 
-/* The ops of a node that is a quantized group. They have no compute function. A node of
+/* The ops of a node that is a quantized group. The ops have no compute function. A node of
  * cleave_op_quantized_group_in_place may overwrite an operand. */
 extern const CleaveOp cleave_op_quantized_group, cleave_op_quantized_group_in_place;
 gboolean cleave_node_is_group (const CleaveNode *node);

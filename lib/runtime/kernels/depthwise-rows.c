@@ -418,9 +418,9 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
   return slide_once (run, n_pixels, n_channels);
 }
 
-/* Runs two adjacent pixels as one pixel with twice the channels and repeated weights. Does so if
- * channels fill one and a half vectors and pixels are contiguous. Returns the number of pixels that
- * it computed. */
+/* Runs two adjacent pixels as one pixel with twice the channels and repeated weights. Returns the
+ * number of pixels computed; 0 unless channels fill one and a half vectors and pixels are
+ * contiguous. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {

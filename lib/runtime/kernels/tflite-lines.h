@@ -113,8 +113,7 @@ cleave_tflite_line_multiply (
       gint32 x = (gint32) ((guint32) from[i] << up << left);
       guint64 product = (guint64) ((gint64) x * (gint32) multiplier + (1 << 30));
       gint32 saturates =
-          lowest &
-          (x == G_MININT32); /* all bits are set if the product 2^31 saturates to 2^31 - 1 */
+          lowest & (x == G_MININT32); /* 1 if the product is 2^31, which saturates to 2^31 - 1 */
       gint32 high = (gint32) ((guint32) (product >> 31) - (guint32) saturates);
       gint32 rest = high & mask, half = (mask >> 1) + (high < 0);
 

@@ -133,7 +133,7 @@ cleave_arena_threads_clear (CleaveArenaThreads *threads)
   g_clear_pointer (&threads->shares, g_free);
 }
 
-/* The search for moves of buffers within the arena. */
+/* State of the search for moves of buffers within the arena. */
 
 typedef struct
 {

@@ -17,8 +17,8 @@
 
 #include <math.h>
 
-/* Limits on a schedule that replaces the fastest schedule. It may take at most MAX_SLOWER times the
- * time of the fastest schedule, and may need at most MAX_LEFT times its memory. */
+/* Limits on a schedule that replaces the fastest schedule. The new schedule may take at most
+ * MAX_SLOWER times the time of the fastest schedule, and at most MAX_LEFT times its memory. */
 #define MAX_SLOWER 1.02
 #define MAX_LEFT 0.95
 /* The limits below are measured on 320 random graphs for four threads: the size of the arenas, and

@@ -143,7 +143,8 @@ multiply_fixed (const CleaveByteFinish *f, gint64 column, gint32 *sums, gint64 n
         guint64 product = (guint64) ((gint64) x * multiplier[j] + (1 << 30));
         gint32 saturates =
             lowest[j] &
-            (x == G_MININT32); /* all bits are set if the product 2^31 saturates to 2^31 - 1 */
+            (x == G_MININT32); /* 1 if the product is 2^31, which saturates to 2^31 - 1; otherwise
+                                * 0 */
         gint32 high = (gint32) ((guint32) (product >> 31) - (guint32) saturates);
         gint32 rest = high & mask[j], half = (mask[j] >> 1) + (high < 0);
         gint32 value = (high >> right[j]) + (rest > half);

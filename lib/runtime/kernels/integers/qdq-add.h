@@ -102,8 +102,8 @@ cleave_add_pairs (const CleaveAddLine *l,
       cleave_add_pair (l, add, one, by, FALSE, i);
 }
 
-/* The fast path has fewer operations than the reference. Its result is used for an element if its
- * rounding error cannot change the element's byte (`sure` of CleaveQdqAdd). */
+/* The fast path has fewer operations than the reference. An element gets the result of the fast
+ * path if the rounding error cannot change the element's byte (`sure` of CleaveQdqAdd). */
 
 /* The kinds of operand 1: a line of bytes, a line of floats, or a scalar of either type. */
 typedef enum { CLEAVE_ADD_BYTES, CLEAVE_ADD_FLOATS, CLEAVE_ADD_ONE } CleaveAddSecond;
