@@ -7,13 +7,13 @@
 
 #include "views/known-ops.h"
 
-/* x x
+/*      x              x
  *      |              |
  *    Split          Relu
  *    /   \            |
- * Relu Relu => Neg
+ *  Relu  Relu   =>   Neg
  *   |     |           |
- * Neg Neg |
+ *  Neg   Neg          |
  *    \   /            |
  *    Concat           |
  *      |              |
@@ -22,7 +22,7 @@
  * the Split, in order, by the same element-wise ops with equal attributes. No other node reads the
  * values between the Split and the Concat.
  *
- * Before: a valid graph, as imported. After: the pattern is not left. Run this pass before any node
+ * Before: a valid graph, as imported. After: no such pattern is left. Run this pass before any node
  * is split, and not as part of clean-up. The pass cannot undo a split that Cleave made: Cleave's
  * splits consist of Slices and an Assemble (a Concat in a written model), never of a Split and a
  * Concat. */

@@ -50,9 +50,10 @@ typedef struct
                                    operand */
   gint64 macs;                  /* MACs of the split graph */
   guint n_nodes;
-  char *peak;          /* text: the largest values that are live at the peak */
-  gint64 *part_bytes;  /* indexed by index in `parts`: peak in bytes while the part runs, without
-                          overlays;  0: not known */
+  char *peak; /* text: the largest values that are live at the peak */
+  /* indexed by index in `parts`: peak in bytes while the part runs, without overlays; 0: not
+   * known */
+  gint64 *part_bytes;
   CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
 } CleaveFitMeasurement;
 

@@ -10,7 +10,7 @@
  * this order, so that exported files need as little memory. */
 
 /* Reorders the nodes of a graph without cycles into the order in which a program of one thread runs
- * them. This is the order that cleave_fit_steps_init() finds. */
+ * them. cleave_fit_steps_init() finds the same order. */
 void cleave_fit_list_as_run (CleaveGraph *graph);
 /* Reorders the nodes of a graph that a plan has split into the order in which a program runs them.
  * A file of the graph then has this order, and a runtime that follows the file needs as little

@@ -152,8 +152,8 @@ frontier_init (Frontier *frontier,
   return TRUE;
 }
 
-/* Compares the times of two plans. Returns -1, 0 or 1 if the first takes less time, as much, or
- * more. */
+/* Compares the times of two plans. Returns -1, 0 or 1 if the first plan takes less, equal or more
+ * time. */
 static int
 compare_times (gconstpointer a, gconstpointer b)
 {

@@ -31,7 +31,7 @@ struct _CleaveFitPlan
   guint n_threads;              /* threads of the program that was measured */
   gboolean exclude_inputs;      /* inputs of the graph were not counted */
   char *peak;                   /* text: the largest values that are live at the peak */
-  CleaveFitLoops *loops;        /* results of a plan for ONNX Runtime; NULL: for Cleave */
+  CleaveFitLoops *loops; /* results of a plan for ONNX Runtime; NULL: the plan is for Cleave */
 };
 
 /* Makes a plan from a measurement and the rewrite of its graph variant. Copies the totals of the

@@ -3,8 +3,8 @@
 /* Finds the required regions of the values of a segment, from its end backwards. Also finds the
  * cost of the pieces that compute them.
  *
- * Over 400 lines: one recursion finds the required regions of operands from those of results, and
- * the cost of a piece from the same ranges. */
+ * Over 400 lines: one recursion finds the required regions of operands from the required regions of
+ * results, and the cost of a piece from the same ranges. */
 
 #include "required-regions.h"
 

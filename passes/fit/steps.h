@@ -87,8 +87,8 @@ typedef struct
  * error if the graph has a cycle. */
 gboolean cleave_fit_steps_init (CleaveFitSteps *steps, const CleaveGraph *graph, GError **error);
 /* Builds the table as if each part of a much larger join had a buffer of its own until the join
- * runs (a staged part). This is right for joins that are cut into strips. For a join that stays
- * whole, the memory at the join is overestimated, and the memory before it is underestimated.
+ * runs (a staged part). The table is then right for joins that are cut into strips. For a join that
+ * stays whole, the memory at the join is overestimated, and the memory before it is underestimated.
  * Returns FALSE if no part waits in the buffer of a much larger join. */
 gboolean cleave_fit_steps_init_staged (CleaveFitSteps *steps, const CleaveGraph *graph);
 /* Builds the table for the order of the nodes in the graph's list, which must be a topological

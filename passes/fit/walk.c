@@ -13,7 +13,8 @@
  * after a pooling, even if the result of the next convolution is slightly smaller. */
 #define BORDER_TOLERANCE 100
 
-/* Sets `crossing`, by step: the bytes of buffers that are live both before the step and in it. */
+/* Sets `crossing`, indexed by step: the bytes of buffers that are live both before the step and in
+ * it. */
 static void
 find_crossing (CleaveFitWalker *walker)
 {

@@ -14,8 +14,8 @@
  * about a second. If more estimates are needed, fewer positions are considered. */
 #define MAX_ESTIMATES (1 << 24)
 
-/* At most this many searches for a cut. After each search, the parts of its cut are measured. If a
- * part is too large, the next search excludes this part. */
+/* A partition takes at most this many searches for a cut. After each search, the parts of its cut
+ * are measured. If a part is too large, the next search excludes this part. */
 #define MAX_SEARCHES 32
 
 /* If a single node exceeds the limit, at most this many of the largest nodes are measured, each as
@@ -29,8 +29,7 @@ typedef struct
   gint64 limit;
   GHashTable *measured; /* maps a part (begin << 32 | end) to the measured bytes of the part */
   GArray *positions;
-  /* reach[i] is the index of the furthest position at which a part may end that begins at
-   * position number i */
+  /* reach[i] is the index of the furthest end of a part that begins at position number i */
   guint *reach;
 } Search;
 

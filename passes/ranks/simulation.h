@@ -78,7 +78,7 @@ cleave_simulation_arrive (CleaveSimulation *s, const CleaveResult *value, guint 
 
 void cleave_replay_init (CleaveReplay *replay, const CleavePlacement *p);
 void cleave_replay_clear (CleaveReplay *replay);
-/* Returns whether nodes run in the order of the placement, which is so if each rank has one
+/* Returns whether nodes run in the order of the placement, as they do if each rank has one
  * thread. */
 gboolean cleave_replay_is_in_order (const CleaveSimulation *s);
 /* Gets the begin of the next node of a rank that runs nodes in the order of the placement. Returns

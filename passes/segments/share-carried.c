@@ -116,7 +116,7 @@ get_value (const Sharing *sharing,
 }
 
 /* Records the parts that replace each Slice. `atoms` has the ranges of these parts; adds a Slice
- * for each range that has none. */
+ * for each range that has no Slice yet. */
 static void
 note_parts (Sharing *sharing, const GArray *carried, const GArray *atoms, CleaveResult *of)
 {

@@ -191,7 +191,8 @@ copy_segment (const CleaveSegment *segment, SegmentGraph *alone)
       const CleaveNode *node = segment->order->pdata[i];
 
       if (node->n_operands == 0 || cleave_node_is_fixed (node))
-        continue; /* copy_node() copies such a node with its first reader */
+        /* copy_node() copies a node that depends on constants alone with its first reader */
+        continue;
       alone->last = copy_node (alone->graph, values, copies, node);
       if (is_read_outside (segment, node))
         cleave_graph_add_output (alone->graph, alone->last->name, &alone->last->results[0], NULL);
