@@ -222,10 +222,10 @@ static void
 write_edge (const Large *l, Agedge_t *edge, guint from, guint to)
 {
   const double *a = &l->centers[2 * from], *b = &l->centers[2 * to];
-  double way = a[1] <= b[1] ? -1 : 1; /* -1 if the edge leads down, 1 if it leads up */
-  double begin = l->extent[1] - a[1] + way * l->sizes[2 * from + 1] / 2,
-         tip = l->extent[1] - b[1] - way * l->sizes[2 * to + 1] / 2, end = tip - way * ARROW,
-         bend = (end - begin) / 3;
+  double direction = a[1] <= b[1] ? -1 : 1; /* -1 if the edge leads down, 1 if it leads up */
+  double begin = l->extent[1] - a[1] + direction * l->sizes[2 * from + 1] / 2,
+         tip = l->extent[1] - b[1] - direction * l->sizes[2 * to + 1] / 2,
+         end = tip - direction * ARROW, bend = (end - begin) / 3;
   const double points[] = {
     b[0], tip, a[0], begin, a[0], begin + bend, b[0], end - bend, b[0], end
   };

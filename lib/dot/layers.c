@@ -79,7 +79,7 @@ pass_on (Layers *l, guint box, guint *waiting, guint *queue, guint n_queued)
 /* Sets the layer of each box to the length of the longest path to the box. If all remaining boxes
  * are in cycles or behind cycles, treats the first of them as a source. */
 static void
-find_longest_ways (Layers *l)
+find_longest_paths (Layers *l)
 {
   g_autofree guint *waiting = g_new (guint, l->n_boxes + 1), *queue = g_new (guint, l->n_boxes + 1);
   guint n_queued = 0, next = 0;
@@ -271,7 +271,7 @@ cleave_layers_place (const double *sizes,
   ends_init (&l.from, n_boxes, edges, n_edges, 1);
   ends_init (&l.to, n_boxes, edges, n_edges, 0);
   l.layer = g_new0 (guint, n_boxes + 1);
-  find_longest_ways (&l);
+  find_longest_paths (&l);
   lower_sources (&l);
   fill_layers (&l);
   sweep (&l);

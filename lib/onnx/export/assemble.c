@@ -31,7 +31,7 @@ typedef struct
   guint dim;
   gint64 at;
   guint n_crossed;
-  gboolean in_turn; /* whether the begins of the parts along `dim` ascend in operand order */
+  gboolean ascends; /* whether the begins of the parts along `dim` ascend in operand order */
 } Cut;
 
 static gboolean
@@ -86,7 +86,7 @@ list_bounds (const Work *work, const GArray *parts, guint dim, GArray *begins, G
 /* Returns whether the begins of the parts along dimension `dim` ascend, or stay equal, in operand
  * order. */
 static gboolean
-is_in_turn (const Work *work, const GArray *parts, guint dim)
+is_ascending (const Work *work, const GArray *parts, guint dim)
 {
   for (guint i = 1; i < parts->len; i++)
     if (work->ranges[g_array_index (parts, guint, i)].dim[dim].begin <
@@ -102,8 +102,8 @@ is_better (const Cut *cut, const Cut *best, const CleaveRange *box)
 
   if (best->n_crossed == G_MAXUINT || cut->n_crossed != best->n_crossed)
     return cut->n_crossed < best->n_crossed;
-  if (cut->in_turn != best->in_turn)
-    return cut->in_turn;
+  if (cut->ascends != best->ascends)
+    return cut->ascends;
   return cut->dim == best->dim && ABS (cut->at - middle) < ABS (best->at - middle);
 }
 
@@ -123,14 +123,14 @@ find_cut (const Work *work, const GArray *parts, const CleaveRange *box)
 
   for (guint dim = 0; dim < box->rank; dim++)
     {
-      gboolean in_turn = is_in_turn (work, parts, dim);
+      gboolean ascends = is_ascending (work, parts, dim);
 
       list_bounds (work, parts, dim, begins, ends);
       for (guint i = 0; i < 2 * parts->len; i++)
         {
           gint64 at = i < parts->len ? g_array_index (begins, gint64, i)
                                      : g_array_index (ends, gint64, i - parts->len);
-          Cut cut = { dim, at, count_below (begins, at) - count_below (ends, at + 1), in_turn };
+          Cut cut = { dim, at, count_below (begins, at) - count_below (ends, at + 1), ascends };
 
           if (crosses (box, dim, at) && is_better (&cut, &best, box))
             best = cut;

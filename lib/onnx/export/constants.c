@@ -23,17 +23,17 @@ typedef struct
 } BaseGroup;
 
 static void
-family_free (gpointer data)
+group_free (gpointer data)
 {
-  BaseGroup *family = data;
+  BaseGroup *group = data;
 
-  g_ptr_array_unref (family->results);
-  g_hash_table_unref (family->ranges);
-  g_free (family);
+  g_ptr_array_unref (group->results);
+  g_hash_table_unref (group->ranges);
+  g_free (group);
 }
 
 static void
-add_to_family (BaseGroup *family, CleaveResult *result)
+add_to_group (BaseGroup *group, CleaveResult *result)
 {
   CleaveTensor *tensor = cleave_node_get_constant (result->node);
   CleaveRange range;
@@ -41,40 +41,40 @@ add_to_family (BaseGroup *family, CleaveResult *result)
 
   cleave_tensor_get_base (tensor, &range);
   text = cleave_range_to_string (&range);
-  g_ptr_array_add (family->results, result);
-  if (g_hash_table_insert (family->ranges, text, NULL))
-    family->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
+  g_ptr_array_add (group->results, result);
+  if (g_hash_table_insert (group->ranges, text, NULL))
+    group->n_bytes += cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
 /* Returns a group (BaseGroup) for each base. The groups are in graph order, so that the file does
  * not depend on addresses. */
 static GPtrArray *
-find_families (const CleaveGraph *graph)
+find_groups (const CleaveGraph *graph)
 {
-  GPtrArray *families = g_ptr_array_new_with_free_func (family_free);
+  GPtrArray *groups = g_ptr_array_new_with_free_func (group_free);
   g_autoptr (GHashTable) by_base = g_hash_table_new (NULL, NULL);
 
   for (CleaveNode *node = graph->first; node != NULL; node = node->next)
     {
       CleaveTensor *tensor = cleave_node_get_constant (node);
       CleaveTensor *base = tensor == NULL ? NULL : cleave_tensor_get_base (tensor, NULL);
-      BaseGroup *family = base == NULL ? NULL : g_hash_table_lookup (by_base, base);
+      BaseGroup *group = base == NULL ? NULL : g_hash_table_lookup (by_base, base);
 
       if (tensor == NULL || node->results[0].n_uses == 0)
         continue;
-      if (family == NULL)
+      if (group == NULL)
         {
-          family = g_new0 (BaseGroup, 1);
-          family->base = base;
-          family->default_name = cleave_graph_find_default (graph, base);
-          family->results = g_ptr_array_new ();
-          family->ranges = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-          g_hash_table_insert (by_base, base, family);
-          g_ptr_array_add (families, family);
+          group = g_new0 (BaseGroup, 1);
+          group->base = base;
+          group->default_name = cleave_graph_find_default (graph, base);
+          group->results = g_ptr_array_new ();
+          group->ranges = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+          g_hash_table_insert (by_base, base, group);
+          g_ptr_array_add (groups, group);
         }
-      add_to_family (family, &node->results[0]);
+      add_to_group (group, &node->results[0]);
     }
-  return families;
+  return groups;
 }
 
 /* Writes a range as an initializer of its own. The caller has checked that the ranges of the base
@@ -96,34 +96,34 @@ write_part (CleaveOnnxExport *export, const char *name, CleaveTensor *part)
 
 /* Returns the name of the whole base in the file. Writes the base on the first call. */
 static const char *
-write_base (CleaveOnnxExport *export, const BaseGroup *family, const char *name)
+write_base (CleaveOnnxExport *export, const BaseGroup *group, const char *name)
 {
-  const CleaveRange whole = cleave_range_whole (&cleave_tensor_get_type (family->base)->shape);
+  const CleaveRange whole = cleave_range_whole (&cleave_tensor_get_type (group->base)->shape);
   g_autofree char *key = cleave_range_to_string (&whole);
-  const char *known = family->default_name != NULL ? family->default_name
-                                                   : g_hash_table_lookup (family->ranges, key);
+  const char *known =
+      group->default_name != NULL ? group->default_name : g_hash_table_lookup (group->ranges, key);
   g_autofree char *base = g_strconcat (name, ".whole", NULL);
 
   if (known != NULL)
     return known;
   known = cleave_onnx_name_value (export, base);
-  g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) known);
-  cleave_onnx_add_initializer (export, known, family->base);
+  g_hash_table_insert (group->ranges, g_steal_pointer (&key), (gpointer) known);
+  cleave_onnx_add_initializer (export, known, group->base);
   return known;
 }
 
 static gboolean
-is_whole (const BaseGroup *family, const CleaveResult *result)
+is_whole (const BaseGroup *group, const CleaveResult *result)
 {
   const CleaveTensorType *part = cleave_tensor_get_type (cleave_node_get_constant (result->node));
 
-  return cleave_shape_equal (&part->shape, &cleave_tensor_get_type (family->base)->shape);
+  return cleave_shape_equal (&part->shape, &cleave_tensor_get_type (group->base)->shape);
 }
 
 static void
-write_constant (CleaveOnnxExport *export, const BaseGroup *family, CleaveResult *result)
+write_constant (CleaveOnnxExport *export, const BaseGroup *group, CleaveResult *result)
 {
-  const CleaveTensorType *type = cleave_tensor_get_type (family->base);
+  const CleaveTensorType *type = cleave_tensor_get_type (group->base);
   CleaveTensor *tensor = cleave_node_get_constant (result->node);
   g_autofree char *key = NULL;
   const char *name;
@@ -131,40 +131,40 @@ write_constant (CleaveOnnxExport *export, const BaseGroup *family, CleaveResult 
 
   cleave_tensor_get_base (tensor, &range);
   key = cleave_range_to_string (&range);
-  name = family->default_name != NULL && is_whole (family, result)
-             ? family->default_name
-             : g_hash_table_lookup (family->ranges, key);
+  name = group->default_name != NULL && is_whole (group, result)
+             ? group->default_name
+             : g_hash_table_lookup (group->ranges, key);
   if (name != NULL)
     {
       *cleave_onnx_value_name (export, result) = name;
       return;
     }
   name = cleave_onnx_result_name (export, result);
-  if (family->default_name == NULL &&
-      (is_whole (family, result) || family->n_bytes <= cleave_tensor_type_n_bytes (type)))
+  if (group->default_name == NULL &&
+      (is_whole (group, result) || group->n_bytes <= cleave_tensor_type_n_bytes (type)))
     write_part (export, name, tensor);
   else
-    cleave_onnx_add_slice (export, result->node->name, write_base (export, family, name),
+    cleave_onnx_add_slice (export, result->node->name, write_base (export, group, name),
                            &type->shape, &range, name);
-  g_hash_table_insert (family->ranges, g_steal_pointer (&key), (gpointer) name);
+  g_hash_table_insert (group->ranges, g_steal_pointer (&key), (gpointer) name);
 }
 
 /* Writes all constants of one base. A constant that is the whole base comes first, since other
  * constants may be Slices of it. */
 static void
-write_family (CleaveOnnxExport *export, const BaseGroup *family)
+write_group (CleaveOnnxExport *export, const BaseGroup *group)
 {
   for (guint pass = 0; pass < 2; pass++)
-    for (guint i = 0; i < family->results->len; i++)
-      if (is_whole (family, family->results->pdata[i]) == (pass == 0))
-        write_constant (export, family, family->results->pdata[i]);
+    for (guint i = 0; i < group->results->len; i++)
+      if (is_whole (group, group->results->pdata[i]) == (pass == 0))
+        write_constant (export, group, group->results->pdata[i]);
 }
 
 void
 cleave_onnx_export_constants (CleaveOnnxExport *export)
 {
-  g_autoptr (GPtrArray) families = find_families (export->graph);
+  g_autoptr (GPtrArray) groups = find_groups (export->graph);
 
-  for (guint i = 0; i < families->len; i++)
-    write_family (export, families->pdata[i]);
+  for (guint i = 0; i < groups->len; i++)
+    write_group (export, groups->pdata[i]);
 }

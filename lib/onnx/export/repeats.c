@@ -14,7 +14,7 @@
 #define MAX_PERIODS 64
 /* Leaves out at most this many iterations at the beginning, which may differ from the others
  * because of halos. */
-#define MAX_LATE 24
+#define MAX_SKIPPED 24
 /* Compares at most this many nodes per file. A period of 100 nodes takes about 100,000 comparisons.
  */
 #define MAX_WORK 200000000
@@ -52,20 +52,20 @@ repeat_new (guint begin, guint period, guint n_iterations)
   return repeat;
 }
 
-/* Finds the longest repeat in a candidate that begins at node `begin`, or up to MAX_LATE periods
+/* Finds the longest repeat in a candidate that begins at node `begin`, or up to MAX_SKIPPED periods
  * later. If nodes outside the repeat read results that a Loop cannot return, leaves out up to 3
  * iterations at the end. */
 static CleaveOnnxRepeat *
-find_in_phase (Search *search, const Candidate *stretch, guint begin)
+find_in_phase (Search *search, const Candidate *candidate, guint begin)
 {
-  for (guint late = 0; late < MAX_LATE && search->work < MAX_WORK; late++)
+  for (guint skipped = 0; skipped < MAX_SKIPPED && search->work < MAX_WORK; skipped++)
     {
-      guint from = begin + late * stretch->period;
-      guint n = from >= stretch->end ? 0 : (stretch->end - from) / stretch->period;
+      guint from = begin + skipped * candidate->period;
+      guint n = from >= candidate->end ? 0 : (candidate->end - from) / candidate->period;
 
       for (guint fewer = 0; fewer < 4 && n >= MIN_ITERATIONS + fewer; fewer++)
         {
-          g_autoptr (CleaveOnnxRepeat) repeat = repeat_new (from, stretch->period, n - fewer);
+          g_autoptr (CleaveOnnxRepeat) repeat = repeat_new (from, candidate->period, n - fewer);
 
           search->work += repeat->period * repeat->n_iterations;
           if (!cleave_onnx_check_iterations (search->list, repeat))
@@ -101,7 +101,7 @@ is_better (const CleaveOnnxList *list, const CleaveOnnxRepeat *repeat, const Cle
 }
 
 static void
-search_stretch (Search *search, const Candidate *stretch)
+search_candidate (Search *search, const Candidate *candidate)
 {
   g_autoptr (CleaveOnnxRepeat) best = NULL;
 
@@ -109,12 +109,13 @@ search_stretch (Search *search, const Candidate *stretch)
     {
       const CleaveOnnxRepeat *other = search->found->pdata[i];
 
-      if (stretch->begin < cleave_onnx_repeat_end (other) && other->begin < stretch->end)
+      if (candidate->begin < cleave_onnx_repeat_end (other) && other->begin < candidate->end)
         return;
     }
-  for (guint phase = 0; phase < stretch->period; phase++)
+  for (guint phase = 0; phase < candidate->period; phase++)
     {
-      g_autoptr (CleaveOnnxRepeat) repeat = find_in_phase (search, stretch, stretch->begin + phase);
+      g_autoptr (CleaveOnnxRepeat) repeat =
+          find_in_phase (search, candidate, candidate->begin + phase);
 
       if (repeat != NULL && is_better (search->list, repeat, best))
         {
@@ -127,13 +128,13 @@ search_stretch (Search *search, const Candidate *stretch)
 }
 
 static guint
-get_saved (const Candidate *stretch)
+get_saved (const Candidate *candidate)
 {
-  return stretch->end - stretch->begin - stretch->period;
+  return candidate->end - candidate->begin - candidate->period;
 }
 
 static int
-compare_stretches (gconstpointer a, gconstpointer b)
+compare_candidates (gconstpointer a, gconstpointer b)
 {
   const Candidate *x = a, *y = b;
 
@@ -145,20 +146,20 @@ compare_stretches (gconstpointer a, gconstpointer b)
 }
 
 static void
-add_stretches (const CleaveOnnxList *list, guint period, GArray *stretches)
+add_candidates (const CleaveOnnxList *list, guint period, GArray *candidates)
 {
   const guint *kinds = list->kinds;
 
   for (guint i = 0; i + period < list->n_nodes; i++)
     {
-      Candidate stretch = { i, period, 0 };
+      Candidate candidate = { i, period, 0 };
 
       while (i + period < list->n_nodes && kinds[i] == kinds[i + period])
         i++;
-      stretch.end = i + period;
-      if (stretch.end - stretch.begin >= MIN_ITERATIONS * period &&
-          get_saved (&stretch) >= MIN_SAVED)
-        g_array_append_val (stretches, stretch);
+      candidate.end = i + period;
+      if (candidate.end - candidate.begin >= MIN_ITERATIONS * period &&
+          get_saved (&candidate) >= MIN_SAVED)
+        g_array_append_val (candidates, candidate);
     }
 }
 
@@ -239,14 +240,14 @@ cleave_onnx_find_repeats (const CleaveOnnxList *list)
 {
   GPtrArray *found = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_onnx_repeat_free);
   g_autoptr (GArray) distances = find_distances (list);
-  g_autoptr (GArray) stretches = g_array_new (FALSE, FALSE, sizeof (Candidate));
+  g_autoptr (GArray) candidates = g_array_new (FALSE, FALSE, sizeof (Candidate));
   Search search = { list, found, 0 };
 
   for (guint i = 0; i < distances->len; i++)
-    add_stretches (list, g_array_index (distances, Distance, i).period, stretches);
-  g_array_sort (stretches, compare_stretches);
-  for (guint i = 0; i < stretches->len; i++)
-    search_stretch (&search, &g_array_index (stretches, Candidate, i));
+    add_candidates (list, g_array_index (distances, Distance, i).period, candidates);
+  g_array_sort (candidates, compare_candidates);
+  for (guint i = 0; i < candidates->len; i++)
+    search_candidate (&search, &g_array_index (candidates, Candidate, i));
   g_ptr_array_sort (found, compare_begins);
   drop_nested (found);
   return found;

@@ -47,15 +47,15 @@ add_gather (const Part *part, const char *x, const char *to)
 }
 
 /* Adds the matrix of weights and returns its name. The matrix has a row for each result element. If
- * `is_turned`, it has a column for each result element, for a product x * weights. */
+ * `is_transposed`, it has a column for each result element, for a product x * weights. */
 static const char *
-add_weights (const Part *part, gboolean is_turned)
+add_weights (const Part *part, gboolean is_transposed)
 {
   CleaveElement element = part->node->results[0].type.element;
   gint64 n_from = part->axis->from, n_to = part->axis->to;
   CleaveTensorType type = { .element = element,
-                            .shape = is_turned ? CLEAVE_SHAPE (n_from, n_to)
-                                               : CLEAVE_SHAPE (n_to, n_from) };
+                            .shape = is_transposed ? CLEAVE_SHAPE (n_from, n_to)
+                                                   : CLEAVE_SHAPE (n_to, n_from) };
   gsize size = cleave_element_size (element);
   g_autofree double *sums = g_new0 (double, (gsize) (n_from * n_to));
   g_autofree char *bytes = g_malloc ((gsize) (n_from * n_to) * size);
@@ -63,7 +63,7 @@ add_weights (const Part *part, gboolean is_turned)
 
   for (gint64 i = 0; i < n_to; i++)
     for (guint t = 0; t < part->taps[i].n; t++)
-      sums[is_turned ? part->taps[i].at[t] * n_to + i : i * n_from + part->taps[i].at[t]] +=
+      sums[is_transposed ? part->taps[i].at[t] * n_to + i : i * n_from + part->taps[i].at[t]] +=
           part->taps[i].weight[t];
   for (gint64 i = 0; i < n_from * n_to; i++)
     {
