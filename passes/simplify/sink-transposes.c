@@ -57,8 +57,8 @@ lets_pass (const CleaveNode *node)
   return node->op->layout == NULL;
 }
 
-/* Returns the permutation of the Transposes that all operands except constants have. Returns NULL
- * if the permutations differ, or if a Transpose has other readers and would stay. Sets
+/* Returns the permutation of the Transposes that compute all operands except constants. Returns
+ * NULL if the permutations differ, or if a Transpose has other readers and would stay. Sets
  * `n_transposes` to the number of different Transposes. */
 static const CleaveInts *
 find_perm (const CleaveNode *node, guint *n_transposes)

@@ -8,8 +8,8 @@
 /* From FINE chunks on, the listed numbers of chunks grow in steps of 1/512. The smallest number of
  * pieces is then found to 0.2 %, and 2^40 rows have 4,000 cuts. */
 #define FINE 512
-/* A cut is compared with at most this many earlier cuts. Comparing it with all of them takes
- * quadratic time. */
+/* A cut is compared with at most this many earlier cuts. Comparing each cut with all earlier cuts
+ * takes quadratic time. */
 #define MAX_COMPARED 1024
 /* Cuts that are too fine to be listed are sampled: each has 1/8 more chunks than the one before. */
 #define FINER 8

@@ -20,8 +20,8 @@ typedef struct
 struct _CleavePlan
 {
   CleaveNode *node;
-  CleaveNodeCall call; /* the node's call, without results after the last one with users, which
-                          pieces do not compute */
+  /* the node's call, without trailing results that have no users; pieces do not compute them */
+  CleaveNodeCall call;
   guint n_chunks;
   CleavePlanned *chunks;
 };

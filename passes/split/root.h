@@ -21,7 +21,7 @@ typedef struct
   gint64 most_bytes;
 } CleaveRoot;
 
-/* Clears a root (CleaveRoot). A clear function for GArray. */
+/* Clears a root (CleaveRoot), as g_array_set_clear_func() needs. */
 void cleave_root_clear (gpointer data);
 /* Makes a root stay whole, with a reason for the report. */
 void cleave_root_keep_whole (CleaveRoot *root, CleaveNotSplit reason, const char *message);

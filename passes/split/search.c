@@ -220,8 +220,8 @@ allows_kinds (CleaveSearch *search, const CleaveCombination *combination)
                         n_bytes, MAX (search->max_bytes, 0));
 }
 
-/* Returns whether the predicate and the trial accept the ranges. Each of them judges all chunks
- * together. */
+/* Returns whether the predicate and the trial accept the ranges. The predicate and the trial judge
+ * all chunks together. */
 static gboolean
 allows_all (CleaveSearch *search, GArray *ranges)
 {

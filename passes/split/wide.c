@@ -22,8 +22,8 @@ count_operands (const CleaveNode *node)
   return n;
 }
 
-/* Returns whether an element-wise node has operands of about the result's size, and all of them are
- * wide. */
+/* Returns whether an element-wise node has operands of about the result's size, and all these
+ * operands are wide. */
 static gboolean
 follows_wide (const CleaveNode *node, const gboolean *wide)
 {

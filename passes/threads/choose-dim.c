@@ -24,7 +24,7 @@
 
 /* Pieces with fewer rows than this that read the same weights take nearly as long as the whole
  * node. A GRU of 256 units and two sequences takes 1.38 ms if cut by batch, and 0.93 ms if cut by
- * direction. From 8 rows on, both take the same time. */
+ * direction. From 8 rows on, both cuts take the same time. */
 #define MIN_ROWS 8
 
 /* If a value has more readers than this, the dimensions along which the readers are cut are

@@ -156,8 +156,8 @@ segment_new (const Analysis *a, const PositionRange *range, gint64 small, guint 
   return segment;
 }
 
-/* Returns, by position, the end of a segment: the next node that all data passes through and whose
- * result has at most `small` bytes. The entry is 0 if that node has no rows to cut. */
+/* Returns, indexed by position, the end of a segment: the next node that all data passes through
+ * and whose result has at most `small` bytes. The entry is 0 if that node has no rows to cut. */
 static guint *
 find_ends (const Analysis *a, gint64 small, guint n_threads)
 {

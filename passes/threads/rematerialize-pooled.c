@@ -9,8 +9,8 @@
  * multiply-accumulates. */
 #define MAX_ADDED 0.03
 
-/* Chunks are whole vectors of CHANNELS channels. A value must have at least MIN_VECTORS of them, or
- * its chunks would not be small. */
+/* Chunks are whole vectors of CHANNELS channels. A value must have at least MIN_VECTORS vectors of
+ * channels, or its chunks would not be small. */
 #define CHANNELS 8
 #define MIN_VECTORS 4
 

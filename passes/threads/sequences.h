@@ -21,7 +21,7 @@ gboolean cleave_sequences_cut (CleaveGraph *graph,
                                CleaveSplitReport *report,
                                GError **error);
 
-/* Cuts layers for memory: those whose operand 0 or result 0 has at least `min_bytes` bytes. Also
+/* Cuts layers for memory: layers whose operand 0 or result 0 has at least `min_bytes` bytes. Also
  * cuts the nodes that reduce the result of the last layer, so that this result is never whole. Adds
  * the cuts to `report` unless `report` is NULL. Returns FALSE if there is no such layer. */
 gboolean
