@@ -44,7 +44,8 @@ typedef struct
                * view moves together with its base */
   guint last; /* for a base: last position of a node that reads the base or a view of it; n_nodes
                * for an output */
-  guint deadline;    /* for a base: position of the node that overwrites it, or CLEAVE_NEVER */
+  guint deadline;    /* for a base: position of the node that overwrites the base, or
+                      * CLEAVE_NEVER */
   guint whole, part; /* if the value was moved into a join, or is staged and copied into a join:
                       * index of the join's value, and index of the operand */
   guint copied;      /* the step that copies a staged operand, or CLEAVE_NEVER */

@@ -51,8 +51,8 @@ find_near_peak (const CleaveStorage *storage, double part)
 }
 
 /* Returns the result of the first consumer that shares the value's buffer: a join, or an op that
- * overwrites the value. Skips joins inside a later join, which only are a part of that join's
- * buffer. NULL if there is none. */
+ * overwrites the value. Skips joins whose buffer is a part of a later join's buffer. NULL if there
+ * is no such consumer. */
 static const CleaveAssignment *
 find_next (const CleaveStorage *storage, const CleaveAssignment *assignment)
 {
@@ -340,7 +340,7 @@ note_in_windows (const CleaveStorage *storage, const CleaveResult *value, gboole
 }
 
 /* Marks all operands that windows share. A single operand that is not staged would keep its
- * window's buffer, and thereby the peak. */
+ * window's buffer in memory, so that the peak would not fall. */
 gboolean
 cleave_storage_find_windows (const CleaveStorage *storage, gboolean **staged)
 {

@@ -18,8 +18,8 @@ typedef enum { BY_NONE, BY_TABLES, BY_SUMS } Wanted;
 typedef struct
 {
   CleaveGraph *to;
-  CleaveNode **nodes; /* indexed by node id, as all arrays below: the node in `to` that replaces it,
-                       * or NULL */
+  CleaveNode **nodes; /* indexed by node id, as all arrays below: the node in `to` that replaces the
+                       * node, or NULL */
   CleaveResult **bytes;  /* in `to`: the 8-bit value that stands for the node's result until a
                           * reader needs floats */
   const CleaveNode **by; /* the DequantizeLinear that turns `bytes` into the result; NULL: none */

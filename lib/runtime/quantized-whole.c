@@ -25,8 +25,8 @@ struct _CleaveWhole
   CleaveQdqAdd *add;
   CleaveQdqMean *mean;
   Step step;  /* the step that reads the group's operands */
-  Step after; /* a table lookup that maps the bytes of the group's result in place; its family is
-                 NULL if there is none */
+  Step after; /* a table lookup that maps the bytes of the group's result in place; `family` NULL:
+               * there is no lookup */
   guint from[2], n_from; /* indices of the group's operands that `step` reads, and their number */
 };
 

@@ -51,7 +51,7 @@ G_STATIC_ASSERT (sizeof (CleaveSavedHeader) == 64);
   ")"
 /* clang-format on */
 
-/* build-id.c: returns the version of the library and the ID of its build. */
+/* build-id.c: returns the version and the build ID of the library. */
 char *cleave_saved_dup_library (void);
 
 /* sources.c: the files from which a model was read */

@@ -46,7 +46,7 @@ typedef struct
   gint64 y_pixel;
   gint64 apart;  /* distance of adjacent taps in pixels; 1 if the distance is not an integer */
   gint64 period; /* number of channels after which the packed weights repeat */
-  int n_some;    /* number of channels in the last vector if it is only partly filled */
+  int n_some;    /* number of channels in the last vector if this vector is only partly filled */
   const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */
 } CleaveDepthwiseRun;
 

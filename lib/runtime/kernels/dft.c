@@ -33,7 +33,7 @@ typedef struct
   CleaveView x, y; /* for each line, the first element of x and of y */
   gint64 length, n_samples, n_bins;
   /* distances in elements: x_step of adjacent samples, y_step of adjacent bins. x_imaginary and
-   * y_imaginary: distance from a real part to its imaginary part; 0: all are real */
+   * y_imaginary: distance from a real part to its imaginary part; 0: all numbers are real */
   gint64 x_step, x_imaginary, y_step, y_imaginary;
   double sign, scale;
 } Transform;

@@ -39,8 +39,8 @@ run_rest (CleaveHalfLoop loop, const CleaveHalfBox *rest, gsize y_size, gconstpo
 #define WIDEN(name) float name##_floats[BLOCK]; cleave_half_block_widen (name##s + i, name##_floats)
 #define ALL(name) const float name##_all = cleave_half_to_float (*name##s)
 
-/* Pragma for loops over a block: compilers unroll a loop of this length. They then vectorize the
- * loop if it stores bools, but not if it stores floats. */
+/* Pragma for loops over a block. Compilers unroll a loop of this length, and then vectorize a loop
+ * that stores bools, but not a loop that stores floats. */
 #define STEPS_store_bool CLEAVE_INDEPENDENT
 #define STEPS_cleave_half_block_store CLEAVE_INDEPENDENT_FEW
 

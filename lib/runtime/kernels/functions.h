@@ -4,8 +4,8 @@
 /* Computes functions of elementwise-math.h on several vectors at once, with the same operations and
  * the same bits. elementwise.c and the kernels of recurrent layers use it. A function is a chain of
  * about 20 dependent operations; the chains of several vectors overlap in time. A clamp is one
- * minimum and one maximum instruction here, where compilers emit comparisons. With both, a function
- * takes 0.6 to 0.8 of the time of a plain loop. */
+ * minimum and one maximum instruction here, where compilers emit comparisons. A function takes 0.6
+ * to 0.8 of the time of a plain loop. */
 
 #include "level.h"
 #include "vector.h"

@@ -144,7 +144,8 @@ typedef struct _CleaveQdq
   gint64 pixel;        /* bytes of a pixel of x */
   gint64 pixel_length; /* number of elements of a pixel that a group of channels reads (the group of
                           a grouped convolution) */
-  gint16 *weight;      /* indexed by element of a pixel: half of its weight c in the norm */
+  gint16 *weight;      /* indexed by element of a pixel: half of the element's weight c in the
+                        * norm */
   float norm_unit;
   gint64 n_beside;   /* number of adjacent pixels that a tap reads */
   gint64 *tap_pixel; /* indexed by tap: index of the first pixel that the tap reads */
