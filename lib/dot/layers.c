@@ -77,7 +77,7 @@ pass_on (Layers *l, guint box, guint *waiting, guint *queue, guint n_queued)
 }
 
 /* Sets the layer of each box to the length of the longest path to the box. If all remaining boxes
- * are in cycles or behind cycles, treats the first of them as a source. */
+ * are in cycles or behind cycles, treats the first of these boxes as a source. */
 static void
 find_longest_paths (Layers *l)
 {

@@ -197,7 +197,7 @@ take_loops (CleaveCopyLoops *loops, Side *to, Side *from)
 }
 
 /* Moves `index` of a side to the next element in row-major order. Returns the offset of that
- * element; `at` is the offset of the present one. */
+ * element; `at` is the offset of the present element. */
 static gint64
 step_side (const Side *side, gint64 *index, gint64 at)
 {

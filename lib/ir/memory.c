@@ -30,8 +30,7 @@ cleave_memory_try (gint64 n_bytes, gsize alignment, const char *what, GError **e
   return fail (n_bytes, what, error);
 }
 
-/* mmap() returns whole pages, whose alignment is enough for any request, so `alignment` is not
- * used. */
+/* Ignores `alignment`: mmap() returns whole pages, which are aligned enough for any request. */
 gpointer
 cleave_memory_try_shared (
     gint64 n_bytes, gsize alignment, const char *what, int *fd, GError **error)

@@ -88,8 +88,8 @@ cleave_pool_strdup (CleavePool *pool, const char *text)
   return memcpy (take (pool, n_bytes, 1), text, n_bytes);
 }
 
-/* The capacity of an array is the number of items, rounded up to a power of two. So the array is
- * full at 0, 1, 2, 4 … items. */
+/* Moves a full array to twice the memory. The capacity is the number of items, rounded up to a
+ * power of two, so the array is full at 0, 1, 2, 4 … items. */
 gpointer
 cleave_pool_grow (CleavePool *pool, gpointer items, guint n, gsize item_size)
 {

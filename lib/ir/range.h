@@ -165,6 +165,6 @@ gboolean cleave_range_join (const CleaveRange *a, const CleaveRange *b, CleaveRa
 int cleave_span_compare (gconstpointer a, gconstpointer b);
 int cleave_range_compare (const CleaveRange *a, const CleaveRange *b);
 
-/* Hash and equality of ranges, for GHashTable. */
+/* Hash and compare ranges, for GHashTable. */
 guint cleave_range_hash (gconstpointer range);
 gboolean cleave_ranges_equal (gconstpointer a, gconstpointer b);

@@ -63,8 +63,8 @@ read_pads (CleaveTfliteImport *import, CleaveInts *pads, GError **error)
   return TRUE;
 }
 
-/* Reads the value that a PAD writes around x. PADV2 has it as input 2. Without input 2, it is 0, or
- * the zero point of the output. */
+/* Reads the value that a PAD writes around x. PADV2 has this value as input 2. Without input 2, the
+ * value is 0, or the zero point of the output. */
 static gboolean
 read_fill (CleaveTfliteImport *import, double *fill, gboolean *is_zero, GError **error)
 {

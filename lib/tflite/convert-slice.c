@@ -354,8 +354,8 @@ cleave_tflite_convert_gather (CleaveTfliteImport *import, GError **error)
   return cleave_tflite_set (import, 0, y, error);
 }
 
-/* SELECT may have a vector of conditions, one for each index of dimension 0. Reshapes the vector to
- * the rank of the values, so that it broadcasts. */
+/* Reshapes a vector of conditions of SELECT to the rank of the values, so that it broadcasts. Each
+ * condition is for one index of dimension 0. */
 static CleaveResult *
 widen (CleaveTfliteImport *import, CleaveResult *condition, GError **error)
 {

@@ -9,8 +9,8 @@
 enum { PADDING, STRIDE_W, STRIDE_H, FILTER_W, FILTER_H, ACTIVATION };
 enum { PADDING_SAME, PADDING_VALID };
 
-/* With SAME, the result has ceil (extent / stride) elements. If the sum of the pads is odd, the pad
- * at the end is the larger one. */
+/* Computes the pads. With SAME, the result has ceil (extent / stride) elements. If the sum of the
+ * pads is odd, the pad at the end is the larger one. */
 gboolean
 cleave_tflite_pads (const CleaveShape *x,
                     gint64 padding,

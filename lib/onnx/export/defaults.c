@@ -9,7 +9,7 @@
 #include "../../ir/defaults.h"
 #include "../wire.h"
 
-/* Each value of the graph that is a whole default value gets the name of its input. */
+/* Gives each value of the graph that is a whole default value the name of its input. */
 void
 cleave_onnx_name_defaults (CleaveOnnxExport *export)
 {

@@ -273,7 +273,7 @@ is_output (const CleaveOnnxList *list, const char *name)
   return FALSE;
 }
 
-/* Also fails if nothing reads a result of the iterations, since a Loop must have a result. */
+/* Also returns FALSE if no node reads a result of the iterations: a Loop must have a result. */
 gboolean
 cleave_onnx_check_readers (const CleaveOnnxList *list, CleaveOnnxRepeat *repeat)
 {

@@ -89,7 +89,7 @@ as_single (CleaveOnnxNode *node, CleaveOnnxValue *condition, guint rank, GError 
   return cleave_onnx_node_reshape (node, condition, &scalar, ".condition", error);
 }
 
-/* Returns the smallest rank of several values. For a sequence, the ranks of its tensors count. */
+/* Returns the smallest rank of several values. For a sequence, uses the ranks of its tensors. */
 static guint
 find_least_rank (const GPtrArray *values)
 {

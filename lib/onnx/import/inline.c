@@ -329,8 +329,8 @@ static gboolean expand (Inliner *inliner,
                         GPtrArray *to,
                         GError **error);
 
-/* Replaces each node of a graph that calls a function by the function's nodes. After an error, the
- * later nodes stay unchanged. */
+/* Replaces each call of a function in a graph by the function's nodes. After an error, the later
+ * nodes stay unchanged. */
 static gboolean
 expand_graph (Inliner *inliner, Onnx__GraphProto *graph, gint64 opset, guint depth, GError **error)
 {

@@ -4,7 +4,8 @@
 
 #include "import.h"
 
-/* Returns the set of the names that nodes and outputs of a graph, and of its inner graphs, read. */
+/* Returns a set of names: of all values that nodes and outputs of a graph and of its inner graphs
+ * read. */
 static GHashTable *
 index_reads (const Onnx__GraphProto *whole)
 {

@@ -242,7 +242,8 @@ mat_mul_n_bits (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, cleave_onnx_cast (node, y, element, "", error));
 }
 
-/* GatherBlockQuantized gathers the same rows of the table, of its scales and of its zero points. */
+/* The functions below upgrade GatherBlockQuantized. The upgrade gathers the same rows of the table,
+ * of its scales and of its zero points. */
 
 static CleaveOnnxValue *
 gather (CleaveOnnxNode *node,

@@ -69,8 +69,8 @@ skip_norm (CleaveOnnxNode *node, GError **error)
   return TRUE;
 }
 
-/* EmbedLayerNormalization adds the embeddings of words, positions and segments, and normalizes the
- * sum. The ids have the shape B×S. */
+/* The functions below upgrade EmbedLayerNormalization, which adds the embeddings of words,
+ * positions and segments, and normalizes the sum. The ids have the shape B×S. */
 
 static CleaveOnnxValue *
 embed (CleaveOnnxNode *node, guint table, CleaveOnnxValue *ids, const char *suffix, GError **error)

@@ -166,8 +166,8 @@ read_node (Scan *scan, const Onnx__NodeProto *node)
   gint64 n;
   CleaveOnnxValue *w;
 
-  if (node->n_input == 0 || node->n_output == 0) /* the import reports this error later, when it
-                                                  * reads the node */
+  if (node->n_input == 0 || node->n_output == 0) /* an error, which the import reports when it reads
+                                                  * the node */
     return;
   out = node->output[0];
   n = cleave_onnx_n_read (scan->found, out);

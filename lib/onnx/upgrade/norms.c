@@ -144,7 +144,8 @@ scale_by_own_nodes (CleaveOnnxNode *node, GError **error)
                                               made->values->len);
 }
 
-/* If scale or bias has dimensions that are not normalized, a Mul and an Add apply them. */
+/* Applies scale and bias by a Mul and an Add if one of them has dimensions that are not
+ * normalized. */
 gboolean
 cleave_onnx_upgrade_layer_norm (CleaveOnnxNode *node, GError **error)
 {

@@ -245,7 +245,8 @@ upgrade_clip (CleaveOnnxNode *node, GError **error)
   return cleave_onnx_finish (node, bound (node, x, 2, "Min", error));
 }
 
-/* Before opset 13, Softmax, LogSoftmax and Hardmax flatten the dimensions from the axis on. */
+/* The functions below upgrade Softmax, LogSoftmax and Hardmax before opset 13, which flatten the
+ * dimensions from the axis on. */
 
 static CleaveShape
 flatten (const CleaveShape *shape, guint axis)
