@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Linked with a bundle on an emulated board (emulate.py): measures a call of the bundle's run
- * function, RUN (void *arena, const void *io), with the linker option --wrap. Prints the bytes of
- * stack that the call used. If the board has a CMSDK timer, also prints how much the timer, which
- * counts down, has fallen during the call. */
+ * function, RUN, with the linker option --wrap. Prints the bytes of stack that the call used and, if
+ * the board has a CMSDK timer, its value before minus its value after.
+ *
+ * RUN has two to four pointers: memories, then io. The boards pass four pointers in registers, so
+ * the wrapper can pass on four pointers in all cases. */
 
 #include <stdint.h>
 #include <stdio.h>
@@ -14,8 +16,8 @@
 #define JOIN(a, b) a##b
 #define NAME(prefix, run) JOIN (prefix, run)
 
-void NAME (__real_, RUN) (void *arena, const void *io);
-void NAME (__wrap_, RUN) (void *arena, const void *io);
+void NAME (__real_, RUN) (void *a, void *b, void *c, void *d);
+void NAME (__wrap_, RUN) (void *a, void *b, void *c, void *d);
 
 #ifdef TIMER
 /* Registers of the timer: control, value, reload. */
@@ -39,7 +41,7 @@ static uint32_t __attribute__ ((noinline)) paint_stack (int is_begin)
 }
 
 void
-NAME (__wrap_, RUN) (void *arena, const void *io)
+NAME (__wrap_, RUN) (void *a, void *b, void *c, void *d)
 {
   uint32_t ticks = 0, stack;
 
@@ -50,7 +52,7 @@ NAME (__wrap_, RUN) (void *arena, const void *io)
   timer[0] = 1;
   ticks = timer[1];
 #endif
-  NAME (__real_, RUN) (arena, io);
+  NAME (__real_, RUN) (a, b, c, d);
 #ifdef TIMER
   ticks -= timer[1];
 #endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: 0BSD */
+
+/* Sums of products for conv-s8.c: elements x[0] ... x[n - 1] of one or two pixels, times the
+ * weights of four channels. The weights are w[i / 4][channel][i % 4] for i < n - n % 4, then
+ * w[i][channel].
+ *
+ * dot-s8.h runs a fifth fewer instructions, but not every layer can have its order of weights. A
+ * bundle defines CLEAVE_SEPARATE_WEIGHTS if a layer has the order of this file. */
+
+#ifdef CLEAVE_SEPARATE_WEIGHTS
+#ifdef CLEAVE_DSP
+/* Returns elements 0 and 2 of four bytes, as halves of a word. */
+static inline int32_t
+dot_separate_s8_even (const int8_t *from)
+{
+  int32_t bytes;
+
+  memcpy (&bytes, from, sizeof bytes);
+  return __sxtb16 (bytes);
+}
+
+/* Returns elements 1 and 3 of four bytes, as halves of a word. */
+static inline int32_t
+dot_separate_s8_odd (const int8_t *from)
+{
+  int32_t bytes;
+
+  memcpy (&bytes, from, sizeof bytes);
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(bytes) : "r"(bytes));
+  return bytes;
+}
+
+/* Adds the products of the weights of channel `c` and two elements of each of two pixels to s and
+ * t. */
+#define DOT_SEPARATE_S8_PAIR(half, c, s, t)                                                        \
+  v = half (w + 4 * (c));                                                                          \
+  s = __smlad (a, v, s);                                                                           \
+  t = __smlad (b, v, t);
+
+#define DOT_SEPARATE_S8_PAIRS(half)                                                                \
+  a = half (x);                                                                                    \
+  b = half (x + other);                                                                            \
+  DOT_SEPARATE_S8_PAIR (half, 0, s0, s4)                                                           \
+  DOT_SEPARATE_S8_PAIR (half, 1, s1, s5)                                                           \
+  DOT_SEPARATE_S8_PAIR (half, 2, s2, s6)                                                           \
+  DOT_SEPARATE_S8_PAIR (half, 3, s3, s7)
+
+/* Adds the products of four elements. The bytes are loaded twice, which is cheaper than to spill.
+ */
+#define DOT_SEPARATE_S8_2X4                                                                        \
+  {                                                                                                \
+    int32_t a, b, v;                                                                               \
+                                                                                                   \
+    DOT_SEPARATE_S8_PAIRS (dot_separate_s8_even)                                                   \
+    __asm__ volatile("" : : : "memory");                                                           \
+    DOT_SEPARATE_S8_PAIRS (dot_separate_s8_odd)                                                    \
+    x += 4;                                                                                        \
+  }
+
+#define DOT_SEPARATE_S8_1X4                                                                        \
+  {                                                                                                \
+    const int32_t a = dot_separate_s8_even (x), b = dot_separate_s8_odd (x);                       \
+                                                                                                   \
+    s0 = __smlad (b, dot_separate_s8_odd (w), __smlad (a, dot_separate_s8_even (w), s0));          \
+    s1 = __smlad (b, dot_separate_s8_odd (w + 4), __smlad (a, dot_separate_s8_even (w + 4), s1));  \
+    s2 = __smlad (b, dot_separate_s8_odd (w + 8), __smlad (a, dot_separate_s8_even (w + 8), s2));  \
+    s3 =                                                                                           \
+        __smlad (b, dot_separate_s8_odd (w + 12), __smlad (a, dot_separate_s8_even (w + 12), s3)); \
+    x += 4;                                                                                        \
+  }
+#else
+#define DOT_SEPARATE_S8_2X4                                                                        \
+  DOT_SEPARATE_S8_STEP_2X4 (0, 4)                                                                  \
+  DOT_SEPARATE_S8_STEP_2X4 (1, 4)                                                                  \
+  DOT_SEPARATE_S8_STEP_2X4 (2, 4)                                                                  \
+  DOT_SEPARATE_S8_STEP_2X4 (3, 4)
+
+#define DOT_SEPARATE_S8_1X4                                                                        \
+  DOT_SEPARATE_S8_STEP_1X4 (0, 4)                                                                  \
+  DOT_SEPARATE_S8_STEP_1X4 (1, 4)                                                                  \
+  DOT_SEPARATE_S8_STEP_1X4 (2, 4)                                                                  \
+  DOT_SEPARATE_S8_STEP_1X4 (3, 4)
+#endif
+
+/* Adds the products of one element. The weight of the next channel is `step` after w[at]. */
+#define DOT_SEPARATE_S8_STEP_2X4(at, step)                                                         \
+  {                                                                                                \
+    const int32_t a = x[0], b = x[other];                                                          \
+    int32_t v = w[at];                                                                             \
+                                                                                                   \
+    s0 += a * v;                                                                                   \
+    s4 += b * v;                                                                                   \
+    v = w[(at) + (step)];                                                                          \
+    s1 += a * v;                                                                                   \
+    s5 += b * v;                                                                                   \
+    v = w[(at) + 2 * (step)];                                                                      \
+    s2 += a * v;                                                                                   \
+    s6 += b * v;                                                                                   \
+    v = w[(at) + 3 * (step)];                                                                      \
+    s3 += a * v;                                                                                   \
+    s7 += b * v;                                                                                   \
+    x++;                                                                                           \
+  }
+
+#define DOT_SEPARATE_S8_STEP_1X4(at, step)                                                         \
+  {                                                                                                \
+    const int32_t a = *x++;                                                                        \
+                                                                                                   \
+    s0 += a * w[at];                                                                               \
+    s1 += a * w[(at) + (step)];                                                                    \
+    s2 += a * w[(at) + 2 * (step)];                                                                \
+    s3 += a * w[(at) + 3 * (step)];                                                                \
+  }
+
+/* Adds n products to each sum of four channels of two pixels. The second pixel is `other` bytes
+ * after x. */
+static inline void
+dot_separate_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int32_t n)
+{
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
+
+  for (; n >= 4; n -= 4)
+    {
+      DOT_SEPARATE_S8_2X4
+      w += 16;
+    }
+  for (; n > 0; n--)
+    {
+      DOT_SEPARATE_S8_STEP_2X4 (0, 1)
+      w += 4;
+    }
+  sum[0] += (uint32_t) s0;
+  sum[1] += (uint32_t) s1;
+  sum[2] += (uint32_t) s2;
+  sum[3] += (uint32_t) s3;
+  sum[4] += (uint32_t) s4;
+  sum[5] += (uint32_t) s5;
+  sum[6] += (uint32_t) s6;
+  sum[7] += (uint32_t) s7;
+}
+
+/* Adds n products to each sum of four channels of a pixel. */
+static inline void
+dot_separate_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
+{
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+
+  for (; n >= 4; n -= 4)
+    {
+      DOT_SEPARATE_S8_1X4
+      w += 16;
+    }
+  for (; n > 0; n--)
+    {
+      DOT_SEPARATE_S8_STEP_1X4 (0, 1)
+      w += 4;
+    }
+  sum[0] += (uint32_t) s0;
+  sum[1] += (uint32_t) s1;
+  sum[2] += (uint32_t) s2;
+  sum[3] += (uint32_t) s3;
+}
+#endif
