@@ -107,6 +107,12 @@ cleave_bundle_layer_set_float_scales (CleaveBundleLayer *layer)
 }
 
 void
+cleave_bundle_layer_set_separate_weights (CleaveBundleLayer *layer)
+{
+  layer->has_separate_weights = TRUE;
+}
+
+void
 cleave_bundle_layer_set_wide (CleaveBundleLayer *layer)
 {
   layer->is_wide = TRUE;

@@ -33,21 +33,45 @@ typedef struct
                            * result */
   gint64 kernel[2];       /* numbers of rows and columns of the kernel */
   gint64 line;            /* number of taps in a line of weights (kernels/conv-s8.c) */
-  gint64 block;           /* number of channels in a block of weights (kernels/conv-s8.c) */
   gboolean is_depthwise;
+  gboolean is_combined; /* the weights of four channels have the order of kernels/dot-s8.h */
 } Geometry;
 
-/* Returns whether the weights of two channels can be combined into an int16: weight 0 + 256 *
- * weight 1. The sum overflows if weight 1 is -128 and weight 0 is negative. */
-static gboolean
-can_combine (const CleaveBundleConv *conv)
+/* Returns the number of weights of a line for one channel. */
+static gint64
+count_line (const Geometry *g)
 {
-  gint64 n = conv->in * conv->kernel[0] * conv->kernel[1];
+  gint64 n = g->line * g->in;
 
-  for (gint64 i = 0; i < conv->groups * conv->out * n; i++)
-    if (conv->weights[i] == G_MININT8)
+  return g->line > 1 && n <= GATHERED ? (n + 3) / 4 * 4 : n;
+}
+
+/* Returns whether the weights of two channels can be combined into an int16: weight 0 + 256 *
+ * weight 1. The sum overflows if weight 1 is -128 and weight 0 is negative. `first`: the weights
+ * of the first channel; the weights of the second channel follow. */
+static gboolean
+can_combine_channels (const gint16 *first, gint64 n_weights)
+{
+  for (gint64 i = 0; i < n_weights; i++)
+    if (first[i] < 0 && first[n_weights + i] == G_MININT8)
       return FALSE;
-  return conv->groups == 1 || conv->out % 4 == 0;
+  return TRUE;
+}
+
+/* Returns whether the weights of a layer can have the order of kernels/dot-s8.h. Lines then have a
+ * multiple of four weights for each channel. Each group has a multiple of four channels, because
+ * weights of a single channel could end at an odd address. */
+static gboolean
+can_combine (const CleaveBundleConv *conv, const Geometry *g)
+{
+  gint64 n_weights = g->in * g->kernel[0] * g->kernel[1];
+
+  if (count_line (g) % 4 != 0 || (g->groups > 1 && g->out % 4 != 0))
+    return FALSE;
+  for (gint64 c = 0; c < g->groups * g->out / 4 * 4; c += 2)
+    if (!can_combine_channels (conv->weights + c * n_weights, n_weights))
+      return FALSE;
+  return TRUE;
 }
 
 static Geometry
@@ -57,8 +81,7 @@ find_geometry (const CleaveBundleConv *conv)
                  .in = conv->in,
                  .out = conv->out,
                  .kernel = { conv->kernel[0], conv->kernel[1] },
-                 .line = 1,
-                 .block = can_combine (conv) ? 4 : 1 };
+                 .line = 1 };
   gint64 taps = g.kernel[0] * g.kernel[1];
 
   if (taps > 1 && taps * g.in <= GATHERED)
@@ -67,6 +90,7 @@ find_geometry (const CleaveBundleConv *conv)
            (conv->n_spatial < 2 || cleave_ints_at (&conv->dilations, 1, 1) == 1))
     g.line = g.kernel[1];
   g.is_depthwise = g.in == 1 && g.out == 1 && g.groups >= 4;
+  g.is_combined = can_combine (conv, &g);
   return g;
 }
 
@@ -147,24 +171,33 @@ add_combined (const Line *line, gint64 channel, gint64 i, GByteArray *to)
     }
 }
 
-/* Appends a line of weights for the `n` channels from `channel` on. */
+/* Appends the weights of elements i to i + n - 1 for each of several channels. */
 static void
-add_line (const Line *line, gint64 channel, gint64 n, GByteArray *to)
+add_separate (
+    const Line *line, gint64 channel, gint64 n_channels, gint64 i, gint64 n, GByteArray *to)
 {
-  const Geometry *g = line->g;
-  gint64 length = g->line * g->in, i = 0;
-
-  if (g->line > 1 && length <= GATHERED)
-    length = (length + 3) / 4 * 4;
-  for (; n == 4 && i + 4 <= length; i += 4)
-    add_combined (line, channel, i, to);
-  for (; i < length; i++)
-    for (gint64 c = channel; c < channel + n; c++)
+  for (gint64 c = channel; c < channel + n_channels; c++)
+    for (gint64 j = i; j < i + n; j++)
       {
-        gint8 weight = find_weight (line, c, i);
+        gint8 weight = find_weight (line, c, j);
 
         g_byte_array_append (to, (const guint8 *) &weight, 1);
       }
+}
+
+/* Appends a line of weights for the four channels, or the single channel, from `channel` on. */
+static void
+add_line (const Line *line, gint64 channel, gint64 n_channels, GByteArray *to)
+{
+  gint64 length = count_line (line->g), i = 0;
+
+  for (; n_channels == 4 && i + 4 <= length; i += 4)
+    if (line->g->is_combined)
+      add_combined (line, channel, i, to);
+    else
+      add_separate (line, channel, 4, i, 4, to);
+  for (; i < length; i++)
+    add_separate (line, channel, n_channels, i, 1, to);
 }
 
 static void
@@ -173,7 +206,7 @@ add_conv_weights (const Geometry *g, const gint8 *w, GByteArray *to)
   for (gint64 group = 0; group < g->groups; group++)
     for (gint64 c = 0; c < g->out;)
       {
-        gint64 n = g->out - c >= g->block ? g->block : 1;
+        gint64 n = g->out - c >= 4 ? 4 : 1;
 
         for (gint64 tap = 0; tap < g->kernel[0] * g->kernel[1]; tap += g->line)
           add_line (&(Line){ g, w, tap }, group * g->out + c, n, to);
@@ -229,18 +262,21 @@ cleave_bundle_set_conv_s8 (const CleaveNode *node,
   add_arrays (conv, &g, layer, fields);
   if (!cleave_bundle_print_conv_slide (node, conv, layer, fields, error))
     return FALSE;
-  g_string_append_printf (
-      fields,
-      ", .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT ", .groups = %" G_GINT64_FORMAT
-      ", .x_zero = %" G_GINT64_FORMAT ", .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT
-      ", .high = %" G_GINT64_FORMAT ", .block = %" G_GINT64_FORMAT,
-      g.in, g.out, g.groups, conv->x_zero, conv->y_zero, conv->min, conv->max, g.block);
+  g_string_append_printf (fields,
+                          ", .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
+                          ", .groups = %" G_GINT64_FORMAT ", .x_zero = %" G_GINT64_FORMAT
+                          ", .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT
+                          ", .high = %" G_GINT64_FORMAT ", .is_combined = %d",
+                          g.in, g.out, g.groups, conv->x_zero, conv->y_zero, conv->min, conv->max,
+                          g.is_combined);
   if (MAX (MAX (g.in, g.out), g.groups) > G_MAXUINT16)
     cleave_bundle_layer_set_wide (layer);
   if (g.is_depthwise)
     cleave_bundle_layer_set_kernel (layer, "depthwise-s8", "cleave_depthwise_s8");
   else
     cleave_bundle_layer_set_kernel (layer, "conv-s8", "cleave_conv_s8");
+  if (!g.is_depthwise && g.out >= 4 && !g.is_combined)
+    cleave_bundle_layer_set_separate_weights (layer);
   cleave_bundle_layer_set_params (layer, "CleaveConvS8", fields->str);
   return TRUE;
 }

@@ -145,12 +145,19 @@ append_kernels (const CleaveBundle *bundle, GString *out)
 static void
 append_defines (const CleaveBundle *bundle, GString *out)
 {
-  gboolean has_float_scales = FALSE;
+  gboolean has_float_scales = FALSE, has_separate_weights = FALSE;
 
   for (guint i = 0; i < bundle->model->steps->len; i++)
-    has_float_scales |= cleave_bundle_step (bundle->model, i)->layer->has_float_scales;
+    {
+      const CleaveBundleLayer *layer = cleave_bundle_step (bundle->model, i)->layer;
+
+      has_float_scales |= layer->has_float_scales;
+      has_separate_weights |= layer->has_separate_weights;
+    }
   if (has_float_scales)
     g_string_append (out, "\n#define CLEAVE_FLOAT_SCALES\n");
+  if (has_separate_weights)
+    g_string_append (out, "\n#define CLEAVE_SEPARATE_WEIGHTS\n");
 }
 
 char *

@@ -116,14 +116,31 @@ copy_image (const CleaveResult *result, char *dense, char *memory, gboolean to_m
     }
 }
 
-/* Replaces -128 by -127. A convolution whose weights have no -128 uses another kernel. */
-static void
-replace_least (CleaveTensor *tensor)
-{
-  gint8 *values = cleave_tensor_get_mutable_data (tensor);
+/* Kinds of random weights of int8. The weights of a convolution select its code: two channels are
+ * combined unless a weight of the second channel is -128 and the weight of the first is negative.
+ */
+typedef enum { ANY, NO_LEAST, ALL_LEAST, LEAST_AND_MOST, LEAST_AFTER_POSITIVE, N_WEIGHTS } Weights;
 
-  for (gint64 i = 0; i < cleave_shape_n_elements (&cleave_tensor_get_type (tensor)->shape); i++)
-    values[i] = MAX (values[i], -127);
+static void
+change_weights (CleaveTensor *tensor, Weights kind)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  gint8 *values = cleave_tensor_get_mutable_data (tensor);
+  gint64 n = cleave_shape_n_elements (shape);
+
+  for (gint64 i = 0; i < n; i++)
+    {
+      gboolean is_odd = shape->rank > 0 && i / (n / shape->dim[0]) % 2 == 1;
+
+      if (kind == NO_LEAST)
+        values[i] = MAX (values[i], -127);
+      else if (kind == ALL_LEAST || (kind == LEAST_AND_MOST && values[i] < 0))
+        values[i] = -128;
+      else if (kind == LEAST_AND_MOST)
+        values[i] = 127;
+      else if (kind == LEAST_AFTER_POSITIVE)
+        values[i] = is_odd ? -128 : MAX (values[i], 0);
+    }
 }
 
 /* Makes a random constant that is legal for an operand. */
@@ -136,8 +153,8 @@ make_constant (const CleaveNode *node, guint operand, GRand *rand)
   gint32 *values = cleave_tensor_get_mutable_data (tensor);
   gint32 least = 0, most = 0;
 
-  if (type->element == CLEAVE_INT8 && g_rand_boolean (rand))
-    replace_least (tensor);
+  if (type->element == CLEAVE_INT8)
+    change_weights (tensor, g_rand_int_range (rand, ANY, N_WEIGHTS));
   if (type->element != CLEAVE_INT32)
     return tensor;
   if (g_str_equal (name, "multiplier"))
@@ -306,7 +323,7 @@ compile (const GPtrArray *cases, const char *folder)
                     "-DCLEAVE_FLOAT_SCALES -ffp-contract=off -fsanitize=undefined "
                     "-fno-sanitize-recover=undefined -I" BUNDLE_KERNELS);
   g_autoptr (GHashTable) files = g_hash_table_new (g_str_hash, g_str_equal);
-  gboolean is_wide = FALSE;
+  gboolean is_wide = FALSE, is_separate = FALSE;
   gint status;
   gpointer handle;
 
@@ -322,10 +339,13 @@ compile (const GPtrArray *cases, const char *folder)
           const char *file = layer->file;
 
           is_wide |= layer->is_wide;
+          is_separate |= layer->has_separate_weights;
           if (g_hash_table_add (files, (gpointer) file))
             g_string_append_printf (command, " " BUNDLE_KERNELS "/%s.c", file);
         }
     }
+  if (is_separate)
+    g_string_append (command, " -DCLEAVE_SEPARATE_WEIGHTS");
   g_string_append (command, is_wide ? " -DCLEAVE_WIDE -lm" : " -lm");
   cleave_assert (g_spawn_command_line_sync (command->str, NULL, NULL, &status, NULL));
   ck_assert_msg (g_spawn_check_wait_status (status, NULL), "%s", command->str);

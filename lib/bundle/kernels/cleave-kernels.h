@@ -321,8 +321,8 @@ typedef struct
   CleaveChannels in, out; /* numbers of channels of one group, in the operand and in the result */
   CleaveChannels groups;
   int8_t x_zero, y_zero;
-  int8_t low, high; /* bounds of the result */
-  int8_t block;     /* number of channels in a block of weights (conv-s8.c): 4 or 1 */
+  int8_t low, high;   /* bounds of the result */
+  int8_t is_combined; /* order of the weights (conv-s8.c). 1: dot-s8.h; 0: dot-separate-s8.h */
 } CleaveConvS8;
 
 enum { CLEAVE_S8, CLEAVE_U8, CLEAVE_S16, CLEAVE_S32, CLEAVE_S64, CLEAVE_TRUTH, CLEAVE_F32 };

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: 0BSD */
 
-/* Convolution of int8. Channels of the result are computed in blocks of p->block channels (four or
- * one); remaining channels are blocks of one channel. The weights of a block are a sequence of
- * lines. A line has the weights that are read one after the other, and is the longest of these:
+/* Convolution of int8. Channels of the result are computed in blocks of four channels; remaining
+ * channels are blocks of one channel. The weights of a block are a sequence of lines. A line has
+ * the weights that are read one after the other, and is the longest of these:
  *
  *   - all taps, if there are several with at most CONV_S8_GATHERED elements: they are copied from
  *     the operand, with padding. The line ends with weights of zero, up to a multiple of four.
  *   - a row of the kernel, if its taps are side by side in the operand and a multiple of four bytes
  *   - one tap
  *
- * dot-s8.h describes the order of the weights of a line with four channels. If the number n of
- * elements is no multiple of four, the last n % 4 elements have the weights w[i][channel]. A line
- * of a single channel is w[i].
+ * A line with four channels has the order of dot-s8.h if p->is_combined is 1, and the order of
+ * dot-separate-s8.h if it is 0. A line of a single channel is w[i].
  *
  * The sums begin with the bias minus x_zero times all weights, so the kernel need not subtract
  * x_zero from x. For this reason, it multiplies weights on padding by x_zero. */
 
 #include "cleave-kernels.h"
 #include "dot-s8.h"
+#include "dot-separate-s8.h"
 #include "window-s8.h"
 
 #define CONV_S8_GATHERED 40
@@ -60,24 +60,20 @@ typedef struct
   int8_t part[2 * CONV_S8_GATHERED]; /* copies of the windows, or x_zero in place of padding */
 } ConvS8;
 
-/* Adds the products of n elements, from element `first` on, to the sums. The weights are
- * w[i][channel]. */
+/* Adds the products of the elements at `from` and the weights of one channel to its sums. */
 static void
-conv_s8_add_singly (ConvS8 *s, int32_t first, int32_t n, const int8_t *w)
+conv_s8_add_single (ConvS8 *s, const int8_t *w)
 {
-  for (int32_t c = 0; c < s->n; c++)
-    {
-      const int8_t *from = s->from + first, *other = from + s->other, *weight = w + c;
-      int32_t s0 = 0, s4 = 0;
+  const int8_t *from = s->from;
 
-      for (int32_t i = n; i > 0; i--)
-        {
-          s0 += *from++ * *weight;
-          s4 += *other++ * *weight;
-          weight += s->n;
-        }
-      s->sum[c] += (uint32_t) s0;
-      s->sum[c + 4] += (uint32_t) s4;
+  for (int32_t pixel = 0; pixel < s->pixels; pixel++)
+    {
+      int32_t sum = 0;
+
+      for (int32_t i = 0; i < s->count; i++)
+        sum += from[i] * w[i];
+      s->sum[4 * pixel] += (uint32_t) sum;
+      from += s->other;
     }
 }
 
@@ -85,14 +81,18 @@ conv_s8_add_singly (ConvS8 *s, int32_t first, int32_t n, const int8_t *w)
 static CLEAVE_APART void
 conv_s8_add (ConvS8 *s, const int8_t *w)
 {
-  const int32_t n = s->n == 4 ? s->count & ~3 : 0;
-
-  if (!CLEAVE_IS_SMALL && s->pixels == 1)
-    dot_s8_1x4 (s->sum, s->from, w, n);
+  if (s->n == 1)
+    conv_s8_add_single (s, w);
+#ifdef CLEAVE_SEPARATE_WEIGHTS
+  else if (!s->window.p->is_combined && s->pixels == 1)
+    dot_separate_s8_1x4 (s->sum, s->from, w, s->count);
+  else if (!s->window.p->is_combined)
+    dot_separate_s8_2x4 (s->sum, s->from, s->other, w, s->count);
+#endif
+  else if (!CLEAVE_IS_SMALL && s->pixels == 1)
+    dot_s8_1x4 (s->sum, s->from, w, s->count);
   else
-    dot_s8_2x4 (s->sum, s->from, s->other, w, n);
-  if (n < s->count)
-    conv_s8_add_singly (s, n, s->count - n, w + 4 * n);
+    dot_s8_2x4 (s->sum, s->from, s->other, w, s->count);
 }
 
 /* Sets `from` and `count` to the next elements of the window. Returns 0 at the end of the window.
@@ -217,7 +217,7 @@ conv_s8_compute (ConvS8 *s, int32_t channel, const int8_t *w, int8_t *y)
     {
       int more = s->is_single;
 
-      s->n = p->block == 4 && end - channel >= 4 ? 4 : 1;
+      s->n = end - channel >= 4 ? 4 : 1;
       s->k = s->tap = s->left = 0;
       s->row = s->window.row;
       s->sum[0] = s->sum[1] = s->sum[2] = s->sum[3] = 0;
