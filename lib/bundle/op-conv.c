@@ -108,6 +108,15 @@ is_doubled (const CleaveBundleConv *conv, gint64 channel)
          most < G_MAXINT32 / 2 && conv->min <= G_MININT8 && conv->max >= G_MAXINT8;
 }
 
+static gboolean
+are_all_doubled (const CleaveBundleConv *conv)
+{
+  for (gint64 c = 0; c < conv->groups * conv->out; c++)
+    if (!is_doubled (conv, c))
+      return FALSE;
+  return TRUE;
+}
+
 /* Returns the initial value of a channel's sum, modulo 2^32: the bias, minus x_zero times the sum
  * of the channel's weights. If the kernel itself subtracts x_zero from x, returns only the bias. */
 static gint32
@@ -266,9 +275,9 @@ cleave_bundle_set_conv_s8 (const CleaveNode *node,
                           ", .in = %" G_GINT64_FORMAT ", .out = %" G_GINT64_FORMAT
                           ", .groups = %" G_GINT64_FORMAT ", .x_zero = %" G_GINT64_FORMAT
                           ", .y_zero = %" G_GINT64_FORMAT ", .low = %" G_GINT64_FORMAT
-                          ", .high = %" G_GINT64_FORMAT ", .is_combined = %d",
+                          ", .high = %" G_GINT64_FORMAT ", .is_combined = %d, .is_doubled = %d",
                           g.in, g.out, g.groups, conv->x_zero, conv->y_zero, conv->min, conv->max,
-                          g.is_combined);
+                          g.is_combined, are_all_doubled (conv));
   if (MAX (MAX (g.in, g.out), g.groups) > G_MAXUINT16)
     cleave_bundle_layer_set_wide (layer);
   if (g.is_depthwise)

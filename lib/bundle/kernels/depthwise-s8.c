@@ -35,34 +35,48 @@
   }
 #endif
 
-/* Computes the sums of four channels of a pixel. `taps`: the taps of each row of the kernel that
- * read data. */
-static CLEAVE_APART void
-depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint32_t *sum)
+/* The windows of all channels of a pixel of the result. */
+typedef struct
 {
-  const CleaveConvS8 *p = s->p;
-  const int32_t channels = p->groups, step = channels * p->slide.dilation[1];
-  const int32_t n = taps.end - taps.begin, skip = (p->slide.kernel[1] - n) * channels;
-  const int8_t *x =
-      s->x + s->first * channels + taps.begin * step + channel; /* address of the first tap in slot
-                                                                 * 0 */
-  const int8_t *w =
-      p->weights + (s->rows.begin * p->slide.kernel[1] + taps.begin) * channels + channel;
-#ifdef CLEAVE_DSP
-  const int32_t zeros =
-      (int32_t) ((uint32_t) -p->x_zero * 0x10000u + ((uint32_t) -p->x_zero & 0xffffu));
-#else
-  const int32_t zeros = -p->x_zero;
-#endif
-  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-  uint32_t row = s->row;
+  WindowS8 window;
+  const int8_t *x,
+      *w;             /* addresses for channel 0 of the first tap that reads data; x is in slot 0 */
+  int32_t taps;       /* number of taps of each row of the kernel that read data */
+  int32_t step, skip; /* bytes of x from one tap to the next; bytes of the weights of the other
+                       * taps in a row */
+  int32_t zeros;      /* -x_zero; with DSP instructions, in both halves */
+} DepthwiseS8;
 
-  for (int32_t rows = s->rows.end - s->rows.begin; rows > 0; rows--)
+/* Sets the windows of a pixel, whose first tap is in column `first`. */
+static void
+depthwise_s8_begin (DepthwiseS8 *s)
+{
+  const CleaveConvS8 *p = s->window.p;
+  const CleaveTaps taps = cleave_taps (&p->slide, 1, s->window.first);
+  const int32_t channels = p->groups;
+
+  s->taps = taps.end - taps.begin;
+  s->step = channels * p->slide.dilation[1];
+  s->skip = (p->slide.kernel[1] - s->taps) * channels;
+  s->x = s->window.x + s->window.first * channels + taps.begin * s->step;
+  s->w = p->weights + (s->window.rows.begin * p->slide.kernel[1] + taps.begin) * channels;
+}
+
+/* Computes the sums of four channels of a pixel. */
+static CLEAVE_APART void
+depthwise_s8_compute (const DepthwiseS8 *s, int32_t channel, uint32_t *sum)
+{
+  const int32_t channels = s->window.p->groups, step = s->step, zeros = s->zeros;
+  const int8_t *x = s->x + channel, *w = s->w + channel;
+  int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  uint32_t row = s->window.row;
+
+  for (int32_t rows = s->window.rows.end - s->window.rows.begin; rows > 0; rows--)
     {
-      const int8_t *from = x + row, *end = w + n * channels;
+      const int8_t *from = x + row, *end = w + s->taps * channels;
 
       /* The code for three taps without a loop runs a quarter fewer instructions. */
-      if (!CLEAVE_IS_SMALL && n == 3)
+      if (!CLEAVE_IS_SMALL && s->taps == 3)
         {
           DEPTHWISE_S8_STEP (from, w)
           DEPTHWISE_S8_STEP (from + step, w + channels)
@@ -75,8 +89,8 @@ depthwise_s8_compute (const WindowS8 *s, CleaveTaps taps, int32_t channel, uint3
           from += step;
           w += channels;
         }
-      w += skip;
-      row = window_s8_next_row (s, row);
+      w += s->skip;
+      row = window_s8_next_row (&s->window, row);
     }
   sum[0] = (uint32_t) s0;
   sum[1] = (uint32_t) s1;
@@ -89,22 +103,25 @@ cleave_depthwise_s8 (const CleaveCall *call)
 {
   const CleaveConvS8 *p = call->params;
   int8_t *y = (int8_t *) call->y;
-  WindowS8 s;
+  DepthwiseS8 s;
   uint32_t sum[4];
 
-  window_s8_begin (&s, call);
+  window_s8_begin (&s.window, call);
+  s.zeros = -p->x_zero;
+#ifdef CLEAVE_DSP
+  s.zeros = (int32_t) ((uint32_t) s.zeros * 0x10000u + ((uint32_t) s.zeros & 0xffffu));
+#endif
   for (int32_t left = call->end - call->begin; left > 0; left--)
     {
-      const CleaveTaps taps = cleave_taps (&p->slide, 1, s.first);
-
+      depthwise_s8_begin (&s);
       for (int32_t c = 0; c < p->groups; c += 4)
         {
           const int32_t channel = c + 4 > p->groups ? p->groups - 4 : c;
 
-          depthwise_s8_compute (&s, taps, channel, sum);
-          window_s8_store (&s, channel, sum, 4, y, 0);
+          depthwise_s8_compute (&s, channel, sum);
+          window_s8_store (&s.window, channel, sum, 4, y, 0);
         }
-      s.first += p->slide.stride[1];
+      s.window.first += p->slide.stride[1];
       y += p->groups;
     }
 }

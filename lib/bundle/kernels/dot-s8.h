@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: 0BSD */
 
 /* Sums of products for conv-s8.c: elements x[0] ... x[n - 1] of one or two pixels, times the
- * weights of four channels. n is a multiple of four.
+ * weights of four channels. n is a multiple of four, and at least four.
  *
  * The weights are int16. Each combines the weights of an element for two channels: weight 0 + 256 *
  * weight 1, so that the low byte is weight 0. Four elements have eight of these integers, in this
@@ -50,27 +50,28 @@
   }
 
 #if defined __OPTIMIZE__ && !defined __clang__
-/* The code for two pixels uses all registers. It is assembler code, since compilers load the
- * operands of C code too early, and registers spill. It reads `other` from memory, and the bytes of
- * x twice, to save registers. */
+/* The loop for two pixels uses all registers. It is assembler code, since compilers load the
+ * operands of C code too early, and registers spill. It reads `other` and `end` from memory, and
+ * the bytes of x twice, to save registers. */
 #define DOT_S8_HALF                                                                                \
   "ldr %10, [%11], #4\n\tsmlad %1, %8, %10, %1\n\tsmlad %5, %9, %10, %5\n\t"                       \
   "sxtb16 %10, %10\n\tsmlad %0, %8, %10, %0\n\tsmlad %4, %9, %10, %4\n\t"                          \
   "ldr %10, [%11], #4\n\tsmlad %3, %8, %10, %3\n\tsmlad %7, %9, %10, %7\n\t"                       \
   "sxtb16 %10, %10\n\tsmlad %2, %8, %10, %2\n\tsmlad %6, %9, %10, %6\n\t"
 
-#define DOT_S8_2X4                                                                                 \
+#define DOT_S8_2X4_LOOP                                                                            \
   {                                                                                                \
     int32_t a, b, v;                                                                               \
                                                                                                    \
-    __asm__ volatile("ldr %9, %13\n\tldr %8, [%12]\n\tldr %9, [%12, %9]\n\t"                       \
+    __asm__ volatile("1:\n\tldr %9, %13\n\tldr %8, [%12]\n\tldr %9, [%12, %9]\n\t"                 \
                      "sxtb16 %8, %8\n\tsxtb16 %9, %9\n\t" DOT_S8_HALF                              \
                      "ldr %9, %13\n\tldr %9, [%12, %9]\n\tldr %8, [%12], #4\n\t"                   \
                      "sxtb16 %8, %8, ror #8\n\tsxtb16 %9, %9, ror #8\n\t" DOT_S8_HALF              \
+                     "ldr %10, %14\n\tcmp %11, %10\n\tbne 1b"                                      \
                      : "+r"(s0), "+r"(s1), "+r"(s2), "+r"(s3), "+r"(s4), "+r"(s5), "+r"(s6),       \
                        "+r"(s7), "=&r"(a), "=&r"(b), "=&r"(v), "+r"(w), "+r"(x)                    \
-                     : "m"(other)                                                                  \
-                     : "memory");                                                                  \
+                     : "m"(other), "m"(end)                                                        \
+                     : "memory", "cc");                                                            \
   }
 #else
 #define DOT_S8_2X4                                                                                 \
@@ -146,6 +147,15 @@ dot_s8_both (const int8_t *w)
   w += 16;
 #endif
 
+#ifndef DOT_S8_2X4_LOOP
+#define DOT_S8_2X4_LOOP                                                                            \
+  do                                                                                               \
+    {                                                                                              \
+      DOT_S8_2X4                                                                                   \
+    }                                                                                              \
+  while (w != end);
+#endif
+
 /* Adds the results of two channels to sum[0] and sum[1]. `first`: sum of the products with the low
  * bytes; `both`: sum of the products with the whole integers. */
 static inline void
@@ -163,10 +173,7 @@ dot_s8_2x4 (uint32_t *sum, const int8_t *x, int32_t other, const int8_t *w, int3
   const int8_t *const end = w + 4 * n;
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
 
-  while (w != end)
-    {
-      DOT_S8_2X4
-    }
+  DOT_S8_2X4_LOOP
   dot_s8_end (sum, s0, s1);
   dot_s8_end (sum + 2, s2, s3);
   dot_s8_end (sum + 4, s4, s5);
@@ -180,10 +187,11 @@ dot_s8_1x4 (uint32_t *sum, const int8_t *x, const int8_t *w, int32_t n)
   const int8_t *const end = w + 4 * n;
   int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
 
-  while (w != end)
+  do
     {
       DOT_S8_1X4
     }
+  while (w != end);
   dot_s8_end (sum, s0, s1);
   dot_s8_end (sum + 2, s2, s3);
 }

@@ -89,6 +89,18 @@ window_s8_scale_any (const CleaveConvS8 *p, uint32_t sum, int32_t multiplier, in
   return cleave_clamp (cleave_scale (sum, multiplier, shift + 64) + p->y_zero, p->low, p->high);
 }
 
+/* Returns an element of the result if the table has twice the initial value. `zero` is 2 * y_zero +
+ * 1. */
+static inline int32_t
+window_s8_scale_twice (
+    uint32_t sum, uint32_t start, int32_t multiplier, int32_t shift, int32_t zero)
+{
+  int32_t x = window_s8_multiply ((int32_t) (2 * sum + start), multiplier);
+
+  x -= x < 0;
+  return window_s8_halve ((x >> shift) + zero);
+}
+
 /* Returns an element of the result. `start`, `multiplier` and `shift` are the channel's constants.
  * `zero` is 2 * y_zero + 1. */
 static inline int32_t
@@ -99,20 +111,17 @@ window_s8_scale (const CleaveConvS8 *p,
                  int32_t shift,
                  int32_t zero)
 {
-  int32_t x;
-
 #ifdef CLEAVE_FLOAT_SCALES
   if (shift == INT8_MAX)
     {
-      x = cleave_scale_float ((int32_t) (sum + start), multiplier);
+      const int32_t x = cleave_scale_float ((int32_t) (sum + start), multiplier);
+
       return cleave_clamp (x + p->y_zero, p->low, p->high);
     }
 #endif
   if (shift < 0)
     return window_s8_scale_any (p, sum + start, multiplier, shift);
-  x = window_s8_multiply ((int32_t) (2 * sum + start), multiplier);
-  x -= x < 0;
-  return window_s8_halve ((x >> shift) + zero);
+  return window_s8_scale_twice (sum, start, multiplier, shift, zero);
 }
 
 /* Scales the sums of n channels and stores the bytes. If `other` is not 0, also scales sum[4] ...,
@@ -127,6 +136,21 @@ window_s8_store (
   const int8_t *shifts = (const int8_t *) (p->sums + 2 * p->out * p->groups) + channel;
 
   y += channel;
+#if !CLEAVE_IS_SMALL
+  if (p->is_doubled)
+    {
+      for (const int32_t *const end = scales + 2 * n; scales != end;)
+        {
+          const uint32_t start = (uint32_t) *scales++;
+          const int32_t multiplier = *scales++, shift = *shifts++;
+
+          if (other != 0)
+            y[other] = (int8_t) window_s8_scale_twice (sum[4], start, multiplier, shift, zero);
+          *y++ = (int8_t) window_s8_scale_twice (*sum++, start, multiplier, shift, zero);
+        }
+      return;
+    }
+#endif
   for (const uint32_t *const end = sum + n; sum != end; sum++)
     {
       const uint32_t start = (uint32_t) *scales++;
