@@ -93,8 +93,8 @@ find_latest (const CleaveStorage *storage, guint value, guint peak)
   return (guint) (assignment - storage->assignments);
 }
 
-/* The longest wait of a join: the longest time between two steps that complete operands of the
- * join, one right after the other. Times are counted in steps. */
+/* The longest wait of a join: the longest time, in steps, from one step that completes an operand
+ * of the join to the next step that does so. */
 typedef struct
 {
   guint last;          /* last step, of the operands visited so far, that completes an operand */

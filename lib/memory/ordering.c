@@ -69,8 +69,8 @@ finding_clear (Finding *f)
 
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Finding, finding_clear)
 
-/* Orders whose peak is more than this many times the lowest peak are measured without lowering
- * their peak. */
+/* If the peak of an order is more than this many times the lowest peak, the measurement does not
+ * try to lower it. */
 #define CUTOFF 2
 
 /* Returns whether an order is the one in which the nodes were added to the graph. The author of the

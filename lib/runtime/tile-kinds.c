@@ -188,8 +188,8 @@ take_operands (const CleaveTilePreparation *p, const CleaveTileKind *kind, guint
 }
 
 /* Returns the view whose memory order an intermediate value gets. If the intermediate value
- * overwrites another value, that value's view is returned. Otherwise an element-wise call gets the
- * order of its operand 0, and any other call the order of the group's result. */
+ * overwrites another value, returns that value's view. Otherwise returns the view of operand 0 of
+ * an element-wise call, and the view of the group's result for any other call. */
 static const CleaveView *
 find_like (const CleaveTilePreparation *p,
            const CleaveTileKind *kind,

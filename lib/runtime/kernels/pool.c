@@ -231,8 +231,8 @@ prepare (const CleaveKernelInstance *instance,
 }
 
 /* The taps of a window along one axis. `read`: taps that read data; `n_read`: their number;
- * `n_padded`: number of taps that read data or the padding of the node's attribute. Padding that
- * ceil_mode adds is not counted. */
+ * `n_padded`: number of taps that read data or padding that the node's attribute `pads` gives.
+ * Padding that ceil_mode adds is not counted. */
 typedef struct
 {
   CleaveTaps read;

@@ -8,7 +8,7 @@
 #include <math.h>
 
 /* Returns FALSE if a value is so large or so small that float operations with it may overflow or
- * underflow. Their error could then exceed a rounding error. */
+ * underflow. The error of these operations could then exceed a rounding error. */
 static gboolean
 is_tame (double value)
 {
