@@ -93,8 +93,8 @@ typedef struct
                         * element is the length of `readers` */
   CleaveBundlePool *pool;
   GArray *states;                                         /* CleaveBundleKept: the states */
-  gint64 state_bytes;                                     /* bytes of all states */
-  CleaveBundleQuantization *input_scales, *output_scales; /* indexed by input and by output */
+  gint64 state_bytes;                                     /* bytes of the memory of all states */
+  CleaveBundleQuantization *input_scales, *output_scales; /* indexed by input, by output */
 } CleaveBundleModel;
 
 /* Lowers a graph to values and steps. Fails with the name of the first node that a bundle cannot
@@ -129,7 +129,7 @@ cleave_bundle_value_bytes (const CleaveBundleValue *value)
   return value->image.images * value->image.rows * cleave_bundle_row_bytes (value);
 }
 
-/* Sets `readers` and `first_reader`. */
+/* Sets `readers` and `first_reader` of the model. */
 void cleave_bundle_list_readers (CleaveBundleModel *model);
 /* Returns the rows of an operand that row `row` of a step's result needs, clipped to the
  * operand. */

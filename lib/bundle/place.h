@@ -15,7 +15,7 @@ typedef struct
                            * ring */
   guint first, last;      /* first and last segment that use the buffer */
   gint64 n_bytes, offset; /* size, and offset in the arena or in the range of all memories */
-  guint memory;           /* index of the memory */
+  guint memory;           /* index of the memory in which the buffer lies */
   gint64 n_used;          /* bytes that the value occupies, without the padding to the alignment */
   gint64 accesses;        /* estimated bytes that a run reads and writes */
   guint over;             /* value whose buffer this buffer may overlap in its first segment

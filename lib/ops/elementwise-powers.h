@@ -132,7 +132,8 @@ cleave_f32_turn (float a, guint64 quarter)
   return (float) y;
 }
 
-/* Up to this |a|, the quarter turns in an angle a can be subtracted exactly in floats. */
+/* Up to this |a|, the quarter turns (multiples of pi / 2) in an angle a can be subtracted exactly
+ * in floats. */
 #define CLEAVE_TURN_NEAR 3216.0f
 
 /* Returns sin (a + quarter * pi / 2) within 2.5 ulp, for |a| up to CLEAVE_TURN_NEAR. pi / 2 is

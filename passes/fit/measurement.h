@@ -19,9 +19,9 @@ typedef struct
 {
   char **nodes, **ends; /* names of the nodes in the segment, and of its end nodes (the last one
                            first); NULL ends each list */
-  GArray *dims;         /* guint, by index in `ends`: the dimension that is cut into strips */
-  GArray *columns;      /* guint, by index in `ends`: the dimension that is cut into tiles; not used
-                           without tiles */
+  GArray *dims;         /* guint, indexed as `ends`: the dimension that is cut into strips */
+  /* guint, indexed as `ends`: the dimension that is cut into tiles; not used without tiles */
+  GArray *columns;
   CleaveFitCandidate candidate;
   gboolean is_even; /* strips have one size, except for the last strip */
 } CleaveFitPart;
@@ -51,8 +51,7 @@ typedef struct
   gint64 macs;                  /* MACs of the split graph */
   guint n_nodes;
   char *peak; /* text: the largest values that are live at the peak */
-  /* indexed by index in `parts`: peak in bytes while the part runs, without overlays; 0: not
-   * known */
+  /* indexed as `parts`: peak in bytes while the part runs, without overlays; 0: not known */
   gint64 *part_bytes;
   CleaveFitPath *path; /* the estimated plan that was measured, or NULL */
 } CleaveFitMeasurement;

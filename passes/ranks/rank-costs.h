@@ -7,8 +7,8 @@
  * simulation (simulate.c, replay.c) use these costs. */
 
 /* Time of a message on the sender, and again on the receiver, in nanoseconds, without the time to
- * copy its bytes. The value is not measured, but of the order of an MPI call. This cost keeps
- * placements from sending many small values. */
+ * copy its bytes. The value is not measured, but has the order of magnitude of an MPI call. This
+ * cost keeps placements from sending many small values. */
 #define CLEAVE_RANKS_COST_OF_MESSAGE 2000
 
 /* Returns the time of a node on one thread, in nanoseconds. Returns 0 for views and joins, since

@@ -131,7 +131,7 @@ typedef struct
 {
   CleaveRange range; /* first member, so that a pointer to the range is a pointer to this struct */
   const CleaveRegionNode *member; /* region node of the last piece with this range */
-  guint piece;                    /* index of that piece in `member->pieces` */
+  guint piece;                    /* index of the last piece in `member->pieces` */
 } CleaveRegionRange;
 
 /* Returns the region's copy of a range. Adds a copy if there is none. */

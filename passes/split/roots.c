@@ -150,7 +150,8 @@ find_ranges (const CleaveSplitRequest *request, const CleavePolicy *policy, GErr
                                                     find_letters (policy, request->node), error);
 }
 
-/* Makes the root of a request. */
+/* Makes the root of a request. The root gets the ranges of the tiling or of a search; if neither
+ * gives ranges, the root stays whole, or the function fails unless `policy` is lenient. */
 static gboolean
 make_root (const CleaveSplitRequest *request,
            const CleavePolicy *policy,

@@ -42,7 +42,7 @@ static const struct
   [5] = { "NDHCW", "NCDHW" },
 };
 
-/* Returns whether a node is worth a split. */
+/* Returns whether a node takes long enough to be worth a split (MIN_NODE_TIME). */
 static gboolean
 is_worth_a_split (const CleaveNode *node)
 {

@@ -18,10 +18,11 @@ typedef struct
 {
   guint n_nodes;
   GPtrArray *order;
-  guint *position;         /* indexed by node id: position of the node in the order */
-  gint64 *live;            /* indexed by position: bytes that are live while the node runs */
-  gboolean *is_bottleneck; /* indexed by position: no later node reads a value of an earlier node */
-  gboolean *taken;         /* indexed by position: the node is in a segment */
+  guint *position; /* indexed by node id: position of the node in the order */
+  gint64 *live;    /* indexed by position: bytes that are live while the node runs */
+  /* indexed by position: no node after the position reads a value of a node before it */
+  gboolean *is_bottleneck;
+  gboolean *taken; /* indexed by position: the node is in a segment */
 } Analysis;
 
 /* The positions after `begin`, up to and including `end`. */

@@ -46,7 +46,7 @@ add_root (GArray *roots, CleaveNode *node, guint dim, guint n_threads)
   g_array_append_val (roots, root);
 }
 
-/* Returns the set of all nodes of segments. After the segments are cut, these are the nodes that
+/* Returns the set of all nodes of segments. After the segments are cut, the set has the nodes that
  * stayed whole. Leaves out nodes in `pieces`; NULL: none. */
 static GHashTable *
 list_members (const GPtrArray *segments, GHashTable *pieces)

@@ -609,7 +609,7 @@ typedef struct
   int8_t x_shifts[4], h_shifts[4], shifts[3];
   int8_t tanh_shift;
   int16_t h_zero, cell_clip;
-  uint8_t has_start, has_all_steps, has_cell; /* as in CleaveRecurrentF32 */
+  uint8_t has_start, has_all_steps, has_cell; /* the same flags as in CleaveRecurrentF32 */
 } CleaveLstmS8;
 
 /* The initial states h and c of a recurrent layer. Each is an operand, a constant, or zeros

@@ -36,8 +36,8 @@ winograd_result (const float *m, int step, int32_t is_second)
   return is_second ? (m[step] - m[2 * step]) - m[3 * step] : (m[0] + m[step]) + m[2 * step];
 }
 
-/* Loads a tile of a channel and transforms it. Sets the row of the transformed tile that the result
- * does not need to 0. */
+/* Loads a tile of a channel and transforms it. Sets to 0 the row of the transformed tile that the
+ * result does not need. */
 static void
 winograd_load (const Winograd *s, int32_t channel, float *d)
 {
