@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* A node may have at most this many attributes, since a search looks at all of them. No op has more
- * than 25 attributes. */
+/* A node may have at most this many attributes, since a search looks at each attribute. No op has
+ * more than 25 attributes. */
 #define MAX_ATTRS 256
 
 /* Returns the number of results of a node. Leaves out results at the end that nothing reads, except

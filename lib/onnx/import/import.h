@@ -525,7 +525,7 @@ gboolean cleave_onnx_upgrade_contrib (CleaveOnnxNode *node, GError **error);
 
 /* The functions below read the inputs of the graph, and their types (inputs.c, shapes.c). */
 
-/* A graph may have at most this many inputs and as many outputs, since a search looks at all. */
+/* A graph may have at most this many inputs and as many outputs: a search looks at each one. */
 #define CLEAVE_ONNX_MAX_BORDER 4096
 
 /* Fails if a name is missing, too long or not valid UTF-8. The error calls the name `what`. */

@@ -22,7 +22,7 @@
 #define MAX_BYTES (1 << 30)
 
 /* A call may have at most this many attributes, and a function at most this many fields with
- * defaults, since a search looks at all of them. */
+ * defaults, since a search looks at each one. */
 #define MAX_ATTRS 256
 #define MAX_FIELDS 1024
 

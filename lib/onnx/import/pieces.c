@@ -238,7 +238,8 @@ merge_part (Merging *merging, CleaveNode *slice)
 
 /* The functions below merge the products or Gathers of a Resize. */
 
-/* Returns the first operand of a matrix product or a Gather that is not constant; NULL if both are.
+/* Returns the first operand of a matrix product or a Gather that is not constant; NULL if both
+ * operands are constant.
  */
 static CleaveResult *
 find_resized (const CleaveNode *node)
