@@ -114,7 +114,7 @@ find_long (const GOptionEntry *entries, const char *text, gsize n)
 }
 
 /* Old names of options. An old name works for one version, and the command prints the new name. If
- * a command still has an option with the old name, that option is meant. */
+ * a command has another option with this name, the name means the other option. */
 static const struct
 {
   const char *old, *name;

@@ -62,7 +62,7 @@ list_commands (void)
 /* A message is cut after this many bytes, since an argument that it quotes may be very long. */
 #define MAX_MESSAGE 4000
 
-/* Prints a message as one line. Since it may quote anything, line breaks become blanks, invalid
+/* Prints a message as one line. A message may quote any text, so line breaks become blanks, invalid
  * UTF-8 becomes a replacement character, and control characters, which a terminal would obey,
  * become \xNN. */
 static int

@@ -119,8 +119,8 @@ get_option (const Request *request, guint i)
 }
 
 /* Decides whether the page shows a split, a fit or the model alone. The page shows a split if an
- * option names nodes or is an option of split alone. The page shows a fit if there is another
- * limit, or an option of fit alone. */
+ * option names nodes or is an option of split alone. If not, the page shows a fit if an option
+ * limits the memory or the MACs of the model, or is an option of fit alone. */
 static void
 decide (Request *request)
 {

@@ -2,8 +2,8 @@
 #pragma once
 
 /* The functions of the commands, such as cleave_cmd_fit() for `cleave fit`. main() in cleave.c
- * chooses the function by the first argument, prints its error, and exits with the status that it
- * returns. Each function is in a file of its name, such as cmd-fit.c. */
+ * chooses a function by the first argument, prints the function's error, and exits with its status.
+ * Each function is in a file of its name, such as cmd-fit.c. */
 
 #include <glib.h>
 

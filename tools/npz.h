@@ -13,6 +13,6 @@ typedef struct
   CleaveTensor *tensor;
 } CleaveNpzEntry;
 
-/* Reads the entries of an archive, stored or deflated, in its order. Returns an array of
- * CleaveNpzEntry that frees them, or NULL on error. */
+/* Reads the entries of an archive, stored or deflated, in the order of the archive. Returns an
+ * array of CleaveNpzEntry that owns the entries, or NULL on error. */
 GArray *cleave_npz_parse (GBytes *bytes, GError **error);

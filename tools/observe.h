@@ -3,7 +3,7 @@
 
 /* The reports of `cleave opt` while a pipeline runs, such as --print-changed and --time-passes.
  * cmd-opt.c fills a CleaveObserver from its options and runs the pipeline with cleave_observe().
- * The pipeline calls it before and after each pass. */
+ * The pipeline calls functions of observe.c before and after each pass. */
 
 #include <cleave/cleave.h>
 

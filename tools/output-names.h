@@ -3,8 +3,8 @@
 
 #include "standard.h"
 
-/* Names of files that a command will write. A command checks the names after its command line, and
- * before it reads a model or searches. So a wrong name costs no time. outputs.h writes the files at
+/* Names of files that a command will write. A command checks the names after it reads its command
+ * line, and before it loads a model. So a wrong name costs no time. outputs.h writes the files at
  * the end. */
 
 /* Fails if the name has none of the endings, or if its folder does not exist or cannot be written

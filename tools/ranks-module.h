@@ -37,7 +37,7 @@ typedef struct
   /* On rank 0, fills `lines` with a line for each rank. */
   void (*gather) (gpointer programs, CleaveRankLine *lines);
   void (*end) (gpointer programs);
-  /* Ends MPI if all ranks call it within two seconds. The caller calls it at exit, in case `end`
-   * was not called before. */
+  /* Ends MPI if all ranks call `leave` within two seconds. A rank calls `leave` at exit, in case it
+   * did not call `end` before. */
   void (*leave) (void);
 } CleaveRanksModule;

@@ -38,7 +38,8 @@ TENSOR = {'float32': ('float', 1), 'float16': ('float16', 10), 'uint8': ('uint8'
           'int64': ('int64', 7), 'bool': ('bool', 9)}
 CONV_INPUTS = 8
 OPSET, NODE, BORDERS = 17, 'node', ('load', 'store', 'copy')
-# Each node runs for about RUN_MS milliseconds, from MIN_RUNS to MAX_RUNS times. The least time of a step is then stable.
+# Each node runs for about RUN_MS milliseconds, from MIN_RUNS to MAX_RUNS times. The least time of a step is stable for
+# this number of runs.
 RUN_MS, MIN_RUNS, MAX_RUNS = 100, 2, 50
 # Each cell is measured this many times. The table has the best measurement.
 TRIES = 3

@@ -529,8 +529,9 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
 }
 
 /* Returns whether random nodes of an op cannot be in a bundle, so that special generators make the
- * nodes. Random powers have exponents without kernels. The nodes of the other ops are views or have
- * a batch, since no node of their graph shows that images have their channels first. */
+ * nodes. For random powers, the exponents have no kernels. For each other special op, the random
+ * node is a view or has a batch, since no other node of its graph shows that channels come
+ * first. */
 static gboolean
 is_special (const char *op)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* A test for each invariant of a graph: it violates the invariant, and the validation must report
- * it. */
+/* A test for each invariant of a graph: the test violates the invariant, and the validation must
+ * report the violation. */
 
 #include "test.h"
 

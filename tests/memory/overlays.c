@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Overlays: results of depthwise convolutions in the memory of their operand. The tests check the
- * bits against the interpreter, and that less memory is needed. */
+ * bits against the interpreter, and that overlays save memory. */
 
 #include "../../lib/ir/debug.h"
 #include "../../lib/ir/overlay.h"

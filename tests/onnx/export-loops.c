@@ -266,9 +266,9 @@ has_op (GBytes *bytes, const char *op)
   return has;
 }
 
-/* ONNX Runtime keeps the memory of the first of two equal shapes for the second, unless the shapes
- * are hidden. The file hides its shapes, but not for small values, which would save less than the
- * hiding costs. */
+/* If two values have equal shapes, ONNX Runtime keeps the memory of the first for the second,
+ * unless their shapes are hidden. The file hides its shapes, but not for small values, which would
+ * save less than the hiding costs. */
 START_TEST (shapes_are_hidden_until_the_run)
 {
   g_autoptr (CleaveGraph) graph = make_late_twin (128), small = make_late_twin (32), again = NULL;
@@ -377,8 +377,8 @@ START_TEST (shapes_that_in_place_sums_need_are_not_hidden)
 }
 END_TEST
 
-/* A value with one reader may also be an output. The estimate counts it, since no sum overwrites an
- * output. */
+/* A value with one reader may also be an output. The estimate counts such a value, since no sum
+ * overwrites an output. */
 START_TEST (outputs_with_readers_are_in_the_memory_estimate)
 {
   g_autoptr (CleaveGraph) graph = cleave_graph_new ("outputs");

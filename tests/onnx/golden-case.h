@@ -20,8 +20,8 @@ CleaveGraph *golden_import (GBytes *bytes,
 CleaveGraph *
 golden_import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GError **error);
 /* Returns the model with a Compress behind each input. The condition of each Compress is a further
- * input that keeps all rows, so all shapes depend on data. Adds tensors for the conditions to
- * `inputs`. Returns NULL if the model lists weights as inputs. */
+ * input whose elements are TRUE, so it keeps all rows and all shapes depend on data. Adds tensors
+ * for the conditions to `inputs`. Returns NULL if the model lists weights as inputs. */
 GBytes *golden_make_dynamic (GBytes *bytes, GPtrArray *inputs);
 /* Returns the first mistake in the outputs as text, or NULL. */
 char *golden_run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs);

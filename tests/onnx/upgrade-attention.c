@@ -278,8 +278,7 @@ END_TEST
 
 /* The tests below split attention. */
 
-/* Ops whose operands are inputs of the graph, such as "?1x8x12", and the node of each that joins
- * the heads. */
+/* Ops whose operands are inputs of the graph, such as "?1x8x12", or constants, such as "#12x36". */
 static const struct
 {
   const char *op, *operands, *attrs;

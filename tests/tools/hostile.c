@@ -38,7 +38,7 @@ static const struct
   { "extract", cleave_cmd_extract, "--output", NULL },
   { "simulate", cleave_cmd_simulate, NULL, NULL },
   { "report", cleave_cmd_report, "--output", NULL },
-  /* `demo` needs no model, so it would run if no argument is wrong. `demo` refuses the argument of
+  /* `demo` needs no model, so it would run without a wrong argument. `demo` refuses the argument of
      a file. */
   { "demo", cleave_cmd_demo, NULL, "nowhere" },
 };

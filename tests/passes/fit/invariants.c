@@ -591,8 +591,8 @@ DEFINE_TEST (uneven_strips, uneven_strips_are_no_worse)
 DEFINE_TEST (plans_depend_on_the_graph_alone, plans_are_the_same)
 DEFINE_TEST (programs_take_what_plans_say, plans_keep_their_promises)
 
-/* A graph for which the search for a budget once found another least memory than the search without
- * a budget: it measured strips first, and then found other tiles. */
+/* A graph for which the search with a budget once found another least memory than the search
+ * without a budget. With a budget, the search measured strips first, and then found other tiles. */
 #define POOLED                                                                                     \
   "%a = Input : float32 2x11x54\n%b, %i = MaxPool %a kernel_shape=3 pads=1,1\n"                    \
   "%c = Input : float32 11x1x3\n%d = Conv %b, %c strides=2 pads=1,1 group=11\n"                    \

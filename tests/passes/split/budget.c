@@ -121,8 +121,8 @@ small_search (Limit limit, gint64 bytes)
   return constraint;
 }
 
-/* Asserts that the search meets the smallest value that it reports if that is the limit, and meets
- * every larger limit, but no smaller limit. */
+/* Asserts that the search meets a limit if and only if the limit is at least the smallest value
+ * that the search reports. */
 static void
 check_reached (const CleaveGraph *graph, guint depth, Limit limit, guint seed)
 {

@@ -95,8 +95,8 @@ START_TEST (bands_recompute_and_strips_in_them_carry)
 }
 END_TEST
 
-/* From above, the second and the third of four strips lie at the common border of their bands. Each
- * of the two strips computes half of the rows that both strips need. */
+/* The second and the third of four strips, counted from the top, lie at the common border of their
+ * bands. Each of the two strips computes half of the rows that both strips need. */
 START_TEST (adjacent_bands_exchange_shared_rows)
 {
   g_autoptr (CleaveGraph) graph = conv_chain (2, 8, 3);

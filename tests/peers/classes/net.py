@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shared by the classes: a network that is built node by node, with seeded weights that keep values near one."""
+"""The class Net, with which the other files build networks node by node. Its seeded weights keep values near one."""
 
 import numpy as np
 import onnx

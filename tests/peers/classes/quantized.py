@@ -137,8 +137,8 @@ INVERTED = (dict(size=192, factor=6, stages=[(1, 16, 1), (2, 24, 2), (3, 32, 2),
 
 
 def both(build, sizes, form, signed):
-    """Returns a builder and the sizes of its networks. If activations are signed in one of the used and the held-back
-    network, they are unsigned in the other."""
+    """Returns a builder and the sizes of its networks. Activations of the used network are signed if `signed`.
+    Activations of the held-back network are signed if not `signed`."""
     used, held, small = sizes
     return build, dict(used, form=form, signed=signed), dict(held, form=form, signed=not signed), small
 

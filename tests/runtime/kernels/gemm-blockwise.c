@@ -48,7 +48,8 @@ try_level (const char *level)
     try_product (seed, level);
 }
 
-/* Tries products with more rows than share the weights that the kernel restores at a time. */
+/* Tries products with more than 512 rows. After the kernel has computed weights from their
+ * integers, at most 512 rows use these weights; further rows compute them again. */
 static void
 try_many_rows (const char *level)
 {
