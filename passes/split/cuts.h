@@ -71,7 +71,7 @@ typedef struct
   /* indexed by value: the smallest factor of any cut, listed or not */
   gint64 *least[CLEAVE_MAX_RANK];
   gboolean is_truncated; /* there are finer cuts that are not listed */
-  gboolean is_surprised; /* a cut whose sample was legal had another chunk that was not */
+  gboolean is_surprised; /* a cut whose sample was legal had an illegal chunk */
 } CleaveCuts;
 
 /* Lists the cuts that a space allows. Lists at most some thousand cuts for each dimension, whatever

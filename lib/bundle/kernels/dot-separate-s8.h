@@ -82,7 +82,7 @@ dot_separate_s8_odd (const int8_t *from)
   DOT_SEPARATE_S8_STEP_1X4 (3, 4)
 #endif
 
-/* Adds the products of one element. The weight of the next channel is `step` after w[at]. */
+/* Adds the products of one element. The weight of the next channel is w[at + step]. */
 #define DOT_SEPARATE_S8_STEP_2X4(at, step)                                                         \
   {                                                                                                \
     const int32_t a = x[0], b = x[other];                                                          \
