@@ -55,7 +55,8 @@ find_rows (const CleaveCall *call, guint operand, RowOrder order, guint *rows)
   return FALSE;
 }
 
-/* Returns the first row of the operand that row `i` of the result needs; `rows` is the dimension.
+/* Returns the first row of the operand that row `i` of the result needs; `rows` is the index of the
+ * row dimension.
  */
 static gint64
 first_read (const CleaveCall *call, guint operand, guint rows, gint64 i)

@@ -29,8 +29,8 @@ struct _CleaveOnnxChoice
 
 typedef struct _CleaveOnnxChoice Choice;
 
-/* The value of CleaveOnnxExport.branch for a node in no branch. A node in a branch has 1 + 2 *
- * index of its choice, plus 1 if it is in the else branch. */
+/* The value of CleaveOnnxExport.branch for a node in no branch. For a node in a branch, the value
+ * is 1 + 2 * index of its choice, plus 1 for the else branch. */
 #define MAIN 0
 
 static void

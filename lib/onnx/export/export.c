@@ -249,9 +249,9 @@ cleave_onnx_export_pack (const CleaveOnnxExport *export, gsize size, GError **er
   return g_bytes_new_take (data, size);
 }
 
-/* Shapes are hidden if the estimated peak is then less than HIDDEN_PART of the peak with shapes,
- * and at least HIDDEN_BYTES bytes smaller. Small networks gain nothing, since ONNX Runtime adds in
- * place only if it knows the shapes. */
+/* Shapes are hidden if the estimated peak without shapes is less than HIDDEN_PART of the peak with
+ * shapes, and at least HIDDEN_BYTES bytes smaller. Small networks gain nothing, since ONNX Runtime
+ * adds in place only if it knows the shapes. */
 #define HIDDEN_PART 0.9
 #define HIDDEN_BYTES (1 << 20)
 

@@ -213,7 +213,7 @@ compare_begins (gconstpointer a, gconstpointer b)
   return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* Removes a repeat if another repeat contains the Concat of the first one's results. */
+/* Removes a repeat if the Concat of its results is a node of another repeat. */
 static void
 drop_nested (GPtrArray *found)
 {
