@@ -19,7 +19,7 @@ typedef struct
   GArray *choices; /* the choices so far, as guint32 */
   guint position;
   guint64 state;     /* state of the random generator, for new choices */
-  gboolean replayed; /* the choices are given; choices beyond them are 0 */
+  gboolean replayed; /* the tape began with given choices; all further choices are 0 */
   TapeCopy *copy;    /* copy of the choices for other processes; NULL: there is none */
 } Tape;
 

@@ -28,8 +28,8 @@ get_output (const CleaveGraph *graph)
   return constant;
 }
 
-/* For each type, four bytes and their values: 1, the largest and the smallest positive number, and
- * a negative number. */
+/* For each ONNX type, by its number and name, four bytes and their values: 1, the largest and the
+ * smallest positive number, and a negative number. */
 static const struct
 {
   gint32 type;

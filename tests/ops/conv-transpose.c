@@ -155,8 +155,8 @@ START_TEST (pieces_have_the_macs_of_the_whole)
     { .strides = INTS (3), .pads = INTS (2, 0), .output_padding = INTS (2) },
     { .strides = INTS (2), .dilations = INTS (3), .pads = INTS (3, 1) },
   };
-  static const gint64 macs[] = { 336, 300, 312,
-                                 300 }; /* products of an element and a tap, counted one by one */
+  /* Numbers of products of an element and a tap, counted one by one. */
+  static const gint64 macs[] = { 336, 300, 312, 300 };
 
   for (guint i = 0; i < G_N_ELEMENTS (attrs); i++)
     for (gint64 n = 2; n <= 7; n++)

@@ -148,8 +148,7 @@ typedef struct
 {
   const char *name;
   CleaveResult *(*make) (CleaveGraph *graph, CleaveResult *x);
-  guint
-      n_per_band; /* subgraphs: branches between two nodes that all paths of a band pass through */
+  guint n_per_band;  /* number of parallel subgraphs in a band */
   const char *stays; /* the node that stays whole, and the reason */
 } Block;
 

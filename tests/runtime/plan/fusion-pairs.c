@@ -20,7 +20,7 @@
 typedef struct
 {
   const CleaveOp *op;
-  guint n_operands, x; /* x: index of the operand x */
+  guint n_operands, x; /* number of operands, and which of them is x */
   gboolean by_channel, from_end;
   int layout;
 } Consumer;
