@@ -53,6 +53,8 @@ cleave_check (const CleaveGraph *before,
   if (written == NULL || !cleave_execute (before, inputs, 1, 1, &whole, error) ||
       !cleave_execute (written, inputs, g_get_num_processors (), 1, &split, error))
     return FALSE;
+  if (!g_strv_equal ((const char *const *) whole.names, (const char *const *) split.names))
+    *verdict = g_strdup ("a list of the outputs has another number of tensors");
   for (guint i = 0; i < whole.outputs->len && *verdict == NULL; i++)
     *verdict =
         describe_difference (whole.names[i], whole.outputs->pdata[i], split.outputs->pdata[i]);

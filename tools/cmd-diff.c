@@ -23,19 +23,35 @@ typedef struct
 
 /* The functions below make the inputs of both models. */
 
+/* Fails unless both models have the same inputs that are sequences or optional values, in the same
+ * order. */
+static gboolean
+check_lists (const CleaveGraph *a, const CleaveGraph *b, GError **error)
+{
+  static const char *const none[] = { NULL };
+  const CleaveOnnxDynamic *one = cleave_onnx_get_dynamic (a), *other = cleave_onnx_get_dynamic (b);
+
+  return g_strv_equal (one == NULL ? none : cleave_onnx_dynamic_get_inputs (one),
+                       other == NULL ? none : cleave_onnx_dynamic_get_inputs (other)) ||
+         cleave_argument_fail (error, "the models have different inputs that are sequences or "
+                                      "optional values");
+}
+
 /* Returns the inputs for the second model: the tensors of the first model's inputs of the same
- * names. */
+ * names, and then the lists. Fails if the models have other inputs. */
 static GPtrArray *
 share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *inputs, GError **error)
 {
   g_autoptr (GPtrArray) shared = g_ptr_array_new ();
-  guint n = cleave_graph_get_n_inputs (b);
+  guint n = cleave_graph_get_n_inputs (b), n_first = cleave_graph_get_n_inputs (a);
 
-  if (n != inputs->len)
+  if (n != n_first)
     {
-      cleave_argument_fail (error, "the first model has %u inputs, the second %u", inputs->len, n);
+      cleave_argument_fail (error, "the first model has %u inputs, the second %u", n_first, n);
       return NULL;
     }
+  if (!check_lists (a, b, error))
+    return NULL;
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *name = cleave_result_dup_name (cleave_graph_get_input (b, i));
@@ -59,6 +75,8 @@ share_inputs (const CleaveGraph *a, const CleaveGraph *b, const GPtrArray *input
         }
       g_ptr_array_add (shared, tensor);
     }
+  for (guint i = n; i < inputs->len; i++)
+    g_ptr_array_add (shared, inputs->pdata[i]);
   return g_steal_pointer (&shared);
 }
 

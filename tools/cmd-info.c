@@ -256,7 +256,6 @@ static void
 print_values (const CleaveGraph *graph)
 {
   const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
-  const char *const *outputs = dynamic == NULL ? NULL : cleave_onnx_dynamic_get_outputs (dynamic);
 
   for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
     {
@@ -269,6 +268,8 @@ print_values (const CleaveGraph *graph)
 
       printf ("input       %s: %s\n", name, text);
     }
+  if (dynamic != NULL)
+    cleave_dynamic_print_inputs (dynamic);
   for (guint i = 0; i < cleave_graph_get_n_outputs (graph); i++)
     {
       CleaveResult *result = cleave_operand_get_result (cleave_graph_get_output (graph, i));
@@ -278,9 +279,8 @@ print_values (const CleaveGraph *graph)
       if (cleave_dynamic_is_output (graph, name))
         printf ("output      %s: %s\n", name, type);
     }
-  for (; dynamic != NULL && *outputs != NULL; outputs++)
-    if (cleave_onnx_dynamic_computes (dynamic, *outputs))
-      printf ("output      %s: its shape depends on data\n", *outputs);
+  if (dynamic != NULL)
+    cleave_dynamic_print_outputs (dynamic);
   print_defaults (graph);
 }
 

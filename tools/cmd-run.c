@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "commands.h"
+#include "dynamic.h"
 #include "execute.h"
 #include "inputs.h"
 #include "model.h"
@@ -168,21 +169,31 @@ write_files (const CleaveExecution *e,
   g_autoptr (GBytes) trace =
       e->trace == NULL ? NULL : g_bytes_new_static (e->trace, strlen (e->trace));
 
-  return add_tensors (outputs, o->inputs_folder, input_names, inputs, e->dynamic, error) &&
+  g_autoptr (GPtrArray) flat =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
+  g_auto (GStrv) names =
+      cleave_dynamic_flatten (e->dynamic, (const char *const *) input_names, inputs, flat);
+
+  return add_tensors (outputs, o->inputs_folder, names, flat, e->dynamic, error) &&
          add_tensors (outputs, o->folder, e->names, e->outputs, e->dynamic, error) &&
          (trace == NULL || cleave_outputs_add_bytes (outputs, o->trace, trace, error)) &&
          cleave_outputs_commit (outputs, error);
 }
 
+/* Returns the names of the inputs of the model: of the graph's inputs, and then of the lists. */
 static char **
 dup_input_names (const CleaveGraph *graph)
 {
-  guint n = graph == NULL ? 0 : cleave_graph_get_n_inputs (graph);
-  char **names = g_new0 (char *, n + 1);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  const CleaveOnnxDynamic *dynamic = graph == NULL ? NULL : cleave_onnx_get_dynamic (graph);
+  const char *const *list = dynamic == NULL ? NULL : cleave_onnx_dynamic_get_inputs (dynamic);
 
-  for (guint i = 0; i < n; i++)
-    names[i] = cleave_result_dup_name (cleave_graph_get_input (graph, i));
-  return names;
+  for (guint i = 0; graph != NULL && i < cleave_graph_get_n_inputs (graph); i++)
+    g_ptr_array_add (names, cleave_result_dup_name (cleave_graph_get_input (graph, i)));
+  for (; list != NULL && *list != NULL; list++)
+    g_ptr_array_add (names, g_strdup (*list));
+  g_ptr_array_add (names, NULL);
+  return (char **) g_ptr_array_steal (names, NULL);
 }
 
 static gboolean

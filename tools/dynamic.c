@@ -63,6 +63,28 @@ print_node (const CleaveOnnxDynamicNode *node)
 }
 
 void
+cleave_dynamic_print_inputs (const CleaveOnnxDynamic *dynamic)
+{
+  const char *const *name = cleave_onnx_dynamic_get_inputs (dynamic);
+
+  for (; *name != NULL; name++)
+    printf ("input       %s: %s\n", *name,
+            cleave_onnx_dynamic_get_list_type (dynamic, *name, NULL));
+}
+
+void
+cleave_dynamic_print_outputs (const CleaveOnnxDynamic *dynamic)
+{
+  const char *const *name = cleave_onnx_dynamic_get_outputs (dynamic);
+
+  for (; *name != NULL; name++)
+    if (cleave_dynamic_list_type (dynamic, *name) != NULL)
+      printf ("output      %s: %s\n", *name, cleave_dynamic_list_type (dynamic, *name));
+    else if (cleave_onnx_dynamic_computes (dynamic, *name))
+      printf ("output      %s: its shape depends on data\n", *name);
+}
+
+void
 cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all)
 {
   guint n = cleave_onnx_dynamic_get_n_nodes (dynamic), n_printed = 0;
@@ -81,6 +103,19 @@ cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all)
     }
   if (n_printed < n)
     printf ("            and %u that read their results; --nodes lists them\n", n - n_printed);
+}
+
+static void
+add_json_list (CleaveJson *json,
+               const CleaveOnnxDynamic *dynamic,
+               const char *name,
+               gboolean is_input)
+{
+  cleave_json_begin (json, NULL);
+  cleave_json_string (json, "name", name);
+  cleave_json_string (json, "type", cleave_dynamic_list_type (dynamic, name));
+  cleave_json_bool (json, "input", is_input);
+  cleave_json_end (json);
 }
 
 void
@@ -106,12 +141,64 @@ cleave_dynamic_add_json (CleaveJson *json, const CleaveOnnxDynamic *dynamic)
       cleave_json_end (json);
     }
   cleave_json_end_list (json);
+  cleave_json_begin_list (json, "lists");
+  for (const char *const *name = cleave_onnx_dynamic_get_inputs (dynamic); *name != NULL; name++)
+    add_json_list (json, dynamic, *name, TRUE);
+  for (const char *const *name = outputs; *name != NULL; name++)
+    if (cleave_dynamic_list_type (dynamic, *name) != NULL)
+      add_json_list (json, dynamic, *name, FALSE);
+  cleave_json_end_list (json);
   cleave_json_begin_list (json, "outputs");
   for (; *outputs != NULL; outputs++)
     if (cleave_onnx_dynamic_computes (dynamic, *outputs))
       cleave_json_string (json, NULL, *outputs);
   cleave_json_end_list (json);
   cleave_json_end (json);
+}
+
+const char *
+cleave_dynamic_list_type (const CleaveOnnxDynamic *dynamic, const char *name)
+{
+  return dynamic == NULL ? NULL : cleave_onnx_dynamic_get_list_type (dynamic, name, NULL);
+}
+
+guint
+cleave_dynamic_list_length (CleaveTensor *number)
+{
+  gint64 n = *(const gint64 *) cleave_tensor_get_data (number);
+
+  return n < 0 ? 0 : (guint) n;
+}
+
+char *
+cleave_dynamic_item_name (const char *list, guint index)
+{
+  return g_strdup_printf ("%s.%u", list, index);
+}
+
+char **
+cleave_dynamic_flatten (const CleaveOnnxDynamic *dynamic,
+                        const char *const *names,
+                        const GPtrArray *tensors,
+                        GPtrArray *flat)
+{
+  g_autoptr (GStrvBuilder) all = g_strv_builder_new ();
+
+  for (guint at = 0; *names != NULL; names++)
+    {
+      const gboolean is_list = cleave_dynamic_list_type (dynamic, *names) != NULL;
+      const guint n = is_list ? cleave_dynamic_list_length (tensors->pdata[at++]) : 1;
+
+      for (guint i = 0; i < n; i++)
+        {
+          g_autofree char *name =
+              is_list ? cleave_dynamic_item_name (*names, i) : g_strdup (*names);
+
+          g_strv_builder_add (all, name);
+          g_ptr_array_add (flat, cleave_tensor_ref (tensors->pdata[at++]));
+        }
+    }
+  return g_strv_builder_end (all);
 }
 
 gboolean

@@ -15,6 +15,10 @@ void cleave_dynamic_warn (const CleaveGraph *graph, const char *path);
 /* Fails if the model has a dynamic part. The error message names the first node whose shape depends
  * on data. `what` is the end of the message. */
 gboolean cleave_dynamic_refuse (const CleaveGraph *graph, const char *what, GError **error);
+/* Prints the inputs of the model that are lists. */
+void cleave_dynamic_print_inputs (const CleaveOnnxDynamic *dynamic);
+/* Prints the outputs of the model that the dynamic part computes. */
+void cleave_dynamic_print_outputs (const CleaveOnnxDynamic *dynamic);
 /* Prints nodes of the dynamic part: all nodes if `all`, else only the nodes that begin the dynamic
  * part. */
 void cleave_dynamic_print (const CleaveOnnxDynamic *dynamic, gboolean all);
@@ -22,5 +26,20 @@ void cleave_dynamic_add_json (CleaveJson *json, const CleaveOnnxDynamic *dynamic
 /* Returns whether this output of the graph is also an output of the model. If not, only the dynamic
  * part reads the output. */
 gboolean cleave_dynamic_is_output (const CleaveGraph *graph, const char *output);
+/* Returns the type of an input or an output of the model that is a list of tensors, such as
+ * "seq(float32)"; NULL: the value is a tensor. `dynamic` may be NULL. */
+const char *cleave_dynamic_list_type (const CleaveOnnxDynamic *dynamic, const char *name);
+/* Returns the number of tensors in a list, from the first entry of the list; 0 if the value is
+ * absent. */
+guint cleave_dynamic_list_length (CleaveTensor *number);
+/* Returns the name of a tensor in a list, such as "s.0". */
+char *cleave_dynamic_item_name (const char *list, guint index);
+/* Adds the tensors of values of the model to `flat`, and returns their names. `names` are the names
+ * of the values. `tensors` has for a list the number of its tensors and the tensors, and for each
+ * other name a tensor. `dynamic` may be NULL. */
+char **cleave_dynamic_flatten (const CleaveOnnxDynamic *dynamic,
+                               const char *const *names,
+                               const GPtrArray *tensors,
+                               GPtrArray *flat);
 /* Returns whether the values of an input or an output of the model are strings. */
 gboolean cleave_dynamic_has_strings (const CleaveGraph *graph, const char *name);

@@ -2,6 +2,7 @@
 
 #include "execute.h"
 
+#include "dynamic.h"
 #include "progress.h"
 
 #include <math.h>
@@ -125,21 +126,38 @@ cleave_execution_prepare (CleaveExecution *execution, const CleaveGraph *graph, 
   return execution->outputs != NULL;
 }
 
+/* Adds the names and values of the inputs of the model. The inputs of the graph come first, and
+ * then the lists: the number of tensors, and the tensors. */
+static void
+add_inputs (const CleaveExecution *e, const GPtrArray *inputs, GPtrArray *names, GPtrArray *values)
+{
+  const char *const *list = cleave_onnx_dynamic_get_inputs (e->dynamic);
+  const guint n = g_strv_length (e->input_names);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_ptr_array_add (names, e->input_names[i]);
+      g_ptr_array_add (values, inputs->pdata[i]);
+    }
+  for (guint at = n; *list != NULL; list++)
+    for (guint left = 1 + cleave_dynamic_list_length (inputs->pdata[at]); left > 0; left--)
+      {
+        g_ptr_array_add (names, (gpointer) *list);
+        g_ptr_array_add (values, inputs->pdata[at++]);
+      }
+}
+
 gboolean
 cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GError **error)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new (), values = g_ptr_array_new ();
   const CleaveProgramOptions options = { .n_threads = e->stats.n_threads };
   gint64 begin = g_get_monotonic_time ();
-  GPtrArray *outputs;
+  g_autoptr (GPtrArray) outputs = NULL;
 
   if (e->dynamic == NULL)
     return TRUE;
-  for (guint i = 0; i < inputs->len; i++)
-    {
-      g_ptr_array_add (names, e->input_names[i]);
-      g_ptr_array_add (values, inputs->pdata[i]);
-    }
+  add_inputs (e, inputs, names, values);
   for (guint i = 0; i < e->outputs->len; i++)
     {
       g_ptr_array_add (names, e->names[i]);
@@ -153,10 +171,10 @@ cleave_execution_run_dynamic (const GPtrArray *inputs, CleaveExecution *e, GErro
   if (outputs == NULL)
     return FALSE;
   e->dynamic_ms = (double) (g_get_monotonic_time () - begin) / 1000;
-  g_ptr_array_unref (e->outputs);
-  e->outputs = outputs;
+  g_ptr_array_set_size (e->outputs, 0);
   g_strfreev (e->names);
-  e->names = g_strdupv ((char **) cleave_onnx_dynamic_get_outputs (e->dynamic));
+  e->names = cleave_dynamic_flatten (e->dynamic, cleave_onnx_dynamic_get_outputs (e->dynamic),
+                                     outputs, e->outputs);
   return TRUE;
 }
 
@@ -170,9 +188,11 @@ run_program (CleaveProgram *program,
              GError **error)
 {
   const GPtrArray *outputs = execution->outputs;
+  const guint n_inputs =
+      execution->input_names == NULL ? inputs->len : g_strv_length (execution->input_names);
 
   if (program == NULL ||
-      !cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, inputs->len,
+      !cleave_program_bind (program, (CleaveTensor *const *) inputs->pdata, n_inputs,
                             (CleaveTensor *const *) outputs->pdata, outputs->len, error))
     return FALSE;
   run_and_time (program, repeat, execution);

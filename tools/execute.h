@@ -11,7 +11,8 @@
 typedef struct
 {
   GPtrArray *outputs;         /* CleaveTensor of each output, in the model's order */
-  char **names;               /* names of the outputs, in the order of `outputs` */
+  char **names;               /* names of the outputs, in the order of `outputs`; each tensor of a
+                               * list has a name of its own, such as "s.0" */
   CleaveOnnxDynamic *dynamic; /* the dynamic part; NULL: the model has none */
   CleaveOnnxDynamicStats dynamic_stats;
   CleaveDynamicProgram *dynamic_program; /* the programs of the dynamic part; NULL: the dynamic

@@ -57,7 +57,7 @@ add_shapes_of (GPtrArray *shapes, char *const *given, const char *text)
 
   cleave_argument_file (text, NULL, &name, &path);
   if (g_str_has_suffix (path, ".npz"))
-    entries = cleave_input_load_archive (path, NULL);
+    entries = cleave_npz_load (path, NULL);
   else if (!cleave_image_is_name (path))
     tensor = cleave_tensor_load (path, ".npy or .pb", NULL);
   if (tensor != NULL)
@@ -101,7 +101,7 @@ add_values (
     return TRUE;
   if (is_archive)
     {
-      g_autoptr (GArray) entries = cleave_input_load_archive (path, error);
+      g_autoptr (GArray) entries = cleave_npz_load (path, error);
 
       for (guint i = 0; entries != NULL && i < entries->len; i++)
         {

@@ -5,11 +5,13 @@
 #include "arguments.h"
 #include "dynamic.h"
 #include "image.h"
+#include "list-inputs.h"
 #include "npy.h"
 #include "npz.h"
 #include "outputs.h"
 #include "sizes.h"
 #include "standard.h"
+#include "texts.h"
 
 #include <string.h>
 
@@ -39,9 +41,13 @@ cleave_input_list_names (const CleaveGraph *graph)
 {
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
   g_autofree char **defaults = cleave_onnx_list_defaults (graph, FALSE);
+  const CleaveOnnxDynamic *dynamic = cleave_onnx_get_dynamic (graph);
+  const char *const *lists = dynamic == NULL ? NULL : cleave_onnx_dynamic_get_inputs (dynamic);
 
   for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
     g_ptr_array_add (names, cleave_result_dup_name (cleave_graph_get_input (graph, i)));
+  for (; lists != NULL && *lists != NULL; lists++)
+    g_ptr_array_add (names, g_strdup (*lists));
   for (guint i = 0; defaults[i] != NULL; i++)
     g_ptr_array_add (names, defaults[i]);
   g_ptr_array_add (names, NULL);
@@ -192,23 +198,6 @@ place (const CleaveGraph *graph, GPtrArray *tensors, guint i, CleaveTensor *tens
                                got_text, find_hint (want, cleave_tensor_get_type (tensor)));
 }
 
-GArray *
-cleave_input_load_archive (const char *path, GError **error)
-{
-  g_autofree char *data = NULL;
-  g_autoptr (GBytes) bytes = NULL;
-  GArray *entries;
-  gsize size;
-
-  if (!cleave_read_file (path, &data, &size, error))
-    return NULL;
-  bytes = g_bytes_new_take (g_steal_pointer (&data), size);
-  entries = cleave_npz_parse (bytes, error);
-  if (entries == NULL)
-    g_prefix_error (error, "'%s': ", path);
-  return entries;
-}
-
 /* Loads tensors from an archive. With a `name`, the input gets the entry of that name or the only
  * entry. Without a name, each input gets the entry of its name. */
 static gboolean
@@ -219,7 +208,7 @@ load_npz (const CleaveGraph *graph,
           GPtrArray *tensors,
           GError **error)
 {
-  g_autoptr (GArray) entries = cleave_input_load_archive (path, error);
+  g_autoptr (GArray) entries = cleave_npz_load (path, error);
   gboolean is_only = entries != NULL && entries->len == 1 && (name != NULL || names[1] == NULL);
   guint n_placed = 0, index;
 
@@ -253,6 +242,7 @@ load_input (const CleaveGraph *graph,
             const char *text,
             const CleaveInputOptions *options,
             GPtrArray *tensors,
+            GArray *lists,
             GError **error)
 {
   g_autofree char *name = NULL;
@@ -260,6 +250,7 @@ load_input (const CleaveGraph *graph,
   const CleaveImageOptions of_image = { options->mean, options->scale };
   g_auto (GStrv) known = cleave_input_list_names (graph);
   g_autoptr (CleaveTensor) tensor = NULL;
+  CleaveListInput *list;
   guint i;
 
   if (known[0] == NULL)
@@ -268,6 +259,9 @@ load_input (const CleaveGraph *graph,
   if (is_default (graph, name))
     return TRUE;
   cleave_outputs_protect (path);
+  list = cleave_list_inputs_find (lists, graph, name);
+  if (list != NULL)
+    return cleave_list_input_load (list, path, error);
   if (g_str_has_suffix (path, ".npz"))
     return load_npz (graph, names, name, path, tensors, error);
   if (!find_input (names, name, path, &i, error))
@@ -293,18 +287,6 @@ check_pictures (const CleaveInputOptions *options, GError **error)
   return cleave_argument_fail (error, "--mean and --scale are for an --input from a picture");
 }
 
-/* Turns random bytes into strings of one letter. */
-static void
-make_letters (CleaveTensor *tensor)
-{
-  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
-  const gint64 n_bytes = shape->dim[shape->rank - 1];
-  guint8 *data = cleave_tensor_get_mutable_data (tensor);
-
-  for (gint64 i = 0; i < cleave_shape_n_elements (shape); i++)
-    data[i] = i % n_bytes == 0 ? (guint8) ('a' + data[i] % 26) : 0;
-}
-
 static CleaveTensor *
 make_random (const CleaveGraph *graph, guint i, const char *name, gint64 seed, GError **error)
 {
@@ -314,7 +296,7 @@ make_random (const CleaveGraph *graph, guint i, const char *name, gint64 seed, G
   if (tensor != NULL)
     cleave_tensor_fill_random (tensor, name, (guint64) seed);
   if (tensor != NULL && cleave_dynamic_has_strings (graph, name))
-    make_letters (tensor);
+    cleave_texts_make_letters (tensor);
   return tensor;
 }
 
@@ -330,6 +312,7 @@ cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options,
 {
   g_autoptr (GPtrArray) tensors = g_ptr_array_new_with_free_func (unref_tensor);
   g_auto (GStrv) names = list_names (graph);
+  g_autoptr (GArray) lists = cleave_list_inputs_new (graph);
   const CleaveInputOptions none = { 0 };
   gint64 seed = 0;
 
@@ -341,7 +324,7 @@ cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options,
     return NULL;
   g_ptr_array_set_size (tensors, (gint) g_strv_length (names));
   for (guint i = 0; options->files != NULL && options->files[i] != NULL; i++)
-    if (!load_input (graph, names, options->files[i], options, tensors, error))
+    if (!load_input (graph, names, options->files[i], options, tensors, lists, error))
       return NULL;
   for (guint i = 0; i < tensors->len; i++)
     if (tensors->pdata[i] == NULL)
@@ -350,5 +333,7 @@ cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options,
         if (tensors->pdata[i] == NULL)
           return NULL;
       }
+  if (!cleave_list_inputs_append (lists, seed, tensors, error))
+    return NULL;
   return g_steal_pointer (&tensors);
 }

@@ -29,11 +29,10 @@ CleaveGraph *cleave_model_load_for_inputs (const char *path,
 char **cleave_input_list_names (const CleaveGraph *graph);
 /* Returns a hint for a name that is no input: the nearest name, or all names if they are few. */
 char *cleave_input_dup_hint (const char *name, char *const *names);
-/* Returns the entries (CleaveNpzEntry) of a .npz file. */
-GArray *cleave_input_load_archive (const char *path, GError **error);
 
-/* Makes a tensor for each input: from the file of --input, or of random elements. With `options`
- * NULL, all tensors are random. */
+/* Makes a tensor for each input of the graph: from the file of --input, or of random elements. With
+ * `options` NULL, all tensors are random. Then appends the inputs of the model that are lists
+ * (list-inputs.h). */
 GPtrArray *
 cleave_make_inputs (const CleaveGraph *graph, const CleaveInputOptions *options, GError **error);
 

@@ -212,7 +212,7 @@ prepare (Run *run,
       g_hash_table_new_full (g_str_hash, g_str_equal, g_free, (GDestroyNotify) cleave_tensor_unref);
   run->n_left = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   list_parts (run, partition, graph);
-  for (guint i = 0; i < inputs->len; i++)
+  for (guint i = 0; i < cleave_graph_get_n_inputs (graph); i++)
     g_hash_table_insert (run->values, cleave_result_dup_name (cleave_graph_get_input (graph, i)),
                          cleave_tensor_ref (inputs->pdata[i]));
   cleave_execution_note_graph (e, graph);

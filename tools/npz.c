@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "npy.h"
+#include "standard.h"
 
 #include <gio/gio.h>
 #include <string.h>
@@ -213,4 +214,21 @@ cleave_npz_parse (GBytes *bytes, GError **error)
       return NULL;
     }
   return g_steal_pointer (&entries);
+}
+
+GArray *
+cleave_npz_load (const char *path, GError **error)
+{
+  g_autofree char *data = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  GArray *entries;
+  gsize size;
+
+  if (!cleave_read_file (path, &data, &size, error))
+    return NULL;
+  bytes = g_bytes_new_take (g_steal_pointer (&data), size);
+  entries = cleave_npz_parse (bytes, error);
+  if (entries == NULL)
+    g_prefix_error (error, "'%s': ", path);
+  return entries;
 }

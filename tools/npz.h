@@ -16,3 +16,5 @@ typedef struct
 /* Reads the entries of an archive, stored or deflated, in the order of the archive. Returns an
  * array of CleaveNpzEntry that owns the entries, or NULL on error. */
 GArray *cleave_npz_parse (GBytes *bytes, GError **error);
+/* Returns the entries of a file, as cleave_npz_parse() does. */
+GArray *cleave_npz_load (const char *path, GError **error);

@@ -5,6 +5,7 @@
 #include "run-report.h"
 
 #include "convention.h"
+#include "dynamic.h"
 #include "json.h"
 #include "output-names.h"
 #include "sizes.h"
@@ -28,7 +29,13 @@ dup_sha256 (CleaveTensor *tensor)
 gboolean
 cleave_run_has_strings (const CleaveOnnxDynamic *dynamic, const char *output)
 {
-  return dynamic != NULL && cleave_onnx_dynamic_has_strings (dynamic, output);
+  const char *dot = strrchr (output, '.');
+  g_autofree char *list = dot == NULL ? NULL : g_strndup (output, (gsize) (dot - output));
+
+  if (dynamic == NULL)
+    return FALSE;
+  return cleave_onnx_dynamic_has_strings (dynamic, output) ||
+         (list != NULL && cleave_onnx_dynamic_has_strings (dynamic, list));
 }
 
 static void
@@ -149,6 +156,23 @@ print_split (const CleaveExecution *e, const CleaveRunSplit *split)
             e->stats.n_nodes, e->stats.n_threads, split->nodes_before);
 }
 
+/* Prints the outputs that are lists without a tensor. */
+static void
+print_empty (const CleaveExecution *e)
+{
+  const char *const *name =
+      e->dynamic == NULL ? NULL : cleave_onnx_dynamic_get_outputs (e->dynamic);
+
+  for (; name != NULL && *name != NULL; name++)
+    {
+      g_autofree char *first = cleave_dynamic_item_name (*name, 0);
+      const char *type = cleave_dynamic_list_type (e->dynamic, *name);
+
+      if (type != NULL && !g_strv_contains ((const char *const *) e->names, first))
+        printf ("output    %s: %s without a tensor\n", *name, type);
+    }
+}
+
 /* Prints the outputs. If the name of an output's file differs from the name of the output, prints
  * the file name too. */
 static void
@@ -169,6 +193,7 @@ print_outputs (const CleaveExecution *e, const char *folder)
         printf (", in %s", files[i]);
       printf ("\n");
     }
+  print_empty (e);
 }
 
 static void

@@ -66,3 +66,14 @@ cleave_texts_print (CleaveTensor *tensor)
     g_string_append_printf (out, " and %" G_GINT64_FORMAT " more", n - MAX_PRINTED);
   return g_string_free (out, FALSE);
 }
+
+void
+cleave_texts_make_letters (CleaveTensor *tensor)
+{
+  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
+  const gint64 n_bytes = shape->dim[shape->rank - 1];
+  guint8 *data = cleave_tensor_get_mutable_data (tensor);
+
+  for (gint64 i = 0; i < cleave_shape_n_elements (shape); i++)
+    data[i] = i % n_bytes == 0 ? (guint8) ('a' + data[i] % 26) : 0;
+}

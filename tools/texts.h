@@ -16,3 +16,5 @@ char *cleave_texts_dup (CleaveTensor *tensor, gint64 index);
 char *cleave_texts_type (const CleaveTensorType *type);
 /* Returns the shape and the first strings as text, such as "strings 2x3: 'a', 'b', ...". */
 char *cleave_texts_print (CleaveTensor *tensor);
+/* Turns random bytes into strings of one letter. */
+void cleave_texts_make_letters (CleaveTensor *tensor);

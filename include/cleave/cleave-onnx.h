@@ -194,6 +194,10 @@ CLEAVE_API guint cleave_onnx_dynamic_get_n_nodes (const CleaveOnnxDynamic *dynam
 CLEAVE_API const CleaveOnnxDynamicNode *
 cleave_onnx_dynamic_get_node (const CleaveOnnxDynamic *dynamic, guint index);
 CLEAVE_API const char *const *cleave_onnx_dynamic_get_outputs (const CleaveOnnxDynamic *dynamic);
+CLEAVE_API const char *const *cleave_onnx_dynamic_get_inputs (const CleaveOnnxDynamic *dynamic);
+CLEAVE_API const char *cleave_onnx_dynamic_get_list_type (const CleaveOnnxDynamic *dynamic,
+                                                          const char *name,
+                                                          CleaveTensorType *tensor);
 CLEAVE_API gboolean cleave_onnx_dynamic_computes (const CleaveOnnxDynamic *dynamic,
                                                   const char *output);
 CLEAVE_API gboolean cleave_onnx_dynamic_has_strings (const CleaveOnnxDynamic *dynamic,

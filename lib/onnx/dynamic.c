@@ -35,6 +35,13 @@ clear_constant (gpointer data)
   cleave_tensor_unref (constant->tensor);
 }
 
+void
+cleave_onnx_list_type_free (CleaveOnnxListType *type)
+{
+  g_free (type->text);
+  g_free (type);
+}
+
 static void
 clear (gpointer data)
 {
@@ -47,6 +54,8 @@ clear (gpointer data)
   g_ptr_array_unref (dynamic->reads);
   g_hash_table_unref (dynamic->made);
   g_hash_table_unref (dynamic->texts);
+  g_hash_table_unref (dynamic->lists);
+  g_strfreev (dynamic->inputs);
   g_strfreev (dynamic->outputs);
 }
 
@@ -63,6 +72,8 @@ cleave_onnx_dynamic_new (void)
   dynamic->reads = g_ptr_array_new_with_free_func (g_free);
   dynamic->made = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   dynamic->texts = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  dynamic->lists = g_hash_table_new_full (g_str_hash, g_str_equal, g_free,
+                                          (GDestroyNotify) cleave_onnx_list_type_free);
   return dynamic;
 }
 
@@ -169,6 +180,52 @@ cleave_onnx_dynamic_get_outputs (const CleaveOnnxDynamic *dynamic)
 {
   g_return_val_if_fail (dynamic != NULL, NULL);
   return (const char *const *) dynamic->outputs;
+}
+
+/**
+ * cleave_onnx_dynamic_get_inputs:
+ * @dynamic: the dynamic part of a model
+ *
+ * Returns the names of the inputs of the model that are no inputs of the graph: sequences and
+ * optional values, in the order of the model.
+ *
+ * Returns: (transfer none) (array zero-terminated=1): the names
+ *
+ * Since: 0.2
+ */
+const char *const *
+cleave_onnx_dynamic_get_inputs (const CleaveOnnxDynamic *dynamic)
+{
+  g_return_val_if_fail (dynamic != NULL, NULL);
+  return (const char *const *) dynamic->inputs;
+}
+
+/**
+ * cleave_onnx_dynamic_get_list_type:
+ * @dynamic: the dynamic part of a model
+ * @name: the name of an input or an output of the model
+ * @tensor: (out caller-allocates) (optional): the declared type of the tensors in the list; an
+ *   extent of -1 is free
+ *
+ * Returns the type of an input or an output that is a list of tensors: `seq(float32)`,
+ * `optional(float32)` or `optional(seq(float32))`, with any element type.
+ *
+ * Returns: (nullable): the type; %NULL if the value is a tensor
+ *
+ * Since: 0.2
+ */
+const char *
+cleave_onnx_dynamic_get_list_type (const CleaveOnnxDynamic *dynamic,
+                                   const char *name,
+                                   CleaveTensorType *tensor)
+{
+  const CleaveOnnxListType *type;
+
+  g_return_val_if_fail (dynamic != NULL && name != NULL, NULL);
+  type = g_hash_table_lookup (dynamic->lists, name);
+  if (tensor != NULL)
+    *tensor = type == NULL ? (CleaveTensorType){ 0 } : type->tensor;
+  return type == NULL ? NULL : type->text;
 }
 
 /**

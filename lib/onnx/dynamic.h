@@ -14,6 +14,17 @@ typedef struct
   CleaveTensor *tensor;
 } CleaveOnnxDynamicConstant;
 
+/* The type of an input or an output of the model that is a list of tensors: a sequence, or an
+ * optional value. The list of an optional tensor has one tensor. */
+typedef struct
+{
+  char *text;                        /* such as "optional(seq(float32))" */
+  gboolean is_optional, is_sequence; /* whether the value may be absent, and whether it may have
+                                      * any number of tensors */
+  CleaveTensorType tensor;           /* declared type of the tensors, with -1 for a free extent; an
+                                      * undeclared shape is one free extent */
+} CleaveOnnxListType;
+
 /* The dynamic part of a model. The dynamic part does not change after the import, so that copies of
  * a graph share it. */
 struct _CleaveOnnxDynamic
@@ -28,10 +39,14 @@ struct _CleaveOnnxDynamic
   GHashTable *made;  /* set of the names of the results of all nodes of the dynamic part */
   GHashTable *texts; /* set of the names of the model's inputs and outputs that are tensors of
                       * strings */
+  GHashTable *lists; /* maps the name of an input or an output of the model that is a sequence or
+                      * an optional value to its CleaveOnnxListType */
+  char **inputs;     /* names of the model's inputs that are sequences or optional values */
   char **outputs;    /* names of the model's outputs, in the order of the file */
 };
 
 CleaveOnnxDynamic *cleave_onnx_dynamic_new (void);
+void cleave_onnx_list_type_free (CleaveOnnxListType *type);
 /* Adds a node after the nodes so far. Copies the texts of `node`. */
 void cleave_onnx_dynamic_add_node (CleaveOnnxDynamic *dynamic,
                                    const CleaveOnnxDynamicNode *node,

@@ -78,6 +78,36 @@ cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
                                   error);
 }
 
+gboolean
+cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
+                                  CleaveTensor *const *inputs,
+                                  guint n_inputs,
+                                  GPtrArray *names,
+                                  GPtrArray *values,
+                                  GError **error)
+{
+  const char *const *list = cleave_onnx_dynamic_get_inputs (dynamic);
+  guint at = 0;
+
+  for (; *list != NULL && at < n_inputs; list++)
+    {
+      g_autoptr (CleaveTensor) number = cleave_tensor_dup_dense (inputs[at]);
+      const CleaveTensorType *type = cleave_tensor_get_type (number);
+      const gint64 n = type->element == CLEAVE_INT64 && type->shape.rank == 0
+                           ? *(const gint64 *) cleave_tensor_get_data (number)
+                           : 0;
+
+      for (gint64 k = -1; k < MAX (n, 0) && at < n_inputs; k++)
+        {
+          g_ptr_array_add (names, g_strdup (*list));
+          g_ptr_array_add (values, inputs[at++]);
+        }
+    }
+  return at == n_inputs ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION, "%u more inputs are given than the model has",
+                      n_inputs - at);
+}
+
 /* The following functions are public. */
 
 /**

@@ -17,3 +17,11 @@ GPtrArray *cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_progra
                                             guint n_values,
                                             CleaveOnnxDynamicStats *stats,
                                             GError **error);
+/* Adds the names and the tensors of the inputs of the model that are lists: for each list, the
+ * number of its tensors and the tensors. Fails if there are more tensors than the lists have. */
+gboolean cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
+                                           CleaveTensor *const *inputs,
+                                           guint n_inputs,
+                                           GPtrArray *names,
+                                           GPtrArray *values,
+                                           GError **error);

@@ -188,10 +188,12 @@ static GPtrArray *
 run_dynamic (CleaveShapedProgram *self,
              const Size *size,
              CleaveTensor *const *inputs,
+             guint n_inputs,
              GPtrArray *outputs,
              GError **error)
 {
   const CleaveGraph *graph = size->compiled->graph;
+  const guint n_static = size->types->len;
   g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (GPtrArray) values = g_ptr_array_new ();
 
@@ -205,11 +207,26 @@ run_dynamic (CleaveShapedProgram *self,
       g_ptr_array_add (names, g_strdup (cleave_graph_get_output_name (graph, i)));
       g_ptr_array_add (values, outputs->pdata[i]);
     }
+  if (!cleave_dynamic_program_add_lists (size->dynamic, inputs + n_static, n_inputs - n_static,
+                                         names, values, error))
+    return NULL;
   if (self->tails == NULL)
     self->tails = cleave_dynamic_program_new (size->dynamic, &self->programs.options);
   return cleave_dynamic_program_run_part (
       self->tails, size->dynamic, (const char *const *) names->pdata,
       (CleaveTensor *const *) values->pdata, values->len, NULL, error);
+}
+
+/* Returns how many of `n_inputs` tensors are inputs of the graph. The other tensors are lists of
+ * the dynamic part. */
+static guint
+count_static (const CleaveShapedProgram *self, guint n_inputs)
+{
+  const CleaveGraph *graph = get_largest (self)->graph;
+
+  return cleave_onnx_get_dynamic (graph) == NULL
+             ? n_inputs
+             : MIN (n_inputs, cleave_graph_get_n_inputs (graph));
 }
 
 /* The following functions are public. */
@@ -279,7 +296,9 @@ cleave_shaped_program_get_graph (const CleaveShapedProgram *shaped_program)
 /**
  * cleave_shaped_program_run:
  * @shaped_program: the programs of a model
- * @inputs: (array length=n_inputs): a tensor for each input, in the order of the graph's inputs
+ * @inputs: (array length=n_inputs): a tensor for each input, in the order of the graph's inputs;
+ *   then the tensors of [method@Cleave.OnnxDynamic.get_inputs], in the form of
+ *   [method@Cleave.OnnxDynamic.run]
  * @n_inputs: number of inputs
  * @error: return location for a [struct@GLib.Error]
  *
@@ -310,19 +329,22 @@ cleave_shaped_program_run (CleaveShapedProgram *shaped_program,
 {
   g_autoptr (GArray) types = NULL;
   g_autoptr (GPtrArray) outputs = NULL;
+  guint n_static;
   Size *size;
 
   g_return_val_if_fail (shaped_program != NULL && (inputs != NULL || n_inputs == 0), NULL);
   for (guint i = 0; i < n_inputs; i++)
     g_return_val_if_fail (inputs[i] != NULL, NULL);
-  types = cleave_types_of_tensors (inputs, n_inputs);
+  n_static = count_static (shaped_program, n_inputs);
+  types = cleave_types_of_tensors (inputs, n_static);
   size = find_size (shaped_program, types, error);
   outputs = size == NULL ? NULL : cleave_tensors_new (size->results, error);
   if (outputs == NULL || !cleave_programs_run (&shaped_program->programs, size->compiled, inputs,
-                                               n_inputs, outputs, error))
+                                               n_static, outputs, error))
     return NULL;
-  return size->dynamic == NULL ? g_steal_pointer (&outputs)
-                               : run_dynamic (shaped_program, size, inputs, outputs, error);
+  return size->dynamic == NULL
+             ? g_steal_pointer (&outputs)
+             : run_dynamic (shaped_program, size, inputs, n_inputs, outputs, error);
 }
 
 /**

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ._call import call
 from ._library import Cleave, errors, fail
-from ._tensor import Tensor, as_tensor, dtype_of, element_name, from_strings, shape_of, to_numpy, to_strings
+from ._tensor import Tensor, as_tensor, dtype_of, element_name, bytes_of_strings, from_strings, shape_of, to_numpy, to_strings
 from ._tools import count_threads
 
 # The fields of `Program.stats`.
@@ -66,13 +66,77 @@ def arrange(known, args, inputs):
     return given
 
 
+def arrange_lists(known, lists, args, inputs):
+    """Does the same as `arrange` for a model with inputs that are lists. An optional value may be missing."""
+    absent = {name: None for name, (text, _) in lists.items() if text.startswith('optional(')}
+    single = len(args) == 1 and not isinstance(args[0], dict) and len(known) + len(lists) == 1
+    given = {next(iter({**known, **lists})): args[0]} if single else {}
+    return arrange({**known, **lists}, () if single else args, {**absent, **given, **inputs})
+
+
 def has_strings(dynamic, name):
     return dynamic is not None and call(dynamic.has_strings, name)
 
 
 def array_of_output(dynamic, name, tensor):
-    """Returns the array of an output of the model. If the output has strings, the elements are str."""
+    """Returns the array of an output of the model. If the output has strings, the elements are str. The array of a list is
+    a list of arrays, or None for an absent optional value."""
+    if isinstance(tensor, list):
+        return [array_of_output(dynamic, name, item) for item in tensor]
+    if tensor is None:
+        return None
     return to_strings(tensor) if has_strings(dynamic, name) else to_numpy(tensor)
+
+
+def list_type(dynamic, name):
+    """Returns the type of an input or output that is a list of tensors, and the declared type of the tensors. Returns None
+    for a tensor."""
+    if dynamic is None:
+        return None
+    text, kind = call(dynamic.get_list_type, name)
+    return None if text is None else (text, kind)
+
+
+def lists_of_inputs(dynamic):
+    """Returns the types of the inputs that are lists of tensors, by name."""
+    return {name: list_type(dynamic, name) for name in ([] if dynamic is None else call(dynamic.get_inputs))}
+
+
+def scalar_of(number):
+    import numpy
+    return as_tensor(numpy.array(number, 'int64'))
+
+
+def tensors_of_list(dynamic, name, value, kind):
+    """Returns the tensors that a run takes for a list: the number of tensors, and then the tensors. A sequence is a list of
+    arrays, and an optional value may be None."""
+    text, tensor = kind
+    if value is None:
+        if not text.startswith('optional('):
+            fail(f"input '{name}' is {text}: give a list of arrays")
+        return [scalar_of(-1)]
+    items = [value]
+    if 'seq(' in text:
+        if not isinstance(value, (list, tuple)):
+            fail(f"input '{name}' is {text}: give a list of arrays")
+        items = value
+    is_text = has_strings(dynamic, name)
+    return [scalar_of(len(items))] + [bytes_of_strings(name, item) if is_text else as_tensor(item, element_name(tensor))
+                                      for item in items]
+
+
+def values_of_outputs(dynamic, tensors):
+    """Returns the outputs of a run by name. An output that is a list takes several tensors: their number, and then the
+    tensors. The number -1 means that the value is absent."""
+    tensors, values = iter(tensors), {}
+    for name in call(dynamic.get_outputs):
+        tensor, kind = next(tensors), list_type(dynamic, name)
+        if kind is not None:
+            n = int(to_numpy(tensor))
+            items = [next(tensors) for _ in range(n)]
+            tensor = None if n < 0 else items if 'seq(' in kind[0] else items[0]
+        values[name] = tensor
+    return values
 
 
 def tensor_of_input(dynamic, name, value, kind):
@@ -93,6 +157,23 @@ class Port(NamedTuple):
     dtype: Any
 
 
+class ListPort(NamedTuple):
+    """The type of an input that is a list of tensors, such as 'seq(float32)' or 'optional(float32)', and the shape and the
+    element type of its tensors. A free extent is None."""
+    type: str
+    shape: tuple
+    dtype: Any
+
+
+def ports_of_inputs(dynamic, inputs, lists):
+    """Returns the Port of each input, by name."""
+    ports = {name: port_of_input(dynamic, name, kind) for name, kind in inputs.items()}
+    for name, (text, kind) in lists.items():
+        shape, dtype = port_of_input(dynamic, name, kind)
+        ports[name] = ListPort(text, tuple(None if extent < 0 else extent for extent in shape), dtype)
+    return ports
+
+
 class Program:
     """A graph compiled for a number of threads. A call takes arrays by input name and returns arrays by output name.
     Later calls do not change arrays that an earlier call returned.
@@ -107,12 +188,12 @@ class Program:
     def _set(self, program, graph, reference=False):
         self._program, self._reference = program, reference
         self._dynamic = call(Cleave.onnx_get_dynamic, graph)
-        self._tail = None
+        self._tail, self._lists = None, lists_of_inputs(self._dynamic)
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
         self._outputs = {name: value.get_type() for name, value in graph.outputs.items()}
 
     def _bind(self, given):
-        given = arrange(self._inputs, (), given)
+        given = arrange(self._inputs, (), {name: value for name, value in given.items() if name not in self._lists})
         for name, value in given.items():
             if isinstance(value, (str, bytes)) and not has_strings(self._dynamic, name):
                 fail(f"input '{name}' must be an array, not text: read the file first")
@@ -132,23 +213,27 @@ class Program:
                 return '; add the dimension with [numpy.newaxis]'
         return ''
 
-    def _run_dynamic(self, values):
+    def _run_dynamic(self, values, lists):
         """Runs the dynamic part of the model after the static one. Returns all outputs of the model."""
+        values = list(values.items())
+        for name, kind in self._lists.items():
+            values += [(name, tensor) for tensor in tensors_of_list(self._dynamic, name, lists[name], kind)]
         with errors():
             if self._tail is None:
                 options = program_options(self.stats['n_threads'], self._reference)
                 self._tail = call(Cleave.DynamicProgram.new, self._dynamic, options)
-            outputs = call(self._tail.run, list(values), list(values.values()))
-        return dict(zip(self._dynamic.get_outputs(), outputs[0] if isinstance(outputs, tuple) else outputs))
+            outputs = call(self._tail.run, [name for name, _ in values], [value for _, value in values])
+        return values_of_outputs(self._dynamic, outputs[0] if isinstance(outputs, tuple) else outputs)
 
     def __call__(self, *args, **inputs):
         """Runs once. Takes inputs as keyword arguments, or as a dictionary if names are not Python identifiers. A model
-        with one input also takes a single array."""
-        inputs = arrange(self._inputs, args, inputs)
+        with one input also takes a single array. A sequence is a list of arrays. An optional value may be None or left
+        out."""
+        inputs = arrange_lists(self._inputs, self._lists, args, inputs)
         given, results = self._bind(inputs)
         self._program.run()
         if self._dynamic is not None:
-            results = self._run_dynamic({**given, **results})
+            results = self._run_dynamic({**given, **results}, inputs)
         return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in results.items()}
 
     def run(self, names, feed):
@@ -163,8 +248,8 @@ class Program:
 
     @property
     def inputs(self):
-        """The shape and the numpy.dtype of each input, by name."""
-        return {name: port_of_input(self._dynamic, name, kind) for name, kind in self._inputs.items()}
+        """The shape and the numpy.dtype of each input, by name. A sequence or an optional value has a ListPort."""
+        return ports_of_inputs(self._dynamic, self._inputs, self._lists)
 
     @property
     def outputs(self):
@@ -214,20 +299,24 @@ class ShapedProgram:
         dynamic = call(Cleave.onnx_get_dynamic, graph)
         self._dynamic = dynamic
         self._inputs = {value.name: value.get_type() for value in graph.inputs}
-        self._names = list(graph.outputs if dynamic is None else dynamic.get_outputs())
+        self._lists = lists_of_inputs(dynamic)
+        self._names = list(graph.outputs)
 
     def __call__(self, *args, **inputs):
         """Runs once. Takes inputs as `Program` does."""
-        given = arrange(self._inputs, args, inputs)
+        given = arrange_lists(self._inputs, self._lists, args, inputs)
         tensors = [tensor_of_input(self._dynamic, name, given[name], kind) for name, kind in self._inputs.items()]
+        for name, kind in self._lists.items():
+            tensors += tensors_of_list(self._dynamic, name, given[name], kind)
         with errors():
             outputs = call(self._program.run, tensors)
-        return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in zip(self._names, outputs)}
+        values = dict(zip(self._names, outputs)) if self._dynamic is None else values_of_outputs(self._dynamic, outputs)
+        return {name: array_of_output(self._dynamic, name, tensor) for name, tensor in values.items()}
 
     @property
     def inputs(self):
         """The largest shape and the numpy.dtype of each input, by name."""
-        return {name: port_of_input(self._dynamic, name, kind) for name, kind in self._inputs.items()}
+        return ports_of_inputs(self._dynamic, self._inputs, self._lists)
 
     @property
     def stats(self):

@@ -88,6 +88,14 @@ def from_strings(name, value, kind):
     return as_tensor(numpy.frombuffer(data, 'uint8').reshape(*array.shape, length))
 
 
+def bytes_of_strings(name, value):
+    """Returns the bytes of an array of strings as a tensor, with the length of the longest string as the last extent."""
+    import numpy
+    texts = [str(text).encode() for text in numpy.asarray(value).ravel().tolist()]
+    shape = (*numpy.asarray(value).shape, max(map(len, texts), default=0) or 1)
+    return from_strings(name, value, type_of('uint8', shape))
+
+
 def to_array(tensor, dtype=None, copy=None):
     """Implements numpy's `__array__`. `copy`: True always copies, False never copies, and None copies only if
     necessary."""

@@ -14,6 +14,7 @@ import pytest
 import cleave
 
 from dynamic_models import MODELS
+from list_models import CASES
 from onnx_bytes import floats, model, node, tensor, value_info
 
 
@@ -322,6 +323,38 @@ def test_an_output_of_strings_is_an_array_of_str(tmp_path):
     for program in (cleave.load(path).compile(), cleave.compile(path)):
         got = program(x)
         assert got['label'].tolist() == names[got['y'].argmax(1)].tolist()
+
+
+def test_sequences_are_lists_of_arrays(tmp_path):
+    path = tmp_path / 'grows.onnx'
+    path.write_bytes(CASES['grows-3'][0])
+    x = numpy.random.default_rng(1).standard_normal((6, 4), 'float32')
+    s = [numpy.ones((5, 4), 'float32'), numpy.full((1, 4), 3, 'float32')]
+    for program in (cleave.load(path).compile(), cleave.compile(path)):
+        assert program.inputs['s'] == ('seq(float32)', (None, 4), numpy.dtype('float32'))
+        got = program(x=x, s=s)
+        assert [(t == u).all() for t, u in zip(got['t'], [s[0] / 2, s[1] / 2, got['z'] / 2])] == [True] * 3
+        assert (got['joined'] == numpy.concatenate(got['t'])).all()
+        assert len(program(x=x, s=[])['t']) == 1
+        for wrong, words in ((None, 'give a list of arrays'), (x, 'give a list of arrays'),
+                             ([x, x.astype('float64')], 'its tensor 1 has elements of float64')):
+            with pytest.raises(cleave.Error, match=words):
+                program(x=x, s=wrong)
+        with pytest.raises(cleave.Error, match="no value is given for input 's'"):
+            program(x=x)
+
+
+def test_an_optional_value_may_be_none(tmp_path):
+    path = tmp_path / 'bias.onnx'
+    path.write_bytes(CASES['bias'][0])
+    x = numpy.random.default_rng(1).standard_normal((6, 4), 'float32')
+    graph = cleave.load(path)
+    graph.save(tmp_path / 'again.onnx')
+    for program in (graph.compile(), cleave.compile(path), cleave.load(tmp_path / 'again.onnx').compile()):
+        absent = program(x=x, o=None)
+        assert not absent['has'] and (program(x=x)['z'] == absent['z']).all()
+        given = program(x=x, o=x)
+        assert given['has'] and (given['z'] == x - absent['z']).all()
 
 
 def test_an_input_of_strings_takes_arrays_of_str(tmp_path):

@@ -326,8 +326,9 @@ print_refusals (GTree *versions)
       "run these nodes in front of the model; `cleave extract` writes the other nodes" },
     { "maps of `ai.onnx.ml` (`ZipMap`, `DictVectorizer`), and classifiers of `ai.onnx.ml`",
       "export the model without these ops; `LabelEncoder` and `ArrayFeatureExtractor` run" },
-    { "a sequence or an optional value as an input or an output of the model",
-      "give the tensors of the sequence as inputs or outputs" },
+    { "a sequence or an optional value with other elements than tensors, such as maps, as an input "
+      "or an output of the model",
+      "export the model without this input or output" },
     { "complex numbers, and 8-bit floats that a node computes", "none" },
     { "a node of an unknown domain in the dynamic part",
       "the file keeps the node, but `cleave run` fails" },

@@ -12,6 +12,7 @@ import zipfile
 
 from command import CommandTest, npy
 from dynamic_models import MODELS
+from list_models import CASES
 from onnx_bytes import block, floats, model, node, number, tensor, value_info
 
 
@@ -265,6 +266,31 @@ class Dynamic(CommandTest):
         self.assertIn("note: the shapes of 4 nodes depend on data, from NonZero 'where' on", run.stderr.decode())
         self.assertIn('equal', self.good('diff', 'm.onnx', 's.onnx'))
         self.assertEqual(self.json('info', 's.onnx')['dynamic']['outputs'], ['scaled', 'rows'])
+
+    def test_sequences_are_read_from_archives_and_written_as_files(self):
+        path = self.write('grows.onnx', CASES['grows-1'][0])
+        text = self.good('info', path)
+        self.assertIn('input       s: seq(float32)', text)
+        self.assertIn('output      t: seq(float32)', text)
+        self.assertEqual(self.json('info', path)['dynamic']['lists'],
+                         [{'name': 's', 'type': 'seq(float32)', 'input': True}, {'name': 't', 'type': 'seq(float32)', 'input': False}])
+        self.good('run', path, '--save-inputs', self.path('in'), '--output-dir', self.path('out'))
+        self.assertEqual(sorted(os.listdir(self.path('in'))), ['s.0.npy', 's.1.npy', 'x.npy'])
+        self.assertEqual(sorted(os.listdir(self.path('out'))), ['joined.npy', 't.0.npy', 't.1.npy', 't.2.npy', 'z.npy'])
+        given = ['--input', 'x=' + self.path('in/x.npy'), '--input', 's=' + self.path('in/s.0.npy')]
+        names = [one['name'] for one in self.json('run', path, *given, '--input', 's=' + self.path('in/s.1.npy'))['outputs']]
+        self.assertEqual(names, ['z', 't.0', 't.1', 't.2', 'joined'])
+        self.assertEqual(len(self.json('run', path, *given)['outputs']), 4)
+        self.bad("'s', which is a list of tensors: give the tensors to the run", 'info', path, '--shape', 's=3,4')
+
+    def test_optional_inputs_may_be_absent(self):
+        path = self.write('bias.onnx', CASES['bias'][0])
+        self.good('run', path, '--save-inputs', self.path('in'))
+        self.assertEqual(os.listdir(self.path('in')), ['x.npy'])
+        file = 'o=' + self.path('in/x.npy')
+        self.assertIn('equal', self.good('diff', path, path, '--input', file))
+        self.assertNotEqual(self.json('run', path)['outputs'], self.json('run', path, '--input', file)['outputs'])
+        self.bad("'o' is optional(float32): give one tensor", 'run', path, '--input', file, '--input', file)
 
     def test_what_cannot_have_a_dynamic_part_is_refused(self):
         self.bad('a saved program cannot have them', 'compile', 'm.onnx', '-o', 'm.plan')

@@ -13,6 +13,7 @@ import command
 import json_schema
 import page_models
 from dynamic_models import MODELS
+from list_models import CASES
 from onnx_bytes import floats, model, node, tensor, value_info
 
 SOURCE = os.path.abspath(sys.argv.pop())
@@ -39,12 +40,13 @@ class Schemas(command.CommandTest):
         mask = self.write('mask.onnx', MODELS['mask'])
         labels = self.write('labels.onnx', MODELS['labels'])
         words = self.write('words.onnx', MODELS['words'])
+        lists = self.write('lists.onnx', CASES['grows-1'][0])
         cell = self.write('cell.cleave', b'%x = Input : float32 4  # x\n%h = Input : float32 4  # h\n%y = Add %x, %h\n'
                           b'output %y  # h_next\n')
         sequence = self.write('sequence.onnx', page_models.sequence_net())
         chain, renamed = self.chain, self.write('renamed.onnx', command.chain().replace(b'\x01y', b'\x01z'))
         return [
-            ('info', mask), ('info', words), ('run', mask), ('run', labels), ('run', chain, '--max-memory', '40MiB'), ('info', sequence, '--shape', 'batch=1,length=1..9'), ('info', defaults), ('info', chain, '--program', '--nodes'), ('diff', chain, other), ('diff', chain, renamed),
+            ('info', mask), ('info', words), ('info', lists), ('run', mask), ('run', labels), ('run', chain, '--max-memory', '40MiB'), ('info', sequence, '--shape', 'batch=1,length=1..9'), ('info', defaults), ('info', chain, '--program', '--nodes'), ('diff', chain, other), ('diff', chain, renamed),
             ('split', chain, *self.SPLIT, '--max-pieces', '2', '--check'), ('split', chain, '--all', '--dims', 'H', '--num-chunks', '16'),
             ('split', chain, '--node', 'pool1', '--max-piece-memory', '4kB'), ('split', large, '--for-threads', '2'),
             ('fit', chain, '--check'), ('fit', chain, '--for', 'ort'), ('fit', chain, '--exclude-inputs'), ('fit', chain, '--frontier'),

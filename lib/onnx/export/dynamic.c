@@ -117,22 +117,29 @@ write_outputs (CleaveOnnxExport *export)
   g_free (old);
 }
 
-/* Gives inputs that are tensors of strings the type string, which they have in the model. */
+/* Gives inputs that are tensors of strings the type string, which they have in the model. Adds the
+ * inputs that are sequences or optional values, which the graph does not have. */
 static void
-write_text_inputs (CleaveOnnxExport *export)
+write_inputs (CleaveOnnxExport *export)
 {
   Onnx__GraphProto *whole = export->model->graph, *part = export->dynamic_graph;
+  const size_t n_static = whole->n_input;
 
   for (size_t i = 0; i < part->n_input; i++)
-    for (size_t k = 0; k < whole->n_input; k++)
-      if (strcmp (whole->input[k]->name, part->input[i]->name) == 0)
-        {
-          Onnx__ValueInfoProto *bytes = whole->input[k];
+    {
+      size_t k = 0;
 
-          whole->input[k] = part->input[i];
-          part->input[i] = bytes;
-          break;
+      while (k < n_static && strcmp (whole->input[k]->name, part->input[i]->name) != 0)
+        k++;
+      if (k == n_static)
+        {
+          cleave_wire_append (&whole->input, &whole->n_input, part->input[i]);
+          continue;
         }
+      onnx__value_info_proto__free_unpacked (whole->input[k], NULL);
+      whole->input[k] = part->input[i];
+    }
+  part->n_input = 0;
 }
 
 /* Returns the set of the names of all values in the file. The set owns copies of the names. */
@@ -173,7 +180,7 @@ cleave_onnx_export_dynamic (CleaveOnnxExport *export, GError **error)
   for (size_t i = 0; i < part->n_initializer; i++)
     cleave_wire_append (&whole->initializer, &whole->n_initializer, part->initializer[i]);
   part->n_initializer = 0;
-  write_text_inputs (export);
+  write_inputs (export);
   write_outputs (export);
   export->n_static_nodes = whole->n_node;
   for (size_t i = 0; i < part->n_node; i++)

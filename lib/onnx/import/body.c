@@ -2,6 +2,7 @@
 
 /* Reads the nodes of a graph of the file: the model's graph, or the body of a Loop or an If. */
 
+#include "lists.h"
 #include "node-values.h"
 #include "texts.h"
 
@@ -240,7 +241,8 @@ read_or_defer (CleaveOnnxImport *import,
   if (dynamic != NULL && g_hash_table_lookup (import->dynamic, dynamic) == NULL)
     {
       import->unknown = dynamic;
-      import->why = "reads strings";
+      import->why =
+          cleave_onnx_is_list_input (import, dynamic) ? "reads a list of tensors" : "reads strings";
       dynamic = NULL;
     }
   if (dynamic == NULL && import->why == NULL)

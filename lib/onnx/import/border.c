@@ -5,6 +5,7 @@
 
 #include "deferred.h"
 
+#include "lists.h"
 #include "texts.h"
 
 #include "../../ir/defaults.h"
@@ -127,8 +128,8 @@ add_nodes (const CleaveOnnxImport *import, CleaveOnnxDynamic *dynamic)
     }
 }
 
-/* Serializes a graph with the dynamic nodes, the initializers and inputs that are strings, and the
- * model's outputs. */
+/* Serializes a graph with the dynamic nodes, the initializers that are strings, the inputs that are
+ * strings, sequences or optional values, and the model's outputs. */
 static GBytes *
 pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
 {
@@ -159,8 +160,9 @@ pack_graph (const CleaveOnnxImport *import, const Onnx__GraphProto *whole)
       texts[graph.n_initializer++] = whole->initializer[i];
   graph.input = inputs;
   for (size_t i = 0; i < whole->n_input; i++)
-    if (cleave_onnx_is_text_input (import, whole->input[i]) &&
-        g_hash_table_contains (import->values, whole->input[i]->name))
+    if (cleave_onnx_is_list (whole->input[i]) ||
+        (cleave_onnx_is_text_input (import, whole->input[i]) &&
+         g_hash_table_contains (import->values, whole->input[i]->name)))
       inputs[graph.n_input++] = whole->input[i];
   n = onnx__graph_proto__get_packed_size (&graph);
   data = g_malloc (n + 1);
@@ -178,7 +180,7 @@ remove_items (CleaveOnnxImport *import)
 {
   g_autoptr (GHashTable) items = g_hash_table_new (NULL, NULL);
 
-  for (guint i = 0; i < import->all_values->len; i++)
+  for (guint i = 0; import->all_values != NULL && i < import->all_values->len; i++)
     {
       const CleaveOnnxValue *value = import->all_values->pdata[i];
 
@@ -226,7 +228,7 @@ cleave_onnx_finish_dynamic (CleaveOnnxImport *import, const Onnx__GraphProto *wh
 {
   g_autoptr (CleaveOnnxDynamic) dynamic = cleave_onnx_dynamic_new ();
 
-  if (!find_border (import, dynamic, error))
+  if (!find_border (import, dynamic, error) || !cleave_onnx_keep_lists (dynamic, whole, error))
     return FALSE;
   add_nodes (import, dynamic);
   dynamic->graph = pack_graph (import, whole);

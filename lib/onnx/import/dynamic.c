@@ -8,7 +8,8 @@
  *     NonZero (scores) -> i    dynamic: the cause
  *     Gather (boxes, i) -> y   dynamic: it reads i
  *
- * A node that makes a sequence is dynamic, too, if a dynamic node reads the sequence. */
+ * A node that makes a sequence is dynamic, too, if a dynamic node reads the sequence, or if the
+ * sequence is an output of the model. */
 
 #include "deferred.h"
 
@@ -146,9 +147,9 @@ typedef struct
 {
   CleaveOnnxImport *import;
   const char *name;
-  GPtrArray *todo; /* CleaveOnnxDeferred: dynamic nodes whose operands may still be sequences of
-                    * static nodes */
-  gboolean found;
+  GPtrArray *todo;    /* CleaveOnnxDeferred: dynamic nodes whose operands may still be sequences of
+                       * static nodes */
+  gboolean is_output; /* whether the names are outputs of the model */
 } Pull;
 
 static void
@@ -162,20 +163,29 @@ pull_maker (const char *name, gpointer data)
     return;
   g_ptr_array_steal_index (pull->import->makers, index);
   maker->value = g_strdup (name);
-  maker->reason = g_strdup_printf ("makes the sequence '%s', which a dynamic node reads", name);
+  maker->is_cause = pull->is_output;
+  maker->reason =
+      pull->is_output
+          ? g_strdup ("makes a list of tensors, which is an output of the model")
+          : g_strdup_printf ("makes the sequence '%s', which a dynamic node reads", name);
   g_ptr_array_add (pull->import->deferred, maker);
   g_ptr_array_add (pull->todo, maker);
   for (size_t i = 0; i < maker->proto->n_output; i++)
     g_hash_table_insert (pull->import->dynamic, maker->proto->output[i], maker);
 }
 
-/* Makes a node dynamic if it makes a sequence which a dynamic node reads. */
+/* Makes a node dynamic if it makes a sequence which a dynamic node reads, or which is an output of
+ * the model. */
 static void
 pull_makers (CleaveOnnxImport *import)
 {
   g_autoptr (GPtrArray) todo = g_ptr_array_new ();
-  Pull pull = { .import = import, .todo = todo };
+  Pull pull = { .import = import, .todo = todo, .is_output = TRUE };
 
+  for (size_t i = 0; i < import->whole->n_output; i++)
+    if (import->whole->output[i]->name != NULL)
+      pull_maker (import->whole->output[i]->name, &pull);
+  pull.is_output = FALSE;
   for (guint i = 0; i < import->deferred->len; i++)
     g_ptr_array_add (todo, import->deferred->pdata[i]);
   while (todo->len > 0)
@@ -198,9 +208,11 @@ compare_positions (gconstpointer a, gconstpointer b)
 gboolean
 cleave_onnx_collect_dynamic (CleaveOnnxImport *import)
 {
-  if (import->dynamic == NULL || import->deferred->len == 0)
+  if (import->dynamic == NULL)
     return FALSE;
   pull_makers (import);
+  if (import->deferred->len == 0)
+    return FALSE;
   g_ptr_array_sort (import->deferred, compare_positions);
   return TRUE;
 }

@@ -182,8 +182,11 @@ read_outputs (CleaveOnnxImport *import,
       if (value == NULL)
         return cleave_fail (error, CLEAVE_ERROR_MODEL, "the output '%s' is not defined", name);
       if (value->items != NULL)
-        return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                            "the output '%s' is a sequence: give its tensors as outputs", name);
+        return cleave_fail (
+            error, CLEAVE_ERROR_MODEL,
+            "the output '%s' is a sequence: give its tensors as outputs, or load the "
+            "model with a dynamic part",
+            name);
       result = cleave_onnx_value_result (import, value);
       if (!cleave_onnx_check_output (import, proto->output[i], cleave_result_get_type (result),
                                      is_fixed, error))

@@ -104,8 +104,9 @@ typedef struct
   gint64 block;               /* number of channels in a block; 0: not known yet */
 
   /* The dynamic part. The tables are NULL unless the caller asks for a dynamic part. */
-  GHashTable *dynamic;      /* maps a result of a dynamic node to its CleaveOnnxDeferred (borrowed);
-                             * maps an initializer or an input of strings to NULL */
+  GHashTable *dynamic;      /* maps a result of a dynamic node to its CleaveOnnxDeferred (borrowed).
+                             * Maps initializers and inputs that the graph cannot have to NULL:
+                             * strings, sequences and optional values. */
   GPtrArray *deferred;      /* CleaveOnnxDeferred: the dynamic nodes so far */
   GHashTable *sequences;    /* maps the name of a sequence to its CleaveOnnxDeferred in `makers` */
   GPtrArray *makers;        /* CleaveOnnxDeferred: static nodes that made sequences */

@@ -4,7 +4,7 @@
  *
  * Over 400 lines: the shapes, extents, numbers and values of all inputs go through one table. */
 
-#include "import.h"
+#include "lists.h"
 
 #include <string.h>
 
@@ -147,6 +147,19 @@ cleave_onnx_keep_defaults (CleaveOnnxImport *import)
   cleave_graph_set_defaults (import->graph, g_steal_pointer (&import->defaults));
 }
 
+/* Marks an input of strings, a sequence or an optional value as dynamic, so that the nodes that
+ * read it become dynamic. */
+static gboolean
+defer_input (CleaveOnnxImport *import, const Onnx__ValueInfoProto *info, GError **error)
+{
+  if (!cleave_onnx_is_read (import, info->name))
+    return cleave_fail (error, CLEAVE_ERROR_MODEL,
+                        "input '%s' %s, and no node reads it: remove it from the model", info->name,
+                        cleave_onnx_is_list (info) ? "is a list of tensors" : "has strings");
+  g_hash_table_insert (import->dynamic, info->name, NULL);
+  return TRUE;
+}
+
 /* Lists the inputs of the graph. An input with an initializer becomes a constant instead, unless
  * the caller gives it another value. */
 static GPtrArray *
@@ -168,6 +181,12 @@ list_inputs (CleaveOnnxImport *import,
         return NULL;
       if (import->dynamic != NULL && g_hash_table_contains (import->dynamic, proto->input[i]->name))
         continue; /* the initializer is a tensor of strings */
+      if (import->dynamic != NULL && cleave_onnx_is_list (proto->input[i]))
+        {
+          if (!defer_input (import, proto->input[i], error))
+            return NULL;
+          continue;
+        }
       value = g_hash_table_lookup (import->values, proto->input[i]->name);
       if (value == NULL)
         g_ptr_array_add (inputs, proto->input[i]);
@@ -192,6 +211,18 @@ typedef struct
   const CleaveShape *shape; /* shape that the caller gives the input; NULL: the caller gives none */
   CleaveTensor *value;      /* value that the caller gives the input; NULL: the caller gives none */
 } Given;
+
+/* Fails if the caller gives the shape or the value of an input that is a sequence or an optional
+ * value. */
+static gboolean
+check_no_list (const CleaveOnnxImport *import, const char *name, const char *what, GError **error)
+{
+  return name == NULL || !cleave_onnx_is_list_input (import, name) ||
+         cleave_fail (error, CLEAVE_ERROR_OPTION,
+                      "a %s is given for '%s', which is a list of tensors: give the tensors to the "
+                      "run",
+                      what, name);
+}
 
 /* Returns the entry for input `name` in `given`, which is indexed by input. `name` NULL: the only
  * input. Returns NULL on error: there is no such input, or the caller gave its shape or value
@@ -236,7 +267,8 @@ is_for_dim (const CleaveOnnxShape *shape, const GPtrArray *inputs, const GPtrArr
 }
 
 static gboolean
-assign (const CleaveOnnxOptions *options,
+assign (const CleaveOnnxImport *import,
+        const CleaveOnnxOptions *options,
         const GPtrArray *inputs,
         const GPtrArray *dims,
         Given *given,
@@ -244,7 +276,10 @@ assign (const CleaveOnnxOptions *options,
 {
   for (guint i = 0; options != NULL && i < options->n_values; i++)
     {
-      Given *to = find_given (options->values[i].name, "value", inputs, given, error);
+      const char *name = options->values[i].name;
+      Given *to = check_no_list (import, name, "value", error)
+                      ? find_given (name, "value", inputs, given, error)
+                      : NULL;
 
       if (to == NULL)
         return FALSE;
@@ -256,7 +291,9 @@ assign (const CleaveOnnxOptions *options,
 
       if (is_for_dim (&options->shapes[i], inputs, dims))
         continue;
-      to = find_given (options->shapes[i].name, "shape", inputs, given, error);
+      to = check_no_list (import, options->shapes[i].name, "shape", error)
+               ? find_given (options->shapes[i].name, "shape", inputs, given, error)
+               : NULL;
       if (to == NULL)
         return FALSE;
       to->shape = &options->shapes[i].shape;
@@ -380,18 +417,6 @@ bind_value (CleaveOnnxImport *import,
       error);
 }
 
-/* Marks an input of strings as dynamic, so that the nodes that read it become dynamic. */
-static gboolean
-defer_texts (CleaveOnnxImport *import, const Onnx__ValueInfoProto *info, GError **error)
-{
-  if (!cleave_onnx_is_read (import, info->name))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                        "input '%s' has strings, and no node reads it: remove it from the model",
-                        info->name);
-  g_hash_table_insert (import->dynamic, info->name, NULL);
-  return TRUE;
-}
-
 static gboolean
 add_input (CleaveOnnxImport *import,
            const Onnx__ValueInfoProto *info,
@@ -412,7 +437,7 @@ add_input (CleaveOnnxImport *import,
     return FALSE;
   if (shape != NULL)
     cleave_onnx_origin_set_metadata (import->origin, key, shape);
-  return !cleave_onnx_is_text_input (import, info) || defer_texts (import, info, error);
+  return !cleave_onnx_is_text_input (import, info) || defer_input (import, info, error);
 }
 
 /* Completes the error for an input without a shape: adds the names of later inputs with free
@@ -464,7 +489,7 @@ cleave_onnx_read_inputs (CleaveOnnxImport *import,
   if (inputs == NULL)
     return FALSE;
   given = g_new0 (Given, inputs->len + 1);
-  if (!assign (options, inputs, dims, given, error) ||
+  if (!assign (import, options, inputs, dims, given, error) ||
       !keep_dims (import, options, inputs, dims, given, made, error))
     return FALSE;
   for (guint i = 0; i < inputs->len; i++)

@@ -4,6 +4,7 @@
  * So the import folds each node with the reference kernel, takes one branch of an If, and unrolls a
  * Loop until its condition ends it. No op needs a second implementation for such runs. */
 
+#include "lists.h"
 #include "texts.h"
 
 #include "../dynamic.h"
@@ -106,10 +107,14 @@ bind_border (CleaveOnnxImport *import,
         return FALSE;
     }
   for (guint i = 0; i < n_values; i++)
-    if (g_hash_table_contains (dynamic->texts, names[i])
-            ? !bind_texts (import, names[i], values[i], error)
-            : !bind_given (import, names[i], values[i], FALSE, error))
+    if (g_hash_table_contains (dynamic->lists, names[i]))
+      continue;
+    else if (g_hash_table_contains (dynamic->texts, names[i])
+                 ? !bind_texts (import, names[i], values[i], error)
+                 : !bind_given (import, names[i], values[i], FALSE, error))
       return FALSE;
+  if (!cleave_onnx_bind_lists (import, dynamic, names, values, n_values, error))
+    return FALSE;
   for (guint i = 0; i < dynamic->reads->len; i++)
     if (!g_hash_table_contains (import->values, dynamic->reads->pdata[i]))
       return cleave_fail (error, CLEAVE_ERROR_OPTION,
@@ -181,14 +186,24 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
     {
       const char *name = dynamic->outputs[i];
       const CleaveOnnxValue *value = g_hash_table_lookup (import->values, name);
+      const CleaveOnnxListType *list = g_hash_table_lookup (dynamic->lists, name);
       CleaveTensor *tensor;
 
       if (value == NULL)
         return cleave_fail_null (error, CLEAVE_ERROR_MODEL, "the output '%s' is not defined", name);
-      if (value->constant == NULL)
+      if (value->items != NULL && list == NULL)
         return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
-                                 "the output '%s' is a sequence: give its tensors as outputs",
+                                 "the output '%s' is a list of tensors, but the model declares a "
+                                 "tensor",
                                  name);
+      if (list != NULL && value->items == NULL)
+        return cleave_fail_null (error, CLEAVE_ERROR_MODEL,
+                                 "the output '%s' is a tensor, but the model declares %s", name,
+                                 list->text);
+      if (list != NULL && !cleave_onnx_take_list (import, name, list, value, outputs, error))
+        return NULL;
+      if (list != NULL)
+        continue;
       if (value->is_text != g_hash_table_contains (dynamic->texts, name))
         return cleave_fail_null (
             error, CLEAVE_ERROR_MODEL, "the output '%s' has %s, but the model declares %s", name,
@@ -216,6 +231,11 @@ take_outputs (CleaveOnnxImport *import, const CleaveOnnxDynamic *dynamic, GError
  *
  * Runs the dynamic part node by node, after a program ran the static part. The shapes of results
  * follow from the values of operands.
+ *
+ * Some inputs and outputs are lists ([method@Cleave.OnnxDynamic.get_list_type]). A list takes
+ * several entries of @values or of the result: the number of its tensors, a scalar of int64, and
+ * then the tensors. The number -1 means that an optional value is absent. The name of an input
+ * occurs once for each entry.
  *
  * Fails with the errors of [func@Cleave.onnx_parse] if a node cannot run, and with
  * %CLEAVE_ERROR_OPTION if a value is missing that the dynamic part reads.

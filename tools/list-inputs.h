@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+#include <cleave/cleave.h>
+
+/* Inputs of the model that are sequences or optional values, for inputs.c. The tensors of a run are
+ * those of the graph's inputs, then for each list the number of its tensors and the tensors. */
+
+/* The list of an input. */
+typedef struct
+{
+  const char *name, *type; /* `type`: such as "seq(float32)" */
+  CleaveTensorType tensor; /* declared type of the tensors, with -1 for a free extent */
+  gboolean has_strings;
+  GPtrArray *tensors; /* CleaveTensor; NULL: no --input gives the list */
+} CleaveListInput;
+
+/* Returns the lists (CleaveListInput) of the model's inputs, in the order of the model. */
+GArray *cleave_list_inputs_new (const CleaveGraph *graph);
+/* Returns the list of this name; NULL: there is none. With `name` NULL, returns the only input of
+ * the model, if it is a list. */
+CleaveListInput *
+cleave_list_inputs_find (GArray *lists, const CleaveGraph *graph, const char *name);
+/* Adds the tensors of a file to the end of a list: the only tensor of the file, or all tensors of a
+ * .npz archive in the archive's order. */
+gboolean cleave_list_input_load (CleaveListInput *list, const char *path, GError **error);
+/* Appends all lists to the tensors of a run. A sequence without a file has two random tensors. An
+ * optional value without a file is absent. */
+gboolean cleave_list_inputs_append (GArray *lists, gint64 seed, GPtrArray *tensors, GError **error);
