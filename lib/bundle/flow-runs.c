@@ -45,8 +45,9 @@ take_rows (CleaveBundleFlow *flow, const CleaveBundleRun *run)
       get_slot (flow, s)->capacity = run->capacity[s - run->first];
 }
 
-/* Stores in `run` the number of rows of each ring of the current segment, whose loop has just
- * run. */
+/* Stores the result of a run of the current segment's loop in `run`: the number of rows of each
+ * ring. Also stores the overlays of the segment and of all shorter segments with the same last
+ * step. */
 static void
 keep_rows (CleaveBundleFlow *flow, CleaveBundleRun *run)
 {

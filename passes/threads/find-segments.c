@@ -92,7 +92,8 @@ result_bytes (const CleaveNode *node)
   return node->n_results == 0 ? 0 : cleave_tensor_type_n_bytes (&node->results[0].type);
 }
 
-/* Returns the dimension of rows. Returns -1 if there are fewer than two rows for each thread. */
+/* Returns dimension H of the node's result 0. Returns -1 if there is none, or if it has fewer than
+ * two rows for each thread. */
 static gint
 find_rows (const CleaveNode *node, guint n_threads)
 {
