@@ -354,6 +354,12 @@ print_refusals (GTree *versions)
       "use `LSTM`, which supports these" },
     { "`sequence_lens` of `Scan` 8", "convert the model to opset 9 or later" },
     { "blocks of 8-bit floats", "store the weight as `float32` or `int8`" },
+    { "`transBatchA` and `transBatchB` of `FusedMatMul`; the mean and the deviation of "
+      "`SkipLayerNormalization`",
+      "save the model with the level `basic` of ONNX Runtime" },
+    { "`tf_half_pixel_for_nn` of `Resize` with `exclude_outside` or with another `nearest_mode`",
+      "export the model with `half_pixel`" },
+    { "a tensor in segments", "write the tensor as one raw tensor or as external data" },
   };
 
   printf ("\n## Not supported\n\n");
