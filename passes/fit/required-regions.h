@@ -49,6 +49,13 @@ struct _CleaveFitWalker
 {
   const CleaveFitSteps *steps;
   gint64 *crossing; /* indexed by step: bytes that are live before the step and still during it */
+  gint64 *largest;  /* indexed by step: bytes of the largest buffer in `crossing` */
+  /* indexed by step: with pieces of this number of bytes, a walk finds no candidate that begins at
+   * the step or earlier. The numbers are for walks that end at step `room_end`, with `max_bytes` of
+   * `room_bytes`. */
+  gint64 *room;
+  guint room_end;
+  gint64 room_bytes;
   CleaveFitRequired *required;      /* indexed by value: the required region */
   CleaveFitPieceBytes *piece_bytes; /* indexed by buffer: the bytes of pieces */
   /* indexed by step: bytes of the pieces in all buffers, as CleaveFitPieceBytes explains */

@@ -13,20 +13,22 @@
  * after a pooling, even if the result of the next convolution is slightly smaller. */
 #define BORDER_TOLERANCE 100
 
-/* Sets `crossing`, indexed by step: the bytes of buffers that are live both before the step and in
- * it. */
+/* Sets `crossing` and `largest` of a walker. */
 static void
 find_crossing (CleaveFitWalker *walker)
 {
   const CleaveFitSteps *steps = walker->steps;
 
   walker->crossing = g_new0 (gint64, steps->n_steps + 2);
+  walker->largest = g_new0 (gint64, steps->n_steps + 2);
   for (guint b = 0; b < steps->buffers->len; b++)
     {
       const CleaveFitBuffer *buffer = cleave_fit_buffer (steps, b);
 
       walker->crossing[buffer->first + 1] += buffer->n_bytes;
       walker->crossing[MIN (buffer->last + 1, (gint) steps->n_steps + 1)] -= buffer->n_bytes;
+      for (gint s = buffer->first + 1; s <= MIN (buffer->last, (gint) steps->n_steps); s++)
+        walker->largest[s] = MAX (walker->largest[s], buffer->n_bytes);
     }
   for (guint s = 1; s <= steps->n_steps; s++)
     walker->crossing[s] += walker->crossing[s - 1];
@@ -41,6 +43,7 @@ cleave_fit_walker_new (const CleaveFitSteps *steps)
   find_crossing (walker);
   for (guint s = 0; s < steps->n_steps; s++)
     walker->peak = MAX (walker->peak, steps->live[s]);
+  walker->room = g_new0 (gint64, steps->n_steps + 1);
   walker->required = g_new0 (CleaveFitRequired, steps->values->len + 1);
   walker->piece_bytes = g_new0 (CleaveFitPieceBytes, steps->buffers->len + 1);
   walker->middle = g_new0 (gint64, steps->n_steps + 1);
@@ -56,6 +59,8 @@ void
 cleave_fit_walker_free (CleaveFitWalker *walker)
 {
   g_free (walker->crossing);
+  g_free (walker->largest);
+  g_free (walker->room);
   g_free (walker->required);
   g_free (walker->piece_bytes);
   g_free (walker->middle);
@@ -216,14 +221,18 @@ find_peak (const CleaveFitState *state, guint begin)
   return crossing[begin] + crossing[state->walk->end] - state->both + find_inner_of (state, begin);
 }
 
-/* Appends the segment that begins at step `begin` if it needs less than `most` bytes, the peak of
- * its unsplit steps. */
+/* Appends the segment that begins at step `begin` if it needs less than `most` bytes. */
 static void
 add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *found)
 {
   const CleaveFitWalk *walk = state->walk;
   const double n_more = cleave_fit_count_tiles (walk) - 1;
-  CleaveFitCandidate candidate = {
+  const gint64 n_bytes = find_peak (state, begin);
+  CleaveFitCandidate candidate;
+
+  if (n_bytes - state->walker->largest[begin] >= most)
+    return; /* an overlay saves at most the largest buffer */
+  candidate = (CleaveFitCandidate){
     .begin = begin,
     .end = walk->end,
     .n_strips = walk->n_strips,
@@ -233,16 +242,15 @@ add_candidate (const CleaveFitState *state, guint begin, gint64 most, GArray *fo
     .cuts_weights = state->cuts_weights,
     .halo = walk->halo,
     .in_bands = walk->in_bands,
-    .n_bytes = find_peak (state, begin),
+    .n_bytes = n_bytes,
+    .estimate = n_bytes,
     .overlay = find_overlay (state, begin),
     .macs = state->macs,
     .work = cleave_cost_of_macs_in_strips (state->macs) + state->idle_ns +
             (state->piece_ns + state->reread_ns) * n_more +
             cleave_cost_of_rows ((double) state->copied),
   };
-
-  candidate.estimate = candidate.n_bytes;
-  if (candidate.n_bytes - cleave_fit_overlay_get_saved (&candidate.overlay) < most)
+  if (n_bytes - cleave_fit_overlay_get_saved (&candidate.overlay) < most)
     g_array_append_val (found, candidate);
 }
 
@@ -270,6 +278,43 @@ cleave_fit_walker_get_n_visits (const CleaveFitWalker *walker)
   return walker->n_visits;
 }
 
+/* Returns the least bytes of pieces with which a candidate that begins at step `begin` needs `most`
+ * bytes. `after` is the size of the buffers that are live after the candidate, and `both` is the
+ * size of the buffers that are live before and after it. An overlay saves at most the largest
+ * buffer that is live before the candidate. */
+static gint64
+count_room (const CleaveFitWalker *walker, guint begin, gint64 most, gint64 after, gint64 both)
+{
+  const gint64 before = MAX (walker->crossing[begin] - both - walker->largest[begin], 0);
+
+  return cleave_fit_walker_is_border (walker, begin) ? most - after - before : 0;
+}
+
+/* Sets `room` for the steps from `least` to the end of a walk. The bytes of pieces never decrease
+ * while a walk adds steps, so a walk stops where they reach `room`. */
+static void
+find_room (CleaveFitWalker *walker, const CleaveFitWalk *walk, guint least)
+{
+  const CleaveFitSteps *steps = walker->steps;
+  const gint64 after = walker->crossing[walk->end];
+  gint64 both = after, most = 0, room = 0;
+
+  if (walker->room_end == walk->end && walker->room_bytes == walk->max_bytes)
+    return;
+  walker->room_end = walk->end;
+  walker->room_bytes = walk->max_bytes;
+  for (guint s = walk->end; s-- > least;)
+    {
+      for (guint b = steps->first_buffer[s]; b < steps->first_buffer[s + 1]; b++)
+        if (cleave_fit_buffer (steps, b)->last >= (gint) walk->end)
+          both -= cleave_fit_buffer (steps, b)->n_bytes;
+      most = MAX (most, steps->live[s]);
+      walker->room[s] = count_room (walker, s, MIN (most, walk->max_bytes), after, both);
+    }
+  for (guint s = least; s < walk->end; s++)
+    room = walker->room[s] = MAX (walker->room[s], room);
+}
+
 gboolean
 cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArray *found)
 {
@@ -281,7 +326,6 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
                                walk->n_columns > 1 ? CLEAVE_FIT_N_SAMPLES : CLEAVE_FIT_N_OF_STRIPS,
                            .both = walker->crossing[walk->end],
                            .overlaps = walk->n_columns > 1 };
-  const gint64 max_bytes = MIN (walk->max_bytes, walker->peak);
   gint64 most = 0; /* peak of the unsplit steps in bytes */
 
   walker->walk_number++;
@@ -289,7 +333,8 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
   g_array_set_size (walker->read, 0);
   g_array_set_size (walker->ends, 0);
   g_array_set_size (walker->joins, 0);
-  for (guint s = walk->end; s-- > least;)
+  find_room (walker, walk, least);
+  for (guint s = walk->end; s-- > least && find_inner (&state) < walker->room[s];)
     {
       walker->middle[s] = walker->first[s] = walker->top[s] = 0;
       most = MAX (most, steps->live[s]);
@@ -297,10 +342,8 @@ cleave_fit_walker_walk (CleaveFitWalker *walker, const CleaveFitWalk *walk, GArr
         if (!cleave_fit_visit (&state, i))
           return state.overlaps;
       cleave_fit_add_buffers (&state, s);
-      if (find_inner (&state) >= max_bytes)
-        break;
       if (cleave_fit_walker_is_border (walker, s))
-        add_candidate (&state, s, MIN (most, max_bytes), found);
+        add_candidate (&state, s, MIN (most, walk->max_bytes), found);
     }
   return state.overlaps;
 }
