@@ -238,6 +238,8 @@ void cleave_onnx_export_resize_part (CleaveOnnxExport *export, const CleaveNode 
  * results. */
 gboolean
 cleave_onnx_export_custom (CleaveOnnxExport *export, const CleaveNode *node, GError **error);
+/* Sets the error of a node whose op has no form in ONNX. Returns FALSE. */
+gboolean cleave_onnx_export_refuse (const CleaveNode *node, GError **error);
 /* Decides which nodes become branches of Ifs. Returns the nodes (CleaveNode) in an order in which
  * they can be written. The first Where of an If stands for the whole If in this order. Returns NULL
  * on error. */

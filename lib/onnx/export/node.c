@@ -388,10 +388,7 @@ cleave_onnx_export_node (CleaveOnnxExport *export, const CleaveNode *node, GErro
   if (node->op == export->custom)
     return cleave_onnx_export_custom (export, node, error);
   if ((node->op->flags & CLEAVE_OP_NOT_ONNX) != 0)
-    return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                        "%s '%s' has no form in ONNX: write a .cleave file, or run cleave opt "
-                        "--passes tflite-to-qdq before, which replaces most ops and loses bits",
-                        node->op->name, node->name);
+    return cleave_onnx_export_refuse (node, error);
   for (const CleaveAttr *attr = node->op->attrs; attr != NULL && attr->name != NULL; attr++)
     if (is_own (attr, node->attrs))
       return export_own (export, node, attr, error);
