@@ -309,6 +309,27 @@ START_TEST (memories_that_are_too_small_name_the_least)
 }
 END_TEST
 
+/* The test below checks the error for refused nodes. */
+
+START_TEST (nine_of_twelve_refused_nodes_are_named)
+{
+  static const char *const any[] = { NULL };
+  g_autoptr (GString) text = g_string_new ("%x0 = Input : float32 1x8  # x0\n");
+  g_autoptr (CleaveGraph) graph = NULL;
+  g_autofree char *message = NULL;
+
+  for (guint i = 0; i < 12; i++)
+    g_string_append_printf (text, "%%x%u = CumSum %%x%u axis=1  # x%u\n", i + 1, i, i + 1);
+  g_string_append (text, "output %x12  # y\n");
+  graph = parse (text->str);
+  message = refuse (graph, any);
+  ck_assert_msg (strstr (message, "CumSum 'x1'") != NULL, "%s", message);
+  ck_assert_msg (strstr (message, "; 11 other nodes are also refused: CumSum 'x2'") != NULL, "%s",
+                 message);
+  ck_assert_msg (g_str_has_suffix (message, "CumSum 'x9' and 3 more"), "%s", message);
+}
+END_TEST
+
 /* The tests below check mistakes in options. */
 
 START_TEST (wrong_texts_are_refused_by_name)
@@ -358,6 +379,7 @@ add_tests (Suite *suite)
   cleave_add_case (suite, "memories", two_memories_have_the_bits_of_one,
                    one_memory_has_the_bytes_of_an_arena_with_its_limit,
                    memories_that_are_too_small_name_the_least, NULL);
+  cleave_add_case (suite, "refusals", nine_of_twelve_refused_nodes_are_named, NULL);
   cleave_add_case (suite, "mistakes", wrong_texts_are_refused_by_name, NULL);
 }
 
