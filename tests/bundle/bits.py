@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] CLEAVE MODEL…: writes bundles of models for five budgets,
-# from the smallest arena to whole layers, and for each place of the input. Compiles them without warnings and with the
-# address and undefined behavior sanitizers, and runs their test programs, which compare the bits with the bits of
-# `cleave run`. Prints a line for each model, and fails if one bundle differs. A model that a bundle cannot compute is
-# skipped by name.
+# bits.py [--compiler=gcc,clang] [--places=arena,apart,rows] [--boards=M0,M4…] CLEAVE MODEL…: writes bundles of models
+# for five budgets, from the smallest arena to whole layers, and for each place of the input. Compiles them without
+# warnings and with the address and undefined behavior sanitizers, and runs their test programs, which compare the bits
+# with the bits of `cleave run`. Compiles files with the same text only once. With --boards, also runs the bundle with the
+# smallest arena on emulated boards (emulate.py). Prints a line for each model, and fails if one bundle differs. A model
+# that a bundle cannot compute is skipped by name.
 import argparse
 import glob
+import hashlib
 import json
 import os
 import subprocess
 import sys
 import tempfile
+
+import emulate
 
 BUDGETS = 5
 FLAGS = ('-std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -O1 -ffp-contract=off -fsanitize=address,undefined '
@@ -29,23 +33,52 @@ def plan(cleave, model, *options):
     return json.loads(result.stdout) if result.returncode == 0 else result.stderr.strip()
 
 
-def check(cleave, model, compiler, options, folder):
+def read(path):
+    with open(path, 'rb') as file:
+        return file.read()
+
+
+def compile_object(compiler, source, objects):
+    """Compiles a file of a bundle, unless `objects` has the object of a file with the same text and headers. Returns the
+    path of the object, and the message of the compiler, which is empty if it succeeds."""
+    headers = sorted(glob.glob(os.path.join(os.path.dirname(source), '*.h')))
+    texts = [compiler.encode(), *(read(path) for path in [source, *headers])]
+    target = os.path.join(objects, hashlib.sha256(b'\0'.join(texts)).hexdigest() + '.o')
+    if os.path.exists(target):
+        return target, ''
+    result = run([compiler, *FLAGS, '-c', source, '-o', target])
+    return target, '' if result.returncode == 0 else result.stdout
+
+
+def check(cleave, model, compiler, options, folder, objects):
     """Writes, compiles and runs a bundle. Returns an error message, or None if the test program of the bundle
     succeeds."""
     out = os.path.join(folder, 'bundle')
     result = run([cleave, 'bundle', model, '--force', '-o', out, *options])
     if result.returncode != 0:
         return result.stdout
+    parts = [compile_object(compiler, source, objects) for source in glob.glob(os.path.join(out, '*.c'))]
+    if any(message for _, message in parts):
+        return '\n'.join(message for _, message in parts)
     program = os.path.join(folder, 'test')
-    result = run([compiler, *FLAGS, *glob.glob(os.path.join(out, '*.c')), '-lm', '-o', program])
+    result = run([compiler, *FLAGS, *(path for path, _ in parts), '-lm', '-o', program])
     if result.returncode == 0:
         result = run([program])
-    for path in glob.glob(os.path.join(out, '*')):
-        os.unlink(path)
     return None if result.returncode == 0 else f'exit status {result.returncode}\n{result.stdout}'
 
 
-def check_model(cleave, model, arguments):
+def check_boards(cleave, model, boards):
+    """Runs the bundle with the smallest arena on emulated boards. Returns whether the bits are right."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, 'bundle')
+        result = run([cleave, 'bundle', model, '--input', 'apart', '--weights', 'object', '-o', out])
+        if result.returncode != 0:
+            print(result.stdout)
+            return False
+        return all([emulate.emulate(out, board, ['-O2']) for board in boards])
+
+
+def check_model(cleave, model, arguments, objects):
     """Makes several bundles of a model, with different options. Returns whether the test programs of all bundles
     succeed."""
     name, checked = os.path.basename(model), 0
@@ -59,24 +92,26 @@ def check_model(cleave, model, arguments):
             options = ['--input', place, '--max-memory', str(budget)]
             for compiler in arguments.compiler.split(','):
                 with tempfile.TemporaryDirectory() as folder:
-                    error = check(cleave, model, compiler, options, folder)
+                    error = check(cleave, model, compiler, options, folder, objects)
                 if error is not None:
                     print(f'{name:44} {compiler} {" ".join(options)}: {error}')
                     return False
                 checked += 1
     print(f'{name:44} {checked} bundles have the bits of cleave run')
     sys.stdout.flush()
-    return True
+    return check_boards(cleave, model, arguments.boards.split(',')) if arguments.boards else True
 
 
 def main():
     parser = argparse.ArgumentParser(description='Check the bits of bundles on this machine.')
     parser.add_argument('--compiler', default='gcc,clang', help='compilers, separated by commas (default: gcc,clang)')
     parser.add_argument('--places', default='arena,apart,rows', help='places of the inputs (default: all)')
+    parser.add_argument('--boards', default='', help=f'boards, separated by commas: {",".join(emulate.BOARDS)}')
     parser.add_argument('cleave', metavar='CLEAVE', help='the command')
     parser.add_argument('models', nargs='+', metavar='MODEL')
     arguments = parser.parse_args()
-    results = [check_model(arguments.cleave, model, arguments) for model in arguments.models]
+    with tempfile.TemporaryDirectory() as objects:
+        results = [check_model(arguments.cleave, model, arguments, objects) for model in arguments.models]
     sys.exit(0 if all(results) else 1)
 
 
