@@ -109,8 +109,9 @@ begin_early (CleaveBundleFlow *flow, guint first)
     g_assert_not_reached ();
 }
 
-/* Returns the first step for the run of the loop. If the planner will probably lay out longer
- * segments with the same end, this step is before the first step of the current segment. */
+/* Returns the step at which the dry run of the loop begins: the first step of the segment. If the
+ * segment is one step longer than the segment of the last dry run, the dry run begins earlier and
+ * covers four times its steps. Longer segments with the same end then need no dry run. */
 static guint
 find_begin (const CleaveBundleFlow *flow, const CleaveBundleRun *run)
 {

@@ -80,8 +80,8 @@ typedef struct
                                   * begins at the step; only for one band */
 } CleaveBundleRun;
 
-/* The overlay that is common to the segments of a run that begin at steps [first, end): the results
- * overlay the same value, and the same operands read that value. */
+/* A group of segments of a run (CleaveBundleRun): the segments that begin at the steps [first,
+ * end). Their results overlay the same value, and the same steps read that value. */
 typedef struct
 {
   guint first, end;

@@ -41,9 +41,9 @@ typedef struct
   guint w, w_zero, bias; /* G_MAXUINT: the node has no such operand */
 } Operands;
 
-/* Copies weights and bias. The weight of channel c of the result, channel i of its group and a tap
- * is at c * strides[0] + i * strides[1] + tap. `c` counts from the first channel of its group; the
- * weights of adjacent groups are `group` elements apart. */
+/* Copies weights and bias. In each group, the weight of output channel c, input channel i and tap t
+ * is element c * strides[0] + i * strides[1] + t. The weights of the next group begin `group`
+ * elements later. */
 static gboolean
 read_weights (const CleaveNode *node,
               const Operands *at,

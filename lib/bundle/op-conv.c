@@ -94,9 +94,9 @@ find_geometry (const CleaveBundleConv *conv)
   return g;
 }
 
-/* Returns whether the kernel can scale twice the sum of a channel, which is faster. The sum must
- * fit into 31 bits, the shift must be a right shift, and the bounds of the result must be -128 and
- * 127. */
+/* Returns whether the kernel can double the sum of a channel before it scales the sum, which is
+ * faster than scaling the plain sum. The doubled sum must fit into 32 bits, the shift must be a
+ * right shift, and the bounds of the result must be -128 and 127. */
 static gboolean
 is_doubled (const CleaveBundleConv *conv, gint64 channel)
 {

@@ -91,8 +91,8 @@ to_matrix (CleaveGraph *graph, const CleaveNode *node, const Lines *lines, GErro
   return x == NULL ? NULL : reshape (graph, node, x, &lines->matrix, error);
 }
 
-/* Replaces the result of a node by a matrix with the same elements, which is reshaped and
- * transposed to the result's shape. */
+/* Reshapes and transposes the matrix `y` to the shape of the node's result. All readers of the
+ * result then read the new value. */
 static gboolean
 from_matrix (
     CleaveGraph *graph, CleaveNode *node, const Lines *lines, CleaveResult *y, GError **error)

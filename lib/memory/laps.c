@@ -42,8 +42,7 @@ typedef struct
 typedef struct
 {
   guint buffer;
-  GArray *accesses; /* Access: the bytes of the place that each step reads or writes, sorted by
-                     * step */
+  GArray *accesses; /* Access: the bytes of this memory that steps read or write, sorted by step */
   gint64 n_bytes;
   guint first, last;
   gboolean is_fixed; /* the buffer may be in the caller's memory (input or output of the graph), so

@@ -62,7 +62,9 @@ needs_all (const CleaveNode *join, CleaveGraphFacts *facts)
   return !of_join->overlap;
 }
 
-/* Returns whether a node has a reader and needs all its operands. */
+/* Returns whether a run needs the node and all its operands. A run needs a node that has a reader
+ * or is an input. A join does not need an operand that is empty, or whose elements another operand
+ * overwrites. */
 static gboolean
 is_needed (const CleaveNode *node, CleaveGraphFacts *facts)
 {

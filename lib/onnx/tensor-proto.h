@@ -53,7 +53,7 @@ typedef enum {
                             * tensor */
 } CleaveOnnxForm;
 
-/* Makes the tensor of an initializer. Sets `form` to the form of the elements in the file. */
+/* Makes the tensor of an initializer. Sets `form` to how the file stores the elements. */
 CleaveTensor *cleave_onnx_initializer (Onnx__TensorProto *proto,
                                        CleaveOnnxFolder *folder,
                                        CleaveOnnxForm *form,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Slices of XLA, and Splits, each of which XLA writes as several slices. */
+/* Converts slices of XLA to attributes of ops. A slice becomes a Slice. Several slices that divide
+ * one dimension become a Split, since XLA has no operator for it. */
 
 #include <cleave/cleave-frameworks.h>
 

@@ -3,12 +3,12 @@
 /* GlobalAveragePool, GlobalMaxPool and GlobalLpPool.
  *
  * Order of operations: all three ops read the spatial elements of a channel in row-major order,
- * with both layouts.
+ * in NCHW and in NHWC.
  *
- * GlobalAveragePool: a sum in eight lanes (lanes.h), divided by the number of elements; in float64
- * for float64, else in float32, rounded once at the end. GlobalMaxPool: as MaxPool with a window of
- * all elements. GlobalLpPool: the norm is computed as norms.h describes, and rounded once at the
- * end. */
+ * GlobalAveragePool sums in eight lanes (lanes.h) and divides by the number of elements. The op
+ * computes elements of float64 in float64 and all other elements in float32, and rounds once at the
+ * end. GlobalMaxPool works as a MaxPool with a window of all elements. GlobalLpPool computes the
+ * norm as norms.h describes, and rounds once at the end. */
 
 #include "build.h"
 #include "lanes.h"

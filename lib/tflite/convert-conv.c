@@ -40,8 +40,8 @@ read_options (CleaveTfliteImport *import, Conv *c, gint64 *padding, GError **err
          cleave_tflite_option (import, dilation_w, 4, 1, &a->dilations.v[1], error);
 }
 
-/* Sets the number of groups and the pads. If a PAD of zeros around x was deferred, its zeros become
- * pads of the convolution. */
+/* Sets the number of groups and the pads. If the importer deferred a PAD of zeros around x, the
+ * zeros become pads of the convolution. */
 static gboolean
 read_geometry (CleaveTfliteImport *import, Conv *c, gint64 padding, GError **error)
 {

@@ -33,7 +33,8 @@ check_softmax_scale (const CleaveTfliteTensor *y, GError **error)
  * entry is shifted by half of the interpolation error in the middle of its step. */
 #define STEPS 512
 
-/* Fills a table with `function` at STEPS + 1 positions from `min` to `max`, in units of 2^-15. */
+/* Fills a table with values of `function`, in units of 2^-15, at STEPS + 1 positions from `min` to
+ * `max`. */
 static void
 fill_steps (float (*function) (float), float min, float max, gint16 *table)
 {

@@ -292,7 +292,8 @@ check_order (const CleaveGraph *graph, guint *position, GError **error)
   return TRUE;
 }
 
-/* Checks that the nodes of all parts are in the list of nodes, in the order of the parts. */
+/* Checks the segments of a plan. Each has nodes and ends, the graph has all the nodes, and
+ * `position` puts them into the order in which the plan lists them. */
 static gboolean
 check_parts (const GPtrArray *parts, CleaveGraph *graph, const guint *position, GError **error)
 {

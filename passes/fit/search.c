@@ -22,10 +22,10 @@ static const double ahead[] = { -1, 1.0 / 12, 1, 1 };
  * bytes. */
 #define STEP 0.07
 
-/* The search measures only plans of at most this many pieces. For each pair of limits on MACs and
- * overlays, the search stops once the measured plans together have this many pieces. A measurement
- * takes 30 to 100 microseconds for each piece. With at most 6,000 pieces, fits of 31 networks need
- * 1.8 % more bytes in the geometric mean and take 0.78 of the time. */
+/* The search measures only plans of at most this many pieces. For each limit on MACs with each
+ * limit on overlays, the search stops once the measured plans together have this many pieces. A
+ * measurement takes 30 to 100 microseconds for each piece. With at most 6,000 pieces, fits of 31
+ * networks need 1.8 % more bytes in the geometric mean and take 0.78 of the time. */
 #define MAX_PIECES 12000
 
 /* The search for tiles leaves out segments that need at least this many times the least bytes of

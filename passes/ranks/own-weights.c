@@ -10,9 +10,8 @@ count_bytes (CleaveTensor *tensor)
   return cleave_tensor_type_n_bytes (cleave_tensor_get_type (tensor));
 }
 
-/* Adds the constants that a node reads to the set `constants`. `read` maps each base tensor to the
- * number of its bytes that constants in the set read; this number grows by the bytes of each new
- * constant. */
+/* Adds the constants that a node reads to the set `constants`. A constant may be a part of a larger
+ * tensor, its base. `read` maps each base to the total bytes of its parts in the set. */
 static void
 add_constants (const CleaveNode *node, GHashTable *constants, GHashTable *read)
 {

@@ -48,8 +48,8 @@ typedef struct
   guint *n_missing; /* indexed by node id: number of operands that are not computed yet */
   /* indexed by node id: the node takes no time and another rank may wait for it */
   gboolean *goes_first;
-  guint window; /* the next node of a rank is one of this many unfinished nodes; 0: one of all its
-                   unfinished nodes */
+  guint window; /* a rank chooses its next node among this many of its first unfinished nodes; 0:
+                   among all */
   guint *rank_index; /* indexed by node id: index of the node among the nodes of its rank */
   gboolean *is_done;
   /* indexed by rank: the rank's nodes (CleaveNode) in the order of the placement */

@@ -17,7 +17,8 @@ compare_keys (gconstpointer a, gconstpointer b, gpointer data)
   return x < y ? -1 : x > y ? 1 : 0;
 }
 
-/* Relies on GLib, whose sort is stable. */
+/* Sorts nodes by `key`, indexed by node id. Nodes with equal keys keep their order, since GLib's
+ * sort is stable. */
 void
 cleave_ranks_sort_nodes (GPtrArray *nodes, double *key)
 {

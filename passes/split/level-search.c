@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* ratio of a level of bytes to the level before */
+/* the search lowers its limit on the bytes of a piece, the level, by this factor each time */
 #define LESS 3 / 4
 /* number of cuts that are compared with a level in the time that it takes to plan one chunk */
 #define LOOKS_PER_UNIT 64

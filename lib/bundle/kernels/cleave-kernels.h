@@ -579,8 +579,8 @@ enum {
 typedef struct
 {
   const float *w, *r, *biases; /* biases[gate][unit]: each is the sum of the biases of w and r */
-  const float *r_biases;       /* biases of R for the gate H, if a GRU adds them before it
-                                * multiplies by the reset gate; NULL: biases has them */
+  const float *r_biases;       /* recurrence biases of gate H, for a GRU with
+                                * linear_before_reset; NULL: `biases` includes them */
   const float *peepholes;      /* peephole weights; NULL: none */
   const float *h, *c; /* constant initial states; NULL: the states are zeros, or operand 1 has
                        * them */

@@ -46,8 +46,8 @@ typedef struct
                       * right */
   uint8_t is_single; /* `from` has the elements of the whole window */
   uint8_t n;         /* number of channels in the block */
-  /* The next `count` elements of the window whose products are added: side by side in the operand,
-   * or padding. */
+  /* Address of the next `count` elements of the window to multiply by weights. They lie in the
+   * operand, or in a buffer with padding or a copy of the window. */
   const int8_t *from;
   int32_t other; /* bytes from the elements of the first pixel to the same elements of the second
                     pixel */

@@ -30,8 +30,8 @@ dot_separate_s8_odd (const int8_t *from)
   return bytes;
 }
 
-/* Adds the products of the weights of channel `c` and two elements of each of two pixels to s and
- * t. */
+/* Adds two products of channel `c` to `s`, the sum of the first pixel, and to `t`, the sum of the
+ * second pixel. `half` selects elements 0 and 2, or elements 1 and 3, of four. */
 #define DOT_SEPARATE_S8_PAIR(half, c, s, t)                                                        \
   v = half (w + 4 * (c));                                                                          \
   s = __smlad (a, v, s);                                                                           \

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Writes a repeat (repeats.h) as a Loop. The nodes of the first iteration become the body. */
+/* Writes a repeat, a run of nodes that occurs several times in a row (repeats.h), as a Loop. The
+ * nodes of the first iteration become the body. */
 
 #include "repeats.h"
 

@@ -327,8 +327,8 @@ is_float (const CleaveKernelInstance *instance)
 extern const CleaveOp cleave_op_relu, cleave_op_clip, cleave_op_add, cleave_op_sub, cleave_op_mul,
     cleave_op_div;
 
-/* Applies the op's loop to n contiguous values v in place. A second operand is a scalar in
- * memory. */
+/* Applies the op's loop to n contiguous values v in place. If the op has a second operand, the
+ * operand is a scalar in memory. */
 static void
 apply_function (const CleaveFusedConsumer *self, float *v, gint64 n)
 {

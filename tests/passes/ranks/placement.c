@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Ranks that run at the same time, here as threads, compute the bits of one process, and send
+/* Tests that ranks, which run here as threads, compute the same bits as one process, and send
  * exactly the messages of the placement. */
 
 #include "placed.h"

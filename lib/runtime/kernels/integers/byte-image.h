@@ -169,8 +169,8 @@ cleave_byte_image_find (const CleaveByteAxis *axis, gint64 i, const char *x)
   return x == NULL || at < 0 || at >= axis->n_x ? NULL : x + at * axis->x_step;
 }
 
-/* Copies to the image the rows of x that rows [row, row + n) of y read, at index `depth` of the
- * outer axis. */
+/* Copies to `to` the rows of x that rows [row, row + n) of y read. These rows of y have the index
+ * `depth` in the outermost spatial axis. */
 static inline void
 cleave_byte_image_fill (const CleaveByteImage *image,
                         gint32 zero,

@@ -285,8 +285,9 @@ add_weights (const Plan *s, gint64 channel, gint64 *sum, gint64 *weighed)
       }
 }
 
-/* Computes the constants of QDQ-exact results (qdq.h). With 9 taps, one of 2,000 sums is
- * ambiguous. */
+/* Computes the constants with which integer sums give the bits of the float sequence (qdq.h).
+ * Returns FALSE if the bounds do not fit. A sum too near a rounding boundary is computed again in
+ * floats: with 9 taps, one sum in 2,000. */
 static gboolean
 prepare_qdq (Plan *s, const CleaveKernelInstance *instance)
 {

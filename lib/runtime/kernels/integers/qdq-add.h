@@ -206,8 +206,8 @@ FEW (by_one, CLEAVE_ADD_ONE, TRUE)
 #undef FEW
 /* clang-format on */
 
-/* Returns operand 1 if it is a scalar. For a sum, returns the scalar times its factor plus
- * `addend`. */
+/* Returns operand 1, a scalar, in all lanes: for a sum, the scalar times its factor plus `addend`.
+ * If operand 1 is no scalar, the result means nothing. */
 static inline CleaveVector
 cleave_add_find_one (const CleaveAddSteps *s, gboolean is_float)
 {
