@@ -61,8 +61,8 @@ double cleave_cost_of_shared (const CleaveNode *node);
  * precisely than the functions above. `fit` uses them to compare plans with each other and with the
  * unsplit graph. */
 
-/* Returns the fixed cost of a step, before it computes anything. */
-double cleave_cost_to_begin (const CleaveNode *node);
+/* Returns the fixed cost of one more piece of a node: it starts a step and copies carried rows. */
+double cleave_cost_of_one_more_piece (const CleaveNode *node);
 /* Returns the cost of one piece. Weights in `read` (a set of CleaveResult) were read by an earlier
  * piece and cost less; adds the other weights to `read`. An operand that a product packs is read
  * for each piece. */

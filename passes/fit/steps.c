@@ -244,7 +244,7 @@ add_nodes (CleaveFitSteps *steps,
       added.step = (guint) step[cleave_storage_position (timeline->storage, there)];
       added.macs = cleave_node_get_macs (node);
       added.reread_ns = cleave_cost_of_weights_again (node);
-      added.piece_ns = cleave_cost_to_begin (node);
+      added.piece_ns = cleave_cost_of_one_more_piece (node);
       added.channels = cleave_cost_find_channels (node);
       added.can_split = node->op->maps != NULL;
       added.is_wide = wide[node->id];

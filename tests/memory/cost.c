@@ -166,7 +166,7 @@ added_by_chunks (guint n, const char *attrs)
 
 START_TEST (chunks_of_channels_leave_vectors_partly_empty)
 {
-  const double begin = 300; /* fixed cost of a product, in nanoseconds */
+  const double begin = 120; /* fixed cost of a product, in nanoseconds */
   double all = time_of_conv (32, "") - begin;
 
   ck_assert_double_eq_tol (added_by_chunks (32, ""), 0, 1e-9);

@@ -52,6 +52,7 @@ typedef struct
 
 static const KnownFailure known_failures[] = {
   { "fewer_threads_need_no_more", "matrix", 0, TARGETS },
+  { "fewer_threads_need_no_more", "nhwc", 0, TARGETS },
   { "fewer_threads_need_no_more", "random-images", 0, TARGETS },
   { "fewer_threads_need_no_more", "flat-sequence", 1, TARGETS },
   { "fewer_threads_need_no_more", "volume", 1, TARGETS },
@@ -59,6 +60,7 @@ static const KnownFailure known_failures[] = {
   { "fewer_threads_need_no_more", "random-graph", 1, TARGETS },
   { "uneven_strips_are_no_worse", "image", 0, TARGETS },
   { "uneven_strips_are_no_worse", "image", 1, TARGETS },
+  { "uneven_strips_are_no_worse", "matrix", 0, TARGETS },
   { "plans_keep_their_promises", "bytes", 1,
     "the split graph for two threads takes more once it is read from a file" },
   { NULL, NULL, 0, NULL },
