@@ -388,7 +388,7 @@ apply_to (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *repo
 }
 
 /* Applies a whole plan, or leaves the graph unchanged on error. A rewrite and the order of nodes
- * cannot be undone. Therefore, the plan is applied to a copy of the graph first. */
+ * cannot be undone. Therefore, a copy of the graph is rewritten and checked first. */
 static gboolean
 apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report, GError **error)
 {
@@ -397,7 +397,8 @@ apply (const CleaveFitPlan *plan, CleaveGraph *graph, CleaveSplitReport *report,
   if (!cleave_fit_plan_changes (plan))
     return TRUE;
   copy = cleave_graph_copy (graph);
-  return apply_to (plan, copy, NULL, error) && apply_to (plan, graph, report, error);
+  return cleave_fit_rewrite_apply (&plan->rewrite, copy, NULL, error) &&
+         cleave_fit_parts_check (plan->parts, copy, error) && apply_to (plan, graph, report, error);
 }
 
 /* Returns a copy of a graph that counts inputs as the plan does. */
