@@ -221,8 +221,8 @@ def split(graph, nodes=None, **options):
 
     The options have the names of the options of `cleave split`: dims='H' with num_chunks, chunk_size, chunk_sizes or
     chunk_weights; slice_ranges; limits such as max_memory='64KiB'. The options depth, halo, strips_per_band and
-    single_use also split producers. `max_added_macs` is a fraction, as in `fit`. The results of a split graph are
-    bit-identical. Returns a SplitReport."""
+    single_use also split producers. `max_added_macs` is a fraction, as in `fit`. A split graph computes the same bits.
+    Returns a SplitReport."""
     texts = texts_of(options)
     if isinstance(nodes, (str, Node)):
         nodes = [nodes]
