@@ -121,7 +121,7 @@ cleave_onnx_keep_lists (CleaveOnnxDynamic *dynamic, const Onnx__GraphProto *whol
   return TRUE;
 }
 
-/* Lists as operands of a run */
+/* The functions below read the lists that a caller gives to a run. */
 
 /* The entries of a list among the values of the caller. */
 typedef struct
@@ -155,7 +155,7 @@ find_list (const char *name, const char *const *names, CleaveTensor *const *valu
 static gboolean
 check_given (const char *name, const CleaveOnnxListType *type, const Given *given, GError **error)
 {
-  if (given->n != MAX (given->n, -1) || MAX (given->n, 0) != given->list->len)
+  if (given->n < -1 || MAX (given->n, 0) != given->list->len)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "input '%s' is %s: give the number of its tensors as an int64, or -1 for "
                         "none, and then the tensors",
@@ -238,7 +238,7 @@ cleave_onnx_bind_lists (CleaveOnnxImport *import,
   return TRUE;
 }
 
-/* Lists as results of a run */
+/* The functions below return lists as results of a run. */
 
 static CleaveTensor *
 copy_item (CleaveOnnxImport *import, const CleaveOnnxValue *item, GError **error)
