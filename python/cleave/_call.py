@@ -38,25 +38,27 @@ def call(function, *args, cancellable=None):
     """
     if threading.current_thread() is not threading.main_thread():
         return function(*args)
-    came = []
+    came, ended = [], threading.Event()
 
     def work():
         try:
             came.append((function(*args), None))
         except BaseException as error:  # the thread that waits raises the error again
             came.append((None, error))
+        ended.set()
 
+    # The event and not thread.join () tells the end: after an interrupted join, Python 3.11 takes the thread for ended.
     thread = threading.Thread(target=work, name='cleave')
     # Blocks Ctrl-C until the thread has started, so that there is a call to cancel.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     thread.start()
     try:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        thread.join()
+        ended.wait()
     except KeyboardInterrupt:
         if cancellable is not None:
             cancellable.cancel()
-        thread.join()
+        ended.wait()
         raise
     value, error = came[0]
     if error is not None:
