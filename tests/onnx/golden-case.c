@@ -158,8 +158,8 @@ is_close (CleaveElement element, gconstpointer a, gconstpointer b)
   return (isnan (x) && isnan (y)) || x == y || fabs (x - y) <= ATOL + rtol * fabs (y);
 }
 
-static char *
-compare (CleaveTensor *got, CleaveTensor *want)
+char *
+golden_compare (CleaveTensor *got, CleaveTensor *want)
 {
   g_autoptr (CleaveTensor) x = cleave_tensor_dup_dense (got);
   const CleaveTensorType *type = cleave_tensor_get_type (x);
@@ -237,7 +237,7 @@ golden_run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs)
       char *wrong;
 
       fix_type (outputs, i, cleave_tensor_get_type (got->pdata[i]));
-      wrong = compare (got->pdata[i], outputs->pdata[i]);
+      wrong = golden_compare (got->pdata[i], outputs->pdata[i]);
 
       if (wrong != NULL)
         return wrong;

@@ -23,6 +23,8 @@ golden_import_somehow (GBytes *bytes, GPtrArray *inputs, gboolean *any_fixed, GE
  * input whose elements are TRUE, so it keeps all rows and all shapes depend on data. Adds tensors
  * for the conditions to `inputs`. Returns NULL if the model lists weights as inputs. */
 GBytes *golden_make_dynamic (GBytes *bytes, GPtrArray *inputs);
+/* Returns the first difference that exceeds the tolerance as text, or NULL. */
+char *golden_compare (CleaveTensor *got, CleaveTensor *want);
 /* Returns the first mistake in the outputs as text, or NULL. */
 char *golden_run (const CleaveGraph *graph, GPtrArray *inputs, GPtrArray *outputs);
 /* Asserts the same bits after export and import. Returns the first mistake as text, or NULL. */

@@ -205,13 +205,26 @@ compare_positions (gconstpointer a, gconstpointer b)
   return (one->position > other->position) - (one->position < other->position);
 }
 
+/* Returns whether the model has an input of strings, a sequence or an optional value. */
+static gboolean
+has_dynamic_input (const CleaveOnnxImport *import)
+{
+  const Onnx__GraphProto *graph = import->whole;
+
+  for (size_t i = 0; i < graph->n_input; i++)
+    if (graph->input[i]->name != NULL &&
+        g_hash_table_contains (import->dynamic, graph->input[i]->name))
+      return TRUE;
+  return FALSE;
+}
+
 gboolean
 cleave_onnx_collect_dynamic (CleaveOnnxImport *import)
 {
   if (import->dynamic == NULL)
     return FALSE;
   pull_makers (import);
-  if (import->deferred->len == 0)
+  if (import->deferred->len == 0 && !has_dynamic_input (import))
     return FALSE;
   g_ptr_array_sort (import->deferred, compare_positions);
   return TRUE;

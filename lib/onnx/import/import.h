@@ -310,8 +310,8 @@ void cleave_onnx_note_unknown (CleaveOnnxImport *import,
 /* Returns the largest number of bytes that the results of a node can take, whatever its operands
  * contain. Returns -1 if no bound is known. */
 gint64 cleave_onnx_bound_results (CleaveOnnxImport *import, const Onnx__NodeProto *proto);
-/* Completes the set of dynamic nodes after all nodes were read. Returns FALSE if no node is
- * dynamic. */
+/* Completes the set of dynamic nodes after all nodes were read. Returns whether the model has a
+ * dynamic part: a dynamic node, or an input that the graph cannot have. */
 gboolean cleave_onnx_collect_dynamic (CleaveOnnxImport *import);
 /* border.c: makes the dynamic part. The values of the static part that dynamic nodes read become
  * outputs of the graph, after the model's outputs. */

@@ -147,19 +147,6 @@ cleave_onnx_keep_defaults (CleaveOnnxImport *import)
   cleave_graph_set_defaults (import->graph, g_steal_pointer (&import->defaults));
 }
 
-/* Marks an input of strings, a sequence or an optional value as dynamic, so that the nodes that
- * read it become dynamic. */
-static gboolean
-defer_input (CleaveOnnxImport *import, const Onnx__ValueInfoProto *info, GError **error)
-{
-  if (!cleave_onnx_is_read (import, info->name))
-    return cleave_fail (error, CLEAVE_ERROR_MODEL,
-                        "input '%s' %s, and no node reads it: remove it from the model", info->name,
-                        cleave_onnx_is_list (info) ? "is a list of tensors" : "has strings");
-  g_hash_table_insert (import->dynamic, info->name, NULL);
-  return TRUE;
-}
-
 /* Lists the inputs of the graph. An input with an initializer becomes a constant instead, unless
  * the caller gives it another value. */
 static GPtrArray *
@@ -183,8 +170,7 @@ list_inputs (CleaveOnnxImport *import,
         continue; /* the initializer is a tensor of strings */
       if (import->dynamic != NULL && cleave_onnx_is_list (proto->input[i]))
         {
-          if (!defer_input (import, proto->input[i], error))
-            return NULL;
+          g_hash_table_insert (import->dynamic, proto->input[i]->name, NULL);
           continue;
         }
       value = g_hash_table_lookup (import->values, proto->input[i]->name);
@@ -437,7 +423,9 @@ add_input (CleaveOnnxImport *import,
     return FALSE;
   if (shape != NULL)
     cleave_onnx_origin_set_metadata (import->origin, key, shape);
-  return !cleave_onnx_is_text_input (import, info) || defer_input (import, info, error);
+  if (cleave_onnx_is_text_input (import, info))
+    g_hash_table_insert (import->dynamic, info->name, NULL);
+  return TRUE;
 }
 
 /* Completes the error for an input without a shape: adds the names of later inputs with free

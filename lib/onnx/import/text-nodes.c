@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the nodes that compute with strings: StringNormalizer, StringConcat, StringSplit, and casts
- * to and from strings. Also runs ArrayFeatureExtractor of ai.onnx.ml. */
+/* Runs the nodes that compute with strings: StringNormalizer, StringConcat and StringSplit. Also
+ * runs ArrayFeatureExtractor of ai.onnx.ml. The table `ops` lists the readers of all text nodes. */
 
 #include "text-elements.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ML "ai.onnx.ml"
@@ -41,75 +39,6 @@ read_extractor (CleaveOnnxNode *node, const Onnx__NodeProto *proto G_GNUC_UNUSED
       y = cleave_onnx_node_reshape (node, y, &shape, ".row", error);
     }
   return cleave_onnx_finish (node, y);
-}
-
-/* The functions below cast to and from strings. */
-
-static gint64
-print_number (CleaveOnnxImport *import, const CleaveTextElement *element, CleaveElement type)
-{
-  char text[64];
-
-  if (type == CLEAVE_FLOAT32 || type == CLEAVE_FLOAT64)
-    {
-      if (isnan (element->real))
-        strcpy (text, "NaN");
-      else if (isinf (element->real))
-        strcpy (text, element->real < 0 ? "-INF" : "INF");
-      else
-        g_ascii_formatd (text, sizeof text, type == CLEAVE_FLOAT32 ? "%.8g" : "%.17g",
-                         element->real);
-    }
-  else
-    g_snprintf (text, sizeof text, "%" G_GINT64_FORMAT, element->integer);
-  return cleave_onnx_text_number (import, text);
-}
-
-static gboolean
-parse_number (const CleaveOnnxNode *node, gint64 number, CleaveTextElement *element, GError **error)
-{
-  const char *text = cleave_onnx_text (node->import, number);
-  char *end = NULL;
-
-  *element = (CleaveTextElement){ .integer = g_ascii_strtoll (text, NULL, 10) };
-  element->real = g_ascii_strtod (text, &end);
-  return (end != text && *end == '\0') ||
-         cleave_onnx_node_fail (node, error, "the string '%s' is not a number", text);
-}
-
-static gboolean
-read_cast (CleaveOnnxNode *node, const Onnx__NodeProto *proto, GError **error)
-{
-  const Onnx__AttributeProto *to = cleave_text_attr (proto, "to", "");
-  const CleaveOnnxValue *x = cleave_onnx_node_operand (node, 0);
-  g_autoptr (CleaveTensor) from =
-      x == NULL ? NULL : cleave_text_operand (node, 0, x->is_text, error),
-                           made = NULL;
-  const gboolean to_text = to != NULL && to->i == STRING;
-  CleaveElement type = CLEAVE_INT64;
-
-  if (from == NULL || to == NULL)
-    return cleave_onnx_node_fail (node, error, "operand 0 or the attribute 'to' is missing");
-  if (!to_text && !cleave_onnx_element (to->i, &type, error))
-    return FALSE;
-  if (x->is_text == to_text)
-    return cleave_text_finish (node, g_steal_pointer (&from), to_text);
-  made = cleave_text_tensor (from, type, error);
-  for (gint64 i = 0;
-       made != NULL && i < cleave_shape_n_elements (&cleave_tensor_get_type (from)->shape); i++)
-    {
-      CleaveTextElement element;
-
-      if (!cleave_text_element_read (from, i, &element) ||
-          (!to_text && !parse_number (node, element.integer, &element, error)))
-        return cleave_onnx_node_fail (node, error, "its element type is not supported");
-      if (to_text)
-        element.integer =
-            print_number (node->import, &element, cleave_tensor_get_type (from)->element);
-      if (!cleave_text_element_write (made, i, &element))
-        return cleave_onnx_node_fail (node, error, "its element type is not supported");
-    }
-  return made != NULL && cleave_text_finish (node, g_steal_pointer (&made), to_text);
 }
 
 /* The functions below change, join and split strings. */
@@ -322,7 +251,8 @@ static const struct
 } ops[] = {
   { ML, "ArrayFeatureExtractor", read_extractor },
   { ML, "LabelEncoder", cleave_onnx_read_labels },
-  { "", "Cast", read_cast },
+  { "", "Cast", cleave_onnx_read_cast },
+  { "", "CastLike", cleave_onnx_read_cast_like },
   { "", "Constant", read_constant },
   { "", "StringConcat", read_concat },
   { "", "StringNormalizer", read_normalizer },
@@ -356,9 +286,9 @@ cleave_onnx_is_text_node (const Onnx__NodeProto *proto)
   const Onnx__AttributeProto *to, *value;
   guint index = find_op (proto);
 
-  if (index == G_MAXUINT)
+  if (index == G_MAXUINT || ops[index].read == cleave_onnx_read_cast_like)
     return FALSE;
-  if (ops[index].read == read_cast)
+  if (ops[index].read == cleave_onnx_read_cast)
     return (to = cleave_text_attr (proto, "to", "")) != NULL && to->i == STRING;
   if (ops[index].read != read_constant)
     return TRUE;
@@ -371,7 +301,7 @@ cleave_onnx_is_text_node (const Onnx__NodeProto *proto)
 gboolean
 cleave_onnx_has_texts (const CleaveOnnxNode *node, const Onnx__NodeProto *proto)
 {
-  if (strcmp (node->op, "Cast") == 0 && cleave_onnx_reads_texts (node))
+  if (g_str_has_prefix (node->op, "Cast") && cleave_onnx_reads_texts (node))
     return TRUE;
   return cleave_onnx_is_text_node (proto) &&
          (node->import->interprets || node->import->dynamic != NULL ||
