@@ -7,7 +7,7 @@
  * in the first block that contains the value. */
 
 #include "arg-rows.h"
-#include "vector.h"
+#include "vector-compare.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "grouped-sums.h"
+#include "vector-moves.h"
 
 #include <string.h>
 

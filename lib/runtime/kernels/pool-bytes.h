@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #pragma once
 
+#include "eight-bytes.h"
 #include "integers/int-vector.h"
 #include "pool-windows.h"
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "vector.h"
+#include "vector-moves.h"
 
 #include "../../ops/resize-taps.h"
 

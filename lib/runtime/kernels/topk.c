@@ -7,7 +7,7 @@
 
 #include "level.h"
 #include "loops.h"
-#include "vector.h"
+#include "vector-compare.h"
 
 #include <string.h>
 

@@ -7,6 +7,7 @@
 
 #include "../../ops/half.h"
 #include "../kernels.h"
+#include "vector-float16.h"
 #include "vector.h"
 
 #include <string.h>

@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../../lib/runtime/kernels/eight-bytes.h"
 #include "../../../lib/runtime/kernels/integers/int-vector.h"
+#include "../../../lib/runtime/kernels/vector-compare.h"
+#include "../../../lib/runtime/kernels/vector-float16.h"
+#include "../../../lib/runtime/kernels/vector-moves.h"
 #include "emulate-vnni.h"
 #include "word-operations.h"
 

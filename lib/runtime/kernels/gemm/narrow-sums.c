@@ -2,6 +2,7 @@
 
 #include "narrow-sums.h"
 #include "../level.h"
+#include "../vector-moves.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "pairs.h"
+#include "../vector-moves.h"
 
 /* Number of vectors for two adjacent pixels, and number of columns of a pixel. The first vector
  * holds columns of pixel 0. The second vector holds the remaining columns of pixel 0 and the first
