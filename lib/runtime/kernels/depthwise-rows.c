@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Depthwise convolution of one row of the result. Channels are independent, so a block of channels
- * is a few vectors. The sums of several pixels stay in registers over all taps.
- *
- * Over 400 lines: one loop over pixels and taps in several variants, which share registers and
- * pointers. */
+ * is a few vectors. The sums of several pixels stay in registers over all taps. */
 
 #include "depthwise-rows.h"
+#include "depthwise-sums.h"
 #include "grouped-sums.h"
 #include "in-place.h"
 #include "upcast.h"
 
-/* MAX_PIXELS and MAX_VECTORS: numbers of pixels and of vectors of channels whose sums are in
- * registers at the same time. slide_block() has limits of its own: SLIDE_PIXELS pixels and
- * SLIDE_COLUMNS columns of taps. */
-#define MAX_PIXELS 4
-#define MAX_VECTORS 2
+/* Number of columns of taps of slide_block(). */
 #define SLIDE_COLUMNS 7
-/* Number of vectors of x that a block may load before it multiplies them; more loads would spill
- * registers. */
-#define LOADS_AT_ONCE 3
 /* Number of pixels of slide_block(). NEON multiplies two vectors per cycle and takes four cycles
  * for a sum, so with fewer than 8 sums it waits. */
 #if defined(CLEAVE_NEON)
@@ -78,172 +69,6 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
                          (const char *) w->data +
                              (d * step[0] + h * step[1] + k * step[2] + i * w->stride[1]) * size,
                          w->stride[0], 0, to, n_out);
-}
-
-/* The assignment of channels to the lanes of a vector. */
-typedef enum {
-  ALL,    /* each lane holds a channel */
-  PAIRED, /* the lanes hold the channels of two adjacent pixels; each pixel fills a vector and a
-             half */
-  SOME /* the first `n_some` lanes hold channels; a block neither reads nor writes the other lanes
-        */
-} Lanes;
-
-typedef CleaveDepthwiseRun Run;
-
-static CLEAVE_SPECIALISED CleaveVector
-load (const Run *run, const float *from, Lanes lanes)
-{
-  return lanes == SOME ? cleave_vector_load_some (from, run->n_some) : cleave_vector_load (from);
-}
-
-static CLEAVE_SPECIALISED void
-store (const Run *run, float *to, CleaveVector v, Lanes lanes)
-{
-  if (lanes == SOME)
-    cleave_vector_store_some (to, v, run->n_some);
-  else
-    cleave_vector_store (to, v);
-}
-
-/* Loads one value per channel into each lane. Lane 0 gets channel `at`. */
-static CLEAVE_SPECIALISED CleaveVector
-load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
-{
-  gint64 high = at + CLEAVE_HALF;
-
-  if (lanes != PAIRED)
-    return load (run, from + at, lanes);
-  return cleave_vector_load_halves (from + (at < run->period ? at : at - run->period),
-                                    from + (high < run->period ? high : high - run->period));
-}
-
-/* Applies the epilogue ops to the sums of a block, before the block is stored at `y`. */
-static CLEAVE_SPECIALISED void
-do_epilogue (
-    const Run *run, const float *y, int pixels, int vectors, Lanes lanes, CleaveVector *sum)
-{
-  const CleaveEpilogueAt at = { .y = y,
-                                .step = run->y_pixel,
-                                .column = { 0, CLEAVE_VECTOR },
-                                .m = run->n_some,
-                                .some = lanes == SOME };
-
-  if (run->epilogue != NULL)
-    cleave_epilogue_do (run->epilogue, &at, pixels, vectors, sum);
-}
-
-/* Computes the sums of `pixels` pixels times `vectors` vectors of channels; both numbers are
- * compile-time constants. `spread`: x has a single channel, which all channels of y read. */
-static CLEAVE_SPECIALISED void
-sum_block (const Run *run,
-           gint64 pixel,
-           gint64 channel,
-           int pixels,
-           int vectors,
-           Lanes lanes,
-           gboolean spread,
-           gint64 n_columns)
-{
-  const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
-  const float *w = run->w + channel;
-  float *y = run->y + pixel * run->y_pixel + channel;
-  CleaveVector sum[MAX_PIXELS * MAX_VECTORS];
-
-  for (int p = 0; p < pixels; p++)
-    for (int v = 0; v < vectors; v++)
-      sum[p * vectors + v] = run->bias == NULL
-                                 ? cleave_vector_all (0)
-                                 : load (run, run->bias + channel + v * CLEAVE_VECTOR, lanes);
-  for (gint64 h = 0; h < run->n_planes; h++, x += run->x_plane, w += run->w_plane)
-    for (gint64 i = 0; i < run->n_rows; i++)
-      for (gint64 j = 0; j < n_columns; j++)
-        {
-          const float *from = x + i * run->x_row + j * run->x_column;
-          const float *by = w + i * run->w_row + j * run->w_column;
-
-          for (int p = 0; p < pixels; p++)
-            for (int v = 0; v < vectors; v++)
-              {
-                const float *at = from + p * run->x_pixel;
-                CleaveVector a =
-                    spread ? cleave_vector_all (*at) : load (run, at + v * CLEAVE_VECTOR, lanes);
-
-                sum[p * vectors + v] = cleave_vector_fma (
-                    a, load (run, by + v * CLEAVE_VECTOR, lanes), sum[p * vectors + v]);
-              }
-        }
-  do_epilogue (run, y, pixels, vectors, lanes, sum);
-  for (int p = 0; p < pixels; p++)
-    for (int v = 0; v < vectors; v++)
-      store (run, y + p * run->y_pixel + v * CLEAVE_VECTOR, sum[p * vectors + v], lanes);
-}
-
-/* Calls sum_block(). In the common case of three columns of taps, passes the number of columns as a
- * compile-time constant. */
-static CLEAVE_SPECIALISED void
-sum_block_of (const Run *run,
-              gint64 pixel,
-              gint64 channel,
-              int pixels,
-              int vectors,
-              Lanes lanes,
-              gboolean spread)
-{
-  if (run->n_columns == 3)
-    sum_block (run, pixel, channel, pixels, vectors, lanes, spread, 3);
-  else
-    sum_block (run, pixel, channel, pixels, vectors, lanes, spread, run->n_columns);
-}
-
-static void
-sum_one_channel (const Run *run, gint64 pixel, gint64 channel, gboolean spread)
-{
-  const float *x = run->x + pixel * run->x_pixel + (spread ? 0 : channel);
-  const float *w = run->w + channel;
-  float sum = run->bias == NULL ? 0 : run->bias[channel];
-
-  for (gint64 h = 0; h < run->n_planes; h++, x += run->x_plane, w += run->w_plane)
-    for (gint64 i = 0; i < run->n_rows; i++)
-      for (gint64 j = 0; j < run->n_columns; j++)
-        sum = __builtin_fmaf (x[i * run->x_row + j * run->x_column],
-                              w[i * run->w_row + j * run->w_column], sum);
-  run->y[pixel * run->y_pixel + channel] = sum;
-}
-
-/* Computes all channels of `pixels` pixels. If the channels do not fill whole vectors, the last
- * vector overlaps the vector before it, and both vectors compute equal results for the shared
- * channels. */
-static CLEAVE_SPECIALISED void
-sum_channels (const Run *run, gint64 pixel, int pixels, gint64 n_channels, gboolean spread)
-{
-  gint64 channel = 0;
-
-  for (; channel + MAX_VECTORS * CLEAVE_VECTOR <= n_channels;
-       channel += MAX_VECTORS * CLEAVE_VECTOR)
-    sum_block_of (run, pixel, channel, pixels, MAX_VECTORS, ALL, spread);
-  if (n_channels >= CLEAVE_VECTOR)
-    for (; channel < n_channels; channel += CLEAVE_VECTOR)
-      sum_block_of (run, pixel, MIN (channel, n_channels - CLEAVE_VECTOR), pixels, 1, ALL, spread);
-  else if (CLEAVE_DEPTHWISE_PARTIAL)
-    {
-      sum_block_of (run, pixel, 0, pixels, 1, SOME, spread);
-      return;
-    }
-  for (; channel < n_channels; channel++)
-    for (int p = 0; p < pixels; p++)
-      sum_one_channel (run, pixel + p, channel, spread);
-}
-
-static CLEAVE_SPECIALISED void
-sum_pixels (const Run *run, gint64 n_pixels, gint64 n_channels, gboolean spread)
-{
-  gint64 pixel = 0;
-
-  for (; pixel + MAX_PIXELS <= n_pixels; pixel += MAX_PIXELS)
-    sum_channels (run, pixel, MAX_PIXELS, n_channels, spread);
-  for (; pixel < n_pixels; pixel++)
-    sum_channels (run, pixel, 1, n_channels, spread);
 }
 
 /* The functions below keep a row of weights and the sums of a block in registers. At v1, each
