@@ -94,34 +94,43 @@ dup_kernel (const CleaveBundle *bundle, const char *file, const char *ending)
 
 /* The functions below append the kernels. */
 
-/* Appends the text of a file without its first line, which is the license. Replaces the first
- * include of a header by the text of the header. */
+/* Appends a text. Replaces the first include of each header by the text of that header, without its
+ * license. Omits includes of headers that are files of the bundle, unless keeps_includes is TRUE;
+ * their names begin with "cleave-". */
 static void
-append_kernel (const CleaveBundle *bundle,
-               GString *out,
-               const char *file,
-               const char *ending,
-               GHashTable *seen)
+append_text (const CleaveBundle *bundle,
+             GString *out,
+             const char *text,
+             gboolean keeps_includes,
+             GHashTable *seen)
 {
-  g_autofree char *text = dup_kernel (bundle, file, ending);
-  g_auto (GStrv) lines = g_strsplit (strchr (text, '\n') + 1, "\n", -1);
+  g_auto (GStrv) lines = g_strsplit (text, "\n", -1);
 
   for (guint i = 0; lines[i] != NULL; i++)
     {
-      char *name = lines[i] + strlen (INCLUDE);
+      const gboolean is_include = g_str_has_prefix (lines[i], INCLUDE);
+      const gboolean is_of_bundle = g_str_has_prefix (lines[i], INCLUDE "cleave-");
 
-      if (!g_str_has_prefix (lines[i], INCLUDE))
+      if (!is_include || (is_of_bundle && keeps_includes))
         g_string_append_printf (out, "%s%s", lines[i], lines[i + 1] == NULL ? "" : "\n");
-      else if (!g_str_has_prefix (name, "cleave-"))
+      else if (!is_of_bundle)
         {
-          /* `name` is the rest of the line after `#include "`, such as log-f32.h" */
-          const gboolean is_new = g_hash_table_add (seen, g_strdup (name));
+          g_auto (GStrv) name = g_strsplit_set (lines[i] + strlen (INCLUDE), ".\"", 2);
+          g_autofree char *header = dup_kernel (bundle, name[0], ".h");
 
-          *strchr (name, '.') = '\0';
-          if (is_new)
-            append_kernel (bundle, out, name, ".h", seen);
+          if (g_hash_table_add (seen, g_strdup (lines[i])))
+            append_text (bundle, out, strchr (header, '\n') + 1, FALSE, seen);
         }
     }
+}
+
+/* Appends the text of a file of kernels without its first line, which is the license. */
+static void
+append_kernel (const CleaveBundle *bundle, GString *out, const char *file, GHashTable *seen)
+{
+  g_autofree char *text = dup_kernel (bundle, file, ".c");
+
+  append_text (bundle, out, strchr (text, '\n') + 1, FALSE, seen);
 }
 
 /* Appends the loop (cleave-run.c) and the kernels, without the bundle's headers. */
@@ -130,13 +139,13 @@ append_kernels (const CleaveBundle *bundle, GString *out)
 {
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
-  append_kernel (bundle, out, "cleave-run", ".c", seen);
+  append_kernel (bundle, out, "cleave-run", seen);
   for (guint i = 0; i < bundle->model->steps->len; i++)
     {
       const char *file = cleave_bundle_step (bundle->model, i)->layer->file;
 
       if (file != NULL && g_hash_table_add (seen, g_strdup (file)))
-        append_kernel (bundle, out, file, ".c", seen);
+        append_kernel (bundle, out, file, seen);
     }
 }
 
@@ -175,8 +184,10 @@ char *
 cleave_bundle_make_kernels_header (const CleaveBundle *bundle, const char *file)
 {
   g_autofree char *header = dup_kernel (bundle, file, ".h");
-  GString *text = g_string_new (header);
+  g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  GString *text = g_string_new (NULL);
 
+  append_text (bundle, text, header, TRUE, seen);
   if (cleave_bundle_is_wide (bundle))
     g_string_replace (text, "#define CLEAVE_KERNELS_H\n",
                       "#define CLEAVE_KERNELS_H\n\n#define CLEAVE_WIDE\n", 1);
