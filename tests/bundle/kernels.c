@@ -22,231 +22,10 @@
 
 #include "../../lib/bundle/op-help.h"
 #include "../../lib/bundle/ops.h"
-#include "random-parts.h"
+#include "bundle-case.h"
+#include "random-ops.h"
 
 #define N_SEEDS CLEAVE_TRIALS (60)
-
-/* A graph of one node, and the values of its inputs and its result. */
-typedef struct
-{
-  CleaveBundleModel *model;
-  const char *op;
-  guint seed;
-  guint first; /* index of the kernel of step 0 in the table of the compiled file */
-  GPtrArray *inputs;
-  CleaveTensor *result;
-} Case;
-
-static void
-case_free (gpointer data)
-{
-  Case *c = data;
-
-  g_clear_pointer (&c->model, cleave_bundle_model_free);
-  g_clear_pointer (&c->inputs, g_ptr_array_unref);
-  g_clear_pointer (&c->result, cleave_tensor_unref);
-  g_free (c);
-}
-
-/* Computes the node with the op's reference code. */
-static CleaveTensor *
-compute_reference (const CleaveNode *node, const GPtrArray *inputs)
-{
-  g_auto (CleaveNodeCall) call = { 0 };
-  g_autofree CleaveView *views = g_new0 (CleaveView, node->n_operands);
-  g_autofree CleaveView *results = g_new0 (CleaveView, node->n_results);
-  g_autoptr (GPtrArray) tensors =
-      g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
-
-  for (guint i = 0; i < node->n_operands; i++)
-    {
-      const CleaveResult *x = node->operands[i].result;
-
-      if (x == NULL)
-        continue;
-      for (guint j = 0; j < node->graph->inputs->len; j++)
-        if (node->graph->inputs->pdata[j] == x)
-          views[i] = cleave_view_tensor (inputs->pdata[j]);
-      if (cleave_node_get_constant (x->node) != NULL)
-        views[i] = cleave_view_tensor (cleave_node_get_constant (x->node));
-    }
-  for (guint i = 0; i < node->n_results; i++)
-    {
-      CleaveTensor *tensor = cleave_tensor_new (&node->results[i].type, NULL);
-
-      g_ptr_array_add (tensors, tensor);
-      results[i] = cleave_view_tensor (tensor);
-    }
-  node->op->compute (cleave_node_call_init (&call, node), views, results);
-  return cleave_tensor_ref (tensors->pdata[0]);
-}
-
-/* Copies between a dense tensor and memory of a bundle, whose channels are innermost. */
-static void
-copy_image (const CleaveResult *result, char *dense, char *memory, gboolean to_memory)
-{
-  CleaveBundleImage image = cleave_bundle_image (result);
-  const CleaveShape *shape = &result->type.shape;
-  gsize size = cleave_element_size (result->type.element);
-  gint64 index[CLEAVE_MAX_RANK];
-
-  for (gint64 i = 0; i < cleave_shape_n_elements (shape); i++)
-    {
-      gint64 rest = i, row = 0, column = 0, channel = 0, n = 0, at;
-
-      for (guint d = shape->rank; d-- > 0;)
-        {
-          index[d] = rest % shape->dim[d];
-          rest /= shape->dim[d];
-        }
-      for (gint d = 0; d < (gint) shape->rank; d++)
-        if (d == image.row_dim)
-          row = index[d];
-        else if (d == image.column_dim)
-          column = index[d];
-        else if (d == image.channel_dim)
-          channel = index[d];
-        else
-          n = n * shape->dim[d] + index[d];
-      at = ((n * image.rows + row) * image.columns + column) * image.channels + channel;
-      if (to_memory)
-        memcpy (memory + at * (gint64) size, dense + i * (gint64) size, size);
-      else
-        memcpy (dense + i * (gint64) size, memory + at * (gint64) size, size);
-    }
-}
-
-/* Kinds of random weights of int8. The weights of a convolution select its code: two channels are
- * combined unless a weight of the second channel is -128 and the weight of the first is negative.
- */
-typedef enum { ANY, NO_LEAST, ALL_LEAST, LEAST_AND_MOST, LEAST_AFTER_POSITIVE, N_WEIGHTS } Weights;
-
-static void
-change_weights (CleaveTensor *tensor, Weights kind)
-{
-  const CleaveShape *shape = &cleave_tensor_get_type (tensor)->shape;
-  gint8 *values = cleave_tensor_get_mutable_data (tensor);
-  gint64 n = cleave_shape_n_elements (shape);
-
-  for (gint64 i = 0; i < n; i++)
-    {
-      gboolean is_odd = shape->rank > 0 && i / (n / shape->dim[0]) % 2 == 1;
-
-      if (kind == NO_LEAST)
-        values[i] = MAX (values[i], -127);
-      else if (kind == ALL_LEAST || (kind == LEAST_AND_MOST && values[i] < 0))
-        values[i] = -128;
-      else if (kind == LEAST_AND_MOST)
-        values[i] = 127;
-      else if (kind == LEAST_AFTER_POSITIVE)
-        values[i] = is_odd ? -128 : MAX (values[i], 0);
-    }
-}
-
-/* Makes a random constant that is legal for an operand. */
-static CleaveTensor *
-make_constant (const CleaveNode *node, guint operand, GRand *rand)
-{
-  const CleaveTensorType *type = &node->operands[operand].result->type;
-  const char *name = cleave_op_operand_name (node->op, operand);
-  CleaveTensor *tensor = cleave_random_tensor (type, g_rand_int (rand), FALSE);
-  gint32 *values = cleave_tensor_get_mutable_data (tensor);
-  gint32 least = 0, most = 0;
-
-  if (type->element == CLEAVE_INT8)
-    change_weights (tensor, g_rand_int_range (rand, ANY, N_WEIGHTS));
-  if (type->element != CLEAVE_INT32)
-    return tensor;
-  if (g_str_equal (name, "multiplier"))
-    {
-      least = 1 << 30;
-      most = G_MAXINT32 - 1;
-    }
-  else if (g_str_equal (name, "shift"))
-    {
-      least = g_rand_int_range (rand, -14, 0);
-      most = 1;
-    }
-  else if (g_str_equal (name, "table"))
-    most = G_MAXINT32 - 1;
-  else
-    {
-      least = -30000;
-      most = 30000;
-    }
-  for (gint64 i = 0; i < cleave_shape_n_elements (&type->shape); i++)
-    values[i] = g_rand_int_range (rand, least, most + 1);
-  if (g_str_equal (name, "B") && g_rand_int_range (rand, 0, 4) == 0)
-    values[0] = 1500000000; /* large: twice the sum of two such values exceeds an int32 */
-  return tensor;
-}
-
-/* Makes operands constant: all except the first. An op that combines A and B sometimes keeps both
- * as inputs. The operands of a join stay inputs, and so do the operands of a node whose first
- * operand is constant. */
-static void
-fix_operands (CleaveGraph *graph, CleaveNode *node, GRand *rand)
-{
-  guint first = g_rand_int_range (rand, 0, 2) == 0 ? 1 : 2;
-
-  if ((node->op->flags & CLEAVE_OP_JOIN) ||
-      cleave_node_get_constant (node->operands[0].result->node) != NULL)
-    return;
-  if (node->n_operands != 2 || !g_str_equal (cleave_op_operand_name (node->op, 1), "B"))
-    first = 1;
-  for (guint i = first; i < node->n_operands; i++)
-    {
-      CleaveResult *x = node->operands[i].result;
-      g_autoptr (CleaveTensor) value = NULL;
-
-      if (x == NULL || cleave_node_get_constant (x->node) != NULL)
-        continue;
-      value = make_constant (node, i, rand);
-      cleave_result_replace_uses (x, cleave_graph_add_constant (graph, NULL, value));
-    }
-}
-
-/* Makes a case of a random node. Returns NULL if a bundle cannot compute the node. */
-static Case *
-case_new (const CleaveRandomOp *maker, guint seed)
-{
-  g_autoptr (GRand) rand = g_rand_new_with_seed (seed);
-  g_autoptr (CleaveGraph) graph = cleave_graph_new (NULL);
-  CleaveNode *node = maker->make (graph, rand);
-  g_autofree char *name = g_strdup_printf ("c%s%u", maker->op, seed);
-  CleaveBundleOptions options = { .name = name };
-  g_autoptr (GError) error = NULL;
-  CleaveBundleModel *model;
-  Case *c;
-
-  if (node == NULL || cleave_shape_n_elements (&node->results[0].type.shape) == 0)
-    return NULL;
-  fix_operands (graph, node, rand);
-  cleave_graph_add_output (graph, "y", &node->results[0], NULL);
-  model = cleave_bundle_model_new (graph, &options, &error);
-  if (model == NULL && g_getenv ("BUNDLE_TEST_TELL") != NULL)
-    g_printerr ("%s\n", error->message);
-  if (model == NULL)
-    return NULL;
-  if (model->steps->len == 0) /* the node is a view, which needs no kernel */
-    {
-      cleave_bundle_model_free (model);
-      return NULL;
-    }
-  c = g_new0 (Case, 1);
-  c->model = model;
-  c->op = maker->op;
-  c->seed = seed;
-  c->inputs = g_ptr_array_new_with_free_func ((GDestroyNotify) cleave_tensor_unref);
-  for (guint i = 0; i < graph->inputs->len; i++)
-    {
-      const CleaveResult *input = graph->inputs->pdata[i];
-
-      g_ptr_array_add (c->inputs, cleave_random_tensor (&input->type, g_rand_int (rand), FALSE));
-    }
-  c->result = compute_reference (node, c->inputs);
-  return c;
-}
 
 /* The functions below write and compile the kernels of the cases. */
 
@@ -290,7 +69,7 @@ print_cases (const GPtrArray *cases)
 
   for (guint i = 0; i < cases->len; i++)
     {
-      Case *c = cases->pdata[i];
+      CleaveBundleCase *c = cases->pdata[i];
 
       c->first = n;
       for (guint a = 0; a < c->model->pool->arrays->len; a++)
@@ -331,7 +110,7 @@ compile (const GPtrArray *cases, const char *folder)
   g_string_append_printf (command, " -o %s %s", module, source);
   for (guint i = 0; i < cases->len; i++)
     {
-      const Case *c = cases->pdata[i];
+      const CleaveBundleCase *c = cases->pdata[i];
 
       for (guint s = 0; s < c->model->steps->len; s++)
         {
@@ -407,7 +186,7 @@ set_whole (const CleaveBundleValue *value, const char *memory, CleaveRows *x)
 
 typedef struct
 {
-  Case *c;
+  CleaveBundleCase *c;
   GRand *rand;
   char **memory; /* memory of each value */
   const void *const *params;
@@ -489,7 +268,7 @@ compute_step (const Run *run, guint s)
 }
 
 static void
-check_case (Case *c, const void *const *params, const RowKernel *kernels)
+check_case (CleaveBundleCase *c, const void *const *params, const RowKernel *kernels)
 {
   g_autoptr (GRand) rand = g_rand_new_with_seed (c->seed);
   guint n = c->model->values->len;
@@ -508,8 +287,8 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
       fill_garbage (rand, bytes, cleave_bundle_value_bytes (value));
       for (guint j = 0; j < c->inputs->len; j++)
         if (c->model->graph->inputs->pdata[j] == value->result)
-          copy_image (value->result, (char *) cleave_tensor_get_data (c->inputs->pdata[j]), bytes,
-                      TRUE);
+          cleave_bundle_case_copy_image (
+              value->result, (char *) cleave_tensor_get_data (c->inputs->pdata[j]), bytes, TRUE);
       g_ptr_array_add (memory, bytes);
     }
   for (guint i = 0; i < n; i++) /* a view has the memory of its base */
@@ -517,8 +296,9 @@ check_case (Case *c, const void *const *params, const RowKernel *kernels)
   run.memory = (char **) bases->pdata;
   for (guint s = 0; s < c->model->steps->len; s++)
     compute_step (&run, s);
-  copy_image (cleave_bundle_value (c->model, c->model->outputs[0])->result,
-              cleave_tensor_get_mutable_data (result), bases->pdata[c->model->outputs[0]], FALSE);
+  cleave_bundle_case_copy_image (cleave_bundle_value (c->model, c->model->outputs[0])->result,
+                                 cleave_tensor_get_mutable_data (result),
+                                 bases->pdata[c->model->outputs[0]], FALSE);
   if (!cleave_tensor_equal (result, c->result))
     {
       g_autofree char *dump = cleave_graph_print (c->model->graph);
@@ -545,7 +325,7 @@ is_special (const char *op)
 static void
 check_makers (const CleaveRandomOp *makers, gboolean are_special)
 {
-  g_autoptr (GPtrArray) cases = g_ptr_array_new_with_free_func (case_free);
+  g_autoptr (GPtrArray) cases = g_ptr_array_new_with_free_func (cleave_bundle_case_free);
   g_autofree char *folder = g_dir_make_tmp ("cleave-kernels-XXXXXX", NULL);
   g_autofree char *clean = g_strdup_printf ("rm -r %s", folder);
   gpointer module;
@@ -558,7 +338,7 @@ check_makers (const CleaveRandomOp *makers, gboolean are_special)
         continue;
       for (guint seed = 0; seed < N_SEEDS; seed++)
         {
-          Case *c = case_new (makers, seed);
+          CleaveBundleCase *c = cleave_bundle_case_new (makers, seed);
 
           if (c != NULL)
             g_ptr_array_add (cases, c);
@@ -575,222 +355,9 @@ check_makers (const CleaveRandomOp *makers, gboolean are_special)
   cleave_assert (g_spawn_command_line_sync (clean, NULL, NULL, NULL, NULL));
 }
 
-/* Makes a convolution with more channels than the random ops have, so that there are blocks of four
- * channels and of one. */
-static CleaveNode *
-make_large_conv (CleaveGraph *graph, GRand *rand)
+START_TEST (nodes_of_cleave_random_ops_bundle_have_the_bits_of_the_op)
 {
-  gint64 group = pick (rand, 0, 2) > 0 ? 1 : pick (rand, 1, 3), kernel[2], spatial[2], in, out;
-  CleaveTfliteConvAttrs a = { .conv = { .layout = CLEAVE_LAYOUT_NHWC, .group = group } };
-  CleaveShape w, x, scalar = { 0 }, channels;
-
-  in = pick (rand, 1, 9);
-  out = pick (rand, 1, 11);
-  for (guint i = 0; i < 2; i++)
-    kernel[i] = pick (rand, 1, 4);
-  a.conv.strides = pick_ints (rand, 2, 1, 3);
-  a.conv.dilations = pick_ints (rand, 2, 1, 2);
-  a.conv.pads = pick_ints (rand, 4, 0, 3);
-  for (guint i = 0; i < 2; i++)
-    spatial[i] = pick_extent (rand, (kernel[i] - 1) * at (&a.conv.dilations, i, 1) + 1,
-                              at (&a.conv.pads, i, 0) + at (&a.conv.pads, 2 + i, 0));
-  if (pick (rand, 0, 2) == 0) /* one case in three is depthwise */
-    {
-      a.conv.group = in;
-      in = out = 1;
-    }
-  w = CLEAVE_SHAPE (a.conv.group * out, in, kernel[0], kernel[1]);
-  channels = CLEAVE_SHAPE (w.dim[0]);
-  x = image_shape (CLEAVE_LAYOUT_NHWC, 1, a.conv.group * in, spatial, 2);
-  a.min = pick (rand, 0, 1) == 0 ? -128 : pick (rand, -128, -100);
-  a.max = a.min == -128 ? 127 : pick (rand, 100, 127);
-  return cleave_graph_add (graph, cleave_op_lookup ("TfliteConv"), "conv",
-                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_INT8, &x),
-                                               add_shaped (graph, "xz", CLEAVE_INT8, &scalar),
-                                               add_shaped (graph, "w", CLEAVE_INT8, &w),
-                                               add_shaped (graph, "m", CLEAVE_INT32, &channels),
-                                               add_shaped (graph, "s", CLEAVE_INT32, &channels),
-                                               add_shaped (graph, "yz", CLEAVE_INT8, &scalar),
-                                               add_shaped (graph, "b", CLEAVE_INT32, &channels) },
-                           7, 1, &a, NULL);
-}
-
-/* Makes a power with a constant exponent that has a kernel. */
-static CleaveNode *
-make_power (CleaveGraph *graph, GRand *rand)
-{
-  static const float exponents[] = { 2, 3, 0.5f };
-  CleaveShape x = CLEAVE_SHAPE (pick (rand, 1, 3), pick (rand, 1, 4), pick (rand, 1, 9));
-  CleaveTensorType scalar = { CLEAVE_FLOAT32, { 0 } };
-  g_autoptr (CleaveTensor) exponent = cleave_tensor_new (&scalar, NULL);
-
-  *(float *) cleave_tensor_get_mutable_data (exponent) = exponents[pick (rand, 0, 2)];
-  return cleave_graph_add (graph, cleave_op_lookup ("Pow"), "pow",
-                           (CleaveResult *[]){ add_shaped (graph, "x", CLEAVE_FLOAT32, &x),
-                                               cleave_graph_add_constant (graph, NULL, exponent) },
-                           2, 1, NULL, NULL);
-}
-
-/* Adds a pooling, from which a bundle knows that images of this rank have their channels first. */
-static void
-add_pooling (CleaveGraph *graph, CleaveResult *x)
-{
-  CleavePoolAttrs a = { .kernel_shape = { .n = 2, .v = { 1, 1 } } };
-
-  cleave_graph_add (graph, cleave_op_lookup ("MaxPool"), "pool", &x, 1, 1, &a, NULL);
-}
-
-/* Adds an image with channels first. */
-static CleaveResult *
-add_image (CleaveGraph *graph, GRand *rand, gint64 *extents)
-{
-  CleaveShape shape;
-  CleaveResult *x;
-
-  for (guint i = 0; i < 3; i++)
-    extents[i] = pick (rand, 1, 6);
-  shape = CLEAVE_SHAPE (1, extents[0], extents[1], extents[2]);
-  x = add_shaped (graph, "x", pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_FLOAT32, &shape);
-  add_pooling (graph, x);
-  return x;
-}
-
-static CleaveNode *
-make_image_reshape (CleaveGraph *graph, GRand *rand)
-{
-  gint64 extents[3], first = pick (rand, 0, 2), step = pick (rand, 1, 2);
-  CleaveResult *x = add_image (graph, rand, extents);
-  CleaveInts shape = { .n = 4, .v = { 1 } };
-
-  for (gint64 i = 0; i < 3; i++)
-    shape.v[1 + i] = extents[(first + i * step) % 3];
-  return cleave_result_get_node (cleave_graph_add_reshape (graph, "reshape", x, &shape, NULL));
-}
-
-static CleaveNode *
-make_image_flatten (CleaveGraph *graph, GRand *rand)
-{
-  gint64 extents[3];
-  CleaveResult *x = add_image (graph, rand, extents);
-  CleaveAxisAttrs a = { pick (rand, 0, 4) };
-
-  return cleave_graph_add (graph, cleave_op_lookup ("Flatten"), "flatten", &x, 1, 1, &a, NULL);
-}
-
-/* Makes a Squeeze that drops a spatial dimension of an image. */
-static CleaveNode *
-make_image_squeeze (CleaveGraph *graph, GRand *rand)
-{
-  gint64 axis = pick (rand, 2, 3);
-  CleaveShape shape = CLEAVE_SHAPE (1, pick (rand, 1, 6), pick (rand, 1, 6), pick (rand, 1, 6));
-  CleaveAxesAttrs a = { { .n = 1, .v = { axis } } };
-  CleaveResult *x;
-
-  shape.dim[axis] = 1;
-  x = add_shaped (graph, "x", CLEAVE_FLOAT32, &shape);
-  add_pooling (graph, x);
-  return cleave_graph_add (graph, cleave_op_lookup ("Squeeze"), "squeeze", &x, 1, 1, &a, NULL);
-}
-
-/* Makes an Unsqueeze that makes an image of a matrix. */
-static CleaveNode *
-make_image_unsqueeze (CleaveGraph *graph, GRand *rand)
-{
-  CleaveShape shape = CLEAVE_SHAPE (1, pick (rand, 1, 6), pick (rand, 1, 6));
-  CleaveAxesAttrs a = { { .n = 1, .v = { pick (rand, 1, 3) } } };
-  CleaveResult *x = add_shaped (graph, "x", CLEAVE_FLOAT32, &shape);
-  CleaveNode *node =
-      cleave_graph_add (graph, cleave_op_lookup ("Unsqueeze"), "unsqueeze", &x, 1, 1, &a, NULL);
-
-  add_pooling (graph, cleave_node_get_result (node, 0));
-  return node;
-}
-
-/* Makes a convolution of floats by Winograd's algorithm. Tiles begin at even and at odd
- * positions. */
-static CleaveNode *
-make_winograd (CleaveGraph *graph, GRand *rand)
-{
-  CleaveConvAttrs a = { .layout = (CleaveLayout) pick (rand, 0, 1), .group = pick (rand, 1, 2) };
-  gint64 in = pick (rand, 1, 5), out = pick (rand, 1, 9), spatial[2];
-  CleaveShape w = CLEAVE_SHAPE (a.group * out, in, 3, 3), b = CLEAVE_SHAPE (a.group * out), x;
-
-  a.pads = pick_ints (rand, 4, 0, 2);
-  a.winograd = pick_ints (rand, 2, 0, 1);
-  for (guint i = 0; i < 2; i++)
-    spatial[i] = pick (rand, 3, 9);
-  x = image_shape (a.layout, pick (rand, 1, 2), a.group * in, spatial, 2);
-  return cleave_graph_add (
-      graph, cleave_op_lookup ("Conv"), "conv",
-      (CleaveResult *[]){
-          add_shaped (graph, "x", CLEAVE_FLOAT32, &x), add_shaped (graph, "w", CLEAVE_FLOAT32, &w),
-          pick (rand, 0, 1) == 0 ? NULL : add_shaped (graph, "b", CLEAVE_FLOAT32, &b) },
-      3, 1, &a, NULL);
-}
-
-/* Makes a join of parts, some of them constant, along any dimension of an image of the batch 1. */
-static CleaveNode *
-make_constant_parts (CleaveGraph *graph, GRand *rand)
-{
-  CleaveAxisAttrs a = { pick (rand, 1, 3) };
-  CleaveShape shape = CLEAVE_SHAPE (1, pick (rand, 1, 4), pick (rand, 1, 4), pick (rand, 1, 4));
-  CleaveElement element = pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_FLOAT32;
-  guint n = (guint) pick (rand, 2, 4), variable = (guint) pick (rand, 0, (gint) n - 1);
-  CleaveResult *parts[4];
-
-  for (guint i = 0; i < n; i++)
-    {
-      shape.dim[a.axis] = pick (rand, 1, 4);
-      if (i != variable && pick (rand, 0, 2) > 0)
-        {
-          CleaveTensorType type = { element, shape };
-          g_autoptr (CleaveTensor) part = cleave_random_tensor (&type, g_rand_int (rand), FALSE);
-
-          parts[i] = cleave_graph_add_constant (graph, NULL, part);
-        }
-      else
-        parts[i] = add_shaped (graph, "x", element, &shape);
-    }
-  if (pick (rand, 0, 1) == 0)
-    add_pooling (graph, parts[variable]);
-  return cleave_graph_add (graph, cleave_op_lookup ("Concat"), "concat", parts, n, 1, &a, NULL);
-}
-
-/* Makes a Gather of rows of a constant table, by indices of the run: in range, below 0, and out of
- * range. */
-static CleaveNode *
-make_embedding (CleaveGraph *graph, GRand *rand)
-{
-  CleaveAxisAttrs a = { 0 };
-  CleaveElement element = pick (rand, 0, 1) == 0 ? CLEAVE_INT8 : CLEAVE_FLOAT32;
-  CleaveTensorType type = { element, CLEAVE_SHAPE (pick (rand, 1, 9), pick (rand, 1, 5)) };
-  g_autoptr (CleaveTensor) table = cleave_random_tensor (&type, g_rand_int (rand), FALSE);
-  CleaveShape list = CLEAVE_SHAPE (pick (rand, 1, 6)), batch = CLEAVE_SHAPE (1, pick (rand, 1, 6));
-  CleaveElement index = pick (rand, 0, 1) == 0 ? CLEAVE_INT32 : CLEAVE_INT64;
-  CleaveResult *operands[] = {
-    cleave_graph_add_constant (graph, NULL, table),
-    add_shaped (graph, "at", index, pick (rand, 0, 1) == 0 ? &list : &batch),
-  };
-
-  return cleave_graph_add (graph, cleave_op_lookup ("Gather"), "gather", operands, 2, 1, &a, NULL);
-}
-
-static const CleaveRandomOp special_makers[] = {
-  { "Concat", make_constant_parts },
-  { "Gather", make_embedding },
-  { "TfliteConv", make_large_conv },
-  { "Conv", make_winograd },
-  { "Pow", make_power },
-  { "Reshape", make_image_reshape },
-  { "Flatten", make_image_flatten },
-  { "Squeeze", make_image_squeeze },
-  { "Unsqueeze", make_image_unsqueeze },
-  { NULL, NULL },
-};
-
-START_TEST (nodes_of_special_makers_have_the_bits_of_the_op)
-{
-  check_makers (special_makers, TRUE);
+  check_makers (cleave_random_ops_bundle, TRUE);
 }
 END_TEST
 
@@ -811,7 +378,8 @@ add_tests (Suite *suite)
   tcase_set_timeout (tests, 300); /* the test compiles C for some seconds */
   tcase_add_loop_test (tests, kernels_have_the_bits_of_their_ops, 0, n);
   suite_add_tcase (suite, tests);
-  cleave_add_case (suite, "special", nodes_of_special_makers_have_the_bits_of_the_op, NULL);
+  cleave_add_case (suite, "special", nodes_of_cleave_random_ops_bundle_have_the_bits_of_the_op,
+                   NULL);
 }
 
 CLEAVE_TEST_SUITE ("kernels", add_tests)

@@ -24,3 +24,7 @@ extern const CleaveRandomOp cleave_random_ops_quantized[];
 extern const CleaveRandomOp cleave_random_ops_elementwise[];
 extern const CleaveRandomOp cleave_random_ops_signal[];
 extern const CleaveRandomOp cleave_random_ops_tflite[];
+
+/* Nodes for the kernels of bundles (tests/bundle/kernels.c). This list is in none of the lists
+ * above. */
+extern const CleaveRandomOp cleave_random_ops_bundle[];
