@@ -22,20 +22,20 @@ cleave_multiply (int32_t x, int32_t multiplier)
 
 #ifdef CLEAVE_FLOAT_SCALES
 /* Returns x times the float with the bits `bits`, rounded to the nearest integer, ties to even. If
- * the result is out of the range of int16, may return any value out of this range. */
+ * the product is out of the range of int16, may return any value out of this range on the same
+ * side. */
 static inline int32_t
 cleave_scale_float (int32_t x, int32_t bits)
 {
-  const float magic = 12582912.0f, limit = 1048576.0f; /* adding 1.5 * 2^23 rounds a float to an
-                                                        * integer, which is in the lowest bits of
-                                                        * the sum */
+  /* adding 1.5 * 2^23 rounds a float to an integer, which is in the lowest bits of the sum */
+  const float magic = 12582912.0f;
+  const int32_t magic_bits = 0x4b400000;
   float scale, value;
 
   memcpy (&scale, &bits, sizeof scale);
-  value = (float) x * scale;
-  value = value < -limit ? -limit : value > limit ? limit : value;
-  value = value + magic;
-  return (int32_t) (value - magic);
+  value = (float) x * scale + magic;
+  memcpy (&bits, &value, sizeof bits);
+  return (bits < 0 ? 0 : bits) - magic_bits; /* the bits of a larger sum are a larger integer */
 }
 #endif
 
