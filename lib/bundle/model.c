@@ -339,8 +339,10 @@ build (CleaveBundleBuilder *b, GError **error)
 
   if (!cleave_bundle_fold_constants (b->model->graph, error) ||
       !cleave_bundle_find_states (b, error) ||
-      !cleave_bundle_set_io_type (b->model, b->options->io_type, error) ||
-      !cleave_bundle_prepare (b->model->graph, error) ||
+      !cleave_bundle_set_io_type (b->model, b->options->io_type, error))
+    return FALSE;
+  b->model->source = cleave_graph_copy (b->model->graph);
+  if (!cleave_bundle_prepare (b->model->graph, error) ||
       !cleave_bundle_fold_constants (b->model->graph, error))
     return FALSE;
   cleave_bundle_add_inputs (b);
@@ -386,14 +388,6 @@ cleave_bundle_model_free (CleaveBundleModel *model)
   g_free (model->first_reader);
   cleave_bundle_pool_free (model->pool);
   cleave_graph_unref (model->graph);
+  g_clear_pointer (&model->source, cleave_graph_unref);
   g_free (model);
-}
-
-gboolean
-cleave_bundle_is_read (const CleaveBundleModel *model, guint value)
-{
-  for (guint i = 0; i < model->graph->outputs->len; i++)
-    if (model->outputs[i] == value)
-      return TRUE;
-  return model->first_reader[value + 1] > model->first_reader[value];
 }

@@ -83,10 +83,11 @@ typedef struct
 
 typedef struct
 {
-  CleaveGraph *graph;
-  GArray *values;              /* CleaveBundleValue: operands and results of the steps */
-  GArray *steps;               /* CleaveBundleStep: the steps in the order in which they run */
-  guint *outputs;              /* indices of the values that are outputs of the graph */
+  CleaveGraph *graph;  /* the prepared graph */
+  CleaveGraph *source; /* the graph before it was prepared; the test of the bundle runs it */
+  GArray *values;      /* CleaveBundleValue: operands and results of the steps */
+  GArray *steps;       /* CleaveBundleStep: the steps in the order in which they run */
+  guint *outputs;      /* indices of the values that are outputs of the graph */
   CleaveBundleReader *readers; /* uses of all values, first all uses of value 0, then of value 1, …;
                                 * the uses of a value are in the order of the steps */
   guint *first_reader; /* indexed by value: index in `readers` of the value's first use; one more

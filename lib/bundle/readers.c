@@ -68,3 +68,12 @@ cleave_bundle_step_columns (const CleaveBundleModel *model,
   return map_span (step->columns[operand], columns,
                    cleave_bundle_value (model, step->operands[operand])->image.columns);
 }
+
+gboolean
+cleave_bundle_is_read (const CleaveBundleModel *model, guint value)
+{
+  for (guint i = 0; i < model->graph->outputs->len; i++)
+    if (model->outputs[i] == value)
+      return TRUE;
+  return model->first_reader[value + 1] > model->first_reader[value];
+}

@@ -146,7 +146,7 @@ run (CleaveBundleRuns *r, GError **error)
 
   if (!add_ports (r, error))
     return FALSE;
-  program = cleave_program_new (graph, &options, error);
+  program = cleave_program_new (r->bundle->model->source, &options, error);
   if (program == NULL ||
       !cleave_program_bind (program, (CleaveTensor *const *) r->inputs->pdata, r->inputs->len,
                             (CleaveTensor *const *) r->outputs->pdata, r->outputs->len, error))
