@@ -3,6 +3,7 @@
 /* Rewrites nodes to nodes for which a bundle has kernels. bundle.c calls cleave_bundle_prepare()
  * before the lowering (model.c). The results keep the same bits.
  *
+ *   QLinearConv of uint8        =>  QLinearConv of int8
  *   Split                       =>  a Slice for each result that is used
  *   Reduce with keepdims = 0    =>  Reduce with keepdims = 1, Squeeze
  *   Sum, Max, Min of a, b, c    =>  Add (Add (a, b), c), Max (Max (a, b), c) … */
@@ -170,8 +171,11 @@ prepare (CleaveGraph *graph, CleaveNode *node, GError **error)
 gboolean
 cleave_bundle_prepare (CleaveGraph *graph, GError **error)
 {
-  g_autoptr (GPtrArray) order = cleave_graph_get_order (graph, error);
+  g_autoptr (GPtrArray) order = NULL;
 
+  if (!cleave_bundle_prepare_unsigned (graph, error))
+    return FALSE;
+  order = cleave_graph_get_order (graph, error);
   if (order == NULL)
     return FALSE;
   for (guint i = 0; i < order->len; i++)

@@ -20,3 +20,5 @@ gboolean cleave_bundle_prepare_matmul (CleaveGraph *graph, CleaveNode *node, GEr
 gboolean cleave_bundle_prepare_repeat (CleaveGraph *graph, CleaveNode *node, GError **error);
 /* Rewrites a Gemm that no kernel can compute (prepare-gemm.c). */
 gboolean cleave_bundle_prepare_gemm (CleaveGraph *graph, CleaveNode *node, GError **error);
+/* Rewrites all ops of uint8 that gain from a rewrite to int8 (prepare-unsigned.c). */
+gboolean cleave_bundle_prepare_unsigned (CleaveGraph *graph, GError **error);
