@@ -166,7 +166,7 @@ typedef struct
 
 /**
  * CleaveOnnxComputeFunc:
- * @graph: a graph of one node, which the function may change
+ * @graph: a graph of an expensive node and nodes behind it, which the function may change
  * @inputs: (array length=n_inputs): a tensor for each input of the graph
  * @n_inputs: number of inputs
  * @outputs: (array length=n_outputs): a tensor for each output of the graph, to be written

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-/* Runs the dynamic part of a model many times, with compiled programs for its expensive nodes. A
- * node whose operands have new shapes runs on a program for larger shapes, if it is not much
- * larger.
+/* Runs the dynamic part of a model many times, with compiled programs for its chains of expensive
+ * nodes. A chain whose operands have new shapes runs on a program for larger shapes, if it is not
+ * much larger.
  *
- *     run    rows that a Compress keeps    program of the MatMul that reads the rows
+ *     run    rows that a Compress keeps    program of the MatMuls that read the rows
  *     1      200                           compiled for 200
  *     2      90                            compiled for 90: 200 would be more than twice as many
  *     3      200                           program for 200
@@ -30,6 +30,7 @@ struct _CleaveDynamicProgram
 {
   CleaveOnnxDynamic *dynamic;
   CleavePrograms programs;
+  gint64 arena_bytes; /* bytes of the largest arena in the latest run, scratch included */
 };
 
 static void
@@ -55,11 +56,14 @@ compute (CleaveGraph *graph,
   CleaveCompiled *compiled = cleave_programs_find (
       &self->programs, graph, MAX_PADDING * cleave_types_count_elements (types));
   g_autoptr (GPtrArray) results = g_ptr_array_new ();
+  CleaveProgramStats stats;
 
   if (compiled == NULL)
     compiled = cleave_programs_add (&self->programs, cleave_graph_ref (graph), error);
   if (compiled == NULL)
     return FALSE;
+  cleave_program_get_stats (compiled->program, &stats);
+  self->arena_bytes = MAX (self->arena_bytes, stats.arena_bytes + stats.scratch_bytes);
   for (guint i = 0; i < n_outputs; i++)
     g_ptr_array_add (results, outputs[i]);
   return cleave_programs_run (&self->programs, compiled, inputs, n_inputs, results, error);
@@ -74,8 +78,14 @@ cleave_dynamic_program_run_part (CleaveDynamicProgram *dynamic_program,
                                  CleaveOnnxDynamicStats *stats,
                                  GError **error)
 {
-  return cleave_onnx_dynamic_run (dynamic, names, values, n_values, compute, dynamic_program, stats,
-                                  error);
+  GPtrArray *outputs;
+
+  dynamic_program->arena_bytes = 0;
+  outputs = cleave_onnx_dynamic_run (dynamic, names, values, n_values, compute, dynamic_program,
+                                     stats, error);
+  if (outputs != NULL && stats != NULL)
+    stats->peak_bytes += dynamic_program->arena_bytes;
+  return outputs;
 }
 
 gboolean
@@ -115,9 +125,10 @@ cleave_dynamic_program_add_lists (const CleaveOnnxDynamic *dynamic,
  * @dynamic: the dynamic part of a model
  * @options: (nullable): the number of threads and the kind of kernels; %NULL for the defaults
  *
- * Prepares a dynamic part to run any number of times. A run compiles each expensive node to a
- * program when it first occurs with its shapes, and keeps the program. At most 64 programs are
- * kept, in at most 512 MiB. If there are more programs, the program that was not used for the
+ * Prepares a dynamic part to run any number of times. If a node is expensive, a run compiles it and
+ * the nodes behind it to one program when they first occur with their shapes, and keeps the
+ * program. The program ends before a node that needs the contents of a value. At most 64 programs
+ * are kept, in at most 512 MiB. If there are more programs, the program that was not used for the
  * longest time is freed.
  *
  * Returns: (transfer full): the programs, at first none
@@ -145,7 +156,8 @@ cleave_dynamic_program_new (CleaveOnnxDynamic *dynamic, const CleaveProgramOptio
  * @stats: (out caller-allocates) (optional): the cost of the run
  * @error: return location for a [struct@GLib.Error]
  *
- * Runs the dynamic part once, as [method@Cleave.OnnxDynamic.run] does.
+ * Runs the dynamic part once, as [method@Cleave.OnnxDynamic.run] does. The peak of @stats includes
+ * the largest arena of a program.
  *
  * Fails as [method@Cleave.OnnxDynamic.run] and [ctor@Cleave.Program.new] do.
  *

@@ -11,6 +11,7 @@
 #include "../../ir/graph-private.h"
 #include "../read-file.h"
 #include "../wire.h"
+#include "chain.h"
 #include "inline.h"
 #include "texts.h"
 
@@ -42,6 +43,7 @@ cleave_onnx_import_clear (CleaveOnnxImport *import)
   g_clear_pointer (&import->makers, g_ptr_array_unref);
   g_clear_pointer (&import->output_names, g_hash_table_unref);
   g_clear_pointer (&import->holders, g_hash_table_unref);
+  g_clear_pointer (&import->chain, cleave_onnx_chain_free);
   g_clear_pointer (&import->texts, cleave_onnx_texts_free);
   cleave_onnx_folder_clear (&import->folder);
 }

@@ -58,6 +58,9 @@ typedef struct
 /* A node that becomes part of the dynamic part instead of the graph (deferred.h). */
 typedef struct CleaveOnnxDeferred CleaveOnnxDeferred;
 
+/* The nodes of the dynamic part that run as one program (chain.h). */
+typedef struct CleaveOnnxChain CleaveOnnxChain;
+
 /* The table of strings of the dynamic part (texts.h). */
 typedef struct CleaveOnnxTexts CleaveOnnxTexts;
 
@@ -121,6 +124,8 @@ typedef struct
                            * are not counted */
   CleaveOnnxTexts *texts; /* the table of strings; NULL: there was no string yet */
   gint64 live_bytes, peak_bytes, n_calls;
+  CleaveOnnxChain *chain;        /* nodes that are not computed yet; NULL: the import does not
+                                  * interpret */
   CleaveOnnxComputeFunc compute; /* function of the caller that computes expensive nodes; NULL:
                                   * reference kernels compute all nodes */
   gpointer compute_data;

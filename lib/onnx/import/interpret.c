@@ -2,11 +2,14 @@
 
 /* Runs the dynamic part of a model. Reads its nodes as the import does, but with all values known.
  * So the import folds each node with the reference kernel, takes one branch of an If, and unrolls a
- * Loop until its condition ends it. No op needs a second implementation for such runs. */
+ * Loop until its condition ends it. No op needs a second implementation for these runs. Expensive
+ * nodes and the nodes behind them run together as one program (chain.h). */
 
+#include "chain.h"
 #include "lists.h"
 #include "texts.h"
 
+#include "../../ir/graph-private.h"
 #include "../dynamic.h"
 #include "../wire.h"
 
@@ -137,10 +140,86 @@ import_init (CleaveOnnxImport *import,
   import->opsets = opsets;
   import->whole = graph;
   import->pool = cleave_pool_new ();
+  import->chain = cleave_onnx_chain_new ();
   import->graph = cleave_graph_new ("dynamic");
   for (size_t i = 0; i < graph->n_node && i < dynamic->opsets->len; i++)
     g_hash_table_insert (opsets, graph->node[i],
                          GINT_TO_POINTER ((int) g_array_index (dynamic->opsets, gint64, i)));
+}
+
+/* Returns whether a node can be part of a chain: it becomes ops with records, and it can be read a
+ * second time. The weights of a Conv choose its order of sums, so a chain has no ops that
+ * dequantize or upcast weights: a run computes these at once. */
+static gboolean
+may_join (const Onnx__NodeProto *proto)
+{
+  const CleaveOp *op = cleave_op_lookup (proto->op_type);
+
+  if (op == NULL || (op->flags & (CLEAVE_OP_NOT_ONNX | CLEAVE_OP_STORAGE)) != 0 ||
+      !cleave_onnx_is_default_domain (proto->domain))
+    return FALSE;
+  for (size_t i = 0; i < proto->n_attribute; i++)
+    if (proto->attribute[i]->g != NULL || proto->attribute[i]->t != NULL)
+      return FALSE;
+  return TRUE;
+}
+
+typedef struct
+{
+  CleaveOnnxImport *import;
+  gboolean reads_chain; /* whether an operand is not computed yet */
+  gboolean reads_other; /* whether an operand is a list, or has strings */
+} Operands;
+
+static void
+look_at (const char *name, gpointer data)
+{
+  Operands *operands = data;
+  const CleaveOnnxValue *value = g_hash_table_lookup (operands->import->values, name);
+
+  if (value == NULL)
+    return;
+  operands->reads_chain |= value->result != NULL && value->constant == NULL;
+  operands->reads_other |= value->items != NULL || value->is_text;
+}
+
+static gboolean
+read_now (CleaveOnnxImport *import,
+          const Onnx__GraphProto *graph,
+          guint node,
+          gboolean is_open,
+          GError **error)
+{
+  import->chain->is_open = is_open;
+  import->chain->n_before = import->all_values == NULL ? 0 : import->all_values->len;
+  return cleave_onnx_read_node (import, graph, node, error);
+}
+
+/* Reads node number `node`. If the node needs the contents of values of the chain, computes them
+ * before. */
+static gboolean
+read_node (CleaveOnnxImport *import,
+           const Onnx__GraphProto *graph,
+           GHashTable *last,
+           guint node,
+           GError **error)
+{
+  const CleaveNode *before = import->graph->last;
+  Operands operands = { import, FALSE, FALSE };
+
+  cleave_onnx_each_read (graph->node[node], look_at, &operands);
+  if (before == NULL)
+    import->chain->first = node;
+  if (import->compute != NULL && may_join (graph->node[node]) && !operands.reads_other)
+    {
+      if (read_now (import, graph, node, TRUE, NULL))
+        return TRUE;
+      cleave_onnx_remove_since (import, before);
+    }
+  else if (!operands.reads_chain)
+    return read_now (import, graph, node, FALSE, error);
+  return cleave_onnx_chain_run (import, graph, last, node, error) &&
+         read_now (import, graph, node, FALSE, error);
 }
 
 static gboolean
@@ -152,9 +231,8 @@ run_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *graph, GError **err
     {
       const Onnx__NodeProto *node = graph->node[i];
       Done done = { import, last, i };
-      guint first = import->all_values == NULL ? 0 : import->all_values->len;
 
-      if (!cleave_onnx_read_node (import, graph, i, error))
+      if (!read_node (import, graph, last, i, error))
         return FALSE;
       for (size_t k = 0; k < node->n_output; k++)
         {
@@ -163,7 +241,7 @@ run_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *graph, GError **err
           if (value != NULL && g_hash_table_contains (last, node->output[k]))
             value->is_live = TRUE;
         }
-      cleave_onnx_release (import, first);
+      cleave_onnx_release (import, import->chain->n_before);
       for (size_t k = 0; k < node->n_output; k++)
         {
           CleaveOnnxValue *value = g_hash_table_lookup (import->values, node->output[k]);
@@ -173,7 +251,7 @@ run_nodes (CleaveOnnxImport *import, const Onnx__GraphProto *graph, GError **err
         }
       cleave_onnx_each_read (node, release_if_last, &done);
     }
-  return TRUE;
+  return cleave_onnx_chain_run (import, graph, last, (guint) graph->n_node, error);
 }
 
 static GPtrArray *

@@ -3,6 +3,7 @@
 /* Turns an upgraded node into a call of our op. Then folds the call, or adds a node to the graph.
  */
 
+#include "chain.h"
 #include "texts.h"
 
 #include "../../ir/graph-private.h"
@@ -249,6 +250,8 @@ cleave_onnx_node_make (CleaveOnnxNode *node, GError **error)
     return add (node, &made, error);
   if (!cleave_call_infer (&made.call, made.attrs, made.types + made.call.n_operands, error))
     return prefix_node (node, error);
+  if (cleave_onnx_chain_starts (node->import, &made.call, made.operands))
+    return add (node, &made, error);
   if (!cleave_onnx_fold (node, &made.call, made.operands, error))
     return FALSE;
   if (node->values->len == 0)

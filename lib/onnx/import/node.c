@@ -2,7 +2,7 @@
 
 /* Values and nodes during the import: makes, looks up, changes and frees them (import.h). */
 
-#include "import.h"
+#include "chain.h"
 
 #include "../../ir/graph-private.h"
 
@@ -51,7 +51,9 @@ cleave_onnx_value_type (const CleaveOnnxValue *value)
 CleaveResult *
 cleave_onnx_value_result (CleaveOnnxImport *import, CleaveOnnxValue *value)
 {
-  if (value->result == NULL)
+  if (value->result == NULL && import->chain != NULL)
+    cleave_onnx_chain_add_operand (import, value);
+  else if (value->result == NULL)
     {
       value->result = cleave_graph_add_constant (
           import->graph, value->name == NULL ? "constant" : value->name, value->constant);
