@@ -2,7 +2,7 @@
 
 /* The reference kernel of LpPool: computes a line of results at once. */
 
-#include "pool-lp.h"
+#include "pool.h"
 
 #include "norms.h"
 

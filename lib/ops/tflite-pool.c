@@ -7,9 +7,9 @@
 
 #include <string.h>
 
+#include "pool.h"
 #include "reference.h"
 #include "tflite.h"
-#include "window.h"
 
 enum { X };
 
@@ -17,17 +17,6 @@ enum { X };
 #define BLOCK 64
 /* A window has at most this many taps: 32 bits then hold a sum of int16. */
 #define MAX_TAPS 65535
-
-static guint
-init_windows (const CleaveCall *call, CleaveWindow *windows)
-{
-  const CleaveTflitePoolAttrs *a = call->attrs;
-  CleaveDims dims = cleave_call_dims (call);
-
-  cleave_windows_init (windows, dims.n_spatial, call->operands[X].shape.dim + dims.h,
-                       a->pool.kernel_shape.v, &a->pool.strides, &a->pool.dilations, &a->pool.pads);
-  return dims.n_spatial;
-}
 
 static gboolean
 infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
@@ -55,30 +44,10 @@ infer (const CleaveCall *call, CleaveTensorType *results, GError **error)
       !cleave_tflite_check_bounds (call->operands[X].element, a->min, a->max, error))
     return FALSE;
   results[0] = call->operands[X];
-  init_windows (call, windows);
+  cleave_pool_init_windows (call, windows);
   for (guint i = 0; i < dims.n_spatial; i++)
     if (!cleave_window_count (&windows[i], i, FALSE, &results[0].shape.dim[dims.h + i], error))
       return FALSE;
-  return TRUE;
-}
-
-static void
-maps (const CleaveCall *call, guint operand, CleaveDimMap *map)
-{
-  CleaveDims dims = cleave_call_dims (call);
-  CleaveWindow windows[CLEAVE_MAX_RANK];
-
-  init_windows (call, windows);
-  cleave_window_maps (&dims, windows, map);
-}
-
-static gboolean
-narrow (const CleaveCall *call, const CleaveChunk *chunk, gpointer attrs, GString *why)
-{
-  CleaveTflitePoolAttrs *a = attrs;
-  CleaveDims dims = cleave_call_dims (call);
-
-  cleave_pads_from_slice (&a->pool.pads, dims.n_spatial, &chunk->slices[X], dims.h);
   return TRUE;
 }
 
@@ -153,7 +122,7 @@ compute (const CleaveCall *call, const CleaveView *operands, const CleaveView *r
   gint64 at[CLEAVE_MAX_RANK];
   gint32 sums[BLOCK];
 
-  init_windows (call, windows);
+  cleave_pool_init_windows (call, windows);
   blocks.dim[dims.c] = (blocks.dim[dims.c] + BLOCK - 1) / BLOCK;
   CLEAVE_EACH_INDEX (at, &blocks)
     {
@@ -199,8 +168,8 @@ const CleaveOp cleave_op_tflite_average_pool = {
   .attrs_size = sizeof (CleaveTflitePoolAttrs),
   .attrs = attrs,
   .infer = infer,
-  .maps = maps,
-  .narrow = narrow,
+  .maps = cleave_pool_maps,
+  .narrow = cleave_pool_narrow,
   .layout = cleave_call_letters,
   .compute = compute,
 };
