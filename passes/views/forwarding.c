@@ -1,64 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 /* Makes parts of values. Reads each part from the node that computes it, past views and joins, or
- * cuts it out of a constant.
- *
- * Over 400 lines: one walk through views, joins and constants, whose steps call each other. */
+ * cuts it out of a constant. */
 
 #include "forwarding.h"
 
-#include "../../lib/ir/chunk.h"
-
+#include "forwarded-parts.h"
 #include "joins.h"
 #include "known-ops.h"
-#include "strided-range.h"
-
-/* at most this many nodes may stand between a part that is read and the stored constant that it is
- * computed from */
-#define MAX_STORED 8
-
-/* The key of a part that the forwarder has made: the value, and the window of it. */
-typedef struct
-{
-  CleaveResult *value;
-  CleaveStridedRange window;
-} Part;
-
-struct _CleaveForwarder
-{
-  CleaveGraph *graph;
-  const CleaveOp *slice, *assemble;
-  GHashTable *parts;       /* maps a Part to the CleaveResult that has its value */
-  GHashTable *joins;       /* maps a CleaveNode to its CleaveJoin; to NULL if it is not a join */
-  GQueue pending;          /* CleaveResult: Slices that may be read further up */
-  GHashTable *stops;       /* set of CleaveNode: the forwarder does not read past these nodes */
-  GHashTable *other_stops; /* set of CleaveNode, which the caller owns: the forwarder does not
-                            * read past these nodes either; NULL: no such set */
-  GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
-  CleaveNode *made;
-  guint depth; /* nesting of the constant expressions that are being cut */
-};
-
-static guint
-part_hash (gconstpointer data)
-{
-  const Part *part = data;
-  guint64 hash = (guint64) (gsize) part->value;
-
-  for (guint d = 0; d < part->window.rank; d++)
-    hash = (hash ^ (guint64) part->window.begin[d] ^ ((guint64) part->window.count[d] << 32)) *
-               0x9e3779b97f4a7c15u +
-           (guint64) part->window.step[d];
-  return (guint) (hash ^ (hash >> 32));
-}
-
-static gboolean
-part_equal (gconstpointer a, gconstpointer b)
-{
-  const Part *p = a, *q = b;
-
-  return p->value == q->value && cleave_strided_range_equal (&p->window, &q->window);
-}
 
 CleaveForwarder *
 cleave_forwarder_new (CleaveGraph *graph)
@@ -68,7 +17,8 @@ cleave_forwarder_new (CleaveGraph *graph)
   forwarder->graph = graph;
   forwarder->slice = cleave_known_op (CLEAVE_KNOWN_SLICE);
   forwarder->assemble = cleave_known_op (CLEAVE_KNOWN_ASSEMBLE);
-  forwarder->parts = g_hash_table_new_full (part_hash, part_equal, g_free, NULL);
+  forwarder->parts =
+      g_hash_table_new_full (cleave_forwarded_part_hash, cleave_forwarded_part_equal, g_free, NULL);
   forwarder->joins = g_hash_table_new_full (NULL, NULL, NULL, cleave_join_free);
   forwarder->stops = g_hash_table_new (NULL, NULL);
   forwarder->spent = g_ptr_array_new ();
@@ -195,145 +145,6 @@ step_back_all (CleaveForwarder *forwarder, CleaveResult **value, CleaveStridedRa
       return;
 }
 
-static CleaveResult *
-add_slice (CleaveForwarder *forwarder,
-           CleaveResult *value,
-           const CleaveStridedRange *window,
-           const char *name)
-{
-  /* a normalized Slice has no axes: its starts, ends and steps are for all dimensions, in order */
-  CleaveSliceAttrs attrs = { .starts.n = window->rank,
-                             .ends.n = window->rank,
-                             .steps.n = window->rank };
-  CleaveRange hull = cleave_strided_range_hull (window);
-  CleaveTensorType type = { value->type.element, { .rank = window->rank } };
-
-  for (guint d = 0; d < window->rank; d++)
-    {
-      attrs.starts.v[d] = hull.dim[d].begin;
-      attrs.ends.v[d] = hull.dim[d].end;
-      attrs.steps.v[d] = window->count[d] > 1 ? window->step[d] : 1;
-      type.shape.dim[d] = window->count[d];
-    }
-  forwarder->made =
-      cleave_graph_add_checked (forwarder->graph, forwarder->slice, name, &value, 1, &type, 1,
-                                cleave_attrs_copy (forwarder->slice, &attrs));
-  return &forwarder->made->results[0];
-}
-
-static CleaveResult *
-add_constant (CleaveForwarder *forwarder,
-              CleaveTensor *tensor,
-              const CleaveStridedRange *window,
-              const char *name)
-{
-  CleaveRange hull = cleave_strided_range_hull (window);
-  g_autoptr (CleaveTensor) part = cleave_tensor_new_slice (tensor, &hull);
-  CleaveResult *result = cleave_graph_add_constant (forwarder->graph, name, part);
-
-  forwarder->made = result->node;
-  return result;
-}
-
-static CleaveResult *get_plain (CleaveForwarder *forwarder,
-                                CleaveResult *value,
-                                const CleaveStridedRange *window,
-                                const char *name);
-
-/* Initializes the chunk that computes a part of a constant expression, such as a DequantizeLinear
- * of stored bytes. The part then has the same form as the whole weights, so that code for this form
- * recognizes it. Returns FALSE if the value is not such an expression. The caller must clear the
- * chunk. */
-static gboolean
-init_stored (CleaveChunk *chunk, const CleaveResult *value, const CleaveStridedRange *window)
-{
-  const CleaveNode *node = value->node;
-  CleaveRange range = cleave_strided_range_hull (window);
-  g_auto (CleaveNodeCall) call = { 0 };
-
-  if (!cleave_node_is_fixed (node) || node->n_results != 1 || node->n_operands == 0)
-    return FALSE;
-  cleave_node_call_init (&call, node);
-  return ((node->op->flags & (CLEAVE_OP_STORAGE | CLEAVE_OP_ROW_MAJOR)) != 0 ||
-          cleave_call_is_view (&call.call)) &&
-         cleave_chunk_init (chunk, &call.call, &range, NULL);
-}
-
-/* Returns whether a part needs no Slice: it becomes a constant or a constant expression. */
-static gboolean
-is_constant (const CleaveResult *value, const CleaveStridedRange *window)
-{
-  CleaveChunk chunk;
-
-  if (cleave_strided_range_has_steps (window))
-    return FALSE;
-  if (cleave_node_get_constant (value->node) != NULL)
-    return TRUE;
-  if (!init_stored (&chunk, value, window))
-    return FALSE;
-  cleave_chunk_clear (&chunk, value->node->op);
-  return TRUE;
-}
-
-/* Adds the constant expression that computes a part. Returns NULL if the value is not a constant
- * expression. */
-static CleaveResult *
-add_stored (CleaveForwarder *forwarder,
-            const CleaveResult *value,
-            const CleaveStridedRange *window,
-            const char *name)
-{
-  const CleaveNode *node = value->node;
-  g_autofree CleaveResult **operands = g_new0 (CleaveResult *, node->n_operands + 1);
-  CleaveChunk chunk;
-
-  if (forwarder->depth == MAX_STORED || !init_stored (&chunk, value, window))
-    return NULL;
-  forwarder->depth++;
-  for (guint i = 0; i < node->n_operands; i++)
-    if (chunk.has[i])
-      {
-        CleaveStridedRange part = cleave_strided_range_of_range (&chunk.slices[i].range);
-        g_autofree char *operand =
-            g_strconcat (name, ".", cleave_op_operand_name (node->op, i), NULL);
-
-        operands[i] = get_plain (forwarder, node->operands[i].result, &part, operand);
-      }
-  forwarder->depth--;
-  forwarder->made =
-      cleave_graph_add_checked (forwarder->graph, node->op, name, operands, node->n_operands,
-                                chunk.results, 1, cleave_attrs_copy (node->op, chunk.attrs));
-  cleave_chunk_clear (&chunk, node->op);
-  return &forwarder->made->results[0];
-}
-
-/* Returns a part of the value, which is made once: the value itself, a constant, a constant
- * expression or a Slice. */
-static CleaveResult *
-get_plain (CleaveForwarder *forwarder,
-           CleaveResult *value,
-           const CleaveStridedRange *window,
-           const char *name)
-{
-  Part key = { value, *window };
-  CleaveTensor *tensor = cleave_node_get_constant (value->node);
-  CleaveResult *part;
-
-  if (cleave_strided_range_is_whole (window, &value->type.shape))
-    return value;
-  part = g_hash_table_lookup (forwarder->parts, &key);
-  if (part != NULL)
-    return part;
-  if (tensor != NULL && !cleave_strided_range_has_steps (window))
-    part = add_constant (forwarder, tensor, window, name);
-  else if (!cleave_strided_range_has_steps (window))
-    part = add_stored (forwarder, value, window, name);
-  if (part == NULL)
-    part = add_slice (forwarder, value, window, name);
-  g_hash_table_insert (forwarder->parts, g_memdup2 (&key, sizeof key), part);
-  return part;
-}
-
 /* Returns whether a window should be read from several operands of a join, if no operand contains
  * all of it. Reading from several operands is useful only if the window cuts a joined dimension. */
 static gboolean
@@ -389,7 +200,7 @@ get_joined (CleaveForwarder *forwarder,
   g_autoptr (GArray) found = cleave_join_find (join, &range);
   g_autoptr (GArray) parts = g_array_new (FALSE, FALSE, sizeof (CleaveJoinPart));
   CleaveTensorType type = { value->type.element, cleave_range_shape (&range) };
-  Part key = { value, *window };
+  CleaveForwardedPart key = { value, *window };
   CleaveResult *joined = g_hash_table_lookup (forwarder->parts, &key);
 
   if (joined != NULL)
@@ -403,7 +214,7 @@ get_joined (CleaveForwarder *forwarder,
       CleaveRange inside = cleave_range_relative (&place, &join->place[i]);
       CleaveStridedRange local = cleave_strided_range_of_range (&inside);
       CleaveResult *operand = value->node->operands[i].result;
-      CleaveJoinPart part = { get_plain (forwarder, operand, &local, name),
+      CleaveJoinPart part = { cleave_forwarded_part_get (forwarder, operand, &local, name),
                               cleave_range_relative (&place, &range) };
 
       if (part.value != operand && part.value->node->op == forwarder->slice)
@@ -459,7 +270,7 @@ get_there (CleaveForwarder *forwarder,
 {
   if (needs_new_join (get_join (forwarder, value->node), window, value))
     return get_joined (forwarder, value, window, name);
-  return get_plain (forwarder, value, window, name);
+  return cleave_forwarded_part_get (forwarder, value, window, name);
 }
 
 /* Returns a value that equals `part`, read as far up as possible. Returns `part` if no value
@@ -476,7 +287,7 @@ forward (CleaveForwarder *forwarder, CleaveResult *part)
     return part;
   step_back_all (forwarder, &there, &window);
   if (there == value && !cleave_strided_range_is_whole (&window, &value->type.shape) &&
-      !is_constant (value, &window) &&
+      !cleave_forwarded_part_is_constant (value, &window) &&
       !needs_new_join (get_join (forwarder, value->node), &window, value))
     return part;
   return get_there (forwarder, there, &window, part->node->name);
@@ -493,7 +304,7 @@ read_pending (CleaveForwarder *forwarder)
     {
       CleaveResult *part = g_queue_pop_head (&forwarder->pending);
       CleaveResult *forwarded = forward (forwarder, part);
-      Part key = { .value = part->node->operands[0].result };
+      CleaveForwardedPart key = { .value = part->node->operands[0].result };
 
       if (forwarded == part)
         continue;

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#pragma once
+
+/* The parts that a forwarder makes (forwarding.c decides from which value it reads a part). */
+
+#include "forwarding.h"
+#include "strided-range.h"
+
+/* The key of a part that the forwarder has made: the value, and the window of it. */
+typedef struct
+{
+  CleaveResult *value;
+  CleaveStridedRange window;
+} CleaveForwardedPart;
+
+struct _CleaveForwarder
+{
+  CleaveGraph *graph;
+  const CleaveOp *slice, *assemble;
+  GHashTable *parts;       /* maps a CleaveForwardedPart to the CleaveResult that has its value */
+  GHashTable *joins;       /* maps a CleaveNode to its CleaveJoin; to NULL if it is not a join */
+  GQueue pending;          /* CleaveResult: Slices that may be read further up */
+  GHashTable *stops;       /* set of CleaveNode: the forwarder does not read past these nodes */
+  GHashTable *other_stops; /* set of CleaveNode, which the caller owns: the forwarder does not
+                            * read past these nodes either; NULL: no such set */
+  GPtrArray *spent;        /* CleaveNode: Slices that were replaced and have no users */
+  CleaveNode *made;
+  guint depth; /* nesting of the constant expressions that are being cut */
+};
+
+guint cleave_forwarded_part_hash (gconstpointer part);
+gboolean cleave_forwarded_part_equal (gconstpointer a, gconstpointer b);
+/* Returns whether a part needs no Slice: it becomes a constant or a constant expression. */
+gboolean cleave_forwarded_part_is_constant (const CleaveResult *value,
+                                            const CleaveStridedRange *window);
+/* Returns a part of the value, which is made once: the value itself, a constant, a constant
+ * expression or a Slice. */
+CleaveResult *cleave_forwarded_part_get (CleaveForwarder *forwarder,
+                                         CleaveResult *value,
+                                         const CleaveStridedRange *window,
+                                         const char *name);
