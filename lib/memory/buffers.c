@@ -95,14 +95,14 @@ choose_views (const CleaveGraph *graph, CleaveOrderFacts *facts, gint64 cutoff)
   return g_steal_pointer (&views);
 }
 
-/* The means that can lower a peak: stage operands of joins near the peak, stage operands that
- * several windows share, or let results overlay operands. */
-typedef enum { STAGE_PARTS, STAGE_WINDOWS, OVERLAY } Means;
+/* The kinds of choices that can lower a peak: stage operands of joins near the peak, stage operands
+ * that several windows share, or let results overlay operands. */
+typedef enum { STAGE_PARTS, STAGE_WINDOWS, OVERLAY } ChoiceKind;
 
 static gboolean
-find_choices_at_peak (const CleaveStorage *storage, Means means, Choices *choices)
+find_choices_at_peak (const CleaveStorage *storage, ChoiceKind kind, Choices *choices)
 {
-  switch (means)
+  switch (kind)
     {
     case STAGE_PARTS:
       return cleave_storage_find_staged (storage, &choices->staged);
@@ -119,29 +119,29 @@ find_choices_at_peak (const CleaveStorage *storage, Means means, Choices *choice
  * this peak. The bound avoids three of four useless assignments. */
 static gboolean
 is_worth (const CleaveStorage *best,
-          Means means,
+          ChoiceKind kind,
           const Choices *choices,
           const Choices *more,
           double *enough)
 {
   const double peak = (double) cleave_storage_get_peak (best);
 
-  *enough = means == OVERLAY ? peak - 1 : WORTH_COPIES * peak;
-  return means == OVERLAY ||
+  *enough = kind == OVERLAY ? peak - 1 : WORTH_COPIES * peak;
+  return kind == OVERLAY ||
          (double) cleave_storage_bound_staged (best, choices->staged, more->staged) <= *enough;
 }
 
-/* Adds staged operands or overlays, according to `means`. Keeps the new assignment and returns TRUE
+/* Adds staged operands or overlays, according to `kind`. Keeps the new assignment and returns TRUE
  * if its peak is low enough; otherwise returns FALSE. */
 static gboolean
-improve (CleaveStorage **best, Choices *choices, Means means, const CleaveGraph *graph)
+improve (CleaveStorage **best, Choices *choices, ChoiceKind kind, const CleaveGraph *graph)
 {
   g_auto (Choices) more = copy_choices (choices, *best);
   g_autoptr (CleaveStorage) other = NULL;
   double enough;
 
-  if (!find_choices_at_peak (*best, means, &more) ||
-      !is_worth (*best, means, choices, &more, &enough))
+  if (!find_choices_at_peak (*best, kind, &more) ||
+      !is_worth (*best, kind, choices, &more, &enough))
     return FALSE;
   other = storage_new (graph, (*best)->facts, (*best)->materializes, &more);
   if ((double) cleave_storage_get_peak (other) > enough)

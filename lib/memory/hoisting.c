@@ -102,18 +102,18 @@ typedef struct
   gboolean *begins, *ends; /* indexed by position: whether a buffer's lifetime begins, or ends, at
                             * the node */
   guint *from, *to;        /* indexed by buffer: positions at which its lifetime begins and ends */
-} Lives;
+} BufferEnds;
 
 static void
-lives_clear (Lives *lives)
+buffer_ends_clear (BufferEnds *buffer_ends)
 {
-  g_clear_pointer (&lives->begins, g_free);
-  g_clear_pointer (&lives->ends, g_free);
-  g_clear_pointer (&lives->from, g_free);
-  g_clear_pointer (&lives->to, g_free);
+  g_clear_pointer (&buffer_ends->begins, g_free);
+  g_clear_pointer (&buffer_ends->ends, g_free);
+  g_clear_pointer (&buffer_ends->from, g_free);
+  g_clear_pointer (&buffer_ends->to, g_free);
 }
 
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Lives, lives_clear)
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (BufferEnds, buffer_ends_clear)
 
 /* Returns the position of the node of a step, or the number of nodes if the step delivers an
  * output. */
@@ -126,20 +126,20 @@ get_position (const CleaveStorage *storage, guint step)
 }
 
 static void
-lives_init (Lives *lives, const CleaveStorage *storage)
+buffer_ends_init (BufferEnds *buffer_ends, const CleaveStorage *storage)
 {
-  lives->begins = CLEAVE_NEW0 (gboolean, storage->n_nodes + 1);
-  lives->ends = CLEAVE_NEW0 (gboolean, storage->n_nodes + 1);
-  lives->from = CLEAVE_NEW (guint, storage->buffers->len + 1);
-  lives->to = CLEAVE_NEW (guint, storage->buffers->len + 1);
+  buffer_ends->begins = CLEAVE_NEW0 (gboolean, storage->n_nodes + 1);
+  buffer_ends->ends = CLEAVE_NEW0 (gboolean, storage->n_nodes + 1);
+  buffer_ends->from = CLEAVE_NEW (guint, storage->buffers->len + 1);
+  buffer_ends->to = CLEAVE_NEW (guint, storage->buffers->len + 1);
   for (guint b = 0; b < storage->buffers->len; b++)
     {
       const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
 
-      lives->from[b] = get_position (storage, buffer->first);
-      lives->to[b] = get_position (storage, buffer->last);
-      lives->begins[lives->from[b]] = TRUE;
-      lives->ends[lives->to[b]] = TRUE;
+      buffer_ends->from[b] = get_position (storage, buffer->first);
+      buffer_ends->to[b] = get_position (storage, buffer->last);
+      buffer_ends->begins[buffer_ends->from[b]] = TRUE;
+      buffer_ends->ends[buffer_ends->to[b]] = TRUE;
     }
 }
 
@@ -148,7 +148,7 @@ lives_init (Lives *lives, const CleaveStorage *storage)
 static guint
 find_earliest (const CleaveNode *node,
                const CleaveStorage *storage,
-               const Lives *lives,
+               const BufferEnds *buffer_ends,
                const GArray *slots)
 {
   guint earliest = 0;
@@ -162,7 +162,7 @@ find_earliest (const CleaveNode *node,
       guint buffer = storage->buffer[assignment->location.root];
 
       if (buffer != CLEAVE_NEVER)
-        earliest = MAX (earliest, lives->from[buffer]);
+        earliest = MAX (earliest, buffer_ends->from[buffer]);
     }
   return earliest;
 }
@@ -172,10 +172,10 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
 {
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
   g_autofree guint *ends = find_in_place_ends (order);
-  g_auto (Lives) lives = { 0 };
+  g_auto (BufferEnds) buffer_ends = { 0 };
   gboolean changed = FALSE;
 
-  lives_init (&lives, storage);
+  buffer_ends_init (&buffer_ends, storage);
   for (guint i = 0; i < order->len; i++)
     {
       CleaveNode *node = order->pdata[i];
@@ -183,8 +183,8 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
 
       if (cleave_node_is_source (node))
         slot.at = 0;
-      else if (node->n_operands > 0 && lives.ends[i] && !lives.begins[i])
-        slot.at = MIN (i, ends[find_earliest (node, storage, &lives, slots)]);
+      else if (node->n_operands > 0 && buffer_ends.ends[i] && !buffer_ends.begins[i])
+        slot.at = MIN (i, ends[find_earliest (node, storage, &buffer_ends, slots)]);
       changed |= !cleave_node_is_source (node) && slot.at + 1 < i;
       g_array_append_val (slots, slot);
     }
@@ -196,7 +196,7 @@ cleave_order_hoist_last (const GPtrArray *order, const CleaveStorage *storage)
 static guint
 find_latest (const CleaveNode *node,
              const CleaveStorage *storage,
-             const Lives *lives,
+             const BufferEnds *buffer_ends,
              const GArray *slots)
 {
   guint at = cleave_storage_position (storage, node), latest = storage->n_nodes;
@@ -214,7 +214,7 @@ find_latest (const CleaveNode *node,
       guint buffer = assignment == NULL ? CLEAVE_NEVER : storage->buffer[assignment->location.root];
 
       if (buffer != CLEAVE_NEVER)
-        latest = MIN (latest, lives->to[buffer]);
+        latest = MIN (latest, buffer_ends->to[buffer]);
     }
   return latest == storage->n_nodes ? at : MAX (latest, at);
 }
@@ -223,10 +223,10 @@ GPtrArray *
 cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
 {
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
-  g_auto (Lives) lives = { 0 };
+  g_auto (BufferEnds) buffer_ends = { 0 };
   gboolean changed = FALSE;
 
-  lives_init (&lives, storage);
+  buffer_ends_init (&buffer_ends, storage);
   g_array_set_size (slots, order->len);
   for (guint i = order->len; i-- > 0;)
     {
@@ -237,7 +237,7 @@ cleave_order_sink (const GPtrArray *order, const CleaveStorage *storage)
           !cleave_node_is_source (node) &&
           cleave_storage_is_small_part (storage,
                                         cleave_storage_assignment (storage, &node->results[0])))
-        slot.at = find_latest (node, storage, &lives, slots);
+        slot.at = find_latest (node, storage, &buffer_ends, slots);
       changed |= slot.at > i + 1;
       g_array_index (slots, Slot, i) = slot;
     }
@@ -264,7 +264,7 @@ levels_clear (Levels *levels)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Levels, levels_clear)
 
 static void
-levels_init (Levels *levels, const CleaveStorage *storage, const Lives *lives)
+levels_init (Levels *levels, const CleaveStorage *storage, const BufferEnds *buffer_ends)
 {
   levels->during = cleave_storage_get_live (storage);
   levels->after = CLEAVE_NEW0 (gint64, storage->n_nodes + 2);
@@ -272,8 +272,8 @@ levels_init (Levels *levels, const CleaveStorage *storage, const Lives *lives)
     {
       gint64 n_bytes = g_array_index (storage->buffers, CleaveBuffer, b).n_bytes;
 
-      levels->after[lives->from[b]] += n_bytes;
-      levels->after[lives->to[b]] -= n_bytes;
+      levels->after[buffer_ends->from[b]] += n_bytes;
+      levels->after[buffer_ends->to[b]] -= n_bytes;
     }
   for (guint i = 1; i <= storage->n_nodes; i++)
     levels->after[i] += levels->after[i - 1];
@@ -300,7 +300,10 @@ is_carried_from (const CleaveStorage *storage, const CleaveNode *node, guint bas
 /* Finds the group of copies that begins at `begin`. Returns FALSE if that node is no copy of
  * carried rows, or if the copied value is not freed right after the group. */
 static gboolean
-find_group (const CleaveStorage *storage, const Lives *lives, guint begin, CarriedGroup *group)
+find_group (const CleaveStorage *storage,
+            const BufferEnds *buffer_ends,
+            guint begin,
+            CarriedGroup *group)
 {
   const CleaveNode *first = storage->nodes[begin];
   const CleaveAssignment *x;
@@ -323,7 +326,7 @@ find_group (const CleaveStorage *storage, const Lives *lives, guint begin, Carri
         if (use->node != NULL)
           group->limit = MIN (group->limit, cleave_storage_position (storage, use->node));
     }
-  if (group->end == begin || buffer == CLEAVE_NEVER || lives->to[buffer] + 1 != group->end)
+  if (group->end == begin || buffer == CLEAVE_NEVER || buffer_ends->to[buffer] + 1 != group->end)
     return FALSE;
   group->n_whole = g_array_index (storage->buffers, CleaveBuffer, buffer).n_bytes;
   return TRUE;
@@ -358,14 +361,14 @@ cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage
 {
   g_autoptr (GArray) slots = g_array_sized_new (FALSE, FALSE, sizeof (Slot), order->len);
   g_auto (Levels) levels = { 0 };
-  g_auto (Lives) lives = { 0 };
+  g_auto (BufferEnds) buffer_ends = { 0 };
   gboolean changed = FALSE;
   CarriedGroup group;
 
   if (!storage->materializes)
     return NULL;
-  lives_init (&lives, storage);
-  levels_init (&levels, storage, &lives);
+  buffer_ends_init (&buffer_ends, storage);
+  levels_init (&levels, storage, &buffer_ends);
   for (guint i = 0; i < order->len; i++)
     {
       Slot slot = { order->pdata[i], 2 * i };
@@ -376,7 +379,7 @@ cleave_order_delay_carried (const GPtrArray *order, const CleaveStorage *storage
     {
       guint at;
 
-      if (!find_group (storage, &lives, i, &group))
+      if (!find_group (storage, &buffer_ends, i, &group))
         continue;
       at = find_delay (&group, &levels);
       for (; i < group.end; i++)

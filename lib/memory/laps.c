@@ -37,8 +37,8 @@ typedef struct
   gboolean writes;
 } Access;
 
-/* A place: the memory of one buffer that may take part in laps. After a lap moves place x into
- * place y, y also contains the bytes and the accesses of x. */
+/* A buffer that may take part in laps. After a lap moves buffer x into buffer y, y also
+ * contains the bytes and the accesses of x. */
 typedef struct
 {
   guint buffer;
@@ -47,9 +47,9 @@ typedef struct
   guint first, last;
   gboolean is_fixed; /* the buffer may be in the caller's memory (input or output of the graph), so
                       * it cannot move */
-  guint over;   /* index of the place into which a lap moved this place; CLEAVE_NEVER: not moved */
-  gint64 shift; /* offset of this place in the place `over`, in bytes */
-} Place;
+  guint over; /* index of the lap buffer into which a lap moved this one; CLEAVE_NEVER: not moved */
+  gint64 shift; /* offset of this buffer in the buffer `over`, in bytes */
+} LapBuffer;
 
 /* The state of one search for laps. In a chain of laps, each lap enlarges the buffer that the next
  * lap shares. A conservative search makes a lap only if no peak rises. An aggressive search assumes
@@ -61,17 +61,17 @@ typedef struct
                      * which it enlarges a buffer */
   gint64 *live;     /* indexed by step: bytes in use */
   GArray *edges;    /* CleaveLapEdge: pairs of steps that must run in this order because of laps */
-  GArray *places;   /* Place: all buffers that may take part in laps, sorted by their first step */
-  guint *place_of;  /* indexed by buffer: index of its place, or CLEAVE_NEVER */
-  GArray *alive;    /* guint: indices of places that are in use and were not moved */
+  GArray *buffers;  /* LapBuffer: the buffers that may take part in laps, by their first step */
+  guint *index_of;  /* indexed by buffer: index in `buffers`, or CLEAVE_NEVER */
+  GArray *alive;    /* guint: indices of buffers that are in use and were not moved */
   const CleaveStep *step;
   guint at;
 } LapSearch;
 
-static Place *
-get_place (const LapSearch *l, guint i)
+static LapBuffer *
+get_buffer (const LapSearch *l, guint i)
 {
-  return &g_array_index (l->places, Place, i);
+  return &g_array_index (l->buffers, LapBuffer, i);
 }
 
 /* Appends the bytes of a value that a step reads or writes. `size`: bytes of an element. */
@@ -106,7 +106,7 @@ note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   const CleaveStorage *storage = l->storage;
   const gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
   guint buffer = storage->buffer[assignment->location.root];
-  guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->place_of[buffer];
+  guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->index_of[buffer];
   gboolean is_box = l->step->kind == CLEAVE_STEP_COPY || l->step->kind == CLEAVE_STEP_LOAD;
 
   if (at == CLEAVE_NEVER)
@@ -117,57 +117,57 @@ note_access (const CleaveAssignment *assignment, gboolean writes, gpointer data)
       CleaveLocation location = cleave_location_part (&assignment->location, box);
       CleaveShape shape = cleave_range_shape (box);
 
-      add_access (get_place (l, at)->accesses, &location, &shape, size, l->at, writes);
+      add_access (get_buffer (l, at)->accesses, &location, &shape, size, l->at, writes);
     }
   else
-    add_access (get_place (l, at)->accesses, &assignment->location, &assignment->result->type.shape,
-                size, l->at, writes);
-  get_place (l, at)->is_fixed |=
+    add_access (get_buffer (l, at)->accesses, &assignment->location,
+                &assignment->result->type.shape, size, l->at, writes);
+  get_buffer (l, at)->is_fixed |=
       l->step->kind == CLEAVE_STEP_STORE || l->step->kind == CLEAVE_STEP_LOAD;
 }
 
 static int
 compare_first (gconstpointer a, gconstpointer b)
 {
-  const Place *x = a, *y = b;
+  const LapBuffer *x = a, *y = b;
 
   return x->first != y->first ? (x->first > y->first) - (x->first < y->first)
                               : (x->buffer > y->buffer) - (x->buffer < y->buffer);
 }
 
 static void
-place_clear (gpointer place)
+lap_buffer_clear (gpointer buffer)
 {
-  g_array_unref (((Place *) place)->accesses);
+  g_array_unref (((LapBuffer *) buffer)->accesses);
 }
 
 static void
-find_places (LapSearch *l, const CleaveGraph *graph)
+find_buffers (LapSearch *l, const CleaveGraph *graph)
 {
   CleaveStorage *storage = l->storage;
 
-  l->places = g_array_new (FALSE, FALSE, sizeof (Place));
-  g_array_set_clear_func (l->places, place_clear);
-  l->place_of = g_new (guint, storage->buffers->len + 1);
+  l->buffers = g_array_new (FALSE, FALSE, sizeof (LapBuffer));
+  g_array_set_clear_func (l->buffers, lap_buffer_clear);
+  l->index_of = g_new (guint, storage->buffers->len + 1);
   for (guint b = 0; b < storage->buffers->len; b++)
     {
       const CleaveBuffer *buffer = &g_array_index (storage->buffers, CleaveBuffer, b);
-      Place place = { .buffer = b,
-                      .n_bytes = buffer->n_bytes,
-                      .first = buffer->first,
-                      .last = buffer->last,
-                      .over = CLEAVE_NEVER };
+      LapBuffer lap_buffer = { .buffer = b,
+                               .n_bytes = buffer->n_bytes,
+                               .first = buffer->first,
+                               .last = buffer->last,
+                               .over = CLEAVE_NEVER };
 
-      l->place_of[b] = CLEAVE_NEVER;
+      l->index_of[b] = CLEAVE_NEVER;
       if (buffer->n_bytes <= storage->peak / MIN_PART)
         continue;
-      g_array_append_val (l->places, place);
+      g_array_append_val (l->buffers, lap_buffer);
     }
-  g_array_sort (l->places, compare_first);
-  for (guint i = 0; i < l->places->len; i++)
+  g_array_sort (l->buffers, compare_first);
+  for (guint i = 0; i < l->buffers->len; i++)
     {
-      get_place (l, i)->accesses = g_array_new (FALSE, FALSE, sizeof (Access));
-      l->place_of[get_place (l, i)->buffer] = i;
+      get_buffer (l, i)->accesses = g_array_new (FALSE, FALSE, sizeof (Access));
+      l->index_of[get_buffer (l, i)->buffer] = i;
     }
   for (l->at = 0; l->at < storage->steps->len; l->at++)
     {
@@ -176,13 +176,13 @@ find_places (LapSearch *l, const CleaveGraph *graph)
     }
 }
 
-/* In the functions below, strips of the place y are written over the place x, which dies
+/* In the functions below, strips of the buffer y are written over the buffer x, which dies
  * meanwhile. */
 
 /* Returns an offset of x from the beginning of y, in bytes. With this offset, no write to y
  * destroys bytes of x that the same step or a later step reads or writes. */
 static gint64
-find_shift (const Place *x, const Place *y)
+find_shift (const LapBuffer *x, const LapBuffer *y)
 {
   const gint64 to = CLEAVE_BUFFER_ALIGNMENT;
   gint64 shift = 0, needed = G_MAXINT64;
@@ -211,7 +211,7 @@ find_most (const gint64 *live, guint begin, guint end)
 }
 
 static gint64
-count_both (const Place *x, const Place *y, gint64 shift)
+count_both (const LapBuffer *x, const LapBuffer *y, gint64 shift)
 {
   return MAX (y->n_bytes, shift + x->n_bytes);
 }
@@ -219,7 +219,7 @@ count_both (const Place *x, const Place *y, gint64 shift)
 /* Returns whether the lap lowers memory use while both x and y exist. While only one of them
  * exists, the shared buffer is larger than that one; this must not create an equally high peak. */
 static gboolean
-is_gain (const LapSearch *l, const Place *x, const Place *y, gint64 shift)
+is_gain (const LapSearch *l, const LapBuffer *x, const LapBuffer *y, gint64 shift)
 {
   const gint64 *live = l->live, both = count_both (x, y, shift);
   gint64 most = find_most (live, y->first, x->last + 1), saved = x->n_bytes + y->n_bytes - both;
@@ -244,7 +244,7 @@ add_edge (GArray *edges, guint before, guint after)
 
 /* Makes each step that writes y wait for all earlier steps that touch x. */
 static void
-add_edges (GArray *edges, const Place *x, const Place *y)
+add_edges (GArray *edges, const LapBuffer *x, const LapBuffer *y)
 {
   guint next = 0, before = CLEAVE_NEVER;
 
@@ -265,7 +265,7 @@ add_edges (GArray *edges, const Place *x, const Place *y)
 
 /* Merges the accesses of x into the accesses of y, sorted by step. */
 static void
-merge_accesses (const Place *x, Place *y, gint64 shift)
+merge_accesses (const LapBuffer *x, LapBuffer *y, gint64 shift)
 {
   GArray *merged =
       g_array_sized_new (FALSE, FALSE, sizeof (Access), x->accesses->len + y->accesses->len);
@@ -293,9 +293,9 @@ merge_accesses (const Place *x, Place *y, gint64 shift)
 }
 
 static void
-overlay_place (LapSearch *l, guint under, guint over, gint64 shift)
+overlay_buffer (LapSearch *l, guint under, guint over, gint64 shift)
 {
-  Place *x = get_place (l, under), *y = get_place (l, over);
+  LapBuffer *x = get_buffer (l, under), *y = get_buffer (l, over);
   gint64 *live = l->live, both = count_both (x, y, shift);
 
   for (guint s = x->first; s <= y->last; s++)
@@ -308,19 +308,19 @@ overlay_place (LapSearch *l, guint under, guint over, gint64 shift)
   y->first = x->first;
 }
 
-/* Moves the dying place whose lap saves most memory into the place with index `over`. Does nothing
- * if no lap saves memory. */
+/* Moves the dying buffer whose lap saves most memory into the buffer with index `over`. Does
+ * nothing if no lap saves memory. */
 static void
 overlay_best (LapSearch *l, guint over)
 {
-  const Place *y = get_place (l, over);
+  const LapBuffer *y = get_buffer (l, over);
   guint best = CLEAVE_NEVER, n_alive = 0;
   gint64 most = 0, shift = 0;
 
   for (guint i = 0; i < l->alive->len; i++)
     {
       guint under = g_array_index (l->alive, guint, i);
-      const Place *x = get_place (l, under);
+      const LapBuffer *x = get_buffer (l, under);
       gint64 here, saved;
 
       if (x->over != CLEAVE_NEVER || x->last < y->first)
@@ -338,7 +338,7 @@ overlay_best (LapSearch *l, guint over)
         }
     }
   if (best != CLEAVE_NEVER)
-    overlay_place (l, best, over, shift);
+    overlay_buffer (l, best, over, shift);
   g_array_set_size (l->alive, n_alive);
   g_array_append_val (l->alive, over);
 }
@@ -354,19 +354,19 @@ move_values (const LapSearch *l)
       CleaveAssignment *assignment = &storage->assignments[v];
       gint64 size = (gint64) cleave_element_size (assignment->result->type.element);
       guint buffer = storage->buffer[assignment->location.root];
-      guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->place_of[buffer];
+      guint at = buffer == CLEAVE_NEVER ? CLEAVE_NEVER : l->index_of[buffer];
       CleaveLapMove move = { v, assignment->location.root, assignment->location.offset };
 
-      if (at != CLEAVE_NEVER && get_place (l, at)->over != CLEAVE_NEVER)
+      if (at != CLEAVE_NEVER && get_buffer (l, at)->over != CLEAVE_NEVER)
         g_array_append_val (storage->lap_moves, move);
-      for (; at != CLEAVE_NEVER && get_place (l, at)->over != CLEAVE_NEVER;
-           at = get_place (l, at)->over)
+      for (; at != CLEAVE_NEVER && get_buffer (l, at)->over != CLEAVE_NEVER;
+           at = get_buffer (l, at)->over)
         {
-          const Place *over = get_place (l, get_place (l, at)->over);
+          const LapBuffer *over = get_buffer (l, get_buffer (l, at)->over);
 
           assignment->location.root =
               g_array_index (storage->buffers, CleaveBuffer, over->buffer).value;
-          assignment->location.offset += get_place (l, at)->shift / size;
+          assignment->location.offset += get_buffer (l, at)->shift / size;
           assignment->flags |= CLEAVE_ASSIGNMENT_LAPPED;
         }
     }
@@ -376,9 +376,9 @@ static void
 lapping_clear (LapSearch *l)
 {
   g_clear_pointer (&l->alive, g_array_unref);
-  g_clear_pointer (&l->places, g_array_unref);
+  g_clear_pointer (&l->buffers, g_array_unref);
   g_clear_pointer (&l->edges, g_array_unref);
-  g_clear_pointer (&l->place_of, g_free);
+  g_clear_pointer (&l->index_of, g_free);
   g_clear_pointer (&l->live, g_free);
 }
 
@@ -394,8 +394,8 @@ lap_all (LapSearch *l, CleaveStorage *storage, const CleaveGraph *graph, gint64 
   l->live = g_memdup2 (storage->live, (n + 1) * sizeof *l->live);
   l->alive = g_array_new (FALSE, FALSE, sizeof (guint));
   l->edges = g_array_new (FALSE, FALSE, sizeof (CleaveLapEdge));
-  find_places (l, graph);
-  for (guint i = 0; i < l->places->len; i++)
+  find_buffers (l, graph);
+  for (guint i = 0; i < l->buffers->len; i++)
     overlay_best (l, i);
   return find_most (l->live, 0, n);
 }

@@ -13,10 +13,10 @@
 #include "../ir/node-queries.h"
 #include "../ir/topology.h"
 #include "hoisting.h"
+#include "node-orders.h"
 #include "order-bound.h"
 #include "order-combine.h"
 #include "quantized-group.h"
-#include "walks.h"
 
 #include <string.h>
 
@@ -236,16 +236,16 @@ combine (Finding *f)
 static void
 add_walks (Finding *f, GPtrArray *file)
 {
-  g_autoptr (GPtrArray) first = cleave_walk_depth_first (f->graph, NULL), heaviest = NULL,
+  g_autoptr (GPtrArray) first = cleave_order_depth_first (f->graph, NULL), heaviest = NULL,
                         eager = NULL, combined = NULL;
 
   add_both (f, first);
   if (!is_done (f) && !is_known (f, file))
     add_both (f, file);
-  heaviest = is_done (f) ? NULL : cleave_walk_heaviest_first (f->graph, file);
+  heaviest = is_done (f) ? NULL : cleave_order_heaviest_first (f->graph, file);
   if (heaviest != NULL && !is_known (f, heaviest))
     add_both (f, heaviest);
-  eager = is_done (f) ? NULL : cleave_walk_eager (f->graph, f->best->order);
+  eager = is_done (f) ? NULL : cleave_order_eager (f->graph, f->best->order);
   if (eager != NULL && !is_known (f, eager))
     add_both (f, eager);
   if (!is_done (f) && f->candidates->len > 1)

@@ -54,11 +54,11 @@ typedef struct
   gint64 pid, board_fd, arena_fd, arena_bytes;
   guint64 board, arena; /* addresses in the process that sends this data */
   char key[KEY_BYTES];
-} Introduction;
+} Description;
 
 typedef struct
 {
-  Introduction is;
+  Description description;
   Board *board;
   char *arena; /* address at which this process has mapped the peer's arena; NULL: not mapped */
 } Peer;
@@ -105,31 +105,31 @@ make_board (CleaveHostMessages *host)
     g_strlcpy (host->board->key, key, sizeof host->board->key);
 }
 
-static Introduction
-introduce (const CleaveHostMessages *host, const CleaveProgram *program)
+static Description
+describe (const CleaveHostMessages *host, const CleaveProgram *program)
 {
   CleaveProgramStats stats;
   gconstpointer arena;
   int arena_fd = cleave_program_get_arena_file (program, &arena);
   gboolean is_there = host->board != NULL && arena_fd >= 0 && is_wanted ();
-  Introduction is = { .pid = is_there ? getpid () : -1,
-                      .board_fd = host->board_fd,
-                      .arena_fd = arena_fd,
-                      .board = (guintptr) host->board,
-                      .arena = (guintptr) arena };
+  Description description = { .pid = is_there ? getpid () : -1,
+                              .board_fd = host->board_fd,
+                              .arena_fd = arena_fd,
+                              .board = (guintptr) host->board,
+                              .arena = (guintptr) arena };
 
   cleave_program_get_stats (program, &stats);
-  is.arena_bytes = MAX (stats.arena_bytes, 1);
+  description.arena_bytes = MAX (stats.arena_bytes, 1);
   if (is_there)
-    memcpy (is.key, host->board->key, sizeof is.key);
-  return is;
+    memcpy (description.key, host->board->key, sizeof description.key);
+  return description;
 }
 
 static gpointer
-map_other (const Introduction *is, gint64 fd, gsize n_bytes, gboolean write)
+map_other (const Description *other, gint64 fd, gsize n_bytes, gboolean write)
 {
   g_autofree char *path =
-      g_strdup_printf ("/proc/%" G_GINT64_FORMAT "/fd/%" G_GINT64_FORMAT, is->pid, fd);
+      g_strdup_printf ("/proc/%" G_GINT64_FORMAT "/fd/%" G_GINT64_FORMAT, other->pid, fd);
   int own = open (path, (write ? O_RDWR : O_RDONLY) | O_CLOEXEC);
   gpointer memory = NULL;
   off_t size;
@@ -146,13 +146,13 @@ map_other (const Introduction *is, gint64 fd, gsize n_bytes, gboolean write)
 /* Reads parts of another process's memory with one system call. `here` and `there` have the
  * addresses and sizes in this and in the other process. Returns FALSE and sets errno on failure. */
 static gboolean
-fetch_parts (const Introduction *is,
+fetch_parts (const Description *other,
              const struct iovec *here,
              const struct iovec *there,
              guint n_parts,
              gint64 n_bytes)
 {
-  gssize n = process_vm_readv ((pid_t) is->pid, here, n_parts, there, n_parts, 0);
+  gssize n = process_vm_readv ((pid_t) other->pid, here, n_parts, there, n_parts, 0);
 
   if (n >= 0 && n < n_bytes)
     errno = EFAULT;
@@ -160,11 +160,11 @@ fetch_parts (const Introduction *is,
 }
 
 static gboolean
-read_other (const Introduction *is, gpointer to, guint64 address, gsize n_bytes)
+read_other (const Description *other, gpointer to, guint64 address, gsize n_bytes)
 {
   const struct iovec here = { to, n_bytes }, there = { (gpointer) (guintptr) address, n_bytes };
 
-  return fetch_parts (is, &here, &there, 1, (gint64) n_bytes);
+  return fetch_parts (other, &here, &there, 1, (gint64) n_bytes);
 }
 
 /* Maps the board and the arena of a peer. If the peer is on another host or in a container, a
@@ -175,29 +175,31 @@ map_peer (CleaveHostMessages *host, Peer *peer)
 {
   char key[KEY_BYTES] = "";
 
-  if (peer->is.pid < 0 || !read_other (&peer->is, key, peer->is.board, sizeof key) ||
-      memcmp (key, peer->is.key, sizeof key) != 0)
+  if (peer->description.pid < 0 ||
+      !read_other (&peer->description, key, peer->description.board, sizeof key) ||
+      memcmp (key, peer->description.key, sizeof key) != 0)
     return FALSE;
-  peer->board = map_other (&peer->is, peer->is.board_fd, host->board_bytes, TRUE);
-  if (peer->board == NULL || memcmp (peer->board->key, peer->is.key, sizeof key) != 0)
+  peer->board = map_other (&peer->description, peer->description.board_fd, host->board_bytes, TRUE);
+  if (peer->board == NULL || memcmp (peer->board->key, peer->description.key, sizeof key) != 0)
     return FALSE;
-  peer->arena = map_other (&peer->is, peer->is.arena_fd, (gsize) peer->is.arena_bytes, FALSE);
+  peer->arena = map_other (&peer->description, peer->description.arena_fd,
+                           (gsize) peer->description.arena_bytes, FALSE);
   return peer->arena != NULL;
 }
 
-/* Exchanges the introductions of all ranks, then the table `can_read`. A rank takes part in the
+/* Exchanges the descriptions of all ranks, then the table `can_read`. A rank takes part in the
  * second exchange even if the first exchange failed, since the other ranks would wait for it. */
 static int
 map_peers (CleaveHostMessages *host, MPI_Comm comm, const CleaveProgram *program)
 {
-  const Introduction own = introduce (host, program);
-  g_autofree Introduction *all = g_new0 (Introduction, (gsize) host->n_ranks);
+  const Description own = describe (host, program);
+  g_autofree Description *all = g_new0 (Description, (gsize) host->n_ranks);
   g_autofree char *mine = g_new0 (char, (gsize) host->n_ranks);
   int first = MPI_Allgather (&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, comm), second;
 
   for (int r = 0; r < host->n_ranks && first == MPI_SUCCESS; r++)
     {
-      host->peers[r].is = all[r];
+      host->peers[r].description = all[r];
       mine[r] = r != host->rank && own.pid >= 0 && map_peer (host, &host->peers[r]);
     }
   second =
@@ -232,7 +234,7 @@ cleave_host_messages_free (CleaveHostMessages *host)
       if (host->peers[r].board != NULL)
         munmap (host->peers[r].board, host->board_bytes);
       if (host->peers[r].arena != NULL)
-        munmap (host->peers[r].arena, (gsize) host->peers[r].is.arena_bytes);
+        munmap (host->peers[r].arena, (gsize) host->peers[r].description.arena_bytes);
     }
   if (host->board != NULL)
     munmap (host->board, host->board_bytes);
@@ -288,7 +290,7 @@ fetch_some (const Peer *peer, CleaveRuns *source, CleaveRuns *target)
       cleave_runs_skip (target, n);
       n_bytes += n;
     }
-  return fetch_parts (&peer->is, here, there, n_parts, n_bytes) ? n_bytes : -1;
+  return fetch_parts (&peer->description, here, there, n_parts, n_bytes) ? n_bytes : -1;
 }
 
 static gint64
@@ -300,7 +302,7 @@ fetch_span (const Peer *peer, const CleaveMessagePlace *from, const CleaveMessag
 
   if (memory == NULL)
     errno = ENOMEM;
-  if (memory == NULL || !read_other (&peer->is, memory, (guintptr) from->data, span))
+  if (memory == NULL || !read_other (&peer->description, memory, (guintptr) from->data, span))
     return -1;
   copy.data = memory;
   return cleave_runs_copy (&copy, to);
@@ -334,10 +336,11 @@ cleave_host_messages_take (
   const Peer *peer = &host->peers[from];
   Entry *entry = &peer->board->entries[message];
   CleaveMessagePlace source = entry->place;
-  guint64 offset = (guintptr) source.data - peer->is.arena;
+  guint64 offset = (guintptr) source.data - peer->description.arena;
   gint64 n_bytes;
 
-  if ((guintptr) source.data >= peer->is.arena && offset < (guint64) peer->is.arena_bytes)
+  if ((guintptr) source.data >= peer->description.arena &&
+      offset < (guint64) peer->description.arena_bytes)
     {
       source.data = peer->arena + offset;
       n_bytes = cleave_runs_copy (&source, place);

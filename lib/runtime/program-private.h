@@ -120,8 +120,8 @@ struct _CleaveProgram
 };
 
 /* The decisions that a saved program stores: the schedule and the packed weights. When lib/saved
- * loads a program, it fills in a recipe and cleave_program_new_by() follows it. When lib/saved
- * saves a program, cleave_program_new_by() fills in the recipe. */
+ * loads a program, it fills in the decisions and cleave_program_new_by() follows them. When
+ * lib/saved saves a program, cleave_program_new_by() fills in the decisions. */
 typedef struct
 {
   gboolean is_known; /* TRUE: the other fields are filled in, and cleave_program_new_by() uses them;
@@ -129,17 +129,17 @@ typedef struct
   CleaveRecord record;
   GArray *packed; /* CleavePackedWeight; if cleave_program_new_by() filled in the array, the program
                      owns the array */
-} CleaveRecipe;
+} CleaveSavedDecisions;
 
-void cleave_recipe_clear (CleaveRecipe *recipe);
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveRecipe, cleave_recipe_clear)
+void cleave_saved_decisions_clear (CleaveSavedDecisions *decisions);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (CleaveSavedDecisions, cleave_saved_decisions_clear)
 
-/* Makes a program as cleave_program_new() does. If `recipe` is known, takes the decisions and the
- * number of threads from `recipe`, else takes the number of threads from `options`. `bytes` is the
- * file of a saved program, to which the new program keeps a reference; NULL: none. */
+/* Makes a program as cleave_program_new() does. If `decisions` are known, takes the schedule and
+ * the number of threads from them, else takes the number of threads from `options`. `bytes`
+ * is the file of a saved program, to which the new program keeps a reference; NULL: none. */
 CleaveProgram *cleave_program_new_by (const CleaveGraph *graph,
                                       const CleaveProgramOptions *options,
-                                      CleaveRecipe *recipe,
+                                      CleaveSavedDecisions *decisions,
                                       GBytes *bytes,
                                       GError **error);
 
@@ -148,10 +148,10 @@ typedef struct
 {
   const CleaveGraph *graph;
   const CleaveStorage *storage;
-  gboolean reference;   /* TRUE: use only reference kernels */
-  gboolean given;       /* TRUE: the program owns the graph and may take constants out of it */
-  CleaveRecipe *recipe; /* provides or receives the schedule and the packed weights; NULL: a search
-                           makes the schedule, and nothing is saved */
+  gboolean reference; /* TRUE: use only reference kernels */
+  gboolean given;     /* TRUE: the program owns the graph and may take constants out of it */
+  CleaveSavedDecisions *decisions; /* provides or receives the schedule and the packed weights;
+                           NULL: a search makes the schedule, and nothing is saved */
 } CleaveMaking;
 
 /* lower.c: makes the tasks of all steps and chooses their kernels. */

@@ -108,16 +108,16 @@ make (const CleaveMaking *of, const CleaveProgramOptions *options, guint n_threa
   g_autoptr (CleaveProgram) program = NULL;
   g_auto (CleaveMemoryPlan) plan = { 0 };
   CleaveMaking making = *of;
-  CleaveRecipe *recipe = of->recipe;
-  gboolean is_known = recipe != NULL && recipe->is_known;
+  CleaveSavedDecisions *decisions = of->decisions;
+  gboolean is_known = decisions != NULL && decisions->is_known;
 
-  if (!(is_known ? cleave_memory_plan_restore (&plan, of->graph, &recipe->record, error)
+  if (!(is_known ? cleave_memory_plan_restore (&plan, of->graph, &decisions->record, error)
                  : cleave_memory_plan_init (&plan, of->graph, n_threads, error)))
     return NULL;
   making.storage = plan.storage;
-  if (recipe != NULL && !is_known)
-    cleave_record_init (&recipe->record, &plan);
-  program = program_new (of->graph, plan.schedule->n_threads, is_known ? recipe->packed : NULL);
+  if (decisions != NULL && !is_known)
+    cleave_record_init (&decisions->record, &plan);
+  program = program_new (of->graph, plan.schedule->n_threads, is_known ? decisions->packed : NULL);
   program->schedule = g_steal_pointer (&plan.schedule);
   if (!make_memory (program, &making, &plan.arena, options != NULL && options->share, error))
     return NULL;
@@ -133,13 +133,13 @@ static CleaveProgram *
 lower_and_make (CleaveGraph *graph,
                 const CleaveProgramOptions *options,
                 gboolean given,
-                CleaveRecipe *recipe,
+                CleaveSavedDecisions *decisions,
                 GError **error)
 {
   guint n_threads = options == NULL ? 0 : options->n_threads;
   guint n_nodes = cleave_graph_count_operators (graph);
   CleaveMaking making = {
-    .graph = graph, .given = given, .reference = is_reference (options), .recipe = recipe
+    .graph = graph, .given = given, .reference = is_reference (options), .decisions = decisions
   };
   g_autoptr (CleaveGraph) lowered = NULL;
   CleaveProgram *program = NULL;
@@ -220,20 +220,20 @@ cleave_program_new_take (CleaveGraph *graph, const CleaveProgramOptions *options
 }
 
 void
-cleave_recipe_clear (CleaveRecipe *recipe)
+cleave_saved_decisions_clear (CleaveSavedDecisions *decisions)
 {
-  cleave_record_clear (&recipe->record);
-  g_clear_pointer (&recipe->packed, g_array_unref);
+  cleave_record_clear (&decisions->record);
+  g_clear_pointer (&decisions->packed, g_array_unref);
 }
 
 CleaveProgram *
 cleave_program_new_by (const CleaveGraph *graph,
                        const CleaveProgramOptions *options,
-                       CleaveRecipe *recipe,
+                       CleaveSavedDecisions *decisions,
                        GBytes *bytes,
                        GError **error)
 {
-  CleaveProgram *program = lower_and_make ((CleaveGraph *) graph, options, FALSE, recipe, error);
+  CleaveProgram *program = lower_and_make ((CleaveGraph *) graph, options, FALSE, decisions, error);
 
   if (program != NULL && bytes != NULL)
     program->bytes = g_bytes_ref (bytes);

@@ -321,13 +321,15 @@ read_packed (const Saved *saved, GArray *packed, GError **error)
 static CleaveProgram *
 make (const Saved *saved, const CleaveGraph *graph, gboolean trace, GError **error)
 {
-  g_auto (CleaveRecipe) recipe = { .is_known = TRUE, .packed = cleave_packed_weights_new () };
+  g_auto (CleaveSavedDecisions)
+      decisions = { .is_known = TRUE, .packed = cleave_packed_weights_new () };
   CleaveProgramOptions options = { .trace = trace };
 
   g_variant_get_child (saved->metadata, REFERENCE, "b", &options.reference);
-  if (!read_record (saved, &recipe.record, error) || !read_packed (saved, recipe.packed, error))
+  if (!read_record (saved, &decisions.record, error) ||
+      !read_packed (saved, decisions.packed, error))
     return NULL;
-  return cleave_program_new_by (graph, &options, &recipe, saved->bytes, error);
+  return cleave_program_new_by (graph, &options, &decisions, saved->bytes, error);
 }
 
 /**

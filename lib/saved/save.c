@@ -304,7 +304,7 @@ cleave_graph_save_program (const CleaveGraph *graph,
   const CleavePrintMore more = { print_constant, &s };
   gboolean reference =
       (options != NULL && options->reference) || cleave_debug_is_on (CLEAVE_DEBUG_REFERENCE);
-  g_auto (CleaveRecipe) recipe = { 0 };
+  g_auto (CleaveSavedDecisions) decisions = { 0 };
   g_autoptr (CleaveProgram) program = NULL;
   g_autoptr (CleaveGraph) same = NULL;
   g_autoptr (GVariant) metadata = NULL, sources = NULL;
@@ -320,11 +320,11 @@ cleave_graph_save_program (const CleaveGraph *graph,
     return FALSE;
   if (!cleave_saved_order_inputs (same, (const char *const *) inputs))
     return cleave_fail (error, CLEAVE_ERROR_MODEL, "two inputs of the graph have one name");
-  program = cleave_program_new_by (same, options, &recipe, NULL, error);
+  program = cleave_program_new_by (same, options, &decisions, NULL, error);
   sources = program == NULL ? NULL : pack_sources (graph, error);
   if (sources == NULL)
     return FALSE;
   g_variant_ref_sink (sources);
-  metadata = make_metadata (&s, sources, text, inputs, &recipe.record, program, reference);
+  metadata = make_metadata (&s, sources, text, inputs, &decisions.record, program, reference);
   return write_file (&s, metadata, path, error);
 }

@@ -2,8 +2,8 @@
 
 /* Orders the nodes of a placement by the times at which they begin in a simulation of all ranks. */
 
+#include "../../lib/memory/node-orders.h"
 #include "../../lib/memory/ordering.h"
-#include "../../lib/memory/walks.h"
 #include "own-orders.h"
 #include "rank-costs.h"
 #include "simulate.h"
@@ -108,8 +108,8 @@ choose (CleavePlacement *p,
         guint n_windows,
         gint64 *memory)
 {
-  g_autoptr (GPtrArray) deep = cleave_walk_depth_first (p->graph, NULL);
-  g_autoptr (GPtrArray) eager = cleave_walk_eager (p->graph, p->all);
+  g_autoptr (GPtrArray) deep = cleave_order_depth_first (p->graph, NULL);
+  g_autoptr (GPtrArray) eager = cleave_order_eager (p->graph, p->all);
   const GPtrArray *const whole[] = { p->all, deep, eager };
   g_autoptr (GPtrArray) own = cleave_ranks_find_own_orders (p, whole, G_N_ELEMENTS (whole));
   const GPtrArray *const walks[] = { p->all, deep, eager, own };

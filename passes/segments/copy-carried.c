@@ -3,7 +3,7 @@
 #include "copy-carried.h"
 
 #include "../../lib/ir/graph-private.h"
-#include "../../lib/memory/walks.h"
+#include "../../lib/memory/node-orders.h"
 
 /* Skip values with more readers than this, so that the time of the pass is linear in the size of
  * the graph. */
@@ -82,7 +82,7 @@ copy (const Copying *copying, CleaveResult *value)
 void
 cleave_copy_carried (CleaveGraph *graph, const CleaveSegmentPieces *pieces)
 {
-  g_autoptr (GPtrArray) order = cleave_walk_depth_first (graph, NULL);
+  g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
   g_autofree guint *position = g_new0 (guint, graph->n_ids + 1);
   const Copying copying = { graph, pieces, position };
 

@@ -3,7 +3,7 @@
 #include "pieces.h"
 
 #include "../../lib/ir/topology.h"
-#include "../../lib/memory/walks.h"
+#include "../../lib/memory/node-orders.h"
 #include "file-order.h"
 
 static guint *
@@ -171,7 +171,7 @@ void
 cleave_segment_pieces_list (CleaveSegmentPieces *pieces, CleaveGraph *graph, char **const *ends)
 {
   const guint *of_part = (const guint *) (gpointer) pieces->of_part->data;
-  g_autoptr (GPtrArray) nodes = cleave_walk_depth_first (graph, NULL);
+  g_autoptr (GPtrArray) nodes = cleave_order_depth_first (graph, NULL);
   g_autoptr (GPtrArray) stack = g_ptr_array_new ();
   g_autoptr (GPtrArray) order = g_ptr_array_sized_new (nodes->len);
   g_autoptr (GPtrArray) sorted = NULL, read = NULL;

@@ -104,27 +104,27 @@ find_step (const CleaveRange *a, const CleaveRange *b)
 /* Halves the overlap between strips that run at the same time (halo policy exchange). Each strip
  * computes the half next to it and reads the other half. */
 static void
-share_borders (const CleaveWanted *wanted_boxes, guint n, CleaveRange *boxes)
+share_borders (const CleaveDemandBox *demand_boxes, guint n, CleaveRange *boxes)
 {
   for (guint i = 0; i < n; i++)
-    boxes[i] = wanted_boxes[i].box;
+    boxes[i] = demand_boxes[i].box;
   for (guint i = 0; i < n; i++)
     {
       guint next = i, neighbor;
 
-      while (next < n && wanted_boxes[next].k == wanted_boxes[i].k)
+      while (next < n && demand_boxes[next].k == demand_boxes[i].k)
         next++;
-      neighbor = next < n ? wanted_boxes[next].k : 0;
-      for (; next < n && wanted_boxes[next].k == neighbor; next++)
+      neighbor = next < n ? demand_boxes[next].k : 0;
+      for (; next < n && demand_boxes[next].k == neighbor; next++)
         {
-          gint d = wanted_boxes[next].strip.sequence == wanted_boxes[i].strip.sequence &&
-                           wanted_boxes[next].strip.band == wanted_boxes[i].strip.band
-                       ? find_step (&wanted_boxes[i].box, &wanted_boxes[next].box)
+          gint d = demand_boxes[next].strip.sequence == demand_boxes[i].strip.sequence &&
+                           demand_boxes[next].strip.band == demand_boxes[i].strip.band
+                       ? find_step (&demand_boxes[i].box, &demand_boxes[next].box)
                        : -1;
 
           if (d >= 0)
             boxes[i].dim[d].end = boxes[next].dim[d].begin =
-                (wanted_boxes[i].box.dim[d].end + wanted_boxes[next].box.dim[d].begin) / 2;
+                (demand_boxes[i].box.dim[d].end + demand_boxes[next].box.dim[d].begin) / 2;
         }
     }
 }
@@ -147,32 +147,34 @@ produce (CleaveCutter *cutter, Produced *produced, guint k, const CleaveRange *b
 /* Returns the pieces that a strip may read: the pieces of its band or, for a wide result, only the
  * pieces of its own row of tiles. */
 static Produced *
-get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveWanted *wanted)
+get_shared (const CleaveCutter *cutter, GHashTable *bands, const CleaveDemandBox *demand_box)
 {
   const gboolean *wide = cutter->region->wide;
 
-  return get_produced (bands, wide != NULL && wide[cutter->member->node->id] ? wanted->strip.row
-                                                                             : wanted->strip.band);
+  return get_produced (bands, wide != NULL && wide[cutter->member->node->id]
+                                  ? demand_box->strip.row
+                                  : demand_box->strip.band);
 }
 
 void
-cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes)
+cleave_cutter_carry (CleaveCutter *cutter, const GArray *demand_boxes)
 {
   CleaveRegionNode *member = cutter->member;
   g_autoptr (GHashTable) bands = g_hash_table_new_full (NULL, NULL, NULL, produced_free);
-  g_autofree CleaveRange *boxes = g_new (CleaveRange, wanted_boxes->len + 1);
-  const CleaveWanted *wanted = (const CleaveWanted *) (gpointer) wanted_boxes->data;
+  g_autofree CleaveRange *boxes = g_new (CleaveRange, demand_boxes->len + 1);
+  const CleaveDemandBox *demand_box = (const CleaveDemandBox *) (gpointer) demand_boxes->data;
 
-  share_borders (wanted, wanted_boxes->len, boxes);
-  for (guint i = 0, covered = 0, n_covers = 0; i < wanted_boxes->len; i++)
+  share_borders (demand_box, demand_boxes->len, boxes);
+  for (guint i = 0, covered = 0, n_covers = 0; i < demand_boxes->len; i++)
     {
       if (cutter->widen != NULL) /* a shared overlap may end inside a block of an operand */
         cleave_chunk_widen (cutter->widen, &boxes[i]);
-      produce (cutter, get_shared (cutter, bands, &wanted[i]), wanted[i].k, &boxes[i]);
-      if (i + 1 < wanted_boxes->len && wanted[i + 1].strip.sequence == wanted[i].strip.sequence)
+      produce (cutter, get_shared (cutter, bands, &demand_box[i]), demand_box[i].k, &boxes[i]);
+      if (i + 1 < demand_boxes->len &&
+          demand_box[i + 1].strip.sequence == demand_box[i].strip.sequence)
         continue;
       for (; covered <= i; covered++)
-        n_covers = cover_demand (cutter, &member->demands[wanted[covered].demand], n_covers,
-                                 get_shared (cutter, bands, &wanted[covered]));
+        n_covers = cover_demand (cutter, &member->demands[demand_box[covered].demand], n_covers,
+                                 get_shared (cutter, bands, &demand_box[covered]));
     }
 }

@@ -6,7 +6,7 @@
 /* The halo policy carry: a strip reads rows that earlier strips of its band computed, and computes
  * only the remaining rows. pieces.c calls cleave_cutter_carry() for all policies but recompute. */
 
-/* Cuts a node into the pieces of the carry policy. `wanted_boxes` has the boxes that strips need
- * (CleaveWanted), sorted by sequence and band. Subtracts from each box the parts that earlier
+/* Cuts a node into the pieces of the carry policy. `demand_boxes` has the boxes that strips need
+ * (CleaveDemandBox), sorted by sequence and band. Subtracts from each box the parts that earlier
  * strips of its band compute, and makes a piece of each box that remains. */
-void cleave_cutter_carry (CleaveCutter *cutter, const GArray *wanted_boxes);
+void cleave_cutter_carry (CleaveCutter *cutter, const GArray *demand_boxes);

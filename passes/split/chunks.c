@@ -21,9 +21,9 @@ typedef struct
 } Units;
 
 static Units
-count_units (const CleaveGrain *grain, gint64 extent)
+count_units (const CleaveChunkRules *rules, gint64 extent)
 {
-  gint64 align = grain->alignment, min = MIN (grain->min_chunk, extent);
+  gint64 align = rules->alignment, min = MIN (rules->min_chunk, extent);
   gint64 missing = extent % align == 0 ? 0 : align - extent % align;
   Units units = { .n = cleave_ceil_div (extent, align), .most = 1 };
 
@@ -36,7 +36,7 @@ count_units (const CleaveGrain *grain, gint64 extent)
 
 /* Converts sizes from units to elements. The last size gets the partial unit. */
 static GArray *
-scale (GArray *sizes, const CleaveGrain *grain, gint64 extent)
+scale (GArray *sizes, const CleaveChunkRules *rules, gint64 extent)
 {
   gint64 begin = 0;
 
@@ -44,7 +44,7 @@ scale (GArray *sizes, const CleaveGrain *grain, gint64 extent)
     {
       gint64 *size = &g_array_index (sizes, gint64, i);
 
-      *size = MIN (*size * grain->alignment, extent - begin);
+      *size = MIN (*size * rules->alignment, extent - begin);
       begin += *size;
     }
   return sizes;
@@ -78,13 +78,13 @@ add_equal (GArray *sizes, gint64 n, gint64 k, gboolean small_first)
 /* Sets the error that a dimension cannot be cut into `k` chunks, nor into any other number. Returns
  * NULL. */
 static GArray *
-fail_whole (gint64 k, const CleaveGrain *grain, gint64 extent, GError **error)
+fail_whole (gint64 k, const CleaveChunkRules *rules, gint64 extent, GError **error)
 {
-  g_autofree char *limits = grain->alignment <= 1 && grain->min_chunk <= 1
+  g_autofree char *limits = rules->alignment <= 1 && rules->min_chunk <= 1
                                 ? g_strdup ("")
                                 : g_strdup_printf (", with an alignment of %" G_GINT64_FORMAT
                                                    " and chunks of at least %" G_GINT64_FORMAT,
-                                                   grain->alignment, grain->min_chunk);
+                                                   rules->alignment, rules->min_chunk);
 
   return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
                            "%" G_GINT64_FORMAT " chunks are not possible: the extent is"
@@ -93,14 +93,17 @@ fail_whole (gint64 k, const CleaveGrain *grain, gint64 extent, GError **error)
 }
 
 GArray *
-cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+cleave_cut_by_number (const GArray *list,
+                      const CleaveChunkRules *rules,
+                      gint64 extent,
+                      GError **error)
 {
   gint64 k = g_array_index (list, gint64, 0);
-  Units units = count_units (grain, extent);
+  Units units = count_units (rules, extent);
   GArray *sizes;
 
   if (k > 1 && units.most == 1)
-    return fail_whole (k, grain, extent, error);
+    return fail_whole (k, rules, extent, error);
   if (k < 1 || k > units.most)
     return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
                              "number of chunks must be between 1 and %" G_GINT64_FORMAT
@@ -108,14 +111,14 @@ cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 exten
                              units.most, k);
   k = MIN (k, CLEAVE_MAX_CHUNKS + 1);
   sizes = new_sizes (k);
-  add_equal (sizes, units.n, k, grain->small_first);
+  add_equal (sizes, units.n, k, rules->small_first);
   if (k > 1 && *get_size (sizes, sizes->len - 1) < units.least_at_end)
     {
       g_array_set_size (sizes, 0);
-      add_equal (sizes, units.n - units.least_at_end, k - 1, grain->small_first);
+      add_equal (sizes, units.n - units.least_at_end, k - 1, rules->small_first);
       g_array_append_val (sizes, units.least_at_end);
     }
-  return scale (sizes, grain, extent);
+  return scale (sizes, rules, extent);
 }
 
 /* Merges the first or last chunk with its neighbor if it is too small. */
@@ -135,11 +138,14 @@ merge_ends (GArray *sizes, const Units *units)
 }
 
 GArray *
-cleave_cut_by_size (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+cleave_cut_by_size (const GArray *list,
+                    const CleaveChunkRules *rules,
+                    gint64 extent,
+                    GError **error)
 {
-  gint64 wanted = g_array_index (list, gint64, 0), least = MIN (grain->min_chunk, extent);
-  Units units = count_units (grain, extent);
-  gint64 size = MAX (wanted / grain->alignment, units.least);
+  gint64 wanted = g_array_index (list, gint64, 0), least = MIN (rules->min_chunk, extent);
+  Units units = count_units (rules, extent);
+  gint64 size = MAX (wanted / rules->alignment, units.least);
   gint64 rest = units.n % size, n = MIN (units.n / size, CLEAVE_MAX_CHUNKS + 1);
   GArray *sizes;
 
@@ -149,30 +155,33 @@ cleave_cut_by_size (const GArray *list, const CleaveGrain *grain, gint64 extent,
                              ", not %" G_GINT64_FORMAT,
                              least, extent, wanted);
   sizes = new_sizes (n + 1);
-  if (rest > 0 && grain->small_first)
+  if (rest > 0 && rules->small_first)
     g_array_append_val (sizes, rest);
   for (gint64 i = 0; i < n; i++)
     g_array_append_val (sizes, size);
-  if (rest > 0 && !grain->small_first)
+  if (rest > 0 && !rules->small_first)
     g_array_append_val (sizes, rest);
   merge_ends (sizes, &units);
-  return scale (sizes, grain, extent);
+  return scale (sizes, rules, extent);
 }
 
 gboolean
-cleave_grain_check (const CleaveGrain *grain, const CleaveSpan *span, gint64 extent, GError **error)
+cleave_chunk_rules_check (const CleaveChunkRules *rules,
+                          const CleaveSpan *span,
+                          gint64 extent,
+                          GError **error)
 {
-  if (span->begin % grain->alignment != 0 ||
-      (span->end % grain->alignment != 0 && span->end != extent))
+  if (span->begin % rules->alignment != 0 ||
+      (span->end % rules->alignment != 0 && span->end != extent))
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
                         " does not begin and end at multiples of the alignment %" G_GINT64_FORMAT,
-                        span->begin, span->end, grain->alignment);
-  if (span->end - span->begin < MIN (grain->min_chunk, extent))
+                        span->begin, span->end, rules->alignment);
+  if (span->end - span->begin < MIN (rules->min_chunk, extent))
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
                         "%" G_GINT64_FORMAT ":%" G_GINT64_FORMAT
                         " is smaller than the minimum of %" G_GINT64_FORMAT,
-                        span->begin, span->end, grain->min_chunk);
+                        span->begin, span->end, rules->min_chunk);
   return TRUE;
 }
 
@@ -216,7 +225,10 @@ fill_in (GArray *sizes, gint64 extent, GError **error)
 }
 
 GArray *
-cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+cleave_cut_by_sizes (const GArray *list,
+                     const CleaveChunkRules *rules,
+                     gint64 extent,
+                     GError **error)
 {
   g_autoptr (GArray) sizes = g_array_copy ((GArray *) list);
   CleaveSpan span = { 0, 0 };
@@ -226,7 +238,7 @@ cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent
   for (guint i = 0; i < sizes->len; i++, span.begin = span.end)
     {
       span.end = span.begin + *get_size (sizes, i);
-      if (!cleave_grain_check (grain, &span, extent, error))
+      if (!cleave_chunk_rules_check (rules, &span, extent, error))
         return NULL;
     }
   return g_steal_pointer (&sizes);
@@ -251,10 +263,13 @@ check_weights (const GArray *list, gint64 most, GError **error)
 }
 
 GArray *
-cleave_cut_by_weights (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error)
+cleave_cut_by_weights (const GArray *list,
+                       const CleaveChunkRules *rules,
+                       gint64 extent,
+                       GError **error)
 {
   const double *weights = (const double *) (gpointer) list->data;
-  Units units = count_units (grain, extent);
+  Units units = count_units (rules, extent);
   guint k = list->len;
   gint64 *size;
   GArray *sizes;
@@ -269,5 +284,5 @@ cleave_cut_by_weights (const GArray *list, const CleaveGrain *grain, gint64 exte
       size[k - 1] = units.least_at_end;
       cleave_share_out (weights, k - 1, units.n - units.least_at_end, units.least, size);
     }
-  return scale (sizes, grain, extent);
+  return scale (sizes, rules, extent);
 }

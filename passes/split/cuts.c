@@ -190,7 +190,7 @@ is_legal (CleaveCuts *cuts, guint d, CleaveCut *cut)
 static gboolean
 is_too_fine (const CleaveCuts *cuts, guint d, const CleaveCut *cut)
 {
-  gint64 extent = cuts->shape.dim[d], min = cuts->space->grain[d].min_chunk;
+  gint64 extent = cuts->shape.dim[d], min = cuts->space->rules[d].min_chunk;
   CleaveSpan last = cleave_cut_span (cut, extent, cut->n - 1);
 
   return cut->n > 1 && (cleave_ceil_div (extent, cut->align) / cut->n * cut->align < min ||
@@ -268,7 +268,7 @@ find_multiple (gint64 a, gint64 b)
 static void
 list_cuts (CleaveCuts *cuts, guint d)
 {
-  gint64 align = cuts->space->grain[d].alignment, done = align;
+  gint64 align = cuts->space->rules[d].alignment, done = align;
 
   cuts->cuts[d] = g_array_new (FALSE, FALSE, sizeof (CleaveCut));
   g_array_set_clear_func (cuts->cuts[d], cut_clear);
@@ -305,7 +305,7 @@ note_least (CleaveCuts *cuts, guint d, const CleaveCut *cut)
 static void
 note_finer (CleaveCuts *cuts, guint d)
 {
-  gint64 align = cuts->space->grain[d].alignment;
+  gint64 align = cuts->space->rules[d].alignment;
   gint64 units = cleave_ceil_div (cuts->shape.dim[d], align);
 
   for (gint64 n = cuts->list.max_pieces + 1; n <= units;

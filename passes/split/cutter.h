@@ -14,7 +14,7 @@ typedef struct
   guint k;
   CleaveStrip strip;
   CleaveRange box;
-} CleaveWanted;
+} CleaveDemandBox;
 
 /* The node that is cut into pieces. `widen` is the node's call: it tells how to enlarge boxes that
  * are not legal chunks to the smallest legal chunks; NULL: boxes stay. */

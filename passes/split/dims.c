@@ -93,11 +93,11 @@ cleave_tiling_get_space (const CleaveTiling *tiling,
     return FALSE;
   for (guint i = 0; i < n; i++)
     {
-      CleaveGrain *grain = &space->grain[dims[i]];
+      CleaveChunkRules *rules = &space->rules[dims[i]];
 
-      *grain = (CleaveGrain){ 1, 1, FALSE };
+      *rules = (CleaveChunkRules){ 1, 1, FALSE };
       space->may_cut[dims[i]] = TRUE;
-      if (tiling != NULL && !cleave_tiling_get_grain (tiling, i, n, grain, error))
+      if (tiling != NULL && !cleave_tiling_get_chunk_rules (tiling, i, n, rules, error))
         return FALSE;
     }
   return TRUE;

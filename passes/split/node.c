@@ -6,8 +6,8 @@
 
 #include "../../lib/ir/node-queries.h"
 #include "apply.h"
+#include "limit-report.h"
 #include "options.h"
-#include "reached.h"
 #include "report.h"
 #include "roots.h"
 
@@ -86,7 +86,7 @@ run (CleaveGraph *graph,
                           &trial,    letters, { 0 } };
   g_autoptr (GArray) roots = NULL;
   g_autoptr (CleaveRegion) region = NULL;
-  CleaveReached reached = { 0 };
+  CleaveLimitReport limit_report = { 0 };
   CleaveSplitReport *report;
 
   policy.made = cleave_work_made_limit (policy.n_searches == n_requests ? &work : NULL, graph);
@@ -95,9 +95,9 @@ run (CleaveGraph *graph,
   roots = cleave_roots_new (graph, requests, n_requests, &policy, error);
   if (roots == NULL || cleave_work_is_cancelled (&work, error))
     return NULL;
-  cleave_reached_add_roots (&reached, roots);
+  cleave_limit_report_add_roots (&limit_report, roots);
   if (cleave_trial_is_asked (&trial))
-    cleave_reached_add_peaks (&reached, &trial.limits, judge_whole (&trial, roots));
+    cleave_limit_report_add_peaks (&limit_report, &trial.limits, judge_whole (&trial, roots));
   region = cleave_region_plan_within (graph, (const CleaveRoot *) roots->data, roots->len,
                                       recursion, policy.made, error);
   if (region == NULL || cleave_work_is_cancelled (&work, error))
@@ -108,7 +108,7 @@ run (CleaveGraph *graph,
   g_clear_pointer (&region, cleave_region_free); /* frees memory before the peak is measured */
   cleave_split_report_finish (report, graph);
   cleave_split_report_add_work (report, &work);
-  cleave_reached_report (&reached, report);
+  cleave_limit_report_add_to (&limit_report, report);
   return report;
 }
 

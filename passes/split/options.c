@@ -20,12 +20,12 @@ get_of_list (const GArray *list, const char *what, guint i, guint n, gint64 *val
 }
 
 gboolean
-cleave_tiling_get_grain (
-    const CleaveTiling *tiling, guint i, guint n, CleaveGrain *grain, GError **error)
+cleave_tiling_get_chunk_rules (
+    const CleaveTiling *tiling, guint i, guint n, CleaveChunkRules *rules, GError **error)
 {
-  grain->small_first = tiling->small_first;
-  return get_of_list (tiling->alignments, "alignment", i, n, &grain->alignment, error) &&
-         get_of_list (tiling->min_chunks, "minimum chunk", i, n, &grain->min_chunk, error);
+  rules->small_first = tiling->small_first;
+  return get_of_list (tiling->alignments, "alignment", i, n, &rules->alignment, error) &&
+         get_of_list (tiling->min_chunks, "minimum chunk", i, n, &rules->min_chunk, error);
 }
 
 static GArray *

@@ -19,12 +19,12 @@ typedef struct
 {
   gint64 alignment, min_chunk;
   gboolean small_first;
-} CleaveGrain;
+} CleaveChunkRules;
 
 /* Cuts an extent into sizes that add up to it. Returns the sizes (gint64). Returns NULL and sets
  * the error on failure. */
 typedef GArray *(*CleaveCutExtent) (const GArray *list,
-                                    const CleaveGrain *grain,
+                                    const CleaveChunkRules *rules,
                                     gint64 extent,
                                     GError **error);
 
@@ -43,20 +43,28 @@ struct _CleaveTiling
 };
 
 /* The next functions are in chunks.c. */
-GArray *
-cleave_cut_by_number (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
-GArray *
-cleave_cut_by_size (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
-GArray *
-cleave_cut_by_sizes (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
-GArray *
-cleave_cut_by_weights (const GArray *list, const CleaveGrain *grain, gint64 extent, GError **error);
-/* Fails unless a chunk that the user gave is a multiple of the alignment and has the minimum
- * size. */
-gboolean cleave_grain_check (const CleaveGrain *grain,
-                             const CleaveSpan *span,
+GArray *cleave_cut_by_number (const GArray *list,
+                              const CleaveChunkRules *rules,
+                              gint64 extent,
+                              GError **error);
+GArray *cleave_cut_by_size (const GArray *list,
+                            const CleaveChunkRules *rules,
+                            gint64 extent,
+                            GError **error);
+GArray *cleave_cut_by_sizes (const GArray *list,
+                             const CleaveChunkRules *rules,
                              gint64 extent,
                              GError **error);
+GArray *cleave_cut_by_weights (const GArray *list,
+                               const CleaveChunkRules *rules,
+                               gint64 extent,
+                               GError **error);
+/* Fails unless a chunk that the user gave is a multiple of the alignment and has the minimum
+ * size. */
+gboolean cleave_chunk_rules_check (const CleaveChunkRules *rules,
+                                   const CleaveSpan *span,
+                                   gint64 extent,
+                                   GError **error);
 
 /* The next functions are in dims.c. */
 
@@ -68,14 +76,14 @@ gboolean cleave_dims_parse (
     const char *list, guint rank, const char *letters, guint *dims, guint *n_dims, GError **error);
 
 /* Gets the rules for the chunks of dimension `i` of the `n` listed dimensions. */
-gboolean cleave_tiling_get_grain (
-    const CleaveTiling *tiling, guint i, guint n, CleaveGrain *grain, GError **error);
+gboolean cleave_tiling_get_chunk_rules (
+    const CleaveTiling *tiling, guint i, guint n, CleaveChunkRules *rules, GError **error);
 
 /* The space of a search: the dimensions that it may cut, and the rules for their chunks. */
 typedef struct
 {
   gboolean may_cut[CLEAVE_MAX_RANK];
-  CleaveGrain grain[CLEAVE_MAX_RANK];
+  CleaveChunkRules rules[CLEAVE_MAX_RANK];
 } CleaveSpace;
 
 /* Gets the space of a tiling that is a search. `tiling` NULL: a search that may cut every

@@ -14,9 +14,9 @@ get_strip (const CleaveRegion *region, guint k)
 }
 
 static int
-compare_wanted (gconstpointer a, gconstpointer b)
+compare_demand_boxes (gconstpointer a, gconstpointer b)
 {
-  const CleaveWanted *v = a, *w = b;
+  const CleaveDemandBox *v = a, *w = b;
   int order;
 
   if (v->strip.sequence != w->strip.sequence)
@@ -40,15 +40,15 @@ overlap (const CleaveRange *a, const CleaveRange *b)
 /* Merges the boxes of one chunk: replaces overlapping boxes by the smallest box around both, until
  * no two boxes overlap. */
 static GArray *
-merge_boxes (const CleaveWanted *wanted, guint n)
+merge_boxes (const CleaveDemandBox *demand_box, guint n)
 {
   GArray *boxes = g_array_new (FALSE, FALSE, sizeof (CleaveRange));
 
   for (guint i = 0; i < n; i++)
     {
-      CleaveRange box = wanted[i].box;
+      CleaveRange box = demand_box[i].box;
 
-      if (i > 0 && cleave_range_equal (&box, &wanted[i - 1].box))
+      if (i > 0 && cleave_range_equal (&box, &demand_box[i - 1].box))
         continue;
       for (guint j = 0; j < boxes->len;)
         {
@@ -68,42 +68,46 @@ merge_boxes (const CleaveWanted *wanted, guint n)
   return boxes;
 }
 
-/* Returns a CleaveWanted for each demand, sorted by sequence and band, in which overlapping boxes
- * of the same chunk are merged. */
+/* Returns a CleaveDemandBox for each demand, sorted by sequence and band, in which overlapping
+ * boxes of the same chunk are merged. */
 static GArray *
-collect_wanted (const CleaveRegion *region, const CleaveRegionNode *member, const CleaveCall *widen)
+collect_demand_boxes (const CleaveRegion *region,
+                      const CleaveRegionNode *member,
+                      const CleaveCall *widen)
 {
-  GArray *wanted_boxes = g_array_sized_new (FALSE, FALSE, sizeof (CleaveWanted), member->n_demands);
+  GArray *demand_boxes =
+      g_array_sized_new (FALSE, FALSE, sizeof (CleaveDemandBox), member->n_demands);
 
   for (guint i = 0; i < member->n_demands; i++)
     {
       const CleaveDemand *demand = &member->demands[i];
-      CleaveWanted wanted = { i, demand->k, get_strip (region, demand->k), *demand->chunk };
+      CleaveDemandBox demand_box = { i, demand->k, get_strip (region, demand->k), *demand->chunk };
 
       if (widen != NULL)
-        cleave_chunk_widen (widen, &wanted.box);
-      g_array_append_val (wanted_boxes, wanted);
+        cleave_chunk_widen (widen, &demand_box.box);
+      g_array_append_val (demand_boxes, demand_box);
     }
-  g_array_sort (wanted_boxes, compare_wanted);
-  for (guint i = 0, end; i < wanted_boxes->len; i = end)
+  g_array_sort (demand_boxes, compare_demand_boxes);
+  for (guint i = 0, end; i < demand_boxes->len; i = end)
     {
       g_autoptr (GArray) boxes = NULL;
 
-      for (end = i; end < wanted_boxes->len && g_array_index (wanted_boxes, CleaveWanted, end).k ==
-                                                   g_array_index (wanted_boxes, CleaveWanted, i).k;)
+      for (end = i;
+           end < demand_boxes->len && g_array_index (demand_boxes, CleaveDemandBox, end).k ==
+                                          g_array_index (demand_boxes, CleaveDemandBox, i).k;)
         end++;
       if (end == i + 1) /* there is no box to merge with */
         continue;
-      boxes = merge_boxes (&g_array_index (wanted_boxes, CleaveWanted, i), end - i);
+      boxes = merge_boxes (&g_array_index (demand_boxes, CleaveDemandBox, i), end - i);
       for (guint w = i; w < end; w++)
         for (guint b = 0; b < boxes->len; b++)
           if (overlap (&g_array_index (boxes, CleaveRange, b),
-                       &g_array_index (wanted_boxes, CleaveWanted, w).box))
-            g_array_index (wanted_boxes, CleaveWanted, w).box =
+                       &g_array_index (demand_boxes, CleaveDemandBox, w).box))
+            g_array_index (demand_boxes, CleaveDemandBox, w).box =
                 g_array_index (boxes, CleaveRange, b);
     }
-  g_array_sort (wanted_boxes, compare_wanted);
-  return wanted_boxes;
+  g_array_sort (demand_boxes, compare_demand_boxes);
+  return demand_boxes;
 }
 
 /* Makes the pieces of a root: the ranges of the request. All readers read parts of these pieces. */
@@ -117,15 +121,15 @@ cut_as_requested (CleaveCutter *cutter)
 }
 
 static void
-cut_recomputing (CleaveCutter *cutter, const GArray *wanted_boxes)
+cut_recomputing (CleaveCutter *cutter, const GArray *demand_boxes)
 {
   CleaveRegionNode *member = cutter->member;
 
-  for (guint i = 0; i < wanted_boxes->len; i++)
+  for (guint i = 0; i < demand_boxes->len; i++)
     {
-      const CleaveWanted *wanted = &g_array_index (wanted_boxes, CleaveWanted, i);
-      guint piece = cleave_cutter_get_piece (cutter, wanted->k, &wanted->box);
-      CleaveDemand *demand = &member->demands[wanted->demand];
+      const CleaveDemandBox *demand_box = &g_array_index (demand_boxes, CleaveDemandBox, i);
+      guint piece = cleave_cutter_get_piece (cutter, demand_box->k, &demand_box->box);
+      CleaveDemand *demand = &member->demands[demand_box->demand];
 
       demand->first = i;
       demand->n = 0;
@@ -210,7 +214,7 @@ fill_gaps (CleaveRegion *region, CleaveRegionNode *member)
 void
 cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveCall *widen)
 {
-  g_autoptr (GArray) wanted_boxes = collect_wanted (region, member, widen);
+  g_autoptr (GArray) demand_boxes = collect_demand_boxes (region, member, widen);
   CleaveCutter cutter = { region, member, widen };
   gboolean is_stored = cleave_node_widens (member->node) > 0; /* the node converts bytes to floats:
                                                                * its rows are recomputed, and the
@@ -220,9 +224,9 @@ cleave_pieces_cut (CleaveRegion *region, CleaveRegionNode *member, const CleaveC
   if (member->root != NULL)
     cut_as_requested (&cutter);
   else if (region->recursion.halo == CLEAVE_HALO_RECOMPUTE || is_stored)
-    cut_recomputing (&cutter, wanted_boxes);
+    cut_recomputing (&cutter, demand_boxes);
   else
-    cleave_cutter_carry (&cutter, wanted_boxes);
+    cleave_cutter_carry (&cutter, demand_boxes);
   if (member->is_outside && member->root == NULL) /* a root needs no further pieces, since its
                                                    * ranges cover the whole result */
     fill_gaps (region, member);

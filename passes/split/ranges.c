@@ -37,10 +37,10 @@ cut_dim (const CleaveTiling *tiling,
          const guint *dims,
          GError **error)
 {
-  CleaveGrain grain;
+  CleaveChunkRules rules;
 
-  return cleave_tiling_get_grain (tiling, i, tiling->lists->len, &grain, error)
-             ? tiling->cut (g_ptr_array_index (tiling->lists, i), &grain, shape->dim[dims[i]],
+  return cleave_tiling_get_chunk_rules (tiling, i, tiling->lists->len, &rules, error)
+             ? tiling->cut (g_ptr_array_index (tiling->lists, i), &rules, shape->dim[dims[i]],
                             error)
              : NULL;
 }
@@ -85,7 +85,7 @@ check_range (const CleaveTiling *tiling, guint i, const CleaveRange *whole, GErr
   const CleaveRange *range = &g_array_index (tiling->ranges, CleaveRange, i);
   g_autofree char *allowed = cleave_range_to_string (whole);
   g_autofree char *text = NULL;
-  CleaveGrain grain;
+  CleaveChunkRules rules;
 
   if (range->rank > CLEAVE_MAX_RANK)
     return cleave_fail (error, CLEAVE_ERROR_OPTION,
@@ -102,8 +102,8 @@ check_range (const CleaveTiling *tiling, guint i, const CleaveRange *whole, GErr
     return cleave_fail (error, CLEAVE_ERROR_OPTION, "range %u, %s, must lie inside %s", i, text,
                         allowed);
   for (guint d = 0; d < range->rank; d++)
-    if (!cleave_tiling_get_grain (tiling, d, range->rank, &grain, error) ||
-        !cleave_grain_check (&grain, &range->dim[d], whole->dim[d].end, error))
+    if (!cleave_tiling_get_chunk_rules (tiling, d, range->rank, &rules, error) ||
+        !cleave_chunk_rules_check (&rules, &range->dim[d], whole->dim[d].end, error))
       return FALSE;
   return TRUE;
 }
@@ -160,13 +160,13 @@ cleave_tiling_get_ranges (const CleaveTiling *tiling,
   g_return_val_if_fail (tiling != NULL && cleave_shape_is_legal (shape), NULL);
 
   guint n = tiling->cut == NULL ? shape->rank : tiling->lists->len;
-  CleaveGrain grain;
+  CleaveChunkRules rules;
 
   if (tiling->is_search)
     return cleave_fail_null (error, CLEAVE_ERROR_OPTION,
                              "a search finds ranges for a node, not for a shape");
   for (guint i = 0; i < n; i++)
-    if (!cleave_tiling_get_grain (tiling, i, n, &grain, error))
+    if (!cleave_tiling_get_chunk_rules (tiling, i, n, &rules, error))
       return NULL;
   return tiling->cut == NULL ? given_ranges (tiling, shape, error)
                              : grid_ranges (tiling, shape, letters, error);

@@ -247,7 +247,7 @@ choose (const Options *options, const Way **chosen, GError **error)
 
 /* Parses a list with one number for all dimensions, or one for each dimension that is cut. */
 static gboolean
-parse_grain (const Options *options, const char *name, GArray **list, GError **error)
+parse_chunk_rule (const Options *options, const char *name, GArray **list, GError **error)
 {
   g_autofree char *said = dup_name (options, name);
   const char *text = get (options, name);
@@ -267,8 +267,8 @@ shape_split (const Options *options, CleaveTiling *tiling, GError **error)
 {
   g_autoptr (GArray) align = NULL, min_chunk = NULL;
 
-  if (!parse_grain (options, "align", &align, error) ||
-      !parse_grain (options, "min-chunk", &min_chunk, error))
+  if (!parse_chunk_rule (options, "align", &align, error) ||
+      !parse_chunk_rule (options, "min-chunk", &min_chunk, error))
     return FALSE;
   if (align != NULL)
     cleave_tiling_set_alignments (tiling, (gint64 *) (gpointer) align->data, align->len);

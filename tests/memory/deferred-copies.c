@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
 #include "../../lib/ir/topology.h"
-#include "../../lib/memory/walks.h"
+#include "../../lib/memory/node-orders.h"
 #include "../../lib/runtime/plan/dependencies.h"
 #include "orders.h"
 #include "random-graph.h"
@@ -135,7 +135,7 @@ START_TEST (staged_parts_need_at_least_their_bound)
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (400); seed++)
     {
       g_autoptr (CleaveGraph) graph = random_split_graph (seed);
-      g_autoptr (GPtrArray) first = cleave_walk_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) first = cleave_order_depth_first (graph, NULL);
       g_autoptr (GPtrArray) file = cleave_topology_sort (graph, NULL);
 
       n_checked += check_bound (graph, first) ? 1 : 0;

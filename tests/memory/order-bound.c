@@ -3,8 +3,8 @@
 #include "../../lib/memory/order-bound.h"
 
 #include "../../lib/ir/topology.h"
+#include "../../lib/memory/node-orders.h"
 #include "../../lib/memory/order-combine.h"
-#include "../../lib/memory/walks.h"
 #include "orders.h"
 #include "random-graph.h"
 #include "run-help.h"
@@ -64,8 +64,8 @@ START_TEST (no_order_needs_less_than_its_bound)
       g_autoptr (CleaveGraph) graph =
           seed % 3 == 0 ? random_graph (seed, 40) : random_split_graph (seed);
       g_autoptr (GPtrArray) file = cleave_topology_sort (graph, NULL);
-      g_autoptr (GPtrArray) first = cleave_walk_depth_first (graph, NULL);
-      g_autoptr (GPtrArray) eager = cleave_walk_eager (graph, file);
+      g_autoptr (GPtrArray) first = cleave_order_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) eager = cleave_order_eager (graph, file);
 
       n_bounds += check_bound (graph, file) + check_bound (graph, first);
       n_bounds += check_bound (graph, eager);

@@ -3,7 +3,7 @@
 #include "../../lib/ir/topology.h"
 #include "../../lib/memory/hoisting.h"
 #include "../../lib/memory/materialized.h"
-#include "../../lib/memory/walks.h"
+#include "../../lib/memory/node-orders.h"
 #include "graphs.h"
 #include "orders.h"
 #include "random-graph.h"
@@ -144,8 +144,8 @@ START_TEST (eager_orders_have_every_node_after_its_operands)
   for (guint32 seed = 0; seed < CLEAVE_TRIALS (200); seed++)
     {
       g_autoptr (CleaveGraph) graph = cleave_random_graph (seed, 40);
-      g_autoptr (GPtrArray) order = cleave_walk_depth_first (graph, NULL);
-      g_autoptr (GPtrArray) eager = cleave_walk_eager (graph, order);
+      g_autoptr (GPtrArray) order = cleave_order_depth_first (graph, NULL);
+      g_autoptr (GPtrArray) eager = cleave_order_eager (graph, order);
 
       assert_order (graph, eager);
     }

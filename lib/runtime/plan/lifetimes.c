@@ -24,7 +24,7 @@ cleave_lifetimes_clear (CleaveLifetimes *l)
   g_free (l->late);
   g_clear_pointer (&l->touches, g_array_unref);
   cleave_waits_clear (&l->used);
-  g_free (l->sure);
+  g_free (l->done_at_use);
 }
 
 static void
@@ -40,17 +40,17 @@ note_touch (const CleaveAssignment *assignment, gboolean writes, gpointer data)
   l->first[buffer] = MIN (l->first[buffer], l->position);
   l->last[buffer] = l->position;
   g_array_append_val (l->touches, touch);
-  for (guint t = 0; l->sure != NULL && t < n_threads; t++)
+  for (guint t = 0; l->done_at_use != NULL && t < n_threads; t++)
     {
-      guint *sure = &l->sure[(gsize) buffer * n_threads + t];
+      guint *done_at_use = &l->done_at_use[(gsize) buffer * n_threads + t];
 
-      *sure = MIN (*sure, l->clock[t]);
+      *done_at_use = MIN (*done_at_use, l->clock[t]);
     }
 }
 
 /* Visits the steps in the schedule's order and calls `visit` for each value that a step uses.
  * Applies the waits to the clocks of the threads only if there is slack: the clocks are needed only
- * for the field `sure`. */
+ * for the field `done_at_use`. */
 static void
 visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
 {
@@ -58,13 +58,14 @@ visit_all (CleaveLifetimes *l, CleaveStepVisit visit)
   g_auto (CleaveClocks) clocks = { 0 };
 
   cleave_clocks_init (&clocks, l->schedule);
-  for (guint i = 0; l->sure != NULL && i < needs->list->len; i++)
+  for (guint i = 0; l->done_at_use != NULL && i < needs->list->len; i++)
     cleave_clocks_expect (&clocks, g_array_index (needs->list, CleaveWait, i));
   for (l->position = 0; l->position < l->schedule->n_steps; l->position++)
     {
       l->step = l->schedule->order[l->position];
       l->clock = cleave_clocks_begin (&clocks, l->step);
-      for (guint i = needs->first[l->step]; l->sure != NULL && i < needs->first[l->step + 1]; i++)
+      for (guint i = needs->first[l->step]; l->done_at_use != NULL && i < needs->first[l->step + 1];
+           i++)
         cleave_clocks_wait (&clocks, l->step, g_array_index (needs->list, CleaveWait, i));
       cleave_clocks_end (&clocks, l->step);
       cleave_storage_visit (l->storage, l->graph,
@@ -173,9 +174,9 @@ cleave_lifetimes_init (CleaveLifetimes *l, double slack)
   l->gone = g_new (guint, n + 1);
   l->late = g_new (guint, n + 1);
   l->touches = g_array_new (FALSE, FALSE, sizeof (Touch));
-  l->sure = slack > 0 ? g_new (guint, n * n_threads + 1) : NULL;
+  l->done_at_use = slack > 0 ? g_new (guint, n * n_threads + 1) : NULL;
   for (gsize i = 0; slack > 0 && i < n * n_threads; i++)
-    l->sure[i] = G_MAXUINT;
+    l->done_at_use[i] = G_MAXUINT;
   for (guint i = 0; i < n; i++)
     {
       l->n_bytes[i] = g_array_index (l->storage->buffers, CleaveBuffer, i).n_bytes;
@@ -223,7 +224,7 @@ is_sure (const CleaveLifetimes *l, guint first, guint then)
     {
       const CleaveWait *use = &g_array_index (l->used.list, CleaveWait, i);
 
-      if (use->count > l->sure[then * n_threads + use->thread])
+      if (use->count > l->done_at_use[then * n_threads + use->thread])
         return FALSE;
     }
   return TRUE;

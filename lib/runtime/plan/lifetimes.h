@@ -35,8 +35,8 @@ typedef struct
                        of the buffer */
   const guint *clock; /* indexed by thread: number of the thread's steps that are certainly done
                          when the current step begins */
-  guint *sure; /* indexed by [buffer][thread]: number of steps of the thread that are done whenever
-                  a step uses the buffer; NULL: there is no slack */
+  guint *done_at_use; /* indexed by [buffer][thread]: number of steps of the thread that are done
+                  whenever a step uses the buffer; NULL: there is no slack */
 } CleaveLifetimes;
 
 /* Finds the lifetimes of all buffers of the storage, graph and schedule in `l`. `slack`: time in

@@ -195,12 +195,12 @@ count_most (gint64 extent, gint64 alignment, gint64 min_chunk)
  * `can_be`, and that its chunks follow each other, are aligned and obey the minimum. `n_wanted`:
  * number of chunks; 0: any. */
 static void
-check_grain (CleaveTiling *split,
-             gint64 extent,
-             gint64 alignment,
-             gint64 min_chunk,
-             gint64 n_wanted,
-             gboolean can_be)
+check_chunk_rules (CleaveTiling *split,
+                   gint64 extent,
+                   gint64 alignment,
+                   gint64 min_chunk,
+                   gint64 n_wanted,
+                   gboolean can_be)
 {
   g_autoptr (CleaveTiling) owned = split;
   CleaveShape shape = CLEAVE_SHAPE (extent);
@@ -246,10 +246,10 @@ START_TEST (alignment_and_minimum_are_kept_if_possible)
 
                 cleave_tiling_set_small_first (number, small_first);
                 cleave_tiling_set_small_first (size, small_first);
-                check_grain (number, extent, a, m, n, n <= most);
-                check_grain (size, extent, a, m, 0, n <= extent && n >= MIN (m, extent));
-                check_grain (cleave_tiling_by_chunk_weights ("0", lists, &k, 1), extent, a, m, n,
-                             n <= most);
+                check_chunk_rules (number, extent, a, m, n, n <= most);
+                check_chunk_rules (size, extent, a, m, 0, n <= extent && n >= MIN (m, extent));
+                check_chunk_rules (cleave_tiling_by_chunk_weights ("0", lists, &k, 1), extent, a, m,
+                                   n, n <= most);
               }
         }
 }

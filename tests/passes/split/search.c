@@ -382,8 +382,8 @@ longest_chunk (gint64 extent, gint64 n, gint64 alignment, gint64 min_chunk)
   return longest;
 }
 
-static const gint64 grain_shape[] = { 12, 10, 7 };
-static const gint64 grain_align[] = { 4, 1, 3 }, grain_min[] = { 1, 3, 2 };
+static const gint64 rules_shape[] = { 12, 10, 7 };
+static const gint64 rules_align[] = { 4, 1, 3 }, rules_min[] = { 1, 3, 2 };
 
 /* Returns the smallest number of pieces of a Relu whose largest piece meets the limit. The Relu is
  * cut along two of its three dimensions. Returns 0 if no cut meets the limit. */
@@ -392,12 +392,12 @@ fewest_aligned (gint64 max_memory)
 {
   gint64 fewest = 0;
 
-  for (gint64 i = 1; i <= grain_shape[0]; i++)
-    for (gint64 j = 1; j <= grain_shape[2]; j++)
+  for (gint64 i = 1; i <= rules_shape[0]; i++)
+    for (gint64 j = 1; j <= rules_shape[2]; j++)
       {
-        gint64 bytes = 8 * grain_shape[1] *
-                       longest_chunk (grain_shape[0], i, grain_align[0], grain_min[0]) *
-                       longest_chunk (grain_shape[2], j, grain_align[2], grain_min[2]);
+        gint64 bytes = 8 * rules_shape[1] *
+                       longest_chunk (rules_shape[0], i, rules_align[0], rules_min[0]) *
+                       longest_chunk (rules_shape[2], j, rules_align[2], rules_min[2]);
 
         if (bytes > 0 && bytes <= max_memory && (fewest == 0 || i * j < fewest))
           fewest = i * j;
@@ -413,14 +413,14 @@ START_TEST (a_search_may_be_aligned)
   for (gint64 budget = 200; budget < 6720; budget += 60)
     {
       g_autoptr (CleaveGraph) graph =
-          relu_graph (CLEAVE_SHAPE (grain_shape[0], grain_shape[1], grain_shape[2]));
+          relu_graph (CLEAVE_SHAPE (rules_shape[0], rules_shape[1], rules_shape[2]));
       g_autoptr (CleaveTiling) split = cleave_tiling_by_search ("0,2");
       CleaveConstraint constraint = { .max_memory = budget };
       g_autoptr (CleaveSplitReport) report = NULL;
       gint64 fewest = fewest_aligned (budget);
 
-      cleave_tiling_set_alignments (split, (const gint64[]){ grain_align[0], grain_align[2] }, 2);
-      cleave_tiling_set_min_chunks (split, (const gint64[]){ grain_min[0], grain_min[2] }, 2);
+      cleave_tiling_set_alignments (split, (const gint64[]){ rules_align[0], rules_align[2] }, 2);
+      cleave_tiling_set_min_chunks (split, (const gint64[]){ rules_min[0], rules_min[2] }, 2);
       report = cleave_split_node (cleave_graph_find_node (graph, "n"), split, &constraint, NULL);
       ck_assert_uint_eq (cleave_split_report_get_n_split (report), fewest > 0);
       n_found += fewest > 0;
@@ -433,9 +433,9 @@ START_TEST (a_search_may_be_aligned)
           {
             CleaveSpan span = cleave_split_report_get_split (report, 0)->ranges[i].dim[d];
 
-            ck_assert (d != 1 || span.end - span.begin == grain_shape[1]);
-            ck_assert (d == 1 || span.end == grain_shape[d] || span.end % grain_align[d] == 0);
-            ck_assert (d == 1 || span.end - span.begin >= grain_min[d]);
+            ck_assert (d != 1 || span.end - span.begin == rules_shape[1]);
+            ck_assert (d == 1 || span.end == rules_shape[d] || span.end % rules_align[d] == 0);
+            ck_assert (d == 1 || span.end - span.begin >= rules_min[d]);
           }
     }
   ck_assert_uint_gt (n_found, 20);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "reached.h"
+#include "limit-report.h"
 
 /* Records a limit and the value that was reached, if this limit is further from being met than the
  * recorded limit of the same kind. `limit` 0: no limit; negative: no positive value is allowed. */
 static void
-add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
+add (CleaveLimitReport *limit_report, CleaveLimitKind kind, double limit, double value)
 {
-  CleaveSplitLimit *worst = &reached->limits[kind];
+  CleaveSplitLimit *worst = &limit_report->limits[kind];
   CleaveSplitLimit mine = { kind, MAX (limit, 0), value, value <= MAX (limit, 0) };
   gboolean is_worse = worst->is_met != mine.is_met
                           ? worst->is_met
@@ -15,9 +15,9 @@ add (CleaveReached *reached, CleaveLimitKind kind, double limit, double value)
 
   if (limit < 0 || limit > 0)
     {
-      if (!reached->is_asked[kind] || is_worse)
+      if (!limit_report->is_asked[kind] || is_worse)
         *worst = mine;
-      reached->is_asked[kind] = TRUE;
+      limit_report->is_asked[kind] = TRUE;
     }
 }
 
@@ -49,7 +49,7 @@ most_bytes (const CleaveRoot *root)
 }
 
 void
-cleave_reached_add_roots (CleaveReached *reached, const GArray *roots)
+cleave_limit_report_add_roots (CleaveLimitReport *limit_report, const GArray *roots)
 {
   for (guint i = 0; i < roots->len; i++)
     {
@@ -59,34 +59,37 @@ cleave_reached_add_roots (CleaveReached *reached, const GArray *roots)
       if (asked == NULL)
         continue;
       if (asked->max_memory != 0)
-        add (reached, CLEAVE_LIMIT_MEMORY, (double) asked->max_memory, (double) most_bytes (root));
+        add (limit_report, CLEAVE_LIMIT_MEMORY, (double) asked->max_memory,
+             (double) most_bytes (root));
       if (asked->max_added_macs < 0 || asked->max_added_macs > 0)
-        add (reached, CLEAVE_LIMIT_ADDED_MACS, asked->max_added_macs, added_macs (root));
-      add (reached, CLEAVE_LIMIT_PIECES, asked->max_pieces,
+        add (limit_report, CLEAVE_LIMIT_ADDED_MACS, asked->max_added_macs, added_macs (root));
+      add (limit_report, CLEAVE_LIMIT_PIECES, asked->max_pieces,
            root->ranges != NULL ? root->ranges->len : 1);
     }
 }
 
 void
-cleave_reached_add_peaks (CleaveReached *reached, const CleaveConstraint *limits, CleavePeaks peaks)
+cleave_limit_report_add_peaks (CleaveLimitReport *limit_report,
+                               const CleaveConstraint *limits,
+                               CleavePeaks peaks)
 {
-  add (reached, CLEAVE_LIMIT_SUBGRAPH_MEMORY, (double) limits->max_subgraph_memory,
+  add (limit_report, CLEAVE_LIMIT_SUBGRAPH_MEMORY, (double) limits->max_subgraph_memory,
        (double) peaks.subgraph);
-  add (reached, CLEAVE_LIMIT_SCHEDULE_MEMORY, (double) limits->max_schedule_memory,
+  add (limit_report, CLEAVE_LIMIT_SCHEDULE_MEMORY, (double) limits->max_schedule_memory,
        (double) peaks.schedule);
 }
 
 void
-cleave_reached_report (CleaveReached *reached, CleaveSplitReport *report)
+cleave_limit_report_add_to (CleaveLimitReport *limit_report, CleaveSplitReport *report)
 {
   const CleaveSplitTotals *totals = cleave_split_report_get_totals (report);
-  CleaveSplitLimit *macs = &reached->limits[CLEAVE_LIMIT_ADDED_MACS];
+  CleaveSplitLimit *macs = &limit_report->limits[CLEAVE_LIMIT_ADDED_MACS];
 
   /* the totals include the MACs that pieces of nodes above the roots recompute */
-  if (reached->is_asked[CLEAVE_LIMIT_ADDED_MACS])
+  if (limit_report->is_asked[CLEAVE_LIMIT_ADDED_MACS])
     macs->reached = MAX (macs->reached, (double) (totals->macs_after - totals->macs_before) /
                                             (double) MAX (totals->macs_before, 1));
-  for (guint i = 0; i < G_N_ELEMENTS (reached->limits); i++)
-    if (reached->is_asked[i])
-      cleave_split_report_add_limit (report, &reached->limits[i]);
+  for (guint i = 0; i < G_N_ELEMENTS (limit_report->limits); i++)
+    if (limit_report->is_asked[i])
+      cleave_split_report_add_limit (report, &limit_report->limits[i]);
 }

@@ -10,12 +10,12 @@
 /* Returns a depth-first order, which visits the operands of a node one after the other. The values
  * of one chunk are then computed, used and freed before the next chunk begins. `weight`, indexed by
  * node id: the heaviest operand of a node is visited first; NULL: operands in their own order. */
-GPtrArray *cleave_walk_depth_first (const CleaveGraph *graph, const gint64 *weight);
+GPtrArray *cleave_order_depth_first (const CleaveGraph *graph, const gint64 *weight);
 /* Returns the depth-first order that visits first the operand with the largest need of memory
  * beyond its own result. `order` is any order of the nodes. Returns NULL if the result equals
- * cleave_walk_depth_first() without weights. */
-GPtrArray *cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
+ * cleave_order_depth_first() without weights. */
+GPtrArray *cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order);
 /* Returns an order from the inputs down: walks through `order`, but runs each node as soon as its
  * operands are computed. If strips end in several values, each strip is finished in all of these
  * values before the next strip begins. */
-GPtrArray *cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order);
+GPtrArray *cleave_order_eager (const CleaveGraph *graph, const GPtrArray *order);

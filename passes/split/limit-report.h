@@ -13,13 +13,13 @@ typedef struct
 {
   CleaveSplitLimit limits[CLEAVE_LIMIT_PIECES + 1];
   gboolean is_asked[CLEAVE_LIMIT_PIECES + 1];
-} CleaveReached;
+} CleaveLimitReport;
 
 /* Records the limits on the pieces of each root. Call this function before the limits on the graph
  * are checked, which may leave roots whole. */
-void cleave_reached_add_roots (CleaveReached *reached, const GArray *roots);
-void cleave_reached_add_peaks (CleaveReached *reached,
-                               const CleaveConstraint *limits,
-                               CleavePeaks peaks);
+void cleave_limit_report_add_roots (CleaveLimitReport *limit_report, const GArray *roots);
+void cleave_limit_report_add_peaks (CleaveLimitReport *limit_report,
+                                    const CleaveConstraint *limits,
+                                    CleavePeaks peaks);
 /* Adds the recorded limits to a finished report. */
-void cleave_reached_report (CleaveReached *reached, CleaveSplitReport *report);
+void cleave_limit_report_add_to (CleaveLimitReport *limit_report, CleaveSplitReport *report);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 
-#include "walks.h"
+#include "node-orders.h"
 
 #include "../ir/memory.h"
 #include "../ir/node-queries.h"
@@ -80,7 +80,7 @@ visit_from (Walk *walk, CleaveNode *root)
 }
 
 GPtrArray *
-cleave_walk_depth_first (const CleaveGraph *graph, const gint64 *weight)
+cleave_order_depth_first (const CleaveGraph *graph, const gint64 *weight)
 {
   g_autoptr (GArray) stack = g_array_new (FALSE, FALSE, sizeof (Visit));
   g_autofree gboolean *seen = CLEAVE_NEW0 (gboolean, graph->n_ids + 1);
@@ -188,11 +188,11 @@ is_heavier_later (const CleaveGraph *graph, const gint64 *weight)
 }
 
 GPtrArray *
-cleave_walk_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
+cleave_order_heaviest_first (const CleaveGraph *graph, const GPtrArray *order)
 {
   g_autofree gint64 *weight = weigh (graph, order);
 
-  return is_heavier_later (graph, weight) ? cleave_walk_depth_first (graph, weight) : NULL;
+  return is_heavier_later (graph, weight) ? cleave_order_depth_first (graph, weight) : NULL;
 }
 
 /* The walk from the inputs down. It runs a node as soon as its operands exist. */
@@ -331,7 +331,7 @@ note_operand_ready (Eager *eager, CleaveNode *node)
 }
 
 GPtrArray *
-cleave_walk_eager (const CleaveGraph *graph, const GPtrArray *order)
+cleave_order_eager (const CleaveGraph *graph, const GPtrArray *order)
 {
   guint n = graph->n_ids + 1;
   g_auto (Eager) eager = { .order = cleave_memory_list (order->len),
