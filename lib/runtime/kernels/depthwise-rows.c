@@ -44,17 +44,18 @@ cleave_depthwise_init (CleaveDepthwise *d,
   d->n_out = w->type.shape.dim[0];
   d->multiplier = d->n_out / x->type.shape.dim[dims.c];
   d->n_in = w->type.shape.dim[1];
+  d->is_paired = d->n_in == 1 && d->multiplier == 1 && d->n_out % CLEAVE_VECTOR == CLEAVE_HALF;
   d->w_channel = d->n_out;
-  d->w_step = d->n_in * d->n_out;
+  d->w_step = d->n_in * d->n_out * (d->is_paired ? 2 : 1);
 }
 
 void
-cleave_depthwise_pack (const CleaveView *w, float *to)
+cleave_depthwise_pack (const CleaveView *w, gboolean is_paired, float *to)
 {
   gint64 extent[3] = { 1, 1, 1 }, step[3] = { 0 };
   guint n = w->type.shape.rank - 2;
   gint64 size = (gint64) cleave_element_size (w->type.element), n_out = w->type.shape.dim[0];
-  gint64 n_in = w->type.shape.dim[1];
+  gint64 n_in = is_paired ? 2 : w->type.shape.dim[1], in_step = is_paired ? 0 : w->stride[1];
 
   for (guint i = 0; i < n; i++)
     {
@@ -67,7 +68,7 @@ cleave_depthwise_pack (const CleaveView *w, float *to)
         for (gint64 i = 0; i < n_in; i++, to += n_out)
           cleave_upcast (w->type.element,
                          (const char *) w->data +
-                             (d * step[0] + h * step[1] + k * step[2] + i * w->stride[1]) * size,
+                             (d * step[0] + h * step[1] + k * step[2] + i * in_step) * size,
                          w->stride[0], 0, to, n_out);
 }
 
@@ -81,7 +82,6 @@ static CLEAVE_SPECIALISED void
 slide_row (const Run *run,
            const float *x,
            const float *w,
-           gint64 channel,
            int pixels,
            int stride,
            int n_columns,
@@ -91,7 +91,7 @@ slide_row (const Run *run,
   CleaveVector by[SLIDE_COLUMNS];
 
   CLEAVE_EACH (j, n_columns)
-    by[j] = cleave_vector_keep (load_channels (run, w + j * run->w_column, channel, lanes));
+    by[j] = cleave_vector_keep (load (run, w + j * run->w_column, lanes));
   CLEAVE_EACH (c, (pixels - 1) * stride + n_columns)
     {
       CleaveVector a = cleave_vector_keep (load (run, x, lanes));
@@ -118,10 +118,9 @@ slide_block (const Run *run,
              Lanes lanes)
 {
   const float *x = run->x + pixel * run->x_pixel + channel;
-  const float *w = run->w;
+  const float *w = run->w + channel;
   float *y = run->y + pixel * run->y_pixel + channel;
-  CleaveVector first =
-      run->bias == NULL ? cleave_vector_all (0) : load_channels (run, run->bias, channel, lanes);
+  CleaveVector first = load_bias (run, channel, lanes);
   CleaveVector sum[SLIDE_PIXELS];
 
   CLEAVE_EACH (p, pixels)
@@ -129,7 +128,7 @@ slide_block (const Run *run,
   for (gint64 h = 0; h < run->n_planes; h++)
     for (gint64 i = 0; i < run->n_rows; i++)
       slide_row (run, x + h * run->x_plane + i * run->x_row, w + h * run->w_plane + i * run->w_row,
-                 channel, pixels, stride, n_columns, lanes, sum);
+                 pixels, stride, n_columns, lanes, sum);
   do_epilogue (run, y, pixels, 1, lanes, sum);
   CLEAVE_EACH (p, pixels)
     store (run, y + p * run->y_pixel, sum[p], lanes);
@@ -189,9 +188,8 @@ typedef void (*Slide) (const Run *run, gint64 n_pixels, gint64 n_channels);
   { { slide_##lanes##_3_1, slide_##lanes##_3_2 }, { slide_##lanes##_5_1, slide_##lanes##_5_2 },    \
     { slide_##lanes##_7_1, slide_##lanes##_7_2 } }
 SLIDES (ALL)
-SLIDES (PAIRED)
 SLIDES (SOME)
-static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (PAIRED), SLIDES_OF (SOME) };
+static const Slide slides[][3][2] = { SLIDES_OF (ALL), SLIDES_OF (SOME) };
 #undef SLIDE
 #undef SLIDES
 #undef SLIDES_OF
@@ -203,7 +201,7 @@ static gboolean
 slide_once (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
   gint64 stride = run->x_pixel == run->x_column ? 1 : run->x_pixel == 2 * run->x_column ? 2 : 0;
-  Lanes lanes = run->period > 0 ? PAIRED : n_channels < CLEAVE_VECTOR ? SOME : ALL;
+  Lanes lanes = n_channels < CLEAVE_VECTOR ? SOME : ALL;
 
   if (stride == 0 || run->n_columns % 2 == 0 || run->n_columns < 3 ||
       run->n_columns > SLIDE_COLUMNS)
@@ -244,15 +242,14 @@ slide (const Run *run, gint64 n_pixels, gint64 n_channels)
 }
 
 /* Runs two adjacent pixels as one pixel with twice the channels and repeated weights. Returns the
- * number of pixels computed; 0 unless channels fill one and a half vectors and pixels are
- * contiguous. */
+ * number of pixels computed; 0 unless the packed weights repeat and pixels are contiguous. */
 static gint64
 slide_pairs (const Run *run, gint64 n_pixels, gint64 n_channels)
 {
   Run pairs = *run;
 
-  if (n_channels % CLEAVE_VECTOR != CLEAVE_HALF || run->x_pixel != n_channels ||
-      run->y_pixel != n_channels || (run->epilogue != NULL && run->epilogue->by_channels))
+  if (!run->is_paired || run->x_pixel != n_channels || run->y_pixel != n_channels ||
+      (run->epilogue != NULL && run->epilogue->by_channels))
     return 0;
   pairs.x_pixel *= 2;
   pairs.y_pixel *= 2;
@@ -318,6 +315,7 @@ cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *ro
               .w_channel = d->w_channel,
               .y_pixel = axis->y_step,
               .apart = d->apart,
+              .is_paired = d->is_paired,
               .n_some = (int) MIN (d->multiplier == 1 ? d->n_out : d->multiplier, CLEAVE_VECTOR),
               .epilogue = row->epilogue };
 

@@ -19,6 +19,8 @@ typedef struct
   gint64 n_in;              /* number of channels of x that a group reads */
   gint64 w_step, w_channel; /* distances in the packed weights, in floats: between adjacent taps,
                                and between adjacent operand channels of a group */
+  gboolean is_paired; /* TRUE: the packed weights contain the channels of each tap twice, so that
+                         two adjacent pixels are computed as one pixel with twice the channels */
 } CleaveDepthwise;
 
 /* One row of y that is computed. */
@@ -44,8 +46,9 @@ typedef struct
   gint64 x_plane, x_row, x_column, x_pixel;
   gint64 w_plane, w_row, w_column, w_channel;
   gint64 y_pixel;
-  gint64 apart;  /* distance of adjacent taps in pixels; 1 if the distance is not an integer */
-  gint64 period; /* number of channels after which the packed weights repeat */
+  gint64 apart;       /* distance of adjacent taps in pixels; 1 if the distance is not an integer */
+  gboolean is_paired; /* as in CleaveDepthwise */
+  gint64 period; /* number of channels after which the bias repeats; 0: the bias does not repeat */
   int n_some;    /* number of channels in the last vector if this vector is only partly filled */
   const CleaveEpilogue *epilogue; /* epilogue ops that are applied to the sums; NULL: none */
 } CleaveDepthwiseRun;
@@ -63,13 +66,14 @@ typedef struct
 #define CLEAVE_DEPTHWISE_PARTIAL FALSE
 #endif
 
-/* Initializes `d` for a convolution with the weights `w`. */
+/* Initializes `d` for a convolution with the weights `w`. Sets `is_paired` if the channels fill
+ * whole vectors and half a vector. */
 void cleave_depthwise_init (CleaveDepthwise *d,
                             const CleaveKernelInstance *instance,
                             const CleaveView *w,
                             CleaveDims dims);
 /* Packs weights in the order: tap, operand channel of a group, result channel. The result channels
- * are contiguous. */
-void cleave_depthwise_pack (const CleaveView *w, float *to);
+ * are contiguous. `is_paired`: writes the channels of each tap twice. */
+void cleave_depthwise_pack (const CleaveView *w, gboolean is_paired, float *to);
 /* Computes one row of y. Applies the epilogue ops to the sums while they are in vectors. */
 void cleave_depthwise_run_row (const CleaveDepthwise *d, const CleaveDepthwiseRow *row);

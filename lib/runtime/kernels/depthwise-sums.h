@@ -17,9 +17,7 @@
 
 /* The assignment of channels to the lanes of a vector. */
 typedef enum {
-  ALL,    /* each lane holds a channel */
-  PAIRED, /* the lanes hold the channels of two adjacent pixels; each pixel fills a vector and a
-             half */
+  ALL, /* each lane holds a channel */
   SOME /* the first `n_some` lanes hold channels; a block neither reads nor writes the other lanes
         */
 } Lanes;
@@ -41,16 +39,17 @@ store (const Run *run, float *to, CleaveVector v, Lanes lanes)
     cleave_vector_store (to, v);
 }
 
-/* Loads one value per channel into each lane. Lane 0 gets channel `at`. */
+/* Returns the bias of the channels from `at`, or 0 without a bias. */
 static CLEAVE_SPECIALISED CleaveVector
-load_channels (const Run *run, const float *from, gint64 at, Lanes lanes)
+load_bias (const Run *run, gint64 at, Lanes lanes)
 {
   gint64 high = at + CLEAVE_HALF;
 
-  if (lanes != PAIRED)
-    return load (run, from + at, lanes);
-  return cleave_vector_load_halves (from + (at < run->period ? at : at - run->period),
-                                    from + (high < run->period ? high : high - run->period));
+  if (run->bias == NULL)
+    return cleave_vector_all (0);
+  if (run->period == 0)
+    return load (run, run->bias + at, lanes);
+  return cleave_vector_load_halves (run->bias + at % run->period, run->bias + high % run->period);
 }
 
 /* Applies the epilogue ops to the sums of a block, before the block is stored at `y`. */
@@ -87,9 +86,7 @@ sum_block (const Run *run,
 
   for (int p = 0; p < pixels; p++)
     for (int v = 0; v < vectors; v++)
-      sum[p * vectors + v] = run->bias == NULL
-                                 ? cleave_vector_all (0)
-                                 : load (run, run->bias + channel + v * CLEAVE_VECTOR, lanes);
+      sum[p * vectors + v] = load_bias (run, channel + v * CLEAVE_VECTOR, lanes);
   for (gint64 h = 0; h < run->n_planes; h++, x += run->x_plane, w += run->w_plane)
     for (gint64 i = 0; i < run->n_rows; i++)
       for (gint64 j = 0; j < n_columns; j++)

@@ -118,7 +118,7 @@ pack (const Plan *plan, const CleaveView *w, float *to)
           n_taps *= phase.axis.n_taps;
         }
       part.data = cleave_view_element (w, at);
-      cleave_depthwise_pack (&part, to);
+      cleave_depthwise_pack (&part, FALSE, to);
       to += n_taps * w->type.shape.dim[0];
     }
 }

@@ -17,26 +17,39 @@ typedef struct
   gint64 n_batches, x_batch_step, y_batch_step;
 } Plan;
 
+/* Returns the size of the packed weights of type `type`. */
+static gsize
+n_packed_bytes (const CleaveDepthwise *d, const CleaveTensorType *type)
+{
+  return (gsize) cleave_tensor_type_n_bytes (type) * (d->is_paired ? 2 : 1);
+}
+
 static void
 pack_constant (const CleaveTensor *base, gconstpointer data, gpointer to)
 {
+  const CleaveDepthwise *d = data;
   CleaveView view = cleave_view_tensor (base);
 
-  cleave_depthwise_pack (&view, to);
+  cleave_depthwise_pack (&view, d->is_paired, to);
 }
 
-/* Packs the base of a constant once, so that all pieces share the packed weights. */
+/* Packs the base of a constant once, so that all pieces share the packed weights. A piece with a
+ * part of the channels reads weights that are not repeated. */
 static void
 pack_for_good (Plan *plan, CleaveTensor *constant, CleaveWeights *weights)
 {
   gint64 first;
   CleaveTensor *base = cleave_weights_find_base (constant, 0, &first);
   const CleaveTensorType *type = cleave_tensor_get_type (base);
+  CleaveDepthwise *d = &plan->common;
 
-  plan->common.w_channel = type->shape.dim[0];
-  plan->common.w_step = type->shape.dim[0] * type->shape.dim[1];
-  plan->base.w = cleave_weights_get (
-      weights, base, "taps first", (gsize) cleave_tensor_type_n_bytes (type), pack_constant, NULL);
+  if (type->shape.dim[0] != d->n_out)
+    d->is_paired = FALSE;
+  d->w_channel = type->shape.dim[0];
+  d->w_step = type->shape.dim[0] * type->shape.dim[1] * (d->is_paired ? 2 : 1);
+  plan->base.w =
+      cleave_weights_get (weights, base, d->is_paired ? "taps first, twice" : "taps first",
+                          n_packed_bytes (d, type), pack_constant, d);
   if (plan->base.w != NULL)
     plan->base.w += first;
 }
@@ -79,7 +92,7 @@ prepare (const CleaveKernelInstance *instance,
   if (instance->constants[W] != NULL)
     pack_for_good (plan, instance->constants[W], weights);
   else
-    *n_scratch = (gsize) cleave_tensor_type_n_bytes (&w->type);
+    *n_scratch = n_packed_bytes (&plan->common, &w->type);
   *state = plan;
   return TRUE;
 }
@@ -126,7 +139,7 @@ run (gconstpointer state, const CleaveKernelInstance *instance, gpointer scratch
     }
   if (w == NULL)
     {
-      cleave_depthwise_pack (&instance->operands[W], scratch);
+      cleave_depthwise_pack (&instance->operands[W], plan->common.is_paired, scratch);
       w = scratch;
     }
   for (gint64 n = 0; n < plan->n_batches; n++)

@@ -59,7 +59,7 @@ lay_out (Plan *s)
     }
   s->at_x = cleave_take_scratch (&n, n_rows * axis[1].n_x * s->x.n_channels);
   s->at_y = cleave_take_scratch (&n, axis[1].n_y * s->y.n_channels);
-  s->at_w = cleave_take_scratch (&n, n_taps * s->y.n_channels);
+  s->at_w = cleave_take_scratch (&n, n_taps * s->floats.w_step);
   s->at_bias = cleave_take_scratch (&n, s->y.n_channels);
   return n;
 }
@@ -116,7 +116,7 @@ begin_work (const Plan *s, const CleaveKernelInstance *instance, char *scratch)
                 .y = (float *) (void *) (scratch + s->at_y),
                 .w = (float *) (void *) (scratch + s->at_w) };
 
-  cleave_depthwise_pack (&instance->operands[s->places.w], work.w);
+  cleave_depthwise_pack (&instance->operands[s->places.w], s->floats.is_paired, work.w);
   work.bias =
       cleave_places_read_bias (&s->places, instance, (float *) (void *) (scratch + s->at_bias));
   return work;
