@@ -27,16 +27,29 @@ draw_each (GRand *rand, guint n, gint32 least, gint32 most)
   return ints;
 }
 
-/* Calls `try_level` for every level that runs on this machine. */
+/* Returns the n-th level to test. With CLEAVE_LEVEL, the only level to test is CLEAVE_LEVEL;
+ * without CLEAVE_LEVEL, the function returns every level that runs on this machine. Returns NULL
+ * after the last level. */
+static inline const char *
+nth_level (guint n)
+{
+  const char *only = g_getenv ("CLEAVE_LEVEL");
+
+  if (only == NULL)
+    return cleave_kernel_nth_level (n);
+  return n == 0 ? only : NULL;
+}
+
+/* Calls `try_level` for every level to test. */
 static inline void
 each_level (void (*try_level) (const char *level))
 {
-  for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
-    try_level (cleave_kernel_nth_level (i));
+  for (guint i = 0; nth_level (i) != NULL; i++)
+    try_level (nth_level (i));
 }
 
-/* Calls `try_level` for every level that has a GEMM, and thus kernels for 16-bit floats: all levels
- * except v1. */
+/* Calls `try_level` for every level to test that has a GEMM, and thus kernels for 16-bit floats:
+ * all levels except v1. */
 static inline void
 each_brgemm_level (void (*try_level) (const char *level))
 {
@@ -45,7 +58,7 @@ each_brgemm_level (void (*try_level) (const char *level))
                              .operands = { CLEAVE_TYPE (CLEAVE_FLOAT16, 2, 8),
                                            CLEAVE_TYPE (CLEAVE_FLOAT16, 8, 8) } };
 
-  for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
-    if (cleave_level_has_kernel (&instance, cleave_kernel_nth_level (i)))
-      try_level (cleave_kernel_nth_level (i));
+  for (guint i = 0; nth_level (i) != NULL; i++)
+    if (cleave_level_has_kernel (&instance, nth_level (i)))
+      try_level (nth_level (i));
 }

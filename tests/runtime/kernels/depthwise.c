@@ -181,8 +181,8 @@ START_TEST (transposed_ones_have_the_bits_of_the_reference)
         }
       instance.operands[2] = CLEAVE_TYPE (CLEAVE_FLOAT32, channels);
       instance.operands[0].element = instance.operands[1].element = CLEAVE_FLOAT32;
-      for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
-        n_served += cleave_try_instance (&instance, cleave_kernel_nth_level (i)) ? 1 : 0;
+      for (guint i = 0; nth_level (i) != NULL; i++)
+        n_served += cleave_try_instance (&instance, nth_level (i)) ? 1 : 0;
     }
   ck_assert_uint_gt (n_served, N_SEEDS / 2);
 }

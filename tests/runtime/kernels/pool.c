@@ -120,14 +120,9 @@ try_global (const char *level)
 
 START_TEST (every_level_has_the_bits_of_the_reference)
 {
-  for (guint i = 0; cleave_kernel_nth_level (i) != NULL; i++)
-    {
-      const char *level = cleave_kernel_nth_level (i);
-
-      try_windows (level);
-      try_shared_rows (level);
-      try_global (level);
-    }
+  each_level (try_windows);
+  each_level (try_shared_rows);
+  each_level (try_global);
 }
 END_TEST
 

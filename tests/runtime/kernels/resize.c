@@ -49,7 +49,7 @@ END_TEST
 START_TEST (reference_bits_of_the_lowest_level)
 {
   for (guint32 seed = 0; seed < N_SEEDS; seed++)
-    try_resize (seed, cleave_kernel_nth_level (0));
+    try_resize (seed, nth_level (0));
 }
 END_TEST
 
@@ -134,8 +134,7 @@ START_TEST (reference_bits_without_channels)
           x->dim[d] = g_rand_boolean (rand) ? 1 : draw (rand, 1, 7);
           attrs.sizes.v[d] = g_rand_boolean (rand) ? x->dim[d] : draw (rand, 1, 9);
         }
-      ck_assert (
-          cleave_try_instance (&instance, seed % 2 == 0 ? NULL : cleave_kernel_nth_level (0)));
+      ck_assert (cleave_try_instance (&instance, seed % 2 == 0 ? NULL : nth_level (0)));
     }
 }
 END_TEST
@@ -176,8 +175,7 @@ START_TEST (reference_bits_of_moved_elements)
           if (draw (rand, 0, 3) == 0)
             attrs.sizes.v[d] = draw (rand, 1, 12);
         }
-      ck_assert (
-          cleave_try_instance (&instance, seed % 2 == 0 ? NULL : cleave_kernel_nth_level (0)));
+      ck_assert (cleave_try_instance (&instance, seed % 2 == 0 ? NULL : nth_level (0)));
     }
 }
 END_TEST
@@ -240,7 +238,7 @@ START_TEST (reference_bits_where_taps_go_back)
                              .operands = { CLEAVE_TYPE (CLEAVE_FLOAT32, 1, 1, 2, 2) } };
 
   ck_assert (cleave_try_instance (&instance, NULL));
-  ck_assert (cleave_try_instance (&instance, cleave_kernel_nth_level (0)));
+  ck_assert (cleave_try_instance (&instance, nth_level (0)));
 }
 END_TEST
 
